@@ -210,7 +210,7 @@ struct TerminalTests {
   // MARK: With a thread
 
   /// Prompts on two pipes, and a desk that reports its wakeups.
-  private struct Bench {
+  private struct TerminalHarness {
     let input = Pipe()
     let output = Pipe()
     let wakes: AsyncStream<Void>
@@ -251,7 +251,7 @@ struct TerminalTests {
 
   @Test("Typed input reaches the adapter from the terminal's own thread, question after question")
   func typing() async throws {
-    var bench = try Bench()
+    var bench = try TerminalHarness()
     #expect(bench.prompts.ioCapability == .keyboardDisplay)
     _ = bench.desk.ask(.strap(.allow), at: .zero)
     _ = bench.desk.ask(.strap(.enterPasskey), at: .zero)
@@ -270,7 +270,7 @@ struct TerminalTests {
 
   @Test("A question can be withdrawn while the terminal waits for its answer")
   func withdrawingWhileReading() async throws {
-    var bench = try Bench()
+    var bench = try TerminalHarness()
     let id = bench.desk.ask(.strap(.allow), at: .zero)
     _ = bench.written(until: "[y/N] ")
     bench.desk.withdraw(id)
@@ -283,7 +283,7 @@ struct TerminalTests {
 
   @Test("Without a terminal all questions are refused at once, with a log line")
   func noTerminal() throws {
-    var bench = try Bench(isTerminal: false)
+    var bench = try TerminalHarness(isTerminal: false)
     #expect(bench.prompts.ioCapability == .noInputNoOutput)
     _ = bench.desk.ask(.strap(.allow), at: .zero)
     #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
@@ -295,7 +295,7 @@ struct TerminalTests {
 
   @Test("In the background of a terminal all questions are refused, since the system would stop a reading process")
   func background() throws {
-    var bench = try Bench(isReal: true)
+    var bench = try TerminalHarness(isReal: true)
     _ = bench.desk.ask(.turnOn, at: .zero)
     #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
     #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal available: refused turning Bluetooth on."))

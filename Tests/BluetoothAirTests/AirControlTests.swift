@@ -6,10 +6,10 @@ import Testing
 
 /// Requests to an air's control socket.
 @Suite(.timeLimit(.minutes(2))) struct AirControlTests {
-  private func withControl(_ text: String = "{}", _ body: (TestAir, String) throws -> Void) throws {
+  private func withControl(_ text: String = "{}", _ body: (ServerFixture, String) throws -> Void) throws {
     var options = AirOptions()
     options.file = try WorldFile(text: text)
-    let air = try TestAir(options)
+    let air = try ServerFixture(options)
     defer { try? air.server.stop() }
     let path = "/tmp/control-\(UUID().uuidString)"
     try air.server.openControl(at: path)
@@ -109,7 +109,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 100, rlim_max: 100)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      let air = try TestAir()
+      let air = try ServerFixture()
       let path = "/tmp/control-\(UUID().uuidString)"
       try air.server.openControl(at: path)
       var hosts: [HostSocket] = []
@@ -131,7 +131,7 @@ import Testing
 
   @Test("A new host gets the first free place")
   func firstPlace() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     var hosts = try (0..<6).map { _ in try air.host() as HostSocket? }
     let addresses = try hosts.map { try $0?.address() }

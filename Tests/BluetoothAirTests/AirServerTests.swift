@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// An air of a test, with the specifier at which hosts join it.
-struct TestAir {
+struct ServerFixture {
   let server: AirServer
   let specifier: TransportSpecifier
 
@@ -33,7 +33,7 @@ struct TestAir {
 @Suite(.timeLimit(.minutes(2))) struct AirServerTests {
   @Test("Each connection is a separate controller, and a new host gets the place of one that has left")
   func places() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     let first = try air.host()
     let address = try first.address()
@@ -50,7 +50,7 @@ struct TestAir {
 
   @Test("Hosts join by TCP and by a Unix socket at the same time, and only its owner can use the socket")
   func unixSocket() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     let path = "/tmp/air-\(UUID().uuidString)"
     _ = try air.server.listen(at: .unix(path: path))
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -67,7 +67,7 @@ struct TestAir {
   func connecting(speed: AirOptions.Speed) throws {
     var options = AirOptions()
     options.speed = speed
-    let air = try TestAir(options)
+    let air = try ServerFixture(options)
     defer { try? air.server.stop() }
     let pair = try ConnectedPair(air)
     let sent = (0..<200).map { number in [UInt8](repeating: UInt8(number), count: 100) }
@@ -81,7 +81,7 @@ struct TestAir {
 
   @Test("A host that sends garbage gets Hardware Error, and resumes with Reset")
   func garbage() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     let (host, other) = (try air.host(), try air.host())
     try host.send([0x55, 0xAA, 0x01, 0x00])
@@ -92,7 +92,7 @@ struct TestAir {
 
   @Test("A session that is cut at any octet ends its controller and affects no other host")
   func cutting() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     let witness = try air.host()
     // Reset, advertising parameters, data, enable; ACL data on an unknown handle.
@@ -111,7 +111,7 @@ struct TestAir {
 
   @Test("A thousand hosts that join and leave free all their places")
   func comingAndLeaving() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     for _ in 0..<1_000 {
       let host = try HostSocket(air.specifier)
@@ -125,7 +125,7 @@ struct TestAir {
 
   @Test("The air stops reading from a host that reads nothing, and serves the other hosts")
   func deafHost() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     let (deaf, other) = (try air.host(room: 4_096), try air.host())
     // Its answers fill every buffer on the way, so the air stops accepting commands at some point.
@@ -141,7 +141,7 @@ struct TestAir {
   func deafPeer() throws {
     var options = AirOptions()
     options.waitingLimit = 20
-    let air = try TestAir(options)
+    let air = try ServerFixture(options)
     defer { try? air.server.stop() }
     let (central, deaf) = (try air.host(), try air.host(room: 4_096))
     let handle = try central.connect(to: deaf)
@@ -166,7 +166,7 @@ struct TestAir {
 
   @Test("A host that sends thousands of commands at once gets each answer once, in order")
   func manyAnswers() throws {
-    let air = try TestAir()
+    let air = try ServerFixture()
     defer { try? air.server.stop() }
     let host = try air.host()
     // More than a socket accepts at once: Read Local Supported Commands, with a different command at the end.
@@ -184,7 +184,7 @@ struct TestAir {
   func delayedForAnother() throws {
     var options = AirOptions()
     options.speed = .times(1_000)
-    let air = try TestAir(options)
+    let air = try ServerFixture(options)
     defer { try? air.server.stop() }
     air.server.world.add([.hci(.delay(.seconds(5)), HCIMatch(.event(0x0E)), .number(1))])
     do { try HostSocket(air.specifier).send([1, 0x02, 0x10, 0]) }
@@ -202,7 +202,7 @@ struct TestAir {
   func fullAir() throws {
     var options = AirOptions()
     options.hostLimit = 1
-    let air = try TestAir(options)
+    let air = try ServerFixture(options)
     defer { try? air.server.stop() }
     let host = try air.host()
     let late = try HostSocket(air.specifier)
@@ -220,7 +220,7 @@ struct TestAir {
         clients:
           - {name: phone, address: "C0:FF:EE:00:00:01", position: [2, 0]}
         """)
-    let air = try TestAir(options)
+    let air = try ServerFixture(options)
     defer { try? air.server.stop() }
     let (first, second) = (try air.host(), try air.host())
     #expect(try first.address() == [1, 0, 0, 0xEE, 0xFF, 0xC0])
@@ -244,7 +244,7 @@ struct ConnectedPair {
   let centralHandle: UInt16
   let peripheralHandle: UInt16
 
-  init(_ air: TestAir) throws {
+  init(_ air: ServerFixture) throws {
     (central, peripheral) = (try air.host(), try air.host())
     let address = try peripheral.address()
     // Advertises with the shortest interval.

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct AirCaptureTests {
   /// An air with a control socket and a folder for its files.
   private struct Station {
-    let air: TestAir
+    let air: ServerFixture
     let folder: URL
     var socket: String { path("control") }
 
@@ -17,7 +17,7 @@ import Testing
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
       var options = AirOptions()
       options.speed = .times(1_000)
-      air = try TestAir(options)
+      air = try ServerFixture(options)
       try air.server.openControl(at: socket)
     }
 

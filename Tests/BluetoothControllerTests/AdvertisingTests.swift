@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Advertising")
 struct AdvertisingTests {
-  private let air = TestAir()
-  private let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
-  private let other = TestDevice("other", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
+  private let other = ControllerHarness("other", address: 0x1111_1111_1111)
 
   init() {
     air.start(peripheral, other)
@@ -108,7 +108,7 @@ struct AdvertisingTests {
 
   @Test("Directed advertising connects only to its target")
   func directed() {
-    let third = TestDevice("third", address: 0x3333_3333_3333)
+    let third = ControllerHarness("third", address: 0x3333_3333_3333)
     air.start(third)
     peripheral.send(.leSetAdvertisingParameters(parameters(.connectableDirectedLowDutyCycle)))
     peripheral.send(.leSetAdvertisingEnable(true))
@@ -158,7 +158,7 @@ struct AdvertisingTests {
 
   @Test("A connected peripheral continues to advertise on request, and connects to a second central")
   func advertisingWhileConnected() throws {
-    let third = TestDevice("third", address: 0x3333_3333_3333, seed: 9)
+    let third = ControllerHarness("third", address: 0x3333_3333_3333, seed: 9)
     air.start(third)
     for central in [other, third] {
       peripheral.advertise()

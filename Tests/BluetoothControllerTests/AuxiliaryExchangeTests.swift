@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Requests to extended advertisers")
 struct AuxiliaryExchangeTests {
-  private let air = TestAir()
-  private let device = TestDevice("device", address: 0x2222_2222_2222)
-  private let other = TestDevice("other", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let device = ControllerHarness("device", address: 0x2222_2222_2222)
+  private let other = ControllerHarness("other", address: 0x1111_1111_1111)
 
   init() {
     air.start(device, other)
@@ -105,7 +105,7 @@ struct AuxiliaryExchangeTests {
 
   @Test("A directed set names its target and connects only to it")
   func directed() throws {
-    let third = TestDevice("third", address: 0x3333_3333_3333)
+    let third = ControllerHarness("third", address: 0x3333_3333_3333)
     air.start(third)
     set([.connectable, .directed]) { $0.peer = HCI.PeerAddress(other.address) }
     device.enable(1)
@@ -217,7 +217,7 @@ struct AuxiliaryExchangeTests {
     for device in devices {
       let heldPackets = device.controller.heldPackets
       #expect(device.controller.connections.isEmpty && heldPackets == 0)
-      #expect(device.servesNewcomer(isExtended: true))
+      #expect(device.servesLateJoiner(isExtended: true))
     }
   }
 }

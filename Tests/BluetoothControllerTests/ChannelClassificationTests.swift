@@ -7,7 +7,7 @@ import Testing
 @Suite("Channel classification")
 struct ChannelClassificationTests {
   /// Corrupts `percent` % of the packets on these data channels.
-  private func jam(_ link: TestLink, _ channels: ClosedRange<UInt8>, percent: UInt64, seed: UInt64 = 7) {
+  private func jam(_ link: LinkHarness, _ channels: ClosedRange<UInt8>, percent: UInt64, seed: UInt64 = 7) {
     var random = RandomStream(seed: seed)
     link.air.fate = { transmission in
       guard !transmission.isAdvertising, channels.contains(ChannelIndex(transmission.channel).number) else {
@@ -17,11 +17,11 @@ struct ChannelClassificationTests {
     }
   }
 
-  private func map(_ link: TestLink) -> ChannelMap { link.peripheral.controller.connections[0].channelMap }
+  private func map(_ link: LinkHarness) -> ChannelMap { link.peripheral.controller.connections[0].channelMap }
 
   @Test("The central excludes channels with many losses, and no more packets are lost", arguments: 0..<4)
   func interference(seed: Int) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     jam(link, 10...19, percent: 60, seed: UInt64(seed))
     link.air.run(for: .seconds(50))
     #expect(map(link) == ChannelMap(bits: ~0x000F_FC00))
@@ -34,7 +34,7 @@ struct ChannelClassificationTests {
 
   @Test("The central excludes no channel if all channels lose equally", arguments: [10, 30, 50])
   func distance(percent: Int) throws {
-    let link = try TestLink(timeout: 3_200)
+    let link = try LinkHarness(timeout: 3_200)
     jam(link, 0...36, percent: UInt64(percent))
     link.air.run(for: .seconds(200))
     #expect(map(link) == .all)
@@ -42,7 +42,7 @@ struct ChannelClassificationTests {
 
   @Test("The central uses the channels again after the interference has ended")
   func pardon() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     jam(link, 0...7, percent: 90)
     link.air.run(for: .seconds(40))
     #expect(map(link).bits & 0xFF == 0)
@@ -53,7 +53,7 @@ struct ChannelClassificationTests {
 
   @Test("A channel that turns bad again is excluded for twice as long")
   func relapse() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     jam(link, 10...19, percent: 80)
     link.air.run(for: .seconds(300))
     let maps = link.air.log.compactMap { transmission -> ChannelMap? in
@@ -69,7 +69,7 @@ struct ChannelClassificationTests {
 
   @Test("A controller without channel assessment leaves the channel map unchanged")
   func off() throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       central: { $0.assessesChannels = false }, peripheral: { $0.assessesChannels = false })
     jam(link, 0...7, percent: 90)
     link.air.run(for: .seconds(40))
@@ -78,7 +78,7 @@ struct ChannelClassificationTests {
 
   @Test("A central that detects losses asks the peripheral for reports, which list the bad channels")
   func reports() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
     jam(link, 10...19, percent: 80)
     link.air.run(for: .seconds(60))
@@ -94,7 +94,7 @@ struct ChannelClassificationTests {
 
   @Test("The peripheral reports its host's bad channels, not before the minimum spacing, and the central excludes them")
   func hostReports() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     // LL_CHANNEL_REPORTING_IND with at least 2 s between reports.
     link.central.controller.connections[0].channels.reporting = LL.ChannelReporting(
       isEnabled: true, minimumSpacing: 10, maximumDelay: 20)
@@ -112,7 +112,7 @@ struct ChannelClassificationTests {
 
   @Test("Unsolicited channel reports and invalid requests for them change nothing")
   func strayReports() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.injectFromPeripheral([0x29, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0]).isEmpty)
     #expect(link.injectFromCentral([0x28, 1, 4, 20]).isEmpty)
     #expect(link.peripheral.controller.connections[0].channels.reporting == nil)
@@ -123,7 +123,7 @@ struct ChannelClassificationTests {
 
   @Test("A peripheral states its minimum number of channels, and the central keeps to it", arguments: [2, 15])
   func minimum(count: Int) throws {
-    let link = try TestLink(peripheral: {
+    let link = try LinkHarness(peripheral: {
       $0.minimumUsedChannels = LL.MinimumUsedChannels(phys: [.le1M, .le2M], count: UInt8(count))
     })
     link.runEvents(4)
@@ -141,7 +141,7 @@ struct ChannelClassificationTests {
 
   @Test("The central ignores an invalid minimum number of channels")
   func impossibleMinimum() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     for count in [UInt8(0), 1, 38, 255] { #expect(link.injectFromPeripheral([0x19, 7, count]).isEmpty) }
     let connection = link.central.controller.connections[0]
     #expect(connection.channels.wanted(on: connection.phys) == .all)

@@ -11,20 +11,20 @@ struct ConnectionParameterTests {
       minimumInterval: range.lowerBound, maximumInterval: range.upperBound, latency: latency, supervisionTimeout: 200)
   }
 
-  private func update(_ link: TestLink, isCentral: Bool = true, _ parameters: ConnectionParameters) {
+  private func update(_ link: LinkHarness, isCentral: Bool = true, _ parameters: ConnectionParameters) {
     let (device, handle) = link.side(isCentral)
     #expect(device.send(.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())) == .success)
   }
 
-  private func reply(_ device: TestDevice, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters) {
+  private func reply(_ device: ControllerHarness, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters) {
     #expect(
       device.send(.leRemoteConnectionParameterRequestReply(handle, parameters, HCI.ConnectionEventLength()))
         == .success)
   }
 
   /// Returns a link whose central knows that the peripheral supports LL_CONNECTION_PARAM_REQ.
-  private func acquaintedLink() throws -> TestLink {
-    let link = try TestLink()
+  private func acquaintedLink() throws -> LinkHarness {
+    let link = try LinkHarness()
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
     link.runEvents(4)
     link.central.clear()
@@ -47,7 +47,7 @@ struct ConnectionParameterTests {
 
   @Test("A central that does not know the peripheral's features asks it, even for a single interval")
   func unacquainted() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     update(link, parameters(40...40))
     link.runEvents(3)
     #expect(link.peripheral.events == [.leRemoteConnectionParameterRequest(link.peripheralHandle, parameters(40...40))])
@@ -59,7 +59,7 @@ struct ConnectionParameterTests {
   }
 
   /// Returns the numbers of LL_CONNECTION_PARAM_REQ and LL_CONNECTION_UPDATE_IND that the central has sent.
-  private func sent(_ link: TestLink) -> (requests: Int, updates: Int) {
+  private func sent(_ link: LinkHarness) -> (requests: Int, updates: Int) {
     let opcodes = link.air.log.filter { $0.device == link.central.number }.compactMap { $0.controlPDU?.opcode }
     return (opcodes.count { $0 == .connectionParamReq }, opcodes.count { $0 == .connectionUpdateInd })
   }
@@ -67,7 +67,7 @@ struct ConnectionParameterTests {
   @Test("A central decides alone if the peripheral lacks the procedure, by its features or by LL_UNKNOWN_RSP")
   func unknownToPeripheral() throws {
     for isKnown in [true, false] {
-      let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
+      let link = try LinkHarness(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
       if isKnown { link.central.send(.leReadRemoteFeatures(link.centralHandle)) }
       link.runEvents(4)
       for (count, interval) in [UInt16(40), 12].enumerated() {
@@ -83,7 +83,7 @@ struct ConnectionParameterTests {
 
   @Test("A peripheral whose central has answered LL_UNKNOWN_RSP refuses its host's next command")
   func unknownToCentral() throws {
-    let link = try TestLink(central: { $0.features.remove(.connectionParametersRequestProcedure) })
+    let link = try LinkHarness(central: { $0.features.remove(.connectionParametersRequestProcedure) })
     update(link, isCentral: false, parameters(40...40))
     link.runEvents(5)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
@@ -124,7 +124,7 @@ struct ConnectionParameterTests {
 
   @Test("A peripheral that has answered waits 40 s for LL_CONNECTION_UPDATE_IND")
   func awaitedUpdate() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let request: [UInt8] = [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
     #expect(link.injectFromCentral(request).isEmpty)
     reply(link.peripheral, link.peripheralHandle, parameters(24...40))
@@ -136,8 +136,8 @@ struct ConnectionParameterTests {
 
   @Test("A central takes a range's longest interval, or with another link the longest one that fits that link")
   func interval() throws {
-    let link = try TestLink()
-    let other = TestDevice("other", address: 0x3333_3333_3333)
+    let link = try LinkHarness()
+    let other = ControllerHarness("other", address: 0x3333_3333_3333)
     link.air.add(other)
     other.start()
     other.advertise()
@@ -159,7 +159,7 @@ struct ConnectionParameterTests {
   @Test(
     "The central takes a multiple of the preferred periodicity, and an anchor point that the peripheral has offered")
   func preferences() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(4)
     // 24 to 40, latency 0, timeout 200, periodicity 7, reference event 6, offset 5.
     let request: [UInt8] =
@@ -181,7 +181,7 @@ struct ConnectionParameterTests {
 
   @Test("The central grants new anchor points alone without asking a host, and the peripheral's host gets no event")
   func move() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(4)
     let request: [UInt8] =
       [0x0F, 24, 0, 24, 0, 0, 0, 200, 0, 0, 6, 0, 10, 0] + Array(repeating: 0xFF, count: 10)
@@ -195,7 +195,7 @@ struct ConnectionParameterTests {
 
   @Test("An instant thousands of events ahead is applied at that event")
   func farInstant() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(4)
     let instant = link.peripheral.controller.connections[0].schedule.next + 20_000
     let octets = [UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)]

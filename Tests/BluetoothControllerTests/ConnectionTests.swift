@@ -8,9 +8,9 @@ import Testing
 struct ConnectionTests {
   @Test("Both hosts get an event for a new connection, and advertising and initiating end")
   func established() throws {
-    let air = TestAir()
-    let central = TestDevice("central", address: 0x1111_1111_1111)
-    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    let air = PerfectAir()
+    let central = ControllerHarness("central", address: 0x1111_1111_1111)
+    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
     air.start(central, peripheral)
     peripheral.advertise()
     central.connect(to: peripheral)
@@ -34,11 +34,11 @@ struct ConnectionTests {
   }
 
   /// Returns a central, and `count` peripherals that advertise every 100 ms.
-  private func crowd(_ count: Int) -> (air: TestAir, central: TestDevice, peripherals: [TestDevice]) {
-    let air = TestAir()
-    let central = TestDevice("central", address: 0x1111_1111_1111)
+  private func crowd(_ count: Int) -> (air: PerfectAir, central: ControllerHarness, peripherals: [ControllerHarness]) {
+    let air = PerfectAir()
+    let central = ControllerHarness("central", address: 0x1111_1111_1111)
     let peripherals = (0..<count).map {
-      TestDevice("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0))
+      ControllerHarness("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0))
     }
     for device in [central] + peripherals {
       air.start(device)
@@ -89,7 +89,7 @@ struct ConnectionTests {
 
   @Test("A packet without an answer is not repeated in its event, but in the next event on another channel")
   func noAnswer() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(2)
     link.central.send([7], on: link.centralHandle)
     link.air.fate = { [accessAddress = link.accessAddress] in
@@ -111,7 +111,7 @@ struct ConnectionTests {
 
   @Test("Connection events come every interval, each on the next channel, and the answer follows after 150 µs")
   func events() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.clearLog()
     link.runEvents(20)
     let packets = link.air.log
@@ -130,7 +130,7 @@ struct ConnectionTests {
 
   @Test("Data pass both ways, complete and in order")
   func data() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.central.send([1, 2, 3], on: link.centralHandle)
     link.peripheral.send([4, 5], on: link.peripheralHandle)
     link.runEvents(3)
@@ -143,7 +143,7 @@ struct ConnectionTests {
 
   @Test("An ACL packet longer than a data PDU is fragmented, and only the first fragment is marked as first")
   func fragmentation() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let payload = (0..<100).map { UInt8($0) }
     link.central.send(payload, on: link.centralHandle)
     link.central.send([0xFF], on: link.centralHandle, boundary: .continuing)
@@ -157,7 +157,7 @@ struct ConnectionTests {
 
   @Test("Data that a host sends in reply at once travel in the same connection event")
   func immediateAnswer() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.onData = { device, data in device.send([0xAA], on: data.handle) }
     link.central.send([1], on: link.centralHandle)
     link.air.clearLog()
@@ -167,7 +167,7 @@ struct ConnectionTests {
 
   @Test("An event continues while there are more data, as the MD bit says")
   func moreData() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     for number in 0..<10 { link.central.send([UInt8(number)], on: link.centralHandle) }
     for number in 0..<5 { link.peripheral.send([UInt8(number)], on: link.peripheralHandle) }
     link.air.clearLog()
@@ -181,7 +181,7 @@ struct ConnectionTests {
 
   @Test("A lost PDU is retransmitted until it is acknowledged, and is delivered once", arguments: 0..<2)
   func retransmission(lossy device: Int) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     var count = 0
     link.air.fate = { transmission in
       guard !transmission.isAdvertising, transmission.device == device else { return .arrives }
@@ -202,7 +202,7 @@ struct ConnectionTests {
 
   @Test("Disconnect sends the reason to the peer, and both hosts get an event")
   func disconnect() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection)) == .success)
     link.runEvents(4)
     #expect(link.central.disconnections == [.connectionTerminatedByLocalHost])
@@ -214,7 +214,7 @@ struct ConnectionTests {
 
   @Test("Disconnect by the peripheral ends the connection too")
   func disconnectByPeripheral() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(
       link.peripheral.send(.disconnect(link.peripheralHandle, reason: .remoteDeviceTerminatedPowerOff)) == .success)
     link.runEvents(4)
@@ -224,7 +224,7 @@ struct ConnectionTests {
 
   @Test("Both sides lose the connection after the supervision timeout without a packet")
   func supervisionTimeout() throws {
-    let link = try TestLink(timeout: 100)
+    let link = try LinkHarness(timeout: 100)
     link.runEvents(2)
     link.air.fate = { _ in .lost }
     link.air.run(for: .milliseconds(900))
@@ -236,7 +236,7 @@ struct ConnectionTests {
 
   @Test("S26: both sides give up a connection without any packet after six intervals")
   func failedToBeEstablished() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     try link.connectAnew(timeout: 200)
     link.air.fate = { [accessAddress = link.accessAddress] in
       $0.packet.accessAddress == accessAddress ? .lost : .arrives
@@ -245,7 +245,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections == [.connectionFailedToBeEstablished])
     #expect(link.peripheral.disconnections == [.connectionFailedToBeEstablished])
     link.air.fate = { _ in .arrives }
-    #expect(link.othersGoOn())
+    #expect(link.secondLinksWork())
     link.peripheral.advertise()
     link.central.connect(to: link.peripheral)
     link.air.run(for: .seconds(1))
@@ -254,7 +254,7 @@ struct ConnectionTests {
 
   @Test("Two consecutive packets with a wrong CRC close the event, and the next event continues from there")
   func twoErrors() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(3)
     for number in 0..<8 { link.central.send([UInt8(number)], on: link.centralHandle) }
     var packets = 0
@@ -274,7 +274,7 @@ struct ConnectionTests {
 
   @Test("A Disconnect that the peer never acknowledges completes after the supervision timeout, as locally terminated")
   func terminationTimeout() throws {
-    let link = try TestLink(timeout: 100)
+    let link = try LinkHarness(timeout: 100)
     link.runEvents(3)
     link.air.fate = { $0.device == 0 ? .lost : .arrives }
     link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection))
@@ -287,7 +287,7 @@ struct ConnectionTests {
 
   @Test("A reset ends all activity without a packet, and the peer notices by its supervision timeout")
   func reset() throws {
-    let link = try TestLink(timeout: 50)
+    let link = try LinkHarness(timeout: 50)
     link.runEvents(2)
     link.central.send(.reset)
     link.air.clearLog()
@@ -299,7 +299,7 @@ struct ConnectionTests {
 
   @Test("A peripheral without data skips events up to its latency, and wakes up for its host's data")
   func latency() throws {
-    let link = try TestLink(latency: 4)
+    let link = try LinkHarness(latency: 4)
     link.runEvents(10)
     link.air.clearLog()
     link.runEvents(50)
@@ -315,7 +315,7 @@ struct ConnectionTests {
 
   @Test("Window widening keeps the connection if both clocks drift within their stated accuracy")
   func clockDrift() throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 80, latency: 20, timeout: 1000, central: { $0.sleepClockDrift = 50_000 },
       peripheral: { $0.sleepClockDrift = -50_000 })
     link.air.run(for: .seconds(60))
@@ -327,7 +327,7 @@ struct ConnectionTests {
 
   @Test("The connection is lost if a clock drifts beyond its stated accuracy")
   func dishonestClock() throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 800, latency: 2, timeout: 1000, peripheral: { $0.sleepClockDrift = 2_000_000 })
     link.air.run(for: .seconds(60))
     #expect(!link.peripheral.disconnections.isEmpty)

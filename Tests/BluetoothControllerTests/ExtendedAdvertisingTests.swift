@@ -6,15 +6,15 @@ import Testing
 
 @Suite("Extended advertising")
 struct ExtendedAdvertisingTests {
-  private let air = TestAir()
-  private let device = TestDevice("device", address: 0x2222_2222_2222)
-  private let other = TestDevice("other", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let device = ControllerHarness("device", address: 0x2222_2222_2222)
+  private let other = ControllerHarness("other", address: 0x1111_1111_1111)
 
   init() {
     air.start(device, other)
   }
 
-  private var primary: [TestAir.Transmission] { air.log.filter { $0.isPrimary && $0.device == 0 } }
+  private var primary: [PerfectAir.Transmission] { air.log.filter { $0.isPrimary && $0.device == 0 } }
 
   @Test("ADV_EXT_IND on 37, 38, 39 points to the AUX_ADV_IND with the address and the data")
   func auxiliaryPacket() throws {

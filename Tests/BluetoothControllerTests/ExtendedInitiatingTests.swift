@@ -7,15 +7,15 @@ import Testing
 /// Connecting to extended advertisers · Vol 6, Part B, 4.4.4.2; Vol 4, Part E, 7.8.66.
 @Suite("Extended initiating")
 struct ExtendedInitiatingTests {
-  private let air = TestAir()
-  private let central = TestDevice("central", address: 0x1111_1111_1111)
-  private let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+  private let air = PerfectAir()
+  private let central = ControllerHarness("central", address: 0x1111_1111_1111)
+  private let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
 
   init() {
     air.start(central, peripheral)
   }
 
-  private func advertise(primary: PHY = .le1M, secondary: PHY, to target: TestDevice? = nil) {
+  private func advertise(primary: PHY = .le1M, secondary: PHY, to target: ControllerHarness? = nil) {
     #expect(
       peripheral.send(
         .leSetExtendedAdvertisingParameters(
@@ -109,7 +109,7 @@ struct ExtendedInitiatingTests {
 
   @Test("The initiator connects to directed advertising only if it is the target")
   func directed() {
-    let other = TestDevice("other", address: 0x3333_3333_3333)
+    let other = ControllerHarness("other", address: 0x3333_3333_3333)
     advertise(secondary: .le1M, to: other)
     #expect(connect() == .success)
     air.run(for: .seconds(1))
@@ -199,7 +199,7 @@ struct ExtendedInitiatingTests {
 
   @Test("A scanner and an initiator share all windows that are open")
   func fairness() {
-    let third = TestDevice("third", address: 0x3333_3333_3333, seed: 9)
+    let third = ControllerHarness("third", address: 0x3333_3333_3333, seed: 9)
     air.start(third)
     third.send(.leSetExtendedAdvertisingParameters(.every100ms()))
     third.enable(1)

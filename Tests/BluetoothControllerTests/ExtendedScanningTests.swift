@@ -9,8 +9,8 @@ import Testing
 struct ExtendedScanningTests {
   private typealias Payload = LL.ExtendedAdvertisingPayload
 
-  private let air = TestAir()
-  private let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
   private let advertiser: ScriptedAdvertiser
 
   init() {

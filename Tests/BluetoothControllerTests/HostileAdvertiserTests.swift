@@ -9,17 +9,17 @@ import Testing
 struct HostileAdvertiserTests {
   private typealias Payload = LL.ExtendedAdvertisingPayload
 
-  private let air = TestAir()
-  private let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
   private let advertiser: ScriptedAdvertiser
   /// The events of its connection avoid those of the tests: a chain of 64 packets fits between two of them.
-  private let bystander: Bystander
+  private let secondLink: SecondLink
   private let beginning: Instant
 
   init() throws {
     air.start(scanner)
     advertiser = ScriptedAdvertiser(air: air)
-    bystander = try Bystander(of: scanner, on: air, interval: 400, isExtended: true)
+    secondLink = try SecondLink(of: scanner, on: air, interval: 400, isExtended: true)
     beginning = air.now
   }
 
@@ -34,7 +34,7 @@ struct HostileAdvertiserTests {
     }
     air.run(for: .milliseconds(20))
     return scanner.extendedReports.map(\.address) == [HCI.PeerAddress(DeviceAddress(0xABC, .public))]
-      && bystander.isUnharmed()
+      && secondLink.isUnharmed()
   }
 
   @Test("S24: a flood of advertisements neither exhausts memory nor stops the scanner")
@@ -69,12 +69,12 @@ struct HostileAdvertiserTests {
       }
     }
     air.run(for: .milliseconds(1_010))
-    // The bystander's request comes in addition to the reports.
+    // The secondLink's request comes in addition to the reports.
     #expect((256...257).contains(scanner.controller.device.output.packets.count))
     scanner.isAsleep = false
     scanner.takePackets(at: air.now)
     #expect((250...256).contains(scanner.extendedReports.count))
-    bystander.excuseSilence()
+    secondLink.excuseSilence()
     #expect(hearsOthers())
   }
 

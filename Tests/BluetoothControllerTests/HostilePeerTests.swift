@@ -10,11 +10,11 @@ struct HostilePeerTests {
 
   /// Sends a CONNECT_IND that is changed on the air, and returns true if the peripheral accepted it.
   private func accepts(_ change: @escaping (inout LL.ConnectionData) -> Void) throws -> Bool {
-    let air = TestAir()
-    let central = TestDevice("central", address: 0x1111_1111_1111)
-    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    let air = PerfectAir()
+    let central = ControllerHarness("central", address: 0x1111_1111_1111)
+    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
     air.start(central, peripheral)
-    let bystander = try Bystander(of: peripheral, on: air)
+    let secondLink = try SecondLink(of: peripheral, on: air)
     peripheral.advertise()
     central.connect(to: peripheral)
     air.fate = { transmission in
@@ -40,7 +40,7 @@ struct HostilePeerTests {
       #expect(peripheral.connectionCompletes.count == 1)
       #expect(central.disconnections.isEmpty)
     }
-    #expect(bystander.isUnharmed())
+    #expect(secondLink.isUnharmed())
     return isTaken
   }
 
@@ -81,9 +81,9 @@ struct HostilePeerTests {
 
   @Test("Requests to another advertiser, or of the wrong length, are not answered")
   func foreignRequests() {
-    let air = TestAir()
-    let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
-    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    let air = PerfectAir()
+    let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
+    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
     air.start(scanner, peripheral)
     peripheral.advertise()
     scanner.scan(isActive: true)
@@ -113,7 +113,7 @@ struct HostilePeerTests {
     "S1: a data PDU above the agreed length is not acknowledged, and repeating it ends the link by supervision timeout",
     arguments: [(27, 28), (27, 251), (251, 252), (251, 253), (251, 254), (251, 255)])
   func lengthOverflow(agreed: UInt16, octets: Int) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       timeout: 100, attacked: .peripheral,
       prepare: { central, _ in
         guard agreed > 27 else { return }
@@ -132,12 +132,12 @@ struct HostilePeerTests {
     link.air.run(for: .milliseconds(900))
     #expect(link.peripheral.data.isEmpty && link.central.completedPackets == 0)
     link.air.run(for: .milliseconds(300))
-    #expect(link.peripheral.disconnections == [.connectionTimeout] && link.othersGoOn())
+    #expect(link.peripheral.disconnections == [.connectionTimeout] && link.secondLinksWork())
   }
 
   @Test("S3: a length field that does not match the frame counts as a wrong CRC, and the retransmission arrives")
   func lengthMismatch() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     link.runEvents(2)
     var spoiled = 0
     link.air.fate = { transmission in
@@ -155,7 +155,7 @@ struct HostilePeerTests {
 
   @Test("S2: a data PDU with LLID 0b00 is acknowledged and ignored")
   func reservedLLID() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     link.air.fate = { transmission in
       if transmission.device == 0, transmission.dataHeader?.llid == .start { transmission.packet.header &= ~0b11 }
       return .arrives
@@ -170,7 +170,7 @@ struct HostilePeerTests {
 
   @Test("An empty data PDU is not delivered to the host")
   func emptyStart() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.fate = { transmission in
       if transmission.device == 0, transmission.dataHeader?.length == 0 {
         transmission.packet.header = transmission.packet.header & ~0b11 | 0b10
@@ -188,7 +188,7 @@ struct HostilePeerTests {
     "S16: an unknown LL Control PDU is answered by LL_UNKNOWN_RSP with its opcode",
     arguments: [0x1A, 0x1F, 0x26, 0x2C, 0x3A, 0xFF])
   func unknownOpcode(opcode: Int) throws {
-    let link = try TestLink(attacked: [.central, .peripheral])
+    let link = try LinkHarness(attacked: [.central, .peripheral])
     #expect(link.injectFromCentral([UInt8(opcode), 1, 2]) == [ByteSlice([0x07, UInt8(opcode)])])
     #expect(link.injectFromPeripheral([UInt8(opcode), 1, 2]) == [ByteSlice([0x07, UInt8(opcode)])])
     #expect(link.isAlive())
@@ -196,7 +196,7 @@ struct HostilePeerTests {
 
   @Test("S16: unsolicited responses are ignored")
   func strayResponses() throws {
-    let link = try TestLink(attacked: [.central, .peripheral])
+    let link = try LinkHarness(attacked: [.central, .peripheral])
     let stray: [[UInt8]] = [
       [0x09, 0xFF, 0, 0, 0, 0, 0, 0, 0], [0x07, 0x08], [0x0D, 0x1A], [0x11, 0x0F, 0x1A], [0x13],
       [0x15, 0xFB, 0, 0x48, 8, 0xFB, 0, 0x48, 8], [0x10] + Array(repeating: 0, count: 23),
@@ -224,7 +224,7 @@ struct HostilePeerTests {
 
   @Test("S25: LL Control PDUs of every opcode and length end the link for their own reasons, or the link works on")
   func everyOpcodeAndLength() throws {
-    let link = try TestLink(timeout: 20, attacked: .peripheral)
+    let link = try LinkHarness(timeout: 20, attacked: .peripheral)
     for opcode in UInt8(0)...0x30 {
       for length in [0, 1, 2, 5, 7, 8, 11, 12, 22, 23, 26] {
         _ = link.injectFromCentral([opcode] + Array(repeating: 0, count: length), events: 4)
@@ -236,12 +236,12 @@ struct HostilePeerTests {
         try link.connectAnew(timeout: 20)
       }
     }
-    #expect(link.othersGoOn())
+    #expect(link.secondLinksWork())
   }
 
   @Test("An LL Control PDU without octets is ignored")
   func emptyControl() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.fate = { transmission in
       if transmission.device == 0, transmission.dataHeader?.length == 0 { transmission.packet.header |= 0b11 }
       return .arrives
@@ -253,7 +253,7 @@ struct HostilePeerTests {
 
   @Test("S8: every LL_FEATURE_REQ is answered")
   func repeatedFeatureRequests() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     for _ in 0..<5 {
       let answers = link.injectFromCentral([0x08, 0xFF, 0, 0, 0, 0, 0, 0, 0])
       #expect(answers.count == 1 && answers.first?.count == 9 && answers.first?[0] == 0x09)
@@ -263,7 +263,7 @@ struct HostilePeerTests {
 
   @Test("S9: a repeated LL_LENGTH_REQ is answered again, and changes the state only once")
   func repeatedLengthRequests() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     let request: [UInt8] = [0x14, 100, 0, 0x48, 8, 100, 0, 0x48, 8]
     #expect(link.injectFromCentral(request).map { $0[0] } == [0x15])
     #expect(link.injectFromCentral(request).map { $0[0] } == [0x15])
@@ -275,7 +275,7 @@ struct HostilePeerTests {
 
   @Test("S7: a second LL_CONNECTION_PARAM_REQ gets LL_REJECT_EXT_IND while the host has not replied to the first one")
   func repeatedParameterRequests() throws {
-    let link = try TestLink(attacked: .central)
+    let link = try LinkHarness(attacked: .central)
     let request: [UInt8] =
       [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
     #expect(link.injectFromPeripheral(request).isEmpty)
@@ -285,7 +285,7 @@ struct HostilePeerTests {
 
   @Test("S10: LL_CONNECTION_PARAM_REQ with values outside their ranges is rejected")
   func invalidParameterRequest() throws {
-    let link = try TestLink(attacked: .central)
+    let link = try LinkHarness(attacked: .central)
     let request: [UInt8] = [0x0F, 1, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
     #expect(link.injectFromPeripheral(request) == [[0x11, 0x0F, 0x1E]])
     #expect(link.isAlive())
@@ -293,49 +293,49 @@ struct HostilePeerTests {
 
   @Test("A peer without support for LL_REJECT_EXT_IND gets LL_REJECT_IND")
   func plainReject() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     _ = link.injectFromCentral([0x08, 0, 0, 0, 0, 0, 0, 0, 0])
     #expect(link.injectFromCentral([0x14, 1, 0, 1, 0, 1, 0, 1, 0]) == [[0x0D, 0x1E]])
   }
 
   @Test("S10: an update to invalid values ends the connection", arguments: [false, true])
   func impossibleUpdate(isMap: Bool) throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     link.runEvents(3)
     let payload: [UInt8] =
       isMap ? [0x01, 1, 0, 0, 0, 0, 40, 0] : [0x00, 1, 0, 0, 0, 0, 0, 0, 200, 0, 40, 0]
     let answers = link.injectFromCentral(payload, events: 5)
     #expect(answers == [[0x02, 0x1E]])
-    #expect(link.peripheral.disconnections == [.invalidLLParameters] && link.othersGoOn())
+    #expect(link.peripheral.disconnections == [.invalidLLParameters] && link.secondLinksWork())
   }
 
   @Test(
     "S21: an instant that has passed ends the connection at once, without LL_TERMINATE_IND", arguments: [false, true])
   func instantPassed(isMap: Bool) throws {
-    let link = try TestLink(timeout: 50, attacked: .peripheral)
+    let link = try LinkHarness(timeout: 50, attacked: .peripheral)
     link.runEvents(10)
     let payload: [UInt8] =
       isMap ? [0x01, 0xFF, 0, 0, 0, 0, 2, 0] : [0x00, 1, 0, 0, 24, 0, 0, 0, 200, 0, 2, 0]
     #expect(link.injectFromCentral(payload).isEmpty)
     #expect(link.peripheral.disconnections == [.instantPassed])
     link.air.run(for: .seconds(1))
-    #expect(link.central.disconnections == [.connectionTimeout] && link.othersGoOn())
+    #expect(link.central.disconnections == [.connectionTimeout] && link.secondLinksWork())
   }
 
   @Test("S21: an instant 32,767 or more events ahead counts as passed", arguments: [(32_766, false), (32_767, true)])
   func farInstant(distance: Int, isPassed: Bool) throws {
-    let link = try TestLink(timeout: 50, attacked: .peripheral)
+    let link = try LinkHarness(timeout: 50, attacked: .peripheral)
     link.runEvents(4)
     // Sent and received at the next event, whose number is that of the instant minus `distance`.
     let instant = UInt16(truncatingIfNeeded: link.peripheral.controller.connections[0].schedule.next + distance)
     let octets = [UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)]
     #expect(link.injectFromCentral([0x01, 0xFF, 0, 0, 0, 0] + octets).isEmpty)
-    #expect(link.peripheral.disconnections == (isPassed ? [.instantPassed] : []) && link.othersGoOn())
+    #expect(link.peripheral.disconnections == (isPassed ? [.instantPassed] : []) && link.secondLinksWork())
   }
 
   @Test("S11: the link layer limits its waiting answers to a peer that sends requests and acknowledges nothing")
   func unacknowledgedAnswers() throws {
-    let link = try TestLink(timeout: 400, attacked: .peripheral)
+    let link = try LinkHarness(timeout: 400, attacked: .peripheral)
     link.runEvents(2)
     // Every packet of the central is a new LL_PING_REQ that does not acknowledge the peripheral's packets.
     var nextSequenceNumber: Bool?
@@ -354,12 +354,12 @@ struct HostilePeerTests {
     }
     link.air.run(for: .seconds(3))
     #expect(link.peripheral.controller.connections.allSatisfy { $0.flow.waitingControl <= 16 })
-    #expect(link.othersGoOn())
+    #expect(link.secondLinksWork())
   }
 
   @Test("A central answers PDUs that only a central may send with LL_UNKNOWN_RSP, and a peripheral likewise")
   func wrongRole() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.injectFromPeripheral([0x08] + Array(repeating: 0, count: 8)) == [[0x07, 0x08]])
     #expect(link.injectFromCentral([0x0E] + Array(repeating: 0, count: 8)) == [[0x07, 0x0E]])
     #expect(link.injectFromPeripheral([0x01, 3, 0, 0, 0, 0, 40, 0]) == [[0x07, 0x01]])

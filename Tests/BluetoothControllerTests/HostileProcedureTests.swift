@@ -8,7 +8,7 @@ import Testing
 struct HostileProcedureTests {
   @Test("S15: unsolicited answers of a peer change neither the order nor the number of events")
   func eventOrder() throws {
-    let link = try TestLink(attacked: .central)
+    let link = try LinkHarness(attacked: .central)
     link.central.send(.readRemoteVersionInformation(link.centralHandle))
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
     // The answers arrive, and then arrive again unsolicited in both orders.
@@ -30,7 +30,7 @@ struct HostileProcedureTests {
 
   @Test("S18: invalid PDUs do not affect a PHY update, and 1,000 such updates leave no state behind")
   func phyUpdateAndGarbage() throws {
-    let link = try TestLink(interval: 6, timeout: 100, attacked: .peripheral)
+    let link = try LinkHarness(interval: 6, timeout: 100, attacked: .peripheral)
     link.air.run(for: .milliseconds(50))
     let span = TimeSpan.microseconds(7_500)
     for round in 0..<1_000 {
@@ -68,12 +68,12 @@ struct HostileProcedureTests {
 
   @Test("S21: LL_PHY_UPDATE_IND with an instant that has passed ends the connection at once")
   func phyInstantPassed() throws {
-    let link = try TestLink(timeout: 50, attacked: .peripheral)
+    let link = try LinkHarness(timeout: 50, attacked: .peripheral)
     link.runEvents(10)
     #expect(link.injectFromCentral([0x18, 2, 2, 2, 0]).isEmpty)
     #expect(link.peripheral.disconnections == [.instantPassed])
     link.air.run(for: .seconds(1))
-    #expect(link.central.disconnections == [.connectionTimeout] && link.othersGoOn())
+    #expect(link.central.disconnections == [.connectionTimeout] && link.secondLinksWork())
   }
 
   @Test("S25: each known opcode has one valid length, and every other length up to 251 octets is refused")
@@ -90,7 +90,7 @@ struct HostileProcedureTests {
 
   @Test("S25: LL Control PDUs of a data PDU's maximum length are refused by LL_UNKNOWN_RSP", arguments: [true, false])
   func longControl(isCentral: Bool) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       attacked: isCentral ? .peripheral : .central,
       prepare: { central, peripheral in
         for device in [central, peripheral] {
@@ -108,13 +108,13 @@ struct HostileProcedureTests {
 
   @Test("S26: 10,000 connections and disconnections, with a wrap of the handles, leave no state behind")
   func churn() throws {
-    let air = TestAir()
-    let central = TestDevice("central", address: 0x1111_1111_1111)
-    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    let air = PerfectAir()
+    let central = ControllerHarness("central", address: 0x1111_1111_1111)
+    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
     for device in [central, peripheral] {
       air.start(device)
     }
-    let bystander = try Bystander(of: peripheral, on: air, interval: 400)
+    let secondLink = try SecondLink(of: peripheral, on: air, interval: 400)
     peripheral.send(
       .leSetAdvertisingParameters(
         HCI.AdvertisingParameters(
@@ -141,9 +141,9 @@ struct HostileProcedureTests {
       try #require(
         central.controller.connections.isEmpty && peripheral.controller.connections.count == 1, "round \(round)")
     }
-    #expect(handles.count == 0x0EFF - 1, "the peripheral has had all but the bystander's")
+    #expect(handles.count == 0x0EFF - 1, "the peripheral has had all but the secondLink's")
     #expect(peripheral.pool.count < 64 && central.pool.count < 64)
-    #expect(bystander.isUnharmed())
+    #expect(secondLink.isUnharmed())
   }
 
   @Test("S26: CONNECT_IND data with supervision timeout 0 are invalid")

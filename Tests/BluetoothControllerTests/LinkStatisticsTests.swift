@@ -8,7 +8,7 @@ import Testing
 struct LinkStatisticsTests {
   @Test("Both sides count the same packets, octets and air time of each direction")
   func traffic() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     for _ in 0..<3 { link.central.send(Array(repeating: 1, count: 20), on: link.centralHandle) }
     link.peripheral.send(Array(repeating: 1, count: 7), on: link.peripheralHandle)
     link.runEvents(10)
@@ -25,7 +25,7 @@ struct LinkStatisticsTests {
 
   @Test("Retransmissions and their causes are counted")
   func losses() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(3)
     var spoiled = 0
     link.air.fate = { transmission in
@@ -44,7 +44,7 @@ struct LinkStatisticsTests {
 
   @Test("The statistics remain readable after the connection has ended, and unknown handles have none")
   func ended() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(5)
     link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection))
     link.runEvents(5)
@@ -55,7 +55,7 @@ struct LinkStatisticsTests {
   }
 }
 
-extension TestLink {
+extension LinkHarness {
   func statistics(_ isCentral: Bool) -> LinkStatistics? {
     let (device, handle) = side(isCentral)
     return device.controller.linkStatistics(of: handle)

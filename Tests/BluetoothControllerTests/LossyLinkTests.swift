@@ -30,7 +30,7 @@ struct LossyLinkTests {
     var random = RandomStream(seed: UInt64(seed))
     let interval = UInt16(6 + random.next() % 30)
     let latency = UInt16(random.next() % 4)
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: interval, latency: latency, timeout: 800, central: { $0.sleepClockDrift = 40_000 },
       peripheral: { $0.sleepClockDrift = -40_000 })
     var chance = RandomStream(seed: UInt64(seed) + 99)
@@ -84,8 +84,8 @@ struct LossyLinkTests {
 
   @Test("The link recovers from the loss of a packet at any place of an exchange", arguments: 0..<30)
   func oneLoss(place: Int) throws {
-    for fate in [TestAir.Fate.lost, .corrupt] {
-      let link = try TestLink()
+    for fate in [PerfectAir.Fate.lost, .corrupt] {
+      let link = try LinkHarness()
       var count = 0
       link.air.fate = { _ in
         count += 1
@@ -107,7 +107,7 @@ struct LossyLinkTests {
   @Test("An update that arrives at its own instant is in time, and so is the update that follows it")
   func lastMoment() throws {
     // The central decides alone about the parameters.
-    let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
+    let link = try LinkHarness(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
     link.runEvents(3)
     func parameters(_ interval: UInt16) -> ConnectionParameters {
       ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
@@ -133,7 +133,7 @@ struct LossyLinkTests {
 
   @Test("Event counters wrap after 65,535, and an update takes effect after the wrap", arguments: [true, false])
   func counterWraps(usesAlgorithm2: Bool) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 6, timeout: 100,
       prepare: { central, _ in
         central.air?.fate = { transmission in

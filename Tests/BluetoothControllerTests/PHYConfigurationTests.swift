@@ -15,10 +15,10 @@ struct PHYConfigurationTests {
 
   private static func other(than phy: PHY) -> PHY { phy == .le2M ? .leCoded : .le2M }
 
-  private let air = TestAir()
+  private let air = PerfectAir()
 
-  private func device(without phy: PHY, address: UInt64 = 0x1111_1111_1111) -> TestDevice {
-    let device = TestDevice("device", address: address) { Self.remove(phy, &$0) }
+  private func device(without phy: PHY, address: UInt64 = 0x1111_1111_1111) -> ControllerHarness {
+    let device = ControllerHarness("device", address: address) { Self.remove(phy, &$0) }
     air.start(device)
     return device
   }
@@ -28,7 +28,7 @@ struct PHYConfigurationTests {
     arguments: lacking)
   func commands(phy: PHY) throws {
     let device = device(without: phy)
-    let link = try TestLink(central: { Self.remove(phy, &$0) })
+    let link = try LinkHarness(central: { Self.remove(phy, &$0) })
     for one in [phy, Self.other(than: phy)] {
       let expected: HCI.ErrorCode = one == phy ? .unsupportedFeatureOrParameterValue : .success
       let phys = HCI.PHYs(one)
@@ -56,7 +56,7 @@ struct PHYConfigurationTests {
   @Test("LL_PHY_REQ and LL_PHY_RSP name only supported PHYs, and no other PHY is agreed on", arguments: lacking)
   func procedure(phy: PHY) throws {
     for isCentral in [true, false] {
-      let link = try TestLink(peripheral: { Self.remove(phy, &$0) })
+      let link = try LinkHarness(peripheral: { Self.remove(phy, &$0) })
       let (device, handle) = link.side(isCentral)
       let all: HCI.PHYs = isCentral ? [.le1M, HCI.PHYs(phy)] : [.le1M, HCI.PHYs(Self.other(than: phy))]
       link.air.clearLog()
@@ -86,7 +86,7 @@ struct PHYConfigurationTests {
 
   @Test("LL_PHY_UPDATE_IND for an unsupported PHY ends the connection with 0x1E", arguments: lacking)
   func impossibleUpdate(phy: PHY) throws {
-    let link = try TestLink(peripheral: { Self.remove(phy, &$0) })
+    let link = try LinkHarness(peripheral: { Self.remove(phy, &$0) })
     let bits = HCI.PHYs(phy).rawValue
     let instant = UInt8(try #require(link.peripheral.controller.connections.first).schedule.next + 30)
     _ = link.injectFromCentral([0x18, bits, bits, instant, 0], events: 10)
@@ -97,7 +97,7 @@ struct PHYConfigurationTests {
   @Test("Auxiliary packets on an unsupported PHY are ignored, and those on other PHYs are received")
   func announced() {
     let scanner = device(without: .le2M)
-    let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222)
+    let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222)
     air.start(advertiser)
     for (handle, phy) in [(1, PHY.le2M), (2, .leCoded), (3, .le1M)] as [(HCI.AdvertisingHandle, PHY)] {
       advertiser.send(
@@ -113,7 +113,7 @@ struct PHYConfigurationTests {
 
   @Test("A train on an unsupported PHY is not followed when a peer transfers it", arguments: [PHY.le1M, .le2M])
   func transferred(phy: PHY) throws {
-    let link = try TestLink(isExtended: true, peripheral: { Self.remove(.le2M, &$0) })
+    let link = try LinkHarness(isExtended: true, peripheral: { Self.remove(.le2M, &$0) })
     let (central, peripheral) = (link.central, link.peripheral)
     central.send(.leReadRemoteFeatures(link.centralHandle))
     central.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.secondaryPHY = phy }))

@@ -10,7 +10,7 @@ struct PHYUpdateTests {
 
   /// Requests PHYs, and runs until the procedure has ended.
   private func setPHY(
-    _ link: TestLink, isCentral: Bool, _ transmit: HCI.PHYs?, _ receive: HCI.PHYs?, options: UInt16 = 0
+    _ link: LinkHarness, isCentral: Bool, _ transmit: HCI.PHYs?, _ receive: HCI.PHYs?, options: UInt16 = 0
   ) {
     let (device, handle) = link.side(isCentral)
     #expect(
@@ -20,7 +20,7 @@ struct PHYUpdateTests {
   }
 
   /// Returns the modulations of the data packets that each device sends in some events with data.
-  private func modulations(_ link: TestLink) -> [Set<Modulation>] {
+  private func modulations(_ link: LinkHarness) -> [Set<Modulation>] {
     link.air.clearLog()
     #expect(link.isAlive())
     return [0, 1].map { device in
@@ -30,7 +30,7 @@ struct PHYUpdateTests {
 
   @Test("LE Set PHY of either host changes both directions to LE 2M at one instant", arguments: [true, false])
   func both(isCentral: Bool) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.clearLog()
     setPHY(link, isCentral: isCentral, .le2M, .le2M)
     for central in [true, false] {
@@ -46,7 +46,7 @@ struct PHYUpdateTests {
 
   @Test("The two directions may have different PHYs", arguments: [true, false])
   func asymmetric(isCentral: Bool) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     setPHY(link, isCentral: isCentral, .le2M, .le1M)
     let (device, handle) = link.side(isCentral)
     #expect(device.complete(.leReadPHY(handle)) == .lePHY(handle, transmit: 2, receive: 1))
@@ -57,21 +57,21 @@ struct PHYUpdateTests {
 
   @Test("On LE Coded a host chooses the coding of its own direction, and S=8 is the default", arguments: 0...2)
   func coded(options: Int) throws {
-    let link = try TestLink(interval: 40)
+    let link = try LinkHarness(interval: 40)
     setPHY(link, isCentral: true, .leCoded, .leCoded, options: UInt16(options))
     #expect(modulations(link) == [[options == 1 ? .codedS2 : .codedS8], [.codedS8]])
   }
 
   @Test("Without preferences on either side the faster PHY is used")
   func noPreference() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     setPHY(link, isCentral: false, nil, nil)
     #expect(modulations(link) == [[.le2M], [.le2M]])
   }
 
   @Test("Without a common PHY the link keeps its PHYs, and only the requester gets an event", arguments: [true, false])
   func nothingInCommon(isCentral: Bool) throws {
-    let link = try TestLink(prepare: { central, peripheral in
+    let link = try LinkHarness(prepare: { central, peripheral in
       let peer = isCentral ? peripheral : central
       #expect(peer.send(.leSetDefaultPHY(HCI.PHYPreference(transmit: .le1M, receive: .le1M))) == .success)
     })
@@ -85,7 +85,7 @@ struct PHYUpdateTests {
 
   @Test("A request that changes nothing ends at once, with an event for the requesting host only")
   func unchanged() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     setPHY(link, isCentral: true, .le1M, .le1M)
     #expect(
       link.central.events.last == .lePHYUpdateComplete(.success, link.centralHandle, transmit: 1, receive: 1))
@@ -94,7 +94,7 @@ struct PHYUpdateTests {
 
   @Test("Invalid PHY requests are refused")
   func refusals() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     func status(_ transmit: UInt8, _ receive: UInt8, handle: UInt16? = nil) -> HCI.ErrorCode? {
       link.central.send(
         .leSetPHY(
@@ -114,7 +114,7 @@ struct PHYUpdateTests {
 
   @Test("A controller without LE Coded neither offers it, nor states its packet times, nor accepts it from its host")
   func withoutCoded() throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       peripheral: { $0.features.remove(.leCodedPHY) },
       prepare: { central, peripheral in
         central.send(.leSetDefaultPHY(HCI.PHYPreference(transmit: .leCoded, receive: .leCoded)))
@@ -143,7 +143,7 @@ struct PHYUpdateTests {
 
   @Test("A peer that does not know LL_PHY_REQ keeps the PHYs, and the host gets an event", arguments: [true, false])
   func unknownToPeer(isCentral: Bool) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let (device, handle) = link.side(isCentral)
     link.air.fate = { transmission in
       guard transmission.device == device.number, case .phyReq? = transmission.controlPDU else { return .arrives }
@@ -165,7 +165,7 @@ struct PHYUpdateTests {
 
   @Test("LL_PHY_REQ that is acknowledged and never answered ends the connection after 40 s")
   func timeout() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.fate = { transmission in
       if case .phyRsp? = transmission.controlPDU {
         // An unsolicited answer.
@@ -183,7 +183,7 @@ struct PHYUpdateTests {
 
   @Test("A peripheral that has sent LL_PHY_RSP waits 40 s for LL_PHY_UPDATE_IND")
   func awaitedUpdate() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.injectFromCentral([0x16, 2, 2]) == [[0x17, 7, 7]])
     link.air.run(for: .milliseconds(39_700))
     #expect(link.peripheral.disconnections.isEmpty)
@@ -193,7 +193,7 @@ struct PHYUpdateTests {
 
   @Test("LL_PHY_UPDATE_IND with two PHYs for a direction ends the connection")
   func impossibleUpdate() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.runEvents(3)
     #expect(link.injectFromCentral([0x18, 3, 0, 60, 0], events: 5) == [[0x02, 0x1E]])
     #expect(link.peripheral.disconnections == [.invalidLLParameters])
@@ -202,7 +202,7 @@ struct PHYUpdateTests {
   @Test("A slower PHY reduces the data length and a faster PHY restores it, with events for the hosts")
   func lengths() throws {
     let long = HCI.DataLength(octets: 251, time: 2_120)
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 40,
       prepare: { central, peripheral in
         for device in [central, peripheral] { device.send(.leWriteSuggestedDefaultDataLength(long)) }
@@ -236,7 +236,7 @@ struct PHYUpdateTests {
   func longCoded(interval: UInt16, expected: [Int]) throws {
     // Of 15 ms, the peer's 2,704 µs and two interframe spaces are not available.
     let longest = HCI.DataLength(octets: 251, time: 17_040)
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: interval, prepare: { central, _ in central.send(.leWriteSuggestedDefaultDataLength(longest)) })
     link.air.run(for: .seconds(1))
     setPHY(link, isCentral: true, .leCoded, .leCoded)
@@ -263,8 +263,8 @@ struct PHYUpdateTests {
   }
 }
 
-extension TestLink {
-  func side(_ isCentral: Bool) -> (device: TestDevice, handle: HCI.ConnectionHandle) {
+extension LinkHarness {
+  func side(_ isCentral: Bool) -> (device: ControllerHarness, handle: HCI.ConnectionHandle) {
     isCentral ? (central, centralHandle) : (peripheral, peripheralHandle)
   }
 }

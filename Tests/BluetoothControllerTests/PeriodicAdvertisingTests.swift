@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Periodic advertising")
 struct PeriodicAdvertisingTests {
-  private let air = TestAir()
-  private let device = TestDevice("device", address: 0x2222_2222_2222)
+  private let air = PerfectAir()
+  private let device = ControllerHarness("device", address: 0x2222_2222_2222)
 
   init() {
     air.start(device)
@@ -17,7 +17,7 @@ struct PeriodicAdvertisingTests {
   /// An interval of 50 to 100 ms.
   private let parameters = HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 80)
 
-  private var trains: [TestAir.Transmission] { air.log.filter { $0.train != nil } }
+  private var trains: [PerfectAir.Transmission] { air.log.filter { $0.train != nil } }
 
   private func begin(_ data: [UInt8], _ enable: HCI.PeriodicAdvertisingEnable = .enabled) {
     #expect(device.send(.leSetPeriodicAdvertisingParameters(parameters)) == .success)
@@ -136,7 +136,7 @@ struct PeriodicAdvertisingTests {
 
   @Test("LL_PERIODIC_SYNC_IND gives the place of the train relative to an event of the connection")
   func periodicSyncInd() throws {
-    let other = TestDevice("other", address: 0x1111_1111_1111)
+    let other = ControllerHarness("other", address: 0x1111_1111_1111)
     air.start(other)
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(2, .connectable)))
     device.enable(2)

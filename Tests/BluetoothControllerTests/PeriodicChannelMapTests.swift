@@ -7,9 +7,9 @@ import Testing
 /// Updates of the channel map of a periodic advertising train · Vol 6, Part B, 4.4.2.5.1.
 @Suite("Periodic advertising channel map update")
 struct PeriodicChannelMapTests {
-  private let air = TestAir()
-  private let scanner = TestDevice("scanner", address: 0x1111_1111_1111) { $0.sleepClockDrift = 40_000 }
-  private let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
+  private let air = PerfectAir()
+  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111) { $0.sleepClockDrift = 40_000 }
+  private let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
   private let low = ChannelMap(bits: 0b111_1111)
   private let high = ChannelMap(bits: 0x1F_0000_0000)
 
@@ -44,13 +44,13 @@ struct PeriodicChannelMapTests {
     #expect(advertiser.send(.leSetHostChannelClassification(map.bits)) == .success)
   }
 
-  private var trains: [TestAir.Transmission] { air.log.filter { $0.train != nil } }
+  private var trains: [PerfectAir.Transmission] { air.log.filter { $0.train != nil } }
 
-  private func isAnnouncing(_ sent: TestAir.Transmission) -> Bool {
+  private func isAnnouncing(_ sent: PerfectAir.Transmission) -> Bool {
     (sent.train?.additionalData).flatMap(ChannelMapUpdate.init(in:)) != nil
   }
 
-  private func isOn(_ map: ChannelMap, _ sent: TestAir.Transmission) -> Bool {
+  private func isOn(_ map: ChannelMap, _ sent: PerfectAir.Transmission) -> Bool {
     map.contains(ChannelIndex(sent.channel).number)
   }
 

@@ -7,9 +7,9 @@ import Testing
 /// Receiving periodic advertising · Vol 6, Part B, 4.4.5; Vol 4, Part E, 7.8.67 to 7.8.73, 7.8.88.
 @Suite("Periodic advertising synchronization")
 struct PeriodicSyncTests {
-  private let air = TestAir()
-  private let scanner = TestDevice("scanner", address: 0x1111_1111_1111) { $0.sleepClockDrift = 40_000 }
-  private let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
+  private let air = PerfectAir()
+  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111) { $0.sleepClockDrift = 40_000 }
+  private let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
 
   init() {
     air.start(scanner, advertiser)
@@ -298,7 +298,7 @@ struct PeriodicSyncTests {
   func nonsense() throws {
     let scripted = ScriptedAdvertiser(air: air)
     // Its events avoid the packets with an invalid SyncInfo.
-    let bystander = try Bystander(of: scanner, on: air, interval: 400, isExtended: true)
+    let secondLink = try SecondLink(of: scanner, on: air, interval: 400, isExtended: true)
     let wrong: [(inout LL.SyncInfo) -> Void] = [
       { $0.interval = 5 }, { $0.interval = 0 }, { $0.channelMap = ChannelMap(bits: 1) }, { $0.accessAddress = 0 },
       { $0.accessAddress = LL.advertisingAccessAddress }, { $0.offset = .none },
@@ -317,11 +317,11 @@ struct PeriodicSyncTests {
     #expect(synchronize(with: wanted) == .success)
     air.run(for: .seconds(3))
     #expect(scanner.syncs.isEmpty && scanner.extendedReports.count == wrong.count)
-    #expect(bystander.isUnharmed())
+    #expect(secondLink.isUnharmed())
   }
 }
 
-extension TestDevice {
+extension ControllerHarness {
   var syncs: [(HCI.ErrorCode, HCI.PeriodicSync)] {
     events.compactMap {
       if case .lePeriodicAdvertisingSyncEstablished(let status, let sync) = $0 { (status, sync) } else { nil }

@@ -12,7 +12,7 @@ struct ProcedureCollisionTests {
     ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
   }
 
-  private func expectAgreement(_ link: TestLink) {
+  private func expectAgreement(_ link: LinkHarness) {
     let (central, peripheral) = (link.central.controller.connections[0], link.peripheral.controller.connections[0])
     #expect(central.phys.transmit == peripheral.phys.receive && central.phys.receive == peripheral.phys.transmit)
     #expect(central.channelMap == peripheral.channelMap)
@@ -22,7 +22,7 @@ struct ProcedureCollisionTests {
 
   @Test("If both request a PHY at once, the central's request proceeds and the peripheral's ends with a collision")
   func samePHY() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0)) == .success)
     #expect(link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0)) == .success)
     link.runEvents(20)
@@ -38,7 +38,7 @@ struct ProcedureCollisionTests {
 
   @Test("A peripheral's PHY request that crosses a channel map update ends with Different Transaction Collision")
   func differentTransactions() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0))
     link.central.send(.leSetHostChannelClassification(0xFFFF))
     link.runEvents(20)
@@ -56,7 +56,7 @@ struct ProcedureCollisionTests {
 
   @Test("If both request parameters at once, the central's request proceeds")
   func parametersCross() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     link.peripheral.send(
       .leConnectionUpdate(link.peripheralHandle, parameters(40), HCI.ConnectionEventLength()))
@@ -70,7 +70,7 @@ struct ProcedureCollisionTests {
 
   @Test("Procedures without an instant run in parallel with the peer's procedures")
   func compatible() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
     link.peripheral.send(.leSetDataLength(link.peripheralHandle, HCI.DataLength(octets: 100, time: 2_120)))
@@ -89,7 +89,7 @@ struct ProcedureCollisionTests {
 
   @Test("Procedures that a host requests during another procedure wait, and run in order")
   func queue() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     for interval in [UInt16(12), 40, 16] {
       #expect(
@@ -111,7 +111,7 @@ struct ProcedureCollisionTests {
 
   @Test("A host that requests too many procedures gets Controller Busy, and all accepted procedures complete")
   func flood() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     var accepted = 0
     for _ in 0..<100 {
@@ -128,7 +128,7 @@ struct ProcedureCollisionTests {
 
   @Test("While a host decides on parameters, the peer's other procedures with an instant are rejected")
   func duringDecision() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters(40), HCI.ConnectionEventLength()))
     link.runEvents(3)
     #expect(link.central.events == [.leRemoteConnectionParameterRequest(link.centralHandle, parameters(40))])
@@ -147,7 +147,7 @@ struct ProcedureCollisionTests {
 
   @Test("A central that starts a second change during a first one loses the connection")
   func centralMixes() throws {
-    let link = try TestLink(timeout: 100)
+    let link = try LinkHarness(timeout: 100)
     link.runEvents(4)
     #expect(link.injectFromCentral([0x01, 0xFF, 0, 0, 0, 0, 60, 0]).isEmpty)
     #expect(link.injectFromCentral([0x18, 2, 2, 60, 0]).isEmpty)
@@ -156,7 +156,7 @@ struct ProcedureCollisionTests {
 
   @Test("A procedure of the peer and a local procedure have separate timeouts of 40 s")
   func twoTimeouts() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     // The answer to the peripheral's feature request never arrives, and LL_PHY_REQ is forged later.
     link.air.fate = { transmission in
       if case .peripheralFeatureReq? = transmission.controlPDU {

@@ -8,7 +8,7 @@ import Testing
 struct ProcedurePropertyTests {
   /// One side of a link: the procedures that its host has requested, and their results.
   private final class Side {
-    let device: TestDevice
+    let device: ControllerHarness
     let handle: HCI.ConnectionHandle
     let isCentral: Bool
     /// The L2CAP PDUs given to the controller.
@@ -20,7 +20,7 @@ struct ProcedurePropertyTests {
 
     enum Completion: CaseIterable { case phys, parameters, features, version, clock }
 
-    init(_ link: TestLink, isCentral: Bool, seed: UInt64) {
+    init(_ link: LinkHarness, isCentral: Bool, seed: UInt64) {
       (device, handle) = link.side(isCentral)
       self.isCentral = isCentral
       random = RandomStream(seed: seed).split(isCentral ? "central" : "peripheral")
@@ -117,7 +117,7 @@ struct ProcedurePropertyTests {
   @Test("Data arrive once, complete and in order; procedures end; both sides agree on all values", arguments: 0..<30)
   func anything(seed: Int) throws {
     var random = RandomStream(seed: UInt64(seed)).split("world")
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: UInt16(6 + random.next() % 40), timeout: 1_000,
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (100, 90_000) },
       peripheral: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (250, -240_000) })

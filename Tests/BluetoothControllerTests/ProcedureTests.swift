@@ -8,7 +8,8 @@ import Testing
 struct ProcedureTests {
   @Test("Either host gets the peer's version, which is requested once", arguments: [true, false])
   func version(isCentral: Bool) throws {
-    let link = try TestLink(central: { $0.companyIdentifier = 0x1234 }, peripheral: { $0.companyIdentifier = 0x4321 })
+    let link = try LinkHarness(
+      central: { $0.companyIdentifier = 0x1234 }, peripheral: { $0.companyIdentifier = 0x4321 })
     let device = isCentral ? link.central : link.peripheral
     let handle = isCentral ? link.centralHandle : link.peripheralHandle
     let version = HCI.RemoteVersion(
@@ -27,7 +28,7 @@ struct ProcedureTests {
 
   @Test("Either host gets the peer's features", arguments: [true, false])
   func features(isCentral: Bool) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let device = isCentral ? link.central : link.peripheral
     let handle = isCentral ? link.centralHandle : link.peripheralHandle
     #expect(device.send(.leReadRemoteFeatures(handle)) == .success)
@@ -39,7 +40,7 @@ struct ProcedureTests {
 
   @Test("Octet 0 of LL_FEATURE_RSP has the common features, and the other octets have all local features")
   func featureSetUsed() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let answer = try #require(link.injectFromCentral([0x08, 0x21, 0, 0, 0, 0, 0, 0, 0]).first)
     guard case .featureRsp(let features) = try LL.ControlPDU(payload: answer) else {
       Issue.record("\(answer)")
@@ -50,7 +51,7 @@ struct ProcedureTests {
 
   @Test("Features that are masked to the peer are zero in requests and responses", arguments: [true, false])
   func maskedFeatures(isCentral: Bool) throws {
-    let link = try TestLink(prepare: { central, peripheral in
+    let link = try LinkHarness(prepare: { central, peripheral in
       for device in [central, peripheral] { #expect(device.send(.leSetHostFeature(bit: 41, true)) == .success) }
     })
     let (device, handle) = link.side(isCentral)
@@ -71,7 +72,7 @@ struct ProcedureTests {
 
   @Test("A suggested data length is negotiated automatically", arguments: [true, false])
   func automaticLength(isCentral: Bool) throws {
-    let link = try TestLink(prepare: { central, peripheral in
+    let link = try LinkHarness(prepare: { central, peripheral in
       let device = isCentral ? central : peripheral
       #expect(
         device.send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120))) == .success)
@@ -92,7 +93,7 @@ struct ProcedureTests {
 
   @Test("LE Set Data Length reports the common length to the peer's host, and data use it")
   func setDataLength() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(
       link.central.complete(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 100, time: 17040)))
         == .handle(.success, link.centralHandle))
@@ -111,7 +112,7 @@ struct ProcedureTests {
 
   @Test("The transmit time also limits the length: 1,000 µs are 111 octets")
   func transmitTime() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.central.send(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 251, time: 1000)))
     link.runEvents(3)
     link.central.send(Array(repeating: 7, count: 251), on: link.centralHandle)
@@ -121,7 +122,7 @@ struct ProcedureTests {
 
   @Test("The host gets Unsupported Remote Feature if the peer does not know a request")
   func unsupportedByPeer() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     // The test replaces the peripheral's opcode by one that this link layer does not know.
     link.air.fate = { transmission in
       if transmission.device == 1, case .peripheralFeatureReq? = transmission.controlPDU {
@@ -142,7 +143,7 @@ struct ProcedureTests {
 
   @Test("A request that is acknowledged and never answered ends the connection after 40 s")
   func procedureTimeout() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.fate = { transmission in
       if transmission.device == 1, case .featureRsp? = transmission.controlPDU {
         transmission.packet.payload = [0x13]
@@ -159,14 +160,14 @@ struct ProcedureTests {
 
   @Test("LL_PING_REQ is answered")
   func ping() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.injectFromCentral([0x12]) == [[0x13]])
     #expect(link.injectFromPeripheral([0x12]) == [[0x13]])
   }
 
   @Test("A connection update changes both sides at the instant, and both hosts get an event")
   func connectionUpdate() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     link.runEvents(2)
     let parameters = ConnectionParameters(
@@ -191,7 +192,7 @@ struct ProcedureTests {
 
   @Test("A connection survives repeated updates with packet loss")
   func repeatedUpdates() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     var random = RandomStream(seed: 5)
     link.air.fate = { _ in random.next() % 5 == 0 ? .lost : .arrives }
@@ -213,7 +214,7 @@ struct ProcedureTests {
 
   @Test("A peripheral's connection update asks the central's host, and proceeds if that host accepts")
   func parameterRequest() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let parameters = ConnectionParameters(
       minimumInterval: 16, maximumInterval: 16, latency: 0, supervisionTimeout: 300)
     #expect(
@@ -234,7 +235,7 @@ struct ProcedureTests {
   @Test(
     "The parameters stay unchanged if the central's host refuses the request or masks it", arguments: [true, false])
   func refusedParameterRequest(isMasked: Bool) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     if isMasked { link.central.send(.leSetEventMask(.initial)) }
     let parameters = ConnectionParameters(
       minimumInterval: 16, maximumInterval: 16, latency: 0, supervisionTimeout: 300)
@@ -254,7 +255,7 @@ struct ProcedureTests {
 
   @Test("Channels that the central's host has classified as bad are no longer used")
   func channelMap() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)
     link.runEvents(12)
     #expect(
@@ -267,7 +268,7 @@ struct ProcedureTests {
 
   @Test("An instant leaves a peripheral at least six events that it attends, even with latency", arguments: [0, 4])
   func instantAllowsForLatency(latency: UInt16) throws {
-    let link = try TestLink(latency: latency)
+    let link = try LinkHarness(latency: latency)
     link.runEvents(12)
     #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)
     link.runEvents(2 * Int64(latency + 1))

@@ -96,11 +96,13 @@ struct RadioArbitrationTests {
 
   @Test("128 connections in both roles, four advertising sets and a scan share the radio for 30 s without starvation")
   func nobodyStarves() throws {
-    let air = TestAir()
-    let hub = TestDevice("hub", address: 0x1111_1111_1111) { $0.aclBufferCount = 128 }
-    let advertiser = TestDevice("advertiser", address: 0x3333_3333_3333)
+    let air = PerfectAir()
+    let hub = ControllerHarness("hub", address: 0x1111_1111_1111) { $0.aclBufferCount = 128 }
+    let advertiser = ControllerHarness("advertiser", address: 0x3333_3333_3333)
     air.start(hub, advertiser)
-    let peers = (0..<128).map { TestDevice("peer \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0)) }
+    let peers = (0..<128).map {
+      ControllerHarness("peer \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0))
+    }
     hub.send(.leSetExtendedAdvertisingParameters(.every100ms(0, [.legacy, .connectable, .scannable])))
     for (number, peer) in peers.enumerated() {
       air.start(peer)

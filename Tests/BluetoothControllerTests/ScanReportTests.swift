@@ -10,8 +10,8 @@ import Testing
 struct ScanReportTests {
   private typealias Payload = LL.ExtendedAdvertisingPayload
 
-  private let air = TestAir()
-  private let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
   private var advertiser: ScriptedAdvertiser
   private let private1 = DeviceAddress(0x4000_0000_0001, .random)
   private let stranger = DeviceAddress(0x7777_7777_7777, .public)

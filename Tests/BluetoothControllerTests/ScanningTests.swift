@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Scanning and initiating")
 struct ScanningTests {
-  private let air = TestAir()
-  private let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
-  private let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+  private let air = PerfectAir()
+  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
+  private let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
 
   init() {
     air.start(scanner, peripheral)
@@ -45,7 +45,7 @@ struct ScanningTests {
       lost += 1
       return .lost
     }
-    let other = TestDevice("other", address: 0x3333_3333_3333)
+    let other = ControllerHarness("other", address: 0x3333_3333_3333)
     air.start(other)
     other.send(.leSetScanResponseData([2, 9, 67]))
     peripheral.advertise()
@@ -65,9 +65,9 @@ struct ScanningTests {
     arguments: [(32, 100), (160, 500)])
   func discovery(interval: UInt16, limit: Int64) {
     for seed in UInt64(1)...20 {
-      let air = TestAir()
-      let scanner = TestDevice("scanner", address: 0x1111_1111_1111, seed: seed)
-      let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, seed: seed)
+      let air = PerfectAir()
+      let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111, seed: seed)
+      let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222, seed: seed)
       air.start(scanner, peripheral)
       // The scanner listens half of the time.
       scanner.send(
@@ -135,7 +135,7 @@ struct ScanningTests {
 
   @Test("With the accept list only its devices are reported")
   func acceptList() {
-    let third = TestDevice("third", address: 0x3333_3333_3333)
+    let third = ControllerHarness("third", address: 0x3333_3333_3333)
     air.start(third)
     third.advertise()
     peripheral.advertise()
@@ -200,7 +200,7 @@ struct ScanningTests {
   @Test("Scanning continues during initiating and during a connection")
   func together() {
     peripheral.advertise()
-    let third = TestDevice("third", address: 0x3333_3333_3333, seed: 7)
+    let third = ControllerHarness("third", address: 0x3333_3333_3333, seed: 7)
     air.start(third)
     third.advertise(.nonConnectableUndirected)
     scanner.scan()

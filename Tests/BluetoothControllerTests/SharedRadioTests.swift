@@ -8,10 +8,10 @@ import Testing
 struct SharedRadioTests {
   @Test("A central keeps ten connections, and each transfers its data")
   func manyPeripherals() throws {
-    let air = TestAir()
-    let central = TestDevice("central", address: 0x1111_1111_1111) { $0.aclBufferCount = 250 }
+    let air = PerfectAir()
+    let central = ControllerHarness("central", address: 0x1111_1111_1111) { $0.aclBufferCount = 250 }
     air.start(central)
-    let peripherals = (0..<10).map { TestDevice("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0)) }
+    let peripherals = (0..<10).map { ControllerHarness("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0)) }
     for peripheral in peripherals {
       air.start(peripheral)
       peripheral.advertise()
@@ -35,12 +35,12 @@ struct SharedRadioTests {
 
   @Test("Two connections with the same anchor points share them without starvation")
   func collision() throws {
-    let air = TestAir()
-    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    let air = PerfectAir()
+    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
     air.start(peripheral)
-    var centrals: [TestDevice] = []
+    var centrals: [ControllerHarness] = []
     for number in 0..<2 {
-      let central = TestDevice("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number))
+      let central = ControllerHarness("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number))
       air.start(central)
       centrals.append(central)
       peripheral.advertise()
@@ -66,12 +66,12 @@ struct SharedRadioTests {
 
   @Test("Long packets on one connection leave time for another connection", arguments: [400, 900, 1_400, 1_900, 2_400])
   func longPackets(distance: Int64) throws {
-    let air = TestAir()
-    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    let air = PerfectAir()
+    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
     air.start(peripheral)
-    var centrals: [TestDevice] = []
+    var centrals: [ControllerHarness] = []
     for number in 0..<2 {
-      let central = TestDevice("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number)) {
+      let central = ControllerHarness("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number)) {
         $0.aclBufferCount = 1_000
       }
       air.start(central)
@@ -104,12 +104,12 @@ struct SharedRadioTests {
   @Test("A connection full of data leaves time for advertising and scanning", arguments: [6, 24, 80])
   func fullConnection(interval: UInt16) throws {
     let length = HCI.DataLength(octets: 251, time: 2120)
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: interval, central: { $0.aclBufferCount = 10_000 }, peripheral: { $0.aclBufferCount = 10_000 },
       prepare: { central, peripheral in
         for device in [central, peripheral] { device.send(.leWriteSuggestedDefaultDataLength(length)) }
       })
-    let other = TestDevice("other", address: 0x3333_3333_3333)
+    let other = ControllerHarness("other", address: 0x3333_3333_3333)
     link.air.add(other)
     other.start()
     other.scan()
@@ -129,9 +129,9 @@ struct SharedRadioTests {
   @Test("One seed gives the same packets at the same instants")
   func determinism() throws {
     func packets(seed: UInt64) -> [(Instant, AirPacket)] {
-      let air = TestAir()
-      let central = TestDevice("central", address: 0x1111_1111_1111, seed: seed)
-      let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, seed: seed)
+      let air = PerfectAir()
+      let central = ControllerHarness("central", address: 0x1111_1111_1111, seed: seed)
+      let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222, seed: seed)
       air.start(central, peripheral)
       peripheral.advertise()
       central.scan(isActive: true)
@@ -147,9 +147,11 @@ struct SharedRadioTests {
 
   @Test("After any random mixture of commands, loss and data, each device serves a newcomer", arguments: 0..<20)
   func mixture(seed: Int) {
-    let air = TestAir()
+    let air = PerfectAir()
     var random = RandomStream(seed: UInt64(seed))
-    let devices = (0..<3).map { TestDevice("device \($0)", address: 0x1000_0000_0000 + UInt64($0), seed: UInt64(seed)) }
+    let devices = (0..<3).map {
+      ControllerHarness("device \($0)", address: 0x1000_0000_0000 + UInt64($0), seed: UInt64(seed))
+    }
     for device in devices {
       air.start(device)
     }
@@ -195,7 +197,7 @@ struct SharedRadioTests {
     for device in devices {
       let heldPackets = device.controller.heldPackets
       #expect(device.controller.connections.isEmpty && heldPackets == 0)
-      #expect(device.servesNewcomer())
+      #expect(device.servesLateJoiner())
     }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sleep clocks")
 struct SleepClockTests {
-  private func holds(_ link: TestLink, for span: TimeSpan = .seconds(120)) -> Bool {
+  private func holds(_ link: LinkHarness, for span: TimeSpan = .seconds(120)) -> Bool {
     link.air.run(for: span)
     return link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty
   }
@@ -18,7 +18,7 @@ struct SleepClockTests {
     ])
   func worstClocks(interval: Int, latency: Int, timeout: Int) throws {
     for sign in [Int64(1), -1] {
-      let link = try TestLink(
+      let link = try LinkHarness(
         interval: UInt16(interval), latency: UInt16(latency), timeout: UInt16(timeout),
         central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (500, sign * 500_000) },
         peripheral: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (500, -sign * 500_000) })
@@ -31,7 +31,7 @@ struct SleepClockTests {
 
   @Test("A peripheral skips as many events as its latency allows, but no more than its receive window can cover")
   func skips() throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 6, latency: 499, timeout: 3_200, central: { $0.sleepClockAccuracy = 500 },
       peripheral: { $0.sleepClockAccuracy = 500 })
     link.air.run(for: .seconds(10))
@@ -45,7 +45,7 @@ struct SleepClockTests {
 
   @Test("A clock that is off by more than it states loses the connection", arguments: [true, false])
   func lie(isCentral: Bool) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 80, latency: 40, timeout: 3_200,
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (20, isCentral ? 500_000 : 0) },
       peripheral: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (20, isCentral ? 0 : 500_000) })
@@ -55,7 +55,7 @@ struct SleepClockTests {
 
   @Test("Either host gets the peer's stated clock accuracy", arguments: [true, false])
   func request(isCentral: Bool) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       central: { $0.sleepClockAccuracy = 75 }, peripheral: { $0.sleepClockAccuracy = 20 })
     let (device, handle) = link.side(isCentral)
     #expect(device.send(.leRequestPeerSCA(handle)) == .success)
@@ -66,7 +66,7 @@ struct SleepClockTests {
 
   @Test("A peripheral widens its window for a central that announces a less accurate clock", arguments: [true, false])
   func news(isTold: Bool) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       interval: 80, latency: 40, timeout: 3_200,
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (20, 400_000) },
       peripheral: { $0.sleepClockAccuracy = 20 })
@@ -76,14 +76,14 @@ struct SleepClockTests {
   }
 
   /// Returns the time by which the peripheral starts to listen before the anchor point of the next event.
-  private func widening(_ link: TestLink) throws -> TimeSpan {
+  private func widening(_ link: LinkHarness) throws -> TimeSpan {
     let schedule = try #require(link.peripheral.controller.connections.first).schedule
     return schedule.anchor(of: schedule.next) - schedule.start
   }
 
   @Test("A change to a less accurate clock is sent to the peer, and the windows follow", arguments: [true, false])
   func modify(isCentral: Bool) throws {
-    let link = try TestLink(interval: 800, timeout: 1_000)
+    let link = try LinkHarness(interval: 800, timeout: 1_000)
     let (device, handle) = link.side(isCentral)
     link.runEvents(4, interval: .seconds(1))
     let before = try widening(link)
@@ -113,8 +113,8 @@ struct SleepClockTests {
 
   @Test("The clock accuracy can't exceed the hardware's or fall below 500 ppm, and a reset restores it")
   func limits() {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111) { $0.sleepClockAccuracy = 100 }
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111) { $0.sleepClockAccuracy = 100 }
     air.add(device)
     func modify(isLessAccurate: Bool) -> HCI.ErrorCode? {
       device.send(.leModifySleepClockAccuracy(isLessAccurate: isLessAccurate))
@@ -128,15 +128,15 @@ struct SleepClockTests {
     #expect(modify(isLessAccurate: false) == .success && device.controller.device.clockAccuracy == 250)
     device.send(.reset)
     #expect(device.controller.device.sleepClockAccuracy == .upTo100 && device.controller.device.clockAccuracy == 100)
-    let old = TestDevice("old", address: 0x2222_2222_2222) { $0.features.remove(.sleepClockAccuracyUpdates) }
+    let old = ControllerHarness("old", address: 0x2222_2222_2222) { $0.features.remove(.sleepClockAccuracyUpdates) }
     air.add(old)
     #expect(old.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .unknownHCICommand)
   }
 
   @Test("SyncInfo and AuxPtr have the clock accuracy that the host has chosen")
   func announcements() {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111)
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.start(device)
     device.send(.leSetExtendedAdvertisingParameters(.every100ms()))
     device.send(

@@ -7,14 +7,14 @@ import Testing
 /// Periodic Advertising Sync Transfer · Vol 6, Part B, 5.1.13; Vol 4, Part E, 7.8.89 to 7.8.92.
 @Suite("Periodic Advertising Sync Transfer")
 struct SyncTransferTests {
-  private let link: TestLink
-  private let advertiser = TestDevice("advertiser", address: 0x3333_3333_3333) { $0.sleepClockDrift = -40_000 }
-  private var air: TestAir { link.air }
-  private var central: TestDevice { link.central }
-  private var peripheral: TestDevice { link.peripheral }
+  private let link: LinkHarness
+  private let advertiser = ControllerHarness("advertiser", address: 0x3333_3333_3333) { $0.sleepClockDrift = -40_000 }
+  private var air: PerfectAir { link.air }
+  private var central: ControllerHarness { link.central }
+  private var peripheral: ControllerHarness { link.peripheral }
 
   init() throws {
-    link = try TestLink(
+    link = try LinkHarness(
       isExtended: true, central: { $0.sleepClockDrift = 40_000 }, peripheral: { $0.sleepClockDrift = -40_000 })
     link.air.add(advertiser)
     advertiser.start()
@@ -26,7 +26,7 @@ struct SyncTransferTests {
     link.peripheral.clear()
   }
 
-  private func advertise(on device: TestDevice, interval: UInt16 = 40) {
+  private func advertise(on device: ControllerHarness, interval: UInt16 = 40) {
     #expect(
       device.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.advertisingSID = 3 })) == .success)
     let parameters = HCI.PeriodicAdvertisingParameters(
@@ -38,7 +38,7 @@ struct SyncTransferTests {
   }
 
   private func expectTransfers(
-    _ device: TestDevice, _ mode: HCI.SyncTransferParameters.Mode = .reporting, timeout: UInt16 = 200
+    _ device: ControllerHarness, _ mode: HCI.SyncTransferParameters.Mode = .reporting, timeout: UInt16 = 200
   ) {
     let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: timeout))
     let handle = device === central ? link.centralHandle : link.peripheralHandle
@@ -143,7 +143,7 @@ struct SyncTransferTests {
     "Transfers are sent to a peer with unknown features, and refused with 0x1A if the peer is known to lack them",
     arguments: [true, false])
   func features(isKnown: Bool) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       isExtended: true, peripheral: { $0.features.remove(.periodicAdvertisingSyncTransferRecipient) })
     advertise(on: link.central)
     advertise(on: link.peripheral)
@@ -185,10 +185,10 @@ struct SyncTransferTests {
 
   /// Connects, with default parameters sent before, and transfers the central's set. `change` runs before the transfer.
   private func transferToLaterConnection(
-    default mode: HCI.SyncTransferParameters.Mode, change: (TestLink) -> Void
-  ) throws -> TestDevice {
+    default mode: HCI.SyncTransferParameters.Mode, change: (LinkHarness) -> Void
+  ) throws -> ControllerHarness {
     let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: 200))
-    let link = try TestLink(
+    let link = try LinkHarness(
       isExtended: true,
       prepare: { _, peripheral in
         #expect(peripheral.send(.leSetDefaultPeriodicAdvertisingSyncTransferParameters(parameters)) == .success)
@@ -306,7 +306,7 @@ struct SyncTransferTests {
 
   @Test("S24: an invalid transfer is ignored, and the connection continues")
   func nonsense() throws {
-    let bystander = try Bystander(of: peripheral, on: air, isExtended: true)
+    let secondLink = try SecondLink(of: peripheral, on: air, isExtended: true)
     expectTransfers(peripheral)
     var transfer = LL.PeriodicSyncTransfer(
       serviceData: 0, syncInfo: .example, connectionEventCount: 0x8000, lastPeriodicEventCounter: 1,
@@ -329,11 +329,11 @@ struct SyncTransferTests {
     }
     for payload in payloads { _ = link.injectFromCentral(payload) }
     air.run(for: .seconds(2))
-    #expect(peripheral.periodicReports.isEmpty && link.isAlive() && bystander.isUnharmed())
+    #expect(peripheral.periodicReports.isEmpty && link.isAlive() && secondLink.isUnharmed())
   }
 }
 
-extension TestDevice {
+extension ControllerHarness {
   var syncTransfers: [(HCI.ErrorCode, HCI.ConnectionHandle, UInt16, HCI.PeriodicSync)] {
     events.compactMap {
       guard case .lePeriodicAdvertisingSyncTransferReceived(let status, let connection, let data, let sync) = $0 else {

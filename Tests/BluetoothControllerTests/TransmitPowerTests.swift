@@ -11,7 +11,7 @@ struct TransmitPowerTests {
     "A configured power is clamped to −20 to +20 dBm, in return parameters and on the air",
     arguments: [(-60, -20), (-20, -20), (7, 7), (20, 20), (30, 20)])
   func configured(power: Int, expected: Int) throws {
-    let link = try TestLink(
+    let link = try LinkHarness(
       central: { $0.transmitPower = Decibel(power) }, peripheral: { $0.transmitPower = Decibel(power) })
     for device in [link.central, link.peripheral] {
       #expect(device.complete(.leReadTransmitPower) == .leTransmitPower(minimum: -20, maximum: 20))
@@ -28,8 +28,8 @@ struct TransmitPowerTests {
     "A set's requested power is clamped to −20 to +20 dBm, which the host gets and the air shows",
     arguments: [(-127, -20), (-21, -20), (-20, -20), (3, 3), (20, 20), (127, 8)])
   func set(wanted: Int, expected: Int) throws {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x2222_2222_2222) { $0.transmitPower = Decibel(8) }
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x2222_2222_2222) { $0.transmitPower = Decibel(8) }
     air.start(device)
     let parameters = HCI.ExtendedAdvertisingParameters.every100ms(1, .includesTransmitPower) {
       $0.transmitPower = Int8(wanted)

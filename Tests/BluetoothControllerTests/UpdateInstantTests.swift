@@ -11,7 +11,7 @@ struct UpdateInstantTests {
   private final class Record {
     var time: Instant?
 
-    init(_ device: TestDevice, isWanted: @escaping (HCI.Event) -> Bool) {
+    init(_ device: ControllerHarness, isWanted: @escaping (HCI.Event) -> Bool) {
       device.onEvent = { [unowned self] device, event in
         if isWanted(event) && time == nil { time = device.now }
       }
@@ -28,7 +28,7 @@ struct UpdateInstantTests {
   }
 
   /// Returns the instant that the central has announced.
-  private func instant(_ link: TestLink) -> Int? {
+  private func instant(_ link: LinkHarness) -> Int? {
     link.air.log.lazy.compactMap { sent -> Int? in
       switch sent.controlPDU {
       case .connectionUpdateInd(_, let instant)?, .phyUpdateInd(_, let instant)?: Int(instant)
@@ -38,14 +38,14 @@ struct UpdateInstantTests {
   }
 
   /// Returns the central's first packet in connection event `number`; all events before it must be 30 ms apart.
-  private func firstPacket(_ link: TestLink, inEvent number: Int) -> TestAir.Transmission? {
+  private func firstPacket(_ link: LinkHarness, inEvent number: Int) -> PerfectAir.Transmission? {
     let packets = link.air.log.filter { $0.device == 0 && !$0.isAdvertising }
     guard let first = packets.first else { return nil }
     let previous = first.start + Self.interval * Int64(number - 1)
     return packets.first { $0.start > previous + Self.interval / 2 }
   }
 
-  private func begin(_ link: TestLink, changesPHY: Bool) {
+  private func begin(_ link: LinkHarness, changesPHY: Bool) {
     let command: HCI.Command
     if changesPHY {
       command = .leSetPHY(link.centralHandle, HCI.PHYPreference(transmit: .le2M, receive: .le2M), options: 0)
@@ -57,9 +57,9 @@ struct UpdateInstantTests {
     #expect(link.central.send(command) == .success)
   }
 
-  private func link() throws -> TestLink {
+  private func link() throws -> LinkHarness {
     // The peripheral lacks Connection Parameters Request, so the central decides alone.
-    let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
+    let link = try LinkHarness(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
     link.runEvents(3)
     return link
   }

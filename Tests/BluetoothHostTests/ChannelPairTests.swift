@@ -214,7 +214,7 @@ private struct Course {
   }
 }
 
-extension Bench {
+extension HostHarness {
   fileprivate func hasCompleted(_ token: GATTToken) -> Bool {
     events.contains { if case .gatt(_, .completed(token, _)) = $0 { true } else { false } }
   }

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-extension Bench {
+extension HostHarness {
   mutating func send(
     _ sdu: ByteSlice, _ channel: L2CAP.ChannelID, _ handle: HCI.ConnectionHandle, isTaken: Bool = true
   ) {

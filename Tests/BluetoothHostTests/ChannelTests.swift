@@ -10,8 +10,8 @@ struct ChannelTests {
   /// Returns a host that offers one service and has a link.
   private func bench(
     _ settings: ChannelSettings = ChannelSettings(mtu: 100, mps: 64, credits: 4)
-  ) -> (Bench, HCI.ConnectionHandle) {
-    var bench = Bench()
+  ) -> (HostHarness, HCI.ConnectionHandle) {
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(.peripheral)
     #expect(bench.host.publishChannel(settings) == Self.spsm)
@@ -46,7 +46,7 @@ struct ChannelTests {
   }
 
   /// Returns the commands that the host has sent on the signalling channel.
-  private func signals(_ bench: inout Bench, _ handle: HCI.ConnectionHandle) throws -> [L2CAP.SignalContent] {
+  private func signals(_ bench: inout HostHarness, _ handle: HCI.ConnectionHandle) throws -> [L2CAP.SignalContent] {
     defer { bench.completeAll() }
     return try bench.payloads(on: handle, .signalling).map { try L2CAP.Signal(ByteSlice($0)).content }
   }
@@ -54,7 +54,7 @@ struct ChannelTests {
   /// Returns a host with one channel that the peer has opened.
   private func opened(
     credits: UInt16 = 5, mtu: UInt16 = 100, mps: UInt16 = 64
-  ) throws -> (Bench, HCI.ConnectionHandle) {
+  ) throws -> (HostHarness, HCI.ConnectionHandle) {
     var (bench, handle) = bench()
     bench.receive(.signalling, ask(mtu: mtu, mps: mps, credits: credits), on: handle)
     #expect(bench.channelEvents.count == 1)
@@ -165,7 +165,7 @@ struct ChannelTests {
 
   /// Requests channels from the peer. Returns the identifier of the request.
   private func request(
-    _ bench: inout Bench, _ handle: HCI.ConnectionHandle, count: Int = 1, isEnhanced: Bool = false
+    _ bench: inout HostHarness, _ handle: HCI.ConnectionHandle, count: Int = 1, isEnhanced: Bool = false
   ) throws -> UInt8 {
     bench.perform { host, now in
       host.openChannels(
@@ -176,7 +176,7 @@ struct ChannelTests {
     return try #require(try bench.payloads(on: handle, .signalling).last?[1])
   }
 
-  private func failures(_ bench: Bench) -> [ChannelError] {
+  private func failures(_ bench: HostHarness) -> [ChannelError] {
     bench.channelEvents.compactMap {
       if case .openFailed(ChannelToken(rawValue: 9), let error) = $0 { error } else { nil }
     }

@@ -4,8 +4,8 @@ import Testing
 
 /// Command flow control, and controllers that fail · Vol 4, Part E, 4.4.
 struct HostCommandTests {
-  private func bench() -> Bench {
-    var bench = Bench()
+  private func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     return bench
   }
@@ -128,10 +128,10 @@ struct HostCommandTests {
 
   @Test("Commands are refused before the host is on")
   func off() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.perform { host, now in
       host.startAdvertising(data: [], scanResponse: [], at: now)
-      host.connect(to: Bench.peer, at: now)
+      host.connect(to: HostHarness.peer, at: now)
       host.setScanning(ScanParameters(isActive: false, filterDuplicates: false), at: now)
       host.readRSSI(HCI.ConnectionHandle(rawValue: 1), at: now)
     }

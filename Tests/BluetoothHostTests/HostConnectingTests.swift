@@ -5,13 +5,13 @@ import Testing
 struct HostConnectingTests {
   private let other = DeviceAddress(0xC0_00_00_00_00_03, .random)
 
-  private func bench() -> Bench {
-    var bench = Bench()
+  private func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     return bench
   }
 
-  private func connect(_ bench: inout Bench, _ addresses: DeviceAddress...) {
+  private func connect(_ bench: inout HostHarness, _ addresses: DeviceAddress...) {
     for address in addresses { bench.perform { host, now in host.connect(to: address, at: now) } }
   }
 
@@ -30,12 +30,12 @@ struct HostConnectingTests {
   @Test("A single device is connected to by its address, with an interval of 30 ms, no latency and a timeout of 2 s")
   func one() {
     var bench = bench()
-    connect(&bench, Bench.peer)
-    #expect(bench.commands == [create(Bench.peer)])
+    connect(&bench, HostHarness.peer)
+    #expect(bench.commands == [create(HostHarness.peer)])
     let handle = HCI.ConnectionHandle(rawValue: 0x40)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
-    bench.receive(Bench.signOfLife(handle))
-    let link = Link(handle: handle, role: .central, peer: Bench.peer)
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
+    bench.receive(HostHarness.signOfLife(handle))
+    let link = Link(handle: handle, role: .central, peer: HostHarness.peer)
     #expect(bench.links == [link])
     #expect(bench.host.links == [link])
   }
@@ -60,32 +60,32 @@ struct HostConnectingTests {
   @Test("The enhanced LE Connection Complete is accepted too, and an identity address identifies its peer")
   func enhanced() {
     var bench = bench()
-    connect(&bench, Bench.peer)
-    var complete = Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)
+    connect(&bench, HostHarness.peer)
+    var complete = HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), HostHarness.peer)
     complete.peer.type = 3
     bench.receive(.leEnhancedConnectionComplete(complete))
-    bench.receive(Bench.signOfLife(complete.handle))
-    #expect(bench.links.map(\.peer) == [Bench.peer])
+    bench.receive(HostHarness.signOfLife(complete.handle))
+    #expect(bench.links.map(\.peer) == [HostHarness.peer])
   }
 
   @Test("Several devices are connected to through the filter accept list")
   func several() {
     var bench = bench()
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     bench.forget()
     connect(&bench, other)
     #expect(bench.commands == [.leCreateConnectionCancel])
     bench.receive(cancelled)
     #expect(
       bench.commands == [
-        .leCreateConnectionCancel, .leAddDeviceToFilterAcceptList(HCI.PeerAddress(Bench.peer)),
-        .leAddDeviceToFilterAcceptList(HCI.PeerAddress(other)), create(Bench.peer, usesAcceptList: true),
+        .leCreateConnectionCancel, .leAddDeviceToFilterAcceptList(HCI.PeerAddress(HostHarness.peer)),
+        .leAddDeviceToFilterAcceptList(HCI.PeerAddress(other)), create(HostHarness.peer, usesAcceptList: true),
       ])
     bench.forget()
-    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), other)))
-    bench.receive(Bench.signOfLife(HCI.ConnectionHandle(rawValue: 1)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), other)))
+    bench.receive(HostHarness.signOfLife(HCI.ConnectionHandle(rawValue: 1)))
     #expect(bench.links.map(\.peer) == [other])
-    #expect(bench.commands.contains(create(Bench.peer)))
+    #expect(bench.commands.contains(create(HostHarness.peer)))
     #expect(bench.failures.isEmpty)
   }
 
@@ -93,46 +93,47 @@ struct HostConnectingTests {
   func stale() {
     var bench = bench()
     let third = DeviceAddress(0xC0_00_00_00_00_04, .random)
-    connect(&bench, Bench.peer, other)
+    connect(&bench, HostHarness.peer, other)
     bench.receive(cancelled)
     bench.perform { host, now in
-      host.cancelConnecting(to: Bench.peer, at: now)
+      host.cancelConnecting(to: HostHarness.peer, at: now)
       host.connect(to: third, at: now)
     }
     bench.forget()
     bench.receive(cancelled)
     #expect(
       bench.commands == [
-        .leRemoveDeviceFromFilterAcceptList(HCI.PeerAddress(Bench.peer)),
+        .leRemoveDeviceFromFilterAcceptList(HCI.PeerAddress(HostHarness.peer)),
         .leAddDeviceToFilterAcceptList(HCI.PeerAddress(third)), create(other, usesAcceptList: true),
       ])
   }
 
   @Test("A controller without a filter accept list connects to one device after the other")
   func withoutList() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.acceptListSize = 0
     bench.powerOn()
-    connect(&bench, Bench.peer, other)
-    #expect(bench.commands == [create(Bench.peer)])
-    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)))
+    connect(&bench, HostHarness.peer, other)
+    #expect(bench.commands == [create(HostHarness.peer)])
+    bench.receive(
+      .leConnectionComplete(HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), HostHarness.peer)))
     #expect(bench.commands.contains(create(other)))
   }
 
   @Test("Devices for which the filter accept list has no room take turns every five seconds")
   func rotation() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.acceptListSize = 1
     bench.powerOn()
-    connect(&bench, Bench.peer, other)
-    #expect(bench.commands == [create(Bench.peer)])
+    connect(&bench, HostHarness.peer, other)
+    #expect(bench.commands == [create(HostHarness.peer)])
     #expect(bench.host.deadline == .zero + .seconds(5))
     bench.passToDeadline()
     bench.receive(cancelled)
-    #expect(bench.commands == [create(Bench.peer), .leCreateConnectionCancel, create(other)])
+    #expect(bench.commands == [create(HostHarness.peer), .leCreateConnectionCancel, create(other)])
     bench.passToDeadline()
     bench.receive(cancelled)
-    #expect(bench.commands.last == create(Bench.peer))
+    #expect(bench.commands.last == create(HostHarness.peer))
     bench.perform { [other] host, now in host.cancelConnecting(to: other, at: now) }
     #expect(bench.host.deadline == nil)
   }
@@ -140,25 +141,25 @@ struct HostConnectingTests {
   @Test("Cancelling ends the attempt without an event")
   func cancel() {
     var bench = bench()
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     bench.forget()
-    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.cancelConnecting(to: HostHarness.peer, at: now) }
     bench.receive(cancelled)
     #expect(bench.commands == [.leCreateConnectionCancel])
     #expect(bench.events.isEmpty)
-    connect(&bench, Bench.peer)
-    #expect(bench.commands.last == create(Bench.peer))
+    connect(&bench, HostHarness.peer)
+    #expect(bench.commands.last == create(HostHarness.peer))
   }
 
   @Test("A link created at the moment of the cancellation is disconnected and not reported")
   func cancelRace() {
     var bench = bench()
     bench.answers[.leCreateConnectionCancel] = .silence
-    connect(&bench, Bench.peer)
-    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    connect(&bench, HostHarness.peer)
+    bench.perform { host, now in host.cancelConnecting(to: HostHarness.peer, at: now) }
     bench.forget()
     let handle = HCI.ConnectionHandle(rawValue: 0x40)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
     bench.receive(.commandComplete(credits: 1, .leCreateConnectionCancel, .status(.commandDisallowed)))
     #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
@@ -169,37 +170,37 @@ struct HostConnectingTests {
   @Test("The host retries when the peer missed CONNECT_IND, and does not report the link")
   func notEstablished() {
     var bench = bench()
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     bench.forget()
     let handle = HCI.ConnectionHandle(rawValue: 0x40)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
     #expect(bench.events.isEmpty)
     #expect(bench.host.links.isEmpty)
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionFailedToBeEstablished))
     #expect(bench.events.isEmpty)
-    #expect(bench.commands.last == create(Bench.peer))
+    #expect(bench.commands.last == create(HostHarness.peer))
   }
 
   @Test("A link that ends before the peer's first packet, for another reason, is reported together with its end")
   func endedAtOnce() {
     var bench = bench()
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     let handle = HCI.ConnectionHandle(rawValue: 0x40)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
     bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
-    #expect(bench.links.map(\.peer) == [Bench.peer])
+    #expect(bench.links.map(\.peer) == [HostHarness.peer])
     #expect(bench.disconnections == [.remoteUserTerminatedConnection])
   }
 
   @Test("A link whose attempt is cancelled before the peer's first packet is disconnected and not reported")
   func cancelledBeforeFirstSign() {
     var bench = bench()
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     let handle = HCI.ConnectionHandle(rawValue: 0x40)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
-    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
+    bench.perform { host, now in host.cancelConnecting(to: HostHarness.peer, at: now) }
     #expect(bench.commands.last == .disconnect(handle, reason: .remoteUserTerminatedConnection))
-    bench.receive(Bench.signOfLife(handle))
+    bench.receive(HostHarness.signOfLife(handle))
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
     #expect(bench.events.isEmpty)
   }
@@ -211,11 +212,11 @@ struct HostConnectingTests {
     bench.forget()
     bench.perform { host, now in
       host.disconnect(handle, at: now)
-      host.connect(to: Bench.peer, at: now)
+      host.connect(to: HostHarness.peer, at: now)
     }
     #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
-    #expect(bench.commands.last == create(Bench.peer))
+    #expect(bench.commands.last == create(HostHarness.peer))
     #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
   }
 
@@ -223,24 +224,24 @@ struct HostConnectingTests {
   func refusedAgain() {
     var bench = bench()
     bench.answers[.leCreateConnection] = .status(.commandDisallowed)
-    connect(&bench, Bench.peer)
-    #expect(bench.commands == [create(Bench.peer)])
+    connect(&bench, HostHarness.peer)
+    #expect(bench.commands == [create(HostHarness.peer)])
     bench.commands = []
     bench.answers[.leCreateConnection] = nil
     // An app that tries again, and another one.
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     connect(&bench, other)
     #expect(bench.commands.isEmpty)
     #expect(bench.host.deadline == bench.now + .milliseconds(100))
     bench.passToDeadline()
-    #expect(bench.commands.contains(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(Bench.peer))))
+    #expect(bench.commands.contains(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(HostHarness.peer))))
   }
 
   @Test("A controller's refusal to connect ends the attempt")
   func refused() {
     var bench = bench()
     bench.answers[.leCreateConnection] = .status(.connectionLimitExceeded)
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     #expect(bench.failures == [.connectionLimitExceeded])
     #expect(bench.commands.count == 1)
   }
@@ -248,7 +249,7 @@ struct HostConnectingTests {
   @Test("A failed attempt is reported")
   func failed() {
     var bench = bench()
-    connect(&bench, Bench.peer)
+    connect(&bench, HostHarness.peer)
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .connectionFailedToBeEstablished)))
     #expect(bench.failures == [.connectionFailedToBeEstablished])
     #expect(bench.commands.count == 1)
@@ -258,8 +259,9 @@ struct HostConnectingTests {
   func earlyCompletion() {
     var bench = bench()
     bench.answers[.leCreateConnection] = .silence
-    connect(&bench, Bench.peer)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)))
+    connect(&bench, HostHarness.peer)
+    bench.receive(
+      .leConnectionComplete(HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), HostHarness.peer)))
     bench.answers = [:]
     bench.receive(.commandStatus(.success, credits: 1, .leCreateConnection))
     bench.forget()
@@ -270,8 +272,8 @@ struct HostConnectingTests {
   @Test("A cancellation that never completes does not block connecting forever")
   func lostCompletion() {
     var bench = bench()
-    connect(&bench, Bench.peer)
-    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    connect(&bench, HostHarness.peer)
+    bench.perform { host, now in host.cancelConnecting(to: HostHarness.peer, at: now) }
     connect(&bench, other)
     bench.forget()
     bench.passToDeadline()
@@ -317,7 +319,7 @@ struct HostConnectingTests {
         .success, unknown, HCI.ConnectionValues(interval: 6, latency: 0, supervisionTimeout: 100)))
     bench.receive(.encryptionChange(.success, unknown, enabled: 1))
     bench.receive(.leLongTermKeyRequest(unknown, random: 0, encryptedDiversifier: 0))
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, other)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, handle, other)))
     bench.receive([3, 0, 4, 0, 2, 0xF7, 0], on: unknown)
     #expect(bench.events.isEmpty)
     #expect(bench.commands.isEmpty)
@@ -331,7 +333,8 @@ struct HostConnectingTests {
   @Test("H9: a handle beyond 0x0EFF does not become a link")
   func reservedHandle() {
     var bench = bench()
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x0F00), other)))
+    bench.receive(
+      .leConnectionComplete(HostHarness.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x0F00), other)))
     #expect(bench.events.isEmpty)
     #expect(bench.host.links.isEmpty)
   }
@@ -339,7 +342,7 @@ struct HostConnectingTests {
   @Test("P12: a peer that uses this device's own address is disconnected")
   func ownAddress() {
     var bench = bench()
-    bench.link(.peripheral, handle: 5, to: Bench.address)
+    bench.link(.peripheral, handle: 5, to: HostHarness.address)
     #expect(bench.links.isEmpty)
     #expect(bench.commands == [.disconnect(HCI.ConnectionHandle(rawValue: 5), reason: .remoteUserTerminatedConnection)])
   }

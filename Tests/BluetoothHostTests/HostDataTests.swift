@@ -6,8 +6,8 @@ import Testing
 struct HostDataTests {
   private let uuid: BluetoothUUID = 0xFFF1
 
-  private func bench(aclLength: UInt16 = 27, aclCount: UInt8 = 4) -> Bench {
-    var bench = Bench()
+  private func bench(aclLength: UInt16 = 27, aclCount: UInt8 = 4) -> HostHarness {
+    var bench = HostHarness()
     bench.facts.aclLength = aclLength
     bench.facts.aclCount = aclCount
     bench.powerOn()
@@ -15,7 +15,7 @@ struct HostDataTests {
   }
 
   /// Returns the handle of a link as central whose MTU exchange is complete.
-  private func link(_ bench: inout Bench, _ number: UInt16 = 0x40, mtu: UInt16 = 517) -> HCI.ConnectionHandle {
+  private func link(_ bench: inout HostHarness, _ number: UInt16 = 0x40, mtu: UInt16 = 517) -> HCI.ConnectionHandle {
     let peer = DeviceAddress(UInt64(number) | 0xC000_0000_0000, .random)
     let handle = bench.link(.central, handle: number, to: peer)
     bench.receive(.attribute, [0x03, UInt8(truncatingIfNeeded: mtu), UInt8(truncatingIfNeeded: mtu >> 8)], on: handle)
@@ -24,7 +24,7 @@ struct HostDataTests {
     return handle
   }
 
-  private func write(_ bench: inout Bench, _ count: Int, on handle: HCI.ConnectionHandle) {
+  private func write(_ bench: inout HostHarness, _ count: Int, on handle: HCI.ConnectionHandle) {
     let value = ByteSlice([UInt8](repeating: 0x55, count: count))
     bench.perform { host, now in host.request(.writeWithoutResponse(3, value), token: 1, on: handle, at: now) }
   }
@@ -57,7 +57,7 @@ struct HostDataTests {
   func backPressure() {
     var bench = bench()
     let handle = link(&bench)
-    func completed(_ bench: Bench) -> Int {
+    func completed(_ bench: HostHarness) -> Int {
       bench.events.count { if case .gatt(_, .completed) = $0 { true } else { false } }
     }
     for _ in 0..<6 { write(&bench, 20, on: handle) }
@@ -143,9 +143,9 @@ struct HostDataTests {
 
   @Test("Channels 4, 5 and 6 carry ATT, LE signalling and the Security Manager")
   func fixedChannels() throws {
-    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.pairing.isPairable = false
-    var bench = Bench(configuration: configuration)
+    var bench = HostHarness(configuration: configuration)
     bench.powerOn()
     let handle = bench.link(.peripheral)
     // The Device Name is read; a code that LE does not define is rejected; pairing is not supported.
@@ -172,9 +172,9 @@ struct HostDataTests {
 
   @Test("A host without pairing answers Pairing Request with Pairing Not Supported")
   func pairing() throws {
-    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.pairing.isPairable = false
-    var bench = Bench(configuration: configuration)
+    var bench = HostHarness(configuration: configuration)
     bench.powerOn()
     let peripheral = bench.link(.peripheral, handle: 1)
     bench.receive(.securityManager, [0x01, 3, 0, 1, 16, 0, 1], on: peripheral)

@@ -4,13 +4,13 @@ import TestVectors
 import Testing
 
 struct HostAdvertisingTests {
-  private func bench() -> Bench {
-    var bench = Bench()
+  private func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     return bench
   }
 
-  private func start(_ bench: inout Bench, data: ByteSlice = [2, 1, 6], scanResponse: ByteSlice = [2, 10, 0]) {
+  private func start(_ bench: inout HostHarness, data: ByteSlice = [2, 1, 6], scanResponse: ByteSlice = [2, 10, 0]) {
     bench.perform { host, now in host.startAdvertising(data: data, scanResponse: scanResponse, at: now) }
   }
 
@@ -40,7 +40,8 @@ struct HostAdvertisingTests {
       ownAddressType: .random, transmitPower: -12)
     #expect(
       bench.commands == [
-        .leSetExtendedAdvertisingParameters(parameters), .leSetAdvertisingSetRandomAddress(set, Bench.address.value),
+        .leSetExtendedAdvertisingParameters(parameters),
+        .leSetAdvertisingSetRandomAddress(set, HostHarness.address.value),
         .leSetExtendedAdvertisingData(set, HCI.AdvertisingDataFragment(.complete, [2, 1, 6])),
         .leSetExtendedScanResponseData(set, HCI.AdvertisingDataFragment(.complete, [2, 10, 0])), enable(true, bench),
       ])
@@ -64,16 +65,16 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  private func extendedBench() -> Bench {
-    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+  private func extendedBench() -> HostHarness {
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.advertisesWithExtendedCommands = true
-    var bench = Bench(configuration: configuration)
+    var bench = HostHarness(configuration: configuration)
     bench.facts.leFeatures.insert(.extendedAdvertising)
     bench.powerOn()
     return bench
   }
 
-  private func enable(_ on: Bool, _ bench: Bench) -> HCI.Command {
+  private func enable(_ on: Bool, _ bench: HostHarness) -> HCI.Command {
     .leSetExtendedAdvertisingEnable(
       on,
       HCI.AdvertisingSetEnables([HCI.AdvertisingSetEnables.Element(HCI.AdvertisingHandle(rawValue: 0))], in: bench.pool)
@@ -167,13 +168,13 @@ struct HostAdvertisingTests {
 }
 
 struct HostScanningTests {
-  private func bench() -> Bench {
-    var bench = Bench()
+  private func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     return bench
   }
 
-  private func scan(_ bench: inout Bench, _ parameters: ScanParameters?) {
+  private func scan(_ bench: inout HostHarness, _ parameters: ScanParameters?) {
     bench.perform { host, now in host.setScanning(parameters, at: now) }
   }
 
@@ -240,7 +241,7 @@ struct HostScanningTests {
   @Test("Legacy packets reported in the extended form give the same events")
   func extendedReports() throws {
     var bench = bench()
-    let peer = HCI.PeerAddress(Bench.peer)
+    let peer = HCI.PeerAddress(HostHarness.peer)
     for type: HCI.ExtendedAdvertisingReport.EventType in [
       [.legacy, .connectable, .scannable], [.legacy, .scanResponse, .connectable, .scannable],
       // As Bumble's controller reports it.
@@ -257,7 +258,7 @@ struct HostScanningTests {
     try #require(reports.count == 4)
     #expect(reports.map(\.isConnectable) == [true, false, true, false])
     #expect(reports.map(\.isScanResponse) == [false, true, false, true])
-    #expect(reports.allSatisfy { $0.data == [2, 1, 6] && $0.address == Bench.peer && $0.advertisingSet == nil })
+    #expect(reports.allSatisfy { $0.data == [2, 1, 6] && $0.address == HostHarness.peer && $0.advertisingSet == nil })
   }
 
   @Test(

@@ -4,8 +4,8 @@ import Testing
 
 /// Two hosts with one link between them, and controllers that relay their packets.
 struct HostPair {
-  var central = Bench()
-  var peripheral = Bench()
+  var central = HostHarness()
+  var peripheral = HostHarness()
   let atCentral: HCI.ConnectionHandle
   let atPeripheral: HCI.ConnectionHandle
 
@@ -31,7 +31,8 @@ struct HostPair {
     Self.pass(&peripheral, to: &central, on: atCentral)
   }
 
-  private static func pass(_ sender: inout Bench, to receiver: inout Bench, on handle: HCI.ConnectionHandle) {
+  private static func pass(_ sender: inout HostHarness, to receiver: inout HostHarness, on handle: HCI.ConnectionHandle)
+  {
     let packets = sender.data
     sender.data.removeAll()
     for packet in packets {

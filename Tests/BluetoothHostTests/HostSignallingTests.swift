@@ -9,8 +9,8 @@ struct HostSignallingTests {
   private let parameters = ConnectionParameters(
     minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
 
-  private func bench(_ role: Link.Role) -> (Bench, HCI.ConnectionHandle) {
-    var bench = Bench()
+  private func bench(_ role: Link.Role) -> (HostHarness, HCI.ConnectionHandle) {
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(role)
     bench.completeAll()
@@ -18,7 +18,7 @@ struct HostSignallingTests {
     return (bench, handle)
   }
 
-  private func answers(_ bench: Bench, _ handle: HCI.ConnectionHandle) throws -> [[UInt8]] {
+  private func answers(_ bench: HostHarness, _ handle: HCI.ConnectionHandle) throws -> [[UInt8]] {
     try bench.payloads(on: handle, .signalling)
   }
 

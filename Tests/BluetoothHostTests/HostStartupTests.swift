@@ -3,11 +3,11 @@ import BluetoothWire
 import Testing
 
 struct HostStartupTests {
-  private func opcodes(_ bench: Bench) -> [HCI.Opcode] { bench.commands.map(\.opcode) }
+  private func opcodes(_ bench: HostHarness) -> [HCI.Opcode] { bench.commands.map(\.opcode) }
 
   @Test("A host reads a current controller's features, sets event masks, data length and address, and is then on")
   func full() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(
       opcodes(bench) == [
@@ -18,13 +18,13 @@ struct HostStartupTests {
       ])
     #expect(bench.powerChanges == [.starting, .on])
     #expect(bench.commands.contains(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120))))
-    #expect(bench.commands.contains(.leSetRandomAddress(Bench.address.value)))
+    #expect(bench.commands.contains(.leSetRandomAddress(HostHarness.address.value)))
     #expect(bench.host.deadline == nil)
   }
 
   @Test("A controller whose supported-commands bitmap is all zero starts without the optional commands")
   func emptyBitmap() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.supportedCommands = HCI.SupportedCommands()
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges == [.starting, .on])
@@ -34,7 +34,7 @@ struct HostStartupTests {
 
   @Test("Without an answer to Read Local Supported Commands, the host treats the controller's support as unknown")
   func unknownBitmap() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.readLocalSupportedCommands] = .complete(.status(.unknownHCICommand))
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges == [.starting, .on])
@@ -42,11 +42,11 @@ struct HostStartupTests {
 
   @Test("The event masks enable no event that the controller's features exclude")
   func masks() throws {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.leFeatures = []
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.commands.contains(.leSetEventMask(.initial)))
-    var rich = Bench()
+    var rich = HostHarness()
     rich.facts.leFeatures.insert(.llPrivacy)
     rich.perform { host, now in host.setPower(true, at: now) }
     let mask: HCI.LEEventMask = [
@@ -57,7 +57,7 @@ struct HostStartupTests {
 
   @Test("A controller without LE buffers shares those of BR/EDR")
   func sharedBuffers() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.aclLength = 0
     bench.facts.aclCount = 0
     bench.answers[.readBufferSize] = .complete(.bufferSize(HCI.BufferSize(aclLength: 27, aclCount: 2)))
@@ -69,7 +69,7 @@ struct HostStartupTests {
 
   @Test("The host tells a controller with BR/EDR that it supports LE")
   func dualMode() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.lmpFeatures = .leSupported
     bench.facts.supportedCommands.insert(.writeLEHostSupport)
     bench.perform { host, now in host.setPower(true, at: now) }
@@ -79,7 +79,7 @@ struct HostStartupTests {
 
   @Test("A controller without LE is unsupported")
   func noLowEnergy() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.leReadBufferSize] = .complete(.status(.unknownHCICommand))
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges == [.starting, .unsupported])
@@ -88,7 +88,7 @@ struct HostStartupTests {
 
   @Test("A controller that never answers is reset once more and then abandoned")
   func silence() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.reset] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.host.deadline == .zero + .seconds(2))
@@ -102,7 +102,7 @@ struct HostStartupTests {
 
   @Test("A start-up command that gets no answer twice is skipped")
   func passedOver() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.leReadMaximumDataLength] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.passToDeadline()
@@ -114,13 +114,13 @@ struct HostStartupTests {
 
   @Test("A lost answer does not change the device's identity: the start-up repeats the command")
   func lostAnswer() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.leSetRandomAddress] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.answers[.leSetRandomAddress] = nil
     bench.passToDeadline()
     #expect(bench.powerChanges == [.starting, .on])
-    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     let own = bench.commands.lazy.compactMap { command in
       if case .leCreateConnection(let create) = command { create.ownAddressType } else { nil }
     }
@@ -129,10 +129,10 @@ struct HostStartupTests {
 
   @Test("If the controller refuses the random address, the host uses the public one")
   func publicAddress() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.leSetRandomAddress] = .complete(.status(.unknownHCICommand))
     bench.powerOn()
-    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     guard case .leCreateConnection(let create)? = bench.commands.first else {
       Issue.record("no LE Create Connection")
       return
@@ -153,7 +153,7 @@ struct HostStartupTests {
 
   @Test("Switching off disconnects links with the right reason and resets the controller; switching on starts up again")
   func offAndOn() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(.peripheral)
     bench.forget()
@@ -171,7 +171,7 @@ struct HostStartupTests {
 
   @Test("Switching off does not wait long for peers")
   func offWithoutPeers() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     bench.link(.peripheral)
     bench.forget()
@@ -184,7 +184,7 @@ struct HostStartupTests {
 
   @Test("Switching off during the start-up aborts it")
   func offDuringStartup() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.setEventMask] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.perform { host, now in host.setPower(false, at: now) }

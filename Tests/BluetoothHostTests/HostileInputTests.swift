@@ -25,7 +25,7 @@ struct HostileInputTests {
   }
 
   /// Answers the host's requests to the upper layer, sometimes with an error, and completes the controller's packets.
-  private func answer(_ bench: inout Bench, _ random: inout RandomStream) {
+  private func answer(_ bench: inout HostHarness, _ random: inout RandomStream) {
     let events = bench.events
     bench.events.removeAll()
     for case .gatt(let handle, let event) in events {
@@ -46,7 +46,7 @@ struct HostileInputTests {
   @Test("Arbitrary ATT and L2CAP octets are answered or ignored", arguments: 0..<12)
   func peer(seed: Int) {
     var random = RandomStream(seed: UInt64(seed))
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     for service in Self.services() { bench.perform { host, now in _ = host.addService(service, at: now) } }
     var handle = bench.link(seed % 2 == 0 ? .peripheral : .central)
@@ -116,7 +116,7 @@ struct HostileInputTests {
   @Test("Arbitrary packets from a controller stop neither the host nor its timers", arguments: 0..<12)
   func controller(seed: Int) {
     var random = RandomStream(seed: UInt64(seed) + 500)
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     let codes: [UInt8] = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x10, 0x13, 0x1A, 0x30, 0x57, 0x3E, 0x3E, 0x3E, 0x3E]
     for _ in 0..<600 {
@@ -137,7 +137,7 @@ struct HostileInputTests {
       case 2:
         bench.receive(
           .leConnectionComplete(
-            Bench.connection(
+            HostHarness.connection(
               random.next() & 1 == 0 ? .central : .peripheral,
               HCI.ConnectionHandle(rawValue: UInt16(random.next() % 4)),
               DeviceAddress(0xC000_0000_0000 + random.next() % 4, .random))))

@@ -27,8 +27,8 @@ struct DeviceTests {
   @Test("Every octet passes a serial line unchanged, both ways, at any rate", arguments: [9_600, 115_200, 1_234_567])
   func serialLine(baud: Int) async throws {
     let (descriptor, device) = try pseudoTerminal()
-    var host = try await TestLink.connect(to: .serial(device: device, baud: baud))
-    var controller = try await TestLink.adopt(descriptor, .controller)
+    var host = try await TransportLink.connect(to: .serial(device: device, baud: baud))
+    var controller = try await TransportLink.adopt(descriptor, .controller)
     try await host.send([Sample.reset, Self.octets])
     #expect(await controller.next() == .packet(Sample.reset))
     #expect(await controller.next() == .packet(Self.octets))
@@ -45,7 +45,7 @@ struct DeviceTests {
   @Test("A serial line that is in use can't be opened by another program")
   func serialLineInUse() async throws {
     let (descriptor, device) = try pseudoTerminal()
-    let first = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
+    let first = try await TransportLink.connect(to: .serial(device: device, baud: 9_600))
     if geteuid() == 0 {
       // The superuser may open a line that is in use, but sees that other users may not: TIOCGEXCL.
       let second = open(device, O_RDWR | O_NOCTTY)
@@ -54,7 +54,7 @@ struct DeviceTests {
       close(second)
     } else {
       await #expect(throws: TransportError("\(device) is in use by another program")) {
-        _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
+        _ = try await TransportLink.connect(to: .serial(device: device, baud: 9_600))
       }
     }
     try await first.close()
@@ -74,7 +74,7 @@ struct DeviceTests {
     ])
   func noSerialLine(device: String, line: String) async throws {
     await #expect(throws: TransportError(line)) {
-      _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
+      _ = try await TransportLink.connect(to: .serial(device: device, baud: 9_600))
     }
   }
 
@@ -96,7 +96,7 @@ struct DeviceTests {
   @Test("Connecting to an adapter that does not exist fails with a lasting error")
   func noAdapter() async throws {
     do {
-      _ = try await TestLink.connect(to: .hci(0xFFF0))
+      _ = try await TransportLink.connect(to: .hci(0xFFF0))
       Issue.record("there is an adapter 65520")
     } catch let error as TransportError {
       #expect(error.isLasting)
@@ -117,7 +117,7 @@ struct DeviceTests {
   func onePacketPerWrite() async throws {
     let (own, other) = try packetSockets()
     defer { close(other) }
-    let link = try await TestLink.adopt(own, .host, .packets)
+    let link = try await TransportLink.adopt(own, .host, .packets)
     let packets = (0..<5_000).map { number in
       number % 3 == 0 ? Sample.reset : number % 3 == 1 ? Sample.data : Self.octets
     }
@@ -136,7 +136,7 @@ struct DeviceTests {
   @Test("On a user channel each packet of the kernel arrives whole, even the longest, and its end is reported")
   func packetsOfTheKernel() async throws {
     let (own, other) = try packetSockets()
-    var link = try await TestLink.adopt(own, .host, .packets)
+    var link = try await TransportLink.adopt(own, .host, .packets)
     let longest = HCI.Packet.acl(
       HCI.ACLData(
         handle: HCI.ConnectionHandle(rawValue: 1), boundary: .firstFlushable,

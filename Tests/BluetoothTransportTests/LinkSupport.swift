@@ -36,7 +36,7 @@ final class LinkEnd: H4Receiver, Sendable {
 }
 
 /// A link with its events, for tests outside its event loop.
-struct TestLink {
+struct TransportLink {
   let loop: any EventLoop
   let handler: NIOLoopBound<H4Handler>
   private var notes: AsyncStream<LinkEnd.Note>.Iterator
@@ -50,21 +50,21 @@ struct TestLink {
   static let group = MultiThreadedEventLoopGroup.singleton
 
   /// Returns a host's end, connected to `specifier`.
-  static func connect(to specifier: TransportSpecifier) async throws -> TestLink {
+  static func connect(to specifier: TransportSpecifier) async throws -> TransportLink {
     try await make(.host, specifier.writing) { Transport.connect(specifier, with: $0, on: $1) }
   }
 
   /// Returns an end on a descriptor.
   static func adopt(
     _ descriptor: CInt, _ side: H4Decoder.Side = .host, _ writing: H4Handler.Writing = .stream
-  ) async throws -> TestLink {
+  ) async throws -> TransportLink {
     try await make(side, writing) { Transport.adopt(descriptor, with: $0, on: $1) }
   }
 
   private static func make(
     _ side: H4Decoder.Side, _ writing: H4Handler.Writing,
     _ connect: @escaping @Sendable (H4Handler, any EventLoop) -> EventLoopFuture<Void>
-  ) async throws -> TestLink {
+  ) async throws -> TransportLink {
     let loop = group.next()
     let end = LinkEnd()
     let handler = try await loop.flatSubmit {
@@ -72,7 +72,7 @@ struct TestLink {
       let bound = NIOLoopBound(handler, eventLoop: loop)
       return connect(handler, loop).map { bound }
     }.get()
-    var link = TestLink(end, handler)
+    var link = TransportLink(end, handler)
     #expect(await link.next() == .opened)
     return link
   }
@@ -109,14 +109,14 @@ struct TestLink {
 }
 
 /// A listener with its connections, in the order in which they arrive.
-struct TestListener {
+struct TransportListener {
   let listener: H4Listener
   private var ends: AsyncStream<LinkEnd>.Iterator
 
   init(_ specifier: TransportSpecifier, _ side: H4Decoder.Side = .controller, keepsOpen: Bool = true) async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: LinkEnd.self)
     ends = stream.makeAsyncIterator()
-    listener = try await H4Listener.bind(specifier, on: TestLink.group) {
+    listener = try await H4Listener.bind(specifier, on: TransportLink.group) {
       let end = LinkEnd(keepsOpen: keepsOpen)
       continuation.yield(end)
       return H4Handler(for: side, pool: PacketPool(), receiver: end)

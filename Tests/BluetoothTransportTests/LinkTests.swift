@@ -10,8 +10,8 @@ struct LinkTests {
 
   @Test("Packets with any contents pass both ways over TCP, in order")
   func bothWays() async throws {
-    var listener = try await TestListener(Self.loopback)
-    var link = try await TestLink.connect(to: listener.specifier)
+    var listener = try await TransportListener(Self.loopback)
+    var link = try await TransportLink.connect(to: listener.specifier)
     var other = try await listener.next()
     let packets = [Sample.reset, Sample.data, Sample.empty, Sample.reset]
     try await link.send(packets)
@@ -26,8 +26,8 @@ struct LinkTests {
 
   @Test("A listener and a host accept a host name in place of an address")
   func names() async throws {
-    var listener = try await TestListener(.tcp(host: "localhost", port: 0))
-    let link = try await TestLink.connect(to: listener.specifier)
+    var listener = try await TransportListener(.tcp(host: "localhost", port: 0))
+    let link = try await TransportLink.connect(to: listener.specifier)
     var other = try await listener.next()
     #expect(await other.next() == .opened)
     try await link.close()
@@ -36,13 +36,13 @@ struct LinkTests {
 
   @Test("H1 A session that ends at any octet reports the whole packets and the number of octets left over")
   func everyCut() async throws {
-    var listener = try await TestListener(Self.loopback)
+    var listener = try await TransportListener(Self.loopback)
     let packets = [Sample.reset, Sample.data, Sample.empty, Sample.reset]
     let octets = Sample.octets(packets)
     var ends = [0]
     for packet in packets { ends.append(ends[ends.count - 1] + packet.encodedCount) }
     for count in 0...octets.count {
-      let link = try await TestLink.connect(to: listener.specifier)
+      let link = try await TransportLink.connect(to: listener.specifier)
       var other = try await listener.next()
       try await link.send(octets: Array(octets.prefix(count)))
       try await link.close()
@@ -67,8 +67,8 @@ struct LinkTests {
       [0x02, 0x41, 0x00, 0xFF, 0xFF], [0x02, 0x41, 0x00, 0x01, 0x10, 0x01, 0x03],
     ] as [[UInt8]])
   func garbage(octets: [UInt8]) async throws {
-    var listener = try await TestListener(Self.loopback)
-    let link = try await TestLink.connect(to: listener.specifier)
+    var listener = try await TransportListener(Self.loopback)
+    let link = try await TransportLink.connect(to: listener.specifier)
     var other = try await listener.next()
     try await link.send([Sample.data])
     try await link.send(octets: octets)
@@ -84,10 +84,10 @@ struct LinkTests {
 
   @Test("Closing a link on garbage closes it for the other side too, and leaves other links open")
   func closingAtGarbage() async throws {
-    var listener = try await TestListener(Self.loopback, keepsOpen: false)
-    var bad = try await TestLink.connect(to: listener.specifier)
+    var listener = try await TransportListener(Self.loopback, keepsOpen: false)
+    var bad = try await TransportLink.connect(to: listener.specifier)
     _ = try await listener.next()
-    let good = try await TestLink.connect(to: listener.specifier)
+    let good = try await TransportLink.connect(to: listener.specifier)
     var other = try await listener.next()
     try await bad.send(octets: [0x77])
     guard case .closed? = await bad.rest().last else {
@@ -103,8 +103,8 @@ struct LinkTests {
 
   @Test("Ten thousand packets that are sent at once arrive in order")
   func flood() async throws {
-    var listener = try await TestListener(Self.loopback)
-    let link = try await TestLink.connect(to: listener.specifier)
+    var listener = try await TransportListener(Self.loopback)
+    let link = try await TransportLink.connect(to: listener.specifier)
     var other = try await listener.next()
     #expect(await other.next() == .opened)
     let packets = (0..<10_000).map { number in
@@ -123,30 +123,30 @@ struct LinkTests {
 
   @Test("A refused connection is a passing failure, and an unknown host name a lasting one")
   func refusals() async throws {
-    let listener = try await TestListener(Self.loopback)
+    let listener = try await TransportListener(Self.loopback)
     let specifier = listener.specifier
     try await listener.close()
     await #expect(
       throws: TransportError("connection refused: no program is listening on this port", isLasting: false)
     ) {
-      _ = try await TestLink.connect(to: specifier)
+      _ = try await TransportLink.connect(to: specifier)
     }
     // Longer than a label of a name may be, so no name server is asked.
     let name = String(repeating: "a", count: 70)
     await #expect(throws: TransportError("unknown host \"\(name)\"")) {
-      _ = try await TestLink.connect(to: .tcp(host: name, port: 1))
+      _ = try await TransportLink.connect(to: .tcp(host: name, port: 1))
     }
     await #expect(throws: TransportError("no program is listening on this socket", isLasting: false)) {
-      _ = try await TestLink.connect(to: .unix(path: "/tmp/nobody-\(UInt64.random(in: 0 ... .max))"))
+      _ = try await TransportLink.connect(to: .unix(path: "/tmp/nobody-\(UInt64.random(in: 0 ... .max))"))
     }
   }
 
   @Test("Listening fails at a port that is taken and at a transport without listeners")
   func refusedListeners() async throws {
-    let listener = try await TestListener(Self.loopback)
-    await #expect(throws: TransportError.self) { _ = try await TestListener(listener.specifier) }
+    let listener = try await TransportListener(Self.loopback)
+    await #expect(throws: TransportError.self) { _ = try await TransportListener(listener.specifier) }
     await #expect(throws: TransportError("can't listen on this transport: expected tcp or unix")) {
-      _ = try await TestListener(.hci(0))
+      _ = try await TransportListener(.hci(0))
     }
     try await listener.close()
   }

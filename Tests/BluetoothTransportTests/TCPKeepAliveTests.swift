@@ -56,12 +56,12 @@ import Testing
       "Both sides of TCP use keep-alive, hosts limit the wait for acknowledgements, and both use Reno on one machine"
     )
     func options() async throws {
-      var listener = try await TestListener(LinkTests.loopback)
+      var listener = try await TransportListener(LinkTests.loopback)
       guard case .tcp(_, let port) = listener.specifier else {
         Issue.record("\(listener.specifier) is no TCP address")
         return
       }
-      var link = try await TestLink.connect(to: listener.specifier)
+      var link = try await TransportLink.connect(to: listener.specifier)
       var other = try await listener.next()
       #expect(await other.next() == .opened)
       let options = [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT]

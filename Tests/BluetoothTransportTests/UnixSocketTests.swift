@@ -20,9 +20,9 @@ struct UnixSocketTests {
 
   @Test("Only its owner can use a socket, which carries packets and is removed with its listener")
   func wholeLife() async throws {
-    var listener = try await TestListener(specifier)
+    var listener = try await TransportListener(specifier)
     #expect(try mode() == 0o600)
-    let link = try await TestLink.connect(to: specifier)
+    let link = try await TransportLink.connect(to: specifier)
     var other = try await listener.next()
     try await link.send([Sample.reset])
     #expect(await other.next() == .opened)
@@ -45,19 +45,19 @@ struct UnixSocketTests {
     }
     try #require(isBound)
     close(descriptor)
-    let listener = try await TestListener(specifier)
-    let link = try await TestLink.connect(to: specifier)
+    let listener = try await TransportListener(specifier)
+    let link = try await TransportLink.connect(to: specifier)
     try await link.close()
     try await listener.close()
   }
 
   @Test("A socket that has a listener is not replaced")
   func inUse() async throws {
-    let listener = try await TestListener(specifier)
+    let listener = try await TransportListener(specifier)
     await #expect(throws: TransportError("another program is already listening on this socket")) {
-      _ = try await TestListener(specifier)
+      _ = try await TransportListener(specifier)
     }
-    let link = try await TestLink.connect(to: specifier)
+    let link = try await TransportLink.connect(to: specifier)
     try await link.close()
     try await listener.close()
   }
@@ -67,19 +67,19 @@ struct UnixSocketTests {
     try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
     await #expect(throws: TransportError("the file exists and is not a socket")) {
-      _ = try await TestListener(specifier)
+      _ = try await TransportListener(specifier)
     }
     #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
   }
 
   @Test("A listener does not remove the socket that has replaced its own")
   func replaced() async throws {
-    let first = try await TestListener(specifier)
+    let first = try await TransportListener(specifier)
     try FileManager.default.removeItem(atPath: path)
-    let second = try await TestListener(specifier)
+    let second = try await TransportListener(specifier)
     try await first.close()
     #expect(FileManager.default.fileExists(atPath: path))
-    let link = try await TestLink.connect(to: specifier)
+    let link = try await TransportLink.connect(to: specifier)
     try await link.close()
     try await second.close()
     #expect(!FileManager.default.fileExists(atPath: path))

@@ -21,9 +21,9 @@ struct RandomClientTests {
 
 /// A central and a peripheral on an air that loses packets, with a model of the peripheral's database.
 private final class RandomGATTWorld {
-  private let air = TestAir()
-  private let central: HostStation
-  private let peripheral: HostStation
+  private let air = PerfectAir()
+  private let central: HostOnController
+  private let peripheral: HostOnController
   private var model = ModelDatabase()
   private var random: RandomStream
   private var link: HCI.ConnectionHandle?
@@ -40,14 +40,14 @@ private final class RandomGATTWorld {
   init(seed: UInt64) throws {
     random = RandomStream(seed: seed)
     let mtu = [23, 48, 185, 517][Int(random.next() % 4)]
-    central = HostStation("central", seed: seed, on: air) {
+    central = HostOnController("central", seed: seed, on: air) {
       $0.maximumMTU = mtu
       // Requests for protected attributes fail permanently.
       $0.pairing.isPairable = false
       $0.connection = ConnectionParameters(
         minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 600)
     }
-    peripheral = HostStation("peripheral", seed: seed, on: air)
+    peripheral = HostOnController("peripheral", seed: seed, on: air)
     peripheral.onEvent = { [unowned self] in serve($0) }
     var chance = RandomStream(seed: seed ^ 0xA1)
     air.fate = { _ in

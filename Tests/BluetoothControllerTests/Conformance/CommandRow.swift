@@ -89,7 +89,7 @@ struct CommandAnswer: Equatable, CustomStringConvertible {
   var description: String { "\(answer) \(status.map { "\($0)" } ?? "-"), \(length) octets, \(credits) credits" }
 }
 
-extension TestDevice {
+extension ControllerHarness {
   /// Gives the controller a command, and returns all answers to it, in order.
   func answers(to opcode: HCI.Opcode, _ octets: [UInt8]) -> [CommandAnswer] {
     var answers: [CommandAnswer] = []

@@ -6,7 +6,7 @@ import Testing
 @Suite("HCI conformance: every command in every state")
 struct CommandSweepTests {
   /// Returns the Supported_Commands bitmap of a controller.
-  private func claimed(_ device: TestDevice) throws -> HCI.SupportedCommands {
+  private func claimed(_ device: ControllerHarness) throws -> HCI.SupportedCommands {
     guard case .localSupportedCommands(let commands)? = device.complete(.readLocalSupportedCommands) else {
       throw HCI.ErrorCode.hardwareFailure
     }

@@ -6,13 +6,13 @@ import Testing
 
 /// Four hosts that send random commands, most of them permitted and some not.
 private final class RandomWalk {
-  let air: TestAir
+  let air: PerfectAir
   let hosts: [WalkHost]
   private var generator: RandomStream
 
   init(seed: UInt64) {
     generator = RandomStream(seed: seed)
-    let air = TestAir()
+    let air = PerfectAir()
     self.air = air
     hosts = (0..<4).map { WalkHost($0, on: air, isExtended: seed % 2 == 1) }
   }

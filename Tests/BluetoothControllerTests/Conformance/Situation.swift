@@ -5,15 +5,15 @@ import Testing
 
 /// A controller in the state described by a row of the sweep, with a second device on the air.
 final class SweepWorld {
-  let air = TestAir()
-  let device: TestDevice
-  let other: TestDevice
+  let air = PerfectAir()
+  let device: ControllerHarness
+  let other: ControllerHarness
   /// The connection of `device` to `other`, or 0x0123 if there is none.
   private(set) var handle = HCI.ConnectionHandle(rawValue: 0x0123)
 
   init(_ change: (inout ControllerConfiguration) -> Void = { _ in }) {
-    device = TestDevice("device", address: 0x1111_1111_1111, change)
-    other = TestDevice("other", address: 0x2222_2222_2222)
+    device = ControllerHarness("device", address: 0x1111_1111_1111, change)
+    other = ControllerHarness("other", address: 0x2222_2222_2222)
     air.start(device, other)
   }
 

@@ -6,17 +6,17 @@ import Testing
 
 /// A host that checks each packet from its controller against the commands that it has sent and the events before.
 final class WalkHost {
-  let device: TestDevice
+  let device: ControllerHarness
   let isExtended: Bool
   /// The connections that the host knows, with the number of unacknowledged ACL packets and the peer.
   private(set) var links: [HCI.ConnectionHandle: (unacknowledged: Int, peer: UInt64, role: UInt8)] = [:]
   private var answers: [HCI.Opcode: Int] = [:]
   private let name: String
 
-  init(_ number: Int, on air: TestAir, isExtended: Bool) {
+  init(_ number: Int, on air: PerfectAir, isExtended: Bool) {
     self.isExtended = isExtended
     name = "host \(number)"
-    device = TestDevice(name, address: 0x1111_1111_1110 + UInt64(number), seed: UInt64(number))
+    device = ControllerHarness(name, address: 0x1111_1111_1110 + UInt64(number), seed: UInt64(number))
     air.start(device)
     device.onPacket = { [unowned self] in check($0) }
     device.onEvent = { [unowned self] _, event in respond(to: event) }

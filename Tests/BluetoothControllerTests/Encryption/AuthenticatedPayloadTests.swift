@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Authenticated payload timeout and LE Ping")
 struct AuthenticatedPayloadTests {
-  private func write(_ timeout: UInt16, on link: TestLink) {
+  private func write(_ timeout: UInt16, on link: LinkHarness) {
     for (device, handle) in [(link.central, link.centralHandle), (link.peripheral, link.peripheralHandle)] {
       #expect(device.complete(.writeAuthenticatedPayloadTimeout(handle, timeout)) == .handle(.success, handle))
     }
@@ -14,7 +14,7 @@ struct AuthenticatedPayloadTests {
 
   @Test("The timeout is 30 s by default, and can't be shorter than a peripheral's latency permits")
   func setting() throws {
-    let link = try TestLink(interval: 40, latency: 3, timeout: 400)
+    let link = try LinkHarness(interval: 40, latency: 3, timeout: 400)
     let handle = link.centralHandle
     let read = HCI.Command.readAuthenticatedPayloadTimeout(handle)
     #expect(link.central.complete(read) == .authenticatedPayloadTimeout(handle, 3_000))
@@ -32,7 +32,7 @@ struct AuthenticatedPayloadTests {
 
   @Test("On a quiet encrypted link LL_PING_REQ is sent shortly before the timeout, without an event for the hosts")
   func ping() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     let start = link.air.now
     link.air.run(for: .seconds(100))
     let pings = link.air.log.filter { $0.controlPDU == .pingReq }
@@ -46,7 +46,7 @@ struct AuthenticatedPayloadTests {
 
   @Test("Data with a MIC make LL_PING_REQ unnecessary")
   func data() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     write(100, on: link)
     for index in UInt8(0)..<20 {
       link.central.send([index], on: link.centralHandle)
@@ -59,7 +59,7 @@ struct AuthenticatedPayloadTests {
 
   @Test("An unencrypted link has no authenticated payload timeout")
   func inClear() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     write(10, on: link)
     link.air.clearLog()
     link.air.run(for: .seconds(2))
@@ -69,7 +69,7 @@ struct AuthenticatedPayloadTests {
 
   @Test("A host gets an event each time the timeout passes without a packet with a MIC")
   func expiry() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     // The peripheral's answer never arrives while its packets are empty.
     link.air.fate = { transmission in
       if transmission.device == 0, !transmission.packet.payload.isEmpty { transmission.replace(with: .empty) }
@@ -86,7 +86,7 @@ struct AuthenticatedPayloadTests {
 
   @Test("The event belongs to the second page of the event mask, and a host must enable it")
   func mask() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     link.air.fate = { transmission in
       if !transmission.packet.payload.isEmpty { transmission.replace(with: .empty) }
       return .arrives

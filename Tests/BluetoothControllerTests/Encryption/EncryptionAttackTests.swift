@@ -8,7 +8,7 @@ import Testing
 struct EncryptionAttackTests {
   /// Runs until `victim` has ended the connection for a MIC failure. Its peer then receives nothing more, not even
   /// LL_TERMINATE_IND, and neither host has received any data.
-  private func expectMICFailure(of victim: KeyPath<TestLink, TestDevice>, on link: TestLink) {
+  private func expectMICFailure(of victim: KeyPath<LinkHarness, ControllerHarness>, on link: LinkHarness) {
     let peer = victim == \.central ? link.peripheral : link.central
     let victim = link[keyPath: victim]
     #expect(link.air.run(until: { !victim.disconnections.isEmpty }, limit: .seconds(1)))
@@ -17,13 +17,14 @@ struct EncryptionAttackTests {
     #expect(peer.disconnections == [.connectionTimeout])
     #expect(!link.controlPDUs.contains { $0.pdu.opcode == .terminateInd })
     #expect(victim.data.isEmpty && peer.data.isEmpty)
-    #expect(link.othersGoOn())
+    #expect(link.secondLinksWork())
   }
 
   /// Applies `change` to one new packet of `device` that meets `condition`.
   private func replace(
-    on link: TestLink, from device: Int, where condition: @escaping (TestAir.Transmission) -> Bool = { _ in true },
-    by change: @escaping (inout TestAir.Transmission) -> Void
+    on link: LinkHarness, from device: Int,
+    where condition: @escaping (PerfectAir.Transmission) -> Bool = { _ in true },
+    by change: @escaping (inout PerfectAir.Transmission) -> Void
   ) {
     let accessAddress = link.accessAddress
     var isDone = false
@@ -39,7 +40,7 @@ struct EncryptionAttackTests {
 
   @Test("S17: LL_PAUSE_ENC_REQ on an unencrypted link is rejected")
   func pauseInClear() throws {
-    let link = try TestLink(attacked: [.central, .peripheral])
+    let link = try LinkHarness(attacked: [.central, .peripheral])
     #expect(link.injectFromCentral([0x0A]) == [[0x11, 0x0A, 0x24]])
     #expect(link.injectFromPeripheral([0x0A]) == [[0x07, 0x0A]])
     #expect(link.isAlive())
@@ -47,7 +48,7 @@ struct EncryptionAttackTests {
 
   @Test("S17: an unencrypted LL_PAUSE_ENC_REQ on an encrypted link is a MIC failure")
   func pauseInClearWhileEncrypted() throws {
-    let link = try TestLink.encrypted(attacked: .peripheral)
+    let link = try LinkHarness.encrypted(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: OutgoingPDU(llid: .control, payload: [0x0A], meaning: .none)) }
     expectMICFailure(of: \.peripheral, on: link)
   }
@@ -56,7 +57,7 @@ struct EncryptionAttackTests {
     "S17: the peripheral never delivers unencrypted data that replace the next PDU after a pause",
     arguments: [LL.ControlOpcode.pauseEncRsp, .encReq, .startEncRsp])
   func dataAfterPause(opcode: LL.ControlOpcode) throws {
-    let link = try TestLink.encrypted(attacked: .peripheral)
+    let link = try LinkHarness.encrypted(attacked: .peripheral)
     replace(
       on: link, from: 0, where: { $0.controlPDU?.opcode == opcode }, by: { $0.replace(with: .data([1, 2, 3, 4, 5])) })
     link.enableEncryption()
@@ -67,7 +68,7 @@ struct EncryptionAttackTests {
     "S17: the central never delivers unencrypted data that replace the next PDU after a pause",
     arguments: [LL.ControlOpcode.encRsp, .startEncReq, .startEncRsp])
   func dataOfPeripheralAfterPause(opcode: LL.ControlOpcode) throws {
-    let link = try TestLink.encrypted(attacked: .central)
+    let link = try LinkHarness.encrypted(attacked: .central)
     replace(
       on: link, from: 1, where: { $0.controlPDU?.opcode == opcode }, by: { $0.replace(with: .data([1, 2, 3, 4, 5])) })
     link.enableEncryption()
@@ -78,7 +79,7 @@ struct EncryptionAttackTests {
     "A rejection after a pause does not return the link to unencrypted data",
     arguments: [LL.ControlOpcode.encRsp, .startEncReq])
   func refusalAfterPause(opcode: LL.ControlOpcode) throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     let refusal = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, .pinOrKeyMissing)
     replace(
       on: link, from: 1, where: { $0.controlPDU?.opcode == opcode },
@@ -94,7 +95,7 @@ struct EncryptionAttackTests {
     "Data in the middle of the encryption start end the connection",
     arguments: [(0, LL.ControlOpcode.startEncRsp), (1, .startEncReq), (1, .startEncRsp)])
   func dataInTheMiddle(device: Int, opcode: LL.ControlOpcode) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.answersKeyRequests()
     replace(
       on: link, from: device, where: { $0.controlPDU?.opcode == opcode },
@@ -107,14 +108,14 @@ struct EncryptionAttackTests {
 
   @Test("S22: a frame that is injected into an encrypted link is a MIC failure", arguments: [1, 4, 5, 20])
   func injection(length: Int) throws {
-    let link = try TestLink.encrypted(attacked: .peripheral)
+    let link = try LinkHarness.encrypted(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: .data(ByteSlice(Array(repeating: 7, count: length)))) }
     expectMICFailure(of: \.peripheral, on: link)
   }
 
   @Test("S22: a frame that is injected into an unencrypted link is delivered, and the link continues")
   func injectionInClear() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: .data([7, 7])) }
     link.runEvents(2)
     #expect(link.peripheral.data.map(\.payload) == [[7, 7]])
@@ -123,7 +124,7 @@ struct EncryptionAttackTests {
 
   @Test("S23: a wrong bit anywhere is a MIC failure", arguments: [0, 3, 4, 6])
   func wrongBit(octet: Int) throws {
-    let link = try TestLink.encrypted(attacked: .peripheral)
+    let link = try LinkHarness.encrypted(attacked: .peripheral)
     replace(
       on: link, from: 0, where: { !$0.packet.payload.isEmpty },
       by: { transmission in
@@ -137,7 +138,7 @@ struct EncryptionAttackTests {
 
   @Test("S23: a replayed packet is a MIC failure, and the key remains valid", arguments: [true, false])
   func replay(fromCentral: Bool) throws {
-    let link = try TestLink.encrypted(attacked: fromCentral ? .peripheral : .central)
+    let link = try LinkHarness.encrypted(attacked: fromCentral ? .peripheral : .central)
     let (sender, handle) = fromCentral ? (link.central, link.centralHandle) : (link.peripheral, link.peripheralHandle)
     sender.send([1, 2, 3], on: handle)
     link.runEvents(2)
@@ -166,7 +167,7 @@ struct EncryptionAttackTests {
 
   @Test("S16: unsolicited encryption PDUs change nothing")
   func stray() throws {
-    let link = try TestLink(attacked: [.central, .peripheral])
+    let link = try LinkHarness(attacked: [.central, .peripheral])
     let response = [UInt8(0x04)] + Array(repeating: 0, count: 12)
     for payload in [response, [0x06], [0x0B]] {
       #expect(link.injectFromCentral(payload).isEmpty)
@@ -181,7 +182,7 @@ struct EncryptionAttackTests {
 
   @Test("LL_ENC_REQ on an encrypted link without a pause is rejected")
   func requestWithoutPause() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     let encryption = link.central.controller.connections[0].encryption
     var session = try #require(encryption.session)
     let request = LL.ControlPDU.encReq(

@@ -7,7 +7,7 @@ import Testing
 @Suite("Encryption procedures with lost packets and collisions")
 struct EncryptionLossTests {
   /// Starts encryption and refreshes it, while data pass in both directions.
-  private func startAndRefresh(_ link: TestLink) {
+  private func startAndRefresh(_ link: LinkHarness) {
     link.peripheral.answersKeyRequests()
     let started: HCI.Event = .encryptionChange(.success, link.centralHandle, enabled: 1)
     link.enableEncryption()
@@ -31,9 +31,9 @@ struct EncryptionLossTests {
 
   @Test("Encryption completes if any one LL Control PDU or its acknowledgement is lost", arguments: 0..<13)
   func lostControlPDU(step: Int) throws {
-    for lost in [TestAir.Fate.lost, .corrupt] {
+    for lost in [PerfectAir.Fate.lost, .corrupt] {
       for answersToo in [false, true] {
-        let link = try TestLink()
+        let link = try LinkHarness()
         var seen = -1
         var last: [Int: Bool] = [:]
         var losesNext = false
@@ -58,7 +58,7 @@ struct EncryptionLossTests {
 
   @Test("Encryption completes if any one packet is lost", arguments: 0..<60)
   func lostPacket(number: Int) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     var count = 0
     link.air.fate = { _ in
       count += 1
@@ -69,7 +69,7 @@ struct EncryptionLossTests {
 
   @Test("Encryption completes if a quarter of all packets are lost", arguments: 1...8)
   func manyLost(seed: UInt64) throws {
-    let link = try TestLink(timeout: 3_200)
+    let link = try LinkHarness(timeout: 3_200)
     var random = RandomStream(seed: seed)
     link.air.fate = { _ in
       switch random.next() % 8 {
@@ -92,7 +92,7 @@ struct EncryptionLossTests {
 
   @Test("A peripheral's request that crosses LL_ENC_REQ is answered after the encryption start")
   func crossingRequest() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.clearLog()
     link.enableEncryption()
     link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
@@ -110,7 +110,7 @@ struct EncryptionLossTests {
 
   @Test("A procedure requested by the peripheral's host waits for the end of the start", arguments: [true, false])
   func requestOfPeripheralMeanwhile(isVersion: Bool) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.enableEncryption()
     link.air.run(until: { link.peripheral.events.contains(where: \.isKeyRequest) })
     let handle = link.peripheralHandle
@@ -132,7 +132,7 @@ struct EncryptionLossTests {
 
   @Test("Encryption waits for the central's connection update, and starts after it")
   func afterUpdate() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     link.peripheral.answersKeyRequests()
     let parameters = ConnectionParameters(
@@ -151,7 +151,7 @@ struct EncryptionLossTests {
 
   @Test("A connection update that encryption delays has an instant in the future when it is finally sent")
   func heldBackUpdate() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let parameters = ConnectionParameters(
       minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
     #expect(link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, .init())) == .success)
@@ -175,7 +175,7 @@ struct EncryptionLossTests {
 
   @Test("Either host may disconnect during the encryption start", arguments: [true, false], 0..<8)
   func disconnect(isCentral: Bool, events: Int) throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.answersKeyRequests()
     link.enableEncryption()
     link.runEvents(Int64(events))
@@ -191,7 +191,7 @@ struct EncryptionLossTests {
 
   @Test("A host that never answers the Long Term Key Request loses the connection after 40 s")
   func procedureTimeout() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.enableEncryption()
     link.air.run(for: .seconds(39))
     #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)

@@ -8,7 +8,7 @@ import Testing
 struct EncryptionPauseTests {
   @Test("LE Enable Encryption on an encrypted link pauses encryption and restarts it with the new key")
   func refresh() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     link.peripheral.answersKeyRequests(with: 7)
     #expect(link.enableEncryption(key: 7) == .success)
     link.runEvents(8)
@@ -25,7 +25,7 @@ struct EncryptionPauseTests {
 
   @Test("Data wait while encryption is paused, and are never sent unencrypted")
   func dataWaits() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     link.enableEncryption()
     var sent: [ByteSlice] = []
     for index in UInt8(0)..<10 {
@@ -42,7 +42,7 @@ struct EncryptionPauseTests {
 
   @Test("The peripheral ends the connection if its host has no key for the refresh")
   func noKey() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     link.peripheral.answersKeyRequests(with: nil)
     link.enableEncryption()
     link.central.send([0xAA], on: link.centralHandle)
@@ -54,7 +54,7 @@ struct EncryptionPauseTests {
 
   @Test("The central keeps the current key if the peripheral refuses the pause", arguments: [true, false])
   func pauseRefused(isUnknown: Bool) throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     let encryption = link.peripheral.controller.connections[0].encryption
     var session = try #require(encryption.session)
     let refusal: LL.ControlPDU =
@@ -79,7 +79,7 @@ struct EncryptionPauseTests {
 
   @Test("A central that pauses encryption and sends nothing more loses the connection after 40 s")
   func pausedForEver() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     link.air.fate = { transmission in
       // The packet counts as received, so the link itself stays alive.
       if case .encReq? = transmission.controlPDU { transmission.replace(with: .empty) }

@@ -8,7 +8,7 @@ import Testing
 struct EncryptionStartTests {
   @Test("LE Enable Encryption runs the three-way handshake, and both hosts get an event")
   func handshake() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.clearLog()
     #expect(link.enableEncryption() == .success)
     link.runEvents(3)
@@ -32,7 +32,7 @@ struct EncryptionStartTests {
   @Test("P8 The two parts of a session have different diversifiers and vectors")
   func newParts() throws {
     let parts = try (0..<2).flatMap { _ -> [LL.SessionPart] in
-      let link = try TestLink.encrypted()
+      let link = try LinkHarness.encrypted()
       link.enableEncryption()
       link.runEvents(8)
       return link.controlPDUs.compactMap {
@@ -49,7 +49,7 @@ struct EncryptionStartTests {
 
   @Test("Encrypted data pass both ways, and the air carries only ciphertext")
   func ciphertext() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     let secret = Array("nobody reads this".utf8)
     link.central.send(secret, on: link.centralHandle)
     link.peripheral.send(secret, on: link.peripheralHandle)
@@ -65,7 +65,7 @@ struct EncryptionStartTests {
 
   @Test("Empty PDUs are sent without encryption, and use no packet counter")
   func emptyPDUs() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     link.runEvents(10)
     #expect(link.air.log.allSatisfy { $0.packet.payload.isEmpty })
     #expect(link.isAlive())
@@ -73,7 +73,7 @@ struct EncryptionStartTests {
 
   @Test("A retransmitted PDU has the same octets")
   func retransmission() throws {
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     var losses = 3
     link.air.fate = { transmission in
       guard transmission.device == 0, !transmission.packet.payload.isEmpty, losses > 0 else { return .arrives }
@@ -91,7 +91,7 @@ struct EncryptionStartTests {
 
   @Test("The MIC is added to the data length", arguments: [27, 251])
   func dataLength(octets: Int) throws {
-    let link = try TestLink.encrypted { central, peripheral in
+    let link = try LinkHarness.encrypted { central, peripheral in
       let length = HCI.DataLength(octets: UInt16(octets), time: UInt16(octets + 14) * 8)
       for device in [central, peripheral] {
         #expect(device.send(.leWriteSuggestedDefaultDataLength(length)) == .success)
@@ -107,7 +107,7 @@ struct EncryptionStartTests {
 
   @Test("Data that the hosts send during the encryption start wait, and arrive in order")
   func heldBack() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.clearLog()
     link.enableEncryption()
     for index in UInt8(0)..<5 {
@@ -128,7 +128,7 @@ struct EncryptionStartTests {
 
   @Test("The link stays unencrypted and alive if the peripheral's host has no key")
   func noKey() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.answersKeyRequests(with: nil)
     link.enableEncryption()
     link.runEvents(6)
@@ -147,7 +147,7 @@ struct EncryptionStartTests {
     "The host gets the reason why a peer refuses encryption: 0x25, 0x2F or any other", arguments: [0x25, 0x2F, 0x1A])
   func refused(reason: UInt8) throws {
     let reason = HCI.ErrorCode(rawValue: reason)
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.answersKeyRequests(with: nil)
     // This link layer uses only one reason; other link layers use other reasons.
     let known = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, .pinOrKeyMissing)
@@ -165,7 +165,7 @@ struct EncryptionStartTests {
 
   @Test("The controller has no key if the host has masked the Long Term Key Request event")
   func maskedKeyRequest() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.send(.leSetEventMask(HCI.LEEventMask(rawValue: 0x0F)))
     link.enableEncryption()
     link.runEvents(6)
@@ -175,7 +175,7 @@ struct EncryptionStartTests {
 
   @Test("Different keys end the connection with a MIC failure at the first encrypted PDU")
   func differentKeys() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.peripheral.answersKeyRequests(with: 1)
     link.enableEncryption()
     link.runEvents(8)
@@ -188,7 +188,7 @@ struct EncryptionStartTests {
 
   @Test("A peer that does not know LL_ENC_REQ causes Unsupported Remote Feature")
   func unknownToPeer() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.fate = { transmission in
       switch transmission.controlPDU {
       case .encReq?: transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
@@ -206,7 +206,7 @@ struct EncryptionStartTests {
 
   @Test("No LL_ENC_REQ is sent to a peer whose features exclude encryption")
   func knownNotToEncrypt() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     link.air.fate = { transmission in
       if case .featureRsp(let features)? = transmission.controlPDU {
         transmission.packet.payload = LL.ControlPDU.featureRsp(features & ~1).payload(in: PacketPool())
@@ -226,7 +226,7 @@ struct EncryptionStartTests {
 
   @Test("A peripheral with latency continues the encryption start as soon as its host has replied with the key")
   func latency() throws {
-    let link = try TestLink(latency: 10, timeout: 600)
+    let link = try LinkHarness(latency: 10, timeout: 600)
     link.enableEncryption()
     link.air.run(until: { !link.peripheral.events.isEmpty })
     link.air.run(for: .milliseconds(500))
@@ -238,7 +238,7 @@ struct EncryptionStartTests {
 
   @Test("Encryption commands in the wrong state, or for an unknown connection, are refused")
   func wrongCommands() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let nobody = HCI.ConnectionHandle(rawValue: 0x0EFF)
     let handle = link.peripheralHandle
     func enable(_ handle: HCI.ConnectionHandle) -> HCI.Command {

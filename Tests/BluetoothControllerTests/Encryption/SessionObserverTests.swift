@@ -16,7 +16,7 @@ import Testing
   @Test("Both ends report the keys of a session when it begins, and again after a key refresh")
   func sessions() throws {
     let (central, peripheral) = (Notebook(), Notebook())
-    let link = try TestLink.encrypted { first, second in
+    let link = try LinkHarness.encrypted { first, second in
       first.controller.setSessionObserver(central)
       second.controller.setSessionObserver(peripheral)
     }
@@ -41,7 +41,7 @@ import Testing
   @Test("An observer that was removed gets no more sessions, and a reset keeps the observer")
   func removal() throws {
     let notebook = Notebook()
-    let link = try TestLink.encrypted { first, _ in first.controller.setSessionObserver(notebook) }
+    let link = try LinkHarness.encrypted { first, _ in first.controller.setSessionObserver(notebook) }
     link.central.controller.setSessionObserver(nil)
     #expect(link.enableEncryption() == .success)
     link.air.run(until: { !link.central.encryptionChanges.isEmpty })
@@ -58,7 +58,7 @@ import Testing
     var list = ResolvingList()
     #expect(list.add(HCI.PeerAddress(type: 0, value: 1), peerIRK: testKey, localIRK: testKey) == .success)
     #expect(!search.finds(in: list))
-    let link = try TestLink.encrypted()
+    let link = try LinkHarness.encrypted()
     #expect(!search.finds(in: try #require(link.central.controller.connections.first).encryption))
   }
 }

@@ -20,14 +20,14 @@ struct CommandGenerationTests {
     .leReadPeriodicAdvertiserListSize, .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
   ]
 
-  private func isRefused(_ opcode: HCI.Opcode, by device: TestDevice) -> Bool {
+  private func isRefused(_ opcode: HCI.Opcode, by device: ControllerHarness) -> Bool {
     let packet = HCI.Packet.command(opcode: opcode, parameters: [])
     return device.send(raw: packet, opcode: opcode)?.status == .commandDisallowed
   }
 
-  private func device() -> (TestAir, TestDevice) {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111)
+  private func device() -> (PerfectAir, ControllerHarness) {
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.start(device)
     return (air, device)
   }

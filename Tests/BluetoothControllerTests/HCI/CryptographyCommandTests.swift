@@ -7,16 +7,16 @@ import Testing
 
 @Suite("HCI commands for cryptography")
 struct CryptographyCommandTests {
-  private let air = TestAir()
-  private let device: TestDevice
+  private let air = PerfectAir()
+  private let device: ControllerHarness
 
   init() {
-    device = TestDevice("device", address: 0x1111_1111_1111)
+    device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.start(device)
   }
 
-  private func another(_ name: String, address: UInt64) -> TestDevice {
-    let device = TestDevice(name, address: address)
+  private func another(_ name: String, address: UInt64) -> ControllerHarness {
+    let device = ControllerHarness(name, address: address)
     air.start(device)
     return device
   }
@@ -24,7 +24,7 @@ struct CryptographyCommandTests {
   private func little(_ key: P256KeyPair.PublicKey) -> ByteSlice { ByteSlice(key.x.reversed() + key.y.reversed()) }
 
   /// Returns X and Y of the key pair that the controller generates.
-  private func readPublicKey(_ device: TestDevice) throws -> P256KeyPair.PublicKey {
+  private func readPublicKey(_ device: ControllerHarness) throws -> P256KeyPair.PublicKey {
     device.clear()
     #expect(device.send(.leReadLocalP256PublicKey) == .success)
     guard case .leReadLocalP256PublicKeyComplete(.success, let octets)? = device.events.last else {
@@ -34,7 +34,7 @@ struct CryptographyCommandTests {
     return P256KeyPair.PublicKey(x: octets.bytes.prefix(32).reversed(), y: octets.bytes.suffix(32).reversed())
   }
 
-  private func dhKey(_ device: TestDevice) -> [UInt8]? {
+  private func dhKey(_ device: ControllerHarness) -> [UInt8]? {
     guard case .leGenerateDHKeyComplete(.success, let octets)? = device.events.last else { return nil }
     return octets.value.bytes.reversed()
   }

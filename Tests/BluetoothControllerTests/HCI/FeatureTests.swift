@@ -6,12 +6,12 @@ import Testing
 @Suite("Features and versions of a controller")
 struct FeatureTests {
   /// Returns a link between a modern central and an accessory of 2010.
-  private func link() throws -> TestLink {
-    try TestLink(peripheral: { $0 = .bluetooth40Peripheral(address: $0.address, name: $0.name) })
+  private func link() throws -> LinkHarness {
+    try LinkHarness(peripheral: { $0 = .bluetooth40Peripheral(address: $0.address, name: $0.name) })
   }
 
-  private func oldDevice(_ air: TestAir) -> TestDevice {
-    let device = TestDevice("old", address: 0x3333_3333_3333) {
+  private func oldDevice(_ air: PerfectAir) -> ControllerHarness {
+    let device = ControllerHarness("old", address: 0x3333_3333_3333) {
       $0 = .bluetooth40Peripheral(address: $0.address, name: $0.name)
     }
     air.add(device)
@@ -20,7 +20,7 @@ struct FeatureTests {
 
   @Test("A Bluetooth 4.0 peripheral claims only encryption, its version, and states without scanning and initiating")
   func claims() {
-    let air = TestAir()
+    let air = PerfectAir()
     let device = oldDevice(air)
     #expect(device.complete(.leReadLocalSupportedFeatures) == .leLocalSupportedFeatures(.encryption))
     guard case .localVersionInformation(let version)? = device.complete(.readLocalVersionInformation) else {
@@ -35,7 +35,7 @@ struct FeatureTests {
 
   @Test("Commands that a Bluetooth 4.0 peripheral lacks are neither in its bitmap nor executed")
   func commands() {
-    let air = TestAir()
+    let air = PerfectAir()
     let device = oldDevice(air)
     guard case .localSupportedCommands(let commands)? = device.complete(.readLocalSupportedCommands) else {
       Issue.record("no bitmap")
@@ -84,7 +84,7 @@ struct FeatureTests {
   func channelSelection() throws {
     for isOld in [false, true] {
       let link =
-        isOld ? try link() : try TestLink()
+        isOld ? try link() : try LinkHarness()
       let chosen = link.air.log.compactMap { sent -> Bool? in
         if case .advInd(_, _, let usesAlgorithm2)? = sent.advertisingPDU { usesAlgorithm2 } else { nil }
       }
@@ -94,7 +94,7 @@ struct FeatureTests {
 
   @Test("A peripheral without a feature answers the PDU of that feature with LL_UNKNOWN_RSP")
   func withoutDataLength() throws {
-    let link = try TestLink(peripheral: { $0.features.remove(.dataPacketLengthExtension) })
+    let link = try LinkHarness(peripheral: { $0.features.remove(.dataPacketLengthExtension) })
     #expect(link.injectFromCentral([0x14, 251, 0, 0x48, 0x08, 251, 0, 0x48, 0x08]) == [[0x07, 0x14]])
     link.runEvents(10)
     #expect(link.isAlive())
@@ -102,8 +102,8 @@ struct FeatureTests {
 
   @Test("LE Set Host Feature accepts only bits that a host may set, and is refused while there are connections")
   func hostFeature() throws {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111)
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.add(device)
     #expect(device.send(.leSetHostFeature(bit: 32, true)) == .unsupportedFeatureOrParameterValue)
     #expect(device.send(.leSetHostFeature(bit: 200, true)) == .unsupportedFeatureOrParameterValue)
@@ -111,9 +111,11 @@ struct FeatureTests {
     #expect(device.controller.device.features.contains(.advertisingCodingSelectionHostSupport))
     #expect(device.send(.leSetHostFeature(bit: 41, false)) == .success)
     #expect(!device.controller.device.features.contains(.advertisingCodingSelectionHostSupport))
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.central.send(.leSetHostFeature(bit: 41, true)) == .commandDisallowed)
-    let plain = TestDevice("plain", address: 0x3333_3333_3333) { $0.features.remove(.advertisingCodingSelection) }
+    let plain = ControllerHarness("plain", address: 0x3333_3333_3333) {
+      $0.features.remove(.advertisingCodingSelection)
+    }
     air.add(plain)
     #expect(plain.send(.leSetHostFeature(bit: 41, true)) == .unknownHCICommand)
   }

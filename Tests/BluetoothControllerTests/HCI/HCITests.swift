@@ -6,8 +6,8 @@ import Testing
 
 @Suite("HCI of the controller")
 struct HCITests {
-  private let air = TestAir()
-  private let device = TestDevice("device", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let device = ControllerHarness("device", address: 0x1111_1111_1111)
   private let gone = HCI.ConnectionHandle(rawValue: 0x0123)
 
   init() {
@@ -145,7 +145,7 @@ struct HCITests {
   @Test("Masked events are never sent, and after a reset no LE meta event is sent")
   func masks() throws {
     for allows in [false, true] {
-      let link = try TestLink()
+      let link = try LinkHarness()
       link.central.send(.leSetEventMask(allows ? [.readRemoteFeaturesComplete] : [.connectionComplete]))
       link.central.send(.leReadRemoteFeatures(link.centralHandle))
       link.runEvents(3)
@@ -155,7 +155,7 @@ struct HCITests {
       #expect(came == allows)
     }
     device.send(.reset)
-    let other = TestDevice("other", address: 0x2222_2222_2222)
+    let other = ControllerHarness("other", address: 0x2222_2222_2222)
     air.start(other)
     other.advertise()
     device.scan()
@@ -165,7 +165,7 @@ struct HCITests {
 
   @Test("RSSI is the level of the last packet")
   func rssi() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(link.central.complete(.readRSSI(link.centralHandle)) == .rssi(link.centralHandle, 127))
     link.runEvents(2)
     #expect(link.central.complete(.readRSSI(link.centralHandle)) == .rssi(link.centralHandle, -50))
@@ -173,7 +173,7 @@ struct HCITests {
 
   @Test("A second connection to the same peer, and a connection beyond the limit, are refused")
   func connectionLimits() throws {
-    let link = try TestLink(central: { $0.connectionLimit = 1 })
+    let link = try LinkHarness(central: { $0.connectionLimit = 1 })
     #expect(link.central.send(.leCreateConnection(.to(link.peripheral))) == .connectionLimitExceeded)
     link.central.advertise(.nonConnectableUndirected)
     link.central.send(.leSetAdvertisingEnable(false))
@@ -187,7 +187,7 @@ struct HCITests {
 
   @Test("ACL packets beyond the number of buffers are dropped with a Data Buffer Overflow event")
   func bufferOverflow() throws {
-    let link = try TestLink(central: { $0.aclBufferCount = 3 })
+    let link = try LinkHarness(central: { $0.aclBufferCount = 3 })
     for number in 0..<4 { link.central.send([UInt8(number)], on: link.centralHandle) }
     #expect(link.central.events == [.dataBufferOverflow(linkType: 1)])
     link.runEvents(3)
@@ -206,7 +206,7 @@ struct HCITests {
 
   @Test("Disconnect is refused with a reason that a host may not use, and when it is repeated")
   func disconnectErrors() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     #expect(
       link.central.send(.disconnect(link.centralHandle, reason: .connectionTimeout)) == .invalidHCICommandParameters)
     #expect(link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection)) == .success)

@@ -6,19 +6,19 @@ import Testing
 @Suite("Flow control from controller to host")
 struct HostFlowControlTests {
   /// Returns a link whose peripheral's host has room for `count` packets of `length` octets.
-  private func link(count: UInt16, length: UInt16 = 251) throws -> TestLink {
-    try TestLink(prepare: { _, peripheral in
+  private func link(count: UInt16, length: UInt16 = 251) throws -> LinkHarness {
+    try LinkHarness(prepare: { _, peripheral in
       #expect(peripheral.send(.hostBufferSize(HCI.BufferSize(aclLength: length, aclCount: count))) == .success)
       #expect(peripheral.send(.setControllerToHostFlowControl(.acl)) == .success)
     })
   }
 
-  private func complete(_ count: UInt16, of link: TestLink) {
+  private func complete(_ count: UInt16, of link: LinkHarness) {
     let packets = HCI.CompletedPackets(link.peripheralHandle, count: count, in: link.peripheral.pool)
     link.peripheral.send(.hostNumberOfCompletedPackets(packets))
   }
 
-  private func send(_ numbers: Range<UInt8>, on link: TestLink) {
+  private func send(_ numbers: Range<UInt8>, on link: LinkHarness) {
     for number in numbers { link.central.send([number], on: link.centralHandle) }
   }
 
@@ -53,19 +53,19 @@ struct HostFlowControlTests {
     #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
     #expect(link.central.completedPackets == 40)
     complete(1, of: link)
-    #expect(link.peripheral.servesNewcomer())
+    #expect(link.peripheral.servesLateJoiner())
   }
 
   @Test("Data of a held link stay at the peer, other links continue, and nothing is lost")
   func heldLink() throws {
-    let link = try TestLink(attacked: .peripheral)
+    let link = try LinkHarness(attacked: .peripheral)
     link.peripheral.controller.holdLinks([link.peripheralHandle])
     send(0..<5, on: link)
     link.air.run(for: .seconds(10))
     #expect(!link.peripheral.data.contains { $0.handle == link.peripheralHandle })
     #expect(link.central.completedPackets == 0)
     #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
-    #expect(link.othersGoOn())
+    #expect(link.secondLinksWork())
     link.peripheral.controller.holdLinks([])
     link.runEvents(10)
     let octets = link.peripheral.data.filter { $0.handle == link.peripheralHandle }.map(\.payload)
@@ -120,7 +120,7 @@ struct HostFlowControlTests {
 
   @Test("Flow control is refused for synchronous data, during connections, and with buffers that are too small")
   func refusals() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let device = link.central
     #expect(device.send(.setControllerToHostFlowControl(.acl)) == .commandDisallowed)
     #expect(device.send(.setControllerToHostFlowControl(.synchronous)) == .unsupportedFeatureOrParameterValue)

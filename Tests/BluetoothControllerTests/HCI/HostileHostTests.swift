@@ -16,7 +16,7 @@ struct HostileHostTests {
   }()
 
   /// Returns the number of Command Complete and Command Status events that answer `opcode` with these parameters.
-  private func answers(_ device: TestDevice, _ opcode: HCI.Opcode, _ parameters: ByteSlice) -> Int {
+  private func answers(_ device: ControllerHarness, _ opcode: HCI.Opcode, _ parameters: ByteSlice) -> Int {
     let before = device.events.count
     device.controller.receive(.command(opcode: opcode, parameters: parameters), at: device.now)
     device.air?.attend(to: device.number)
@@ -29,7 +29,7 @@ struct HostileHostTests {
   }
 
   private func expectOneAnswer(
-    _ device: TestDevice, _ opcode: HCI.Opcode, _ parameters: ByteSlice,
+    _ device: ControllerHarness, _ opcode: HCI.Opcode, _ parameters: ByteSlice,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let count = answers(device, opcode, parameters)
@@ -41,7 +41,7 @@ struct HostileHostTests {
     }
   }
 
-  private func expectWorking(_ link: TestLink) throws {
+  private func expectWorking(_ link: LinkHarness) throws {
     for device in [link.central, link.peripheral] {
       #expect(device.send(.reset) == .success)
     }
@@ -61,7 +61,7 @@ struct HostileHostTests {
   @Test(
     "Every known command and its neighbours get one answer at every length, and the controller works afterwards")
   func everyLength() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let device = link.central
     var generator = RandomStream(seed: 3)
     for opcode in Self.knownAndNeighbours {
@@ -77,8 +77,8 @@ struct HostileHostTests {
 
   @Test("Each of the 65,536 opcodes gets one answer")
   func everyOpcode() {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111)
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.add(device)
     for number: UInt16 in 0...0xFFFF {
       expectOneAnswer(device, HCI.Opcode(rawValue: number), [])
@@ -89,7 +89,7 @@ struct HostileHostTests {
 
   @Test("Random parameters that begin with a handle or are small get one answer each, while links begin and end")
   func plausible() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let device = link.central
     var generator = RandomStream(seed: 5)
     let opcodes = Self.knownAndNeighbours.filter { $0.name != nil && $0 != .reset }
@@ -117,7 +117,7 @@ struct HostileHostTests {
 
   @Test("ACL data without a connection, without a start, empty, too long or too many do no harm")
   func data() throws {
-    let link = try TestLink()
+    let link = try LinkHarness()
     let device = link.central
     for handle: UInt16 in [0x0000, 0x0123, 0x0EFF, 0x0FFF, 0xFFFF] where handle != link.centralHandle.rawValue {
       device.send([1, 2, 3], on: HCI.ConnectionHandle(rawValue: handle))

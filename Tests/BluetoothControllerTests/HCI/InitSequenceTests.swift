@@ -6,10 +6,10 @@ import Testing
 /// Recorded start-up sequences of real hosts, with the checks that the hosts make on the answers.
 @Suite("Init sequences of real hosts")
 struct InitSequenceTests {
-  private let air = TestAir()
+  private let air = PerfectAir()
 
-  private func device(_ change: (inout ControllerConfiguration) -> Void = { _ in }) -> TestDevice {
-    let device = TestDevice("device", address: 0x1122_3344_5566, change)
+  private func device(_ change: (inout ControllerConfiguration) -> Void = { _ in }) -> ControllerHarness {
+    let device = ControllerHarness("device", address: 0x1122_3344_5566, change)
     air.add(device)
     return device
   }
@@ -17,14 +17,14 @@ struct InitSequenceTests {
   /// Sends a command, which must succeed, and returns its return parameters.
   @discardableResult
   private func succeed(
-    _ device: TestDevice, _ command: HCI.Command, sourceLocation: SourceLocation = #_sourceLocation
+    _ device: ControllerHarness, _ command: HCI.Command, sourceLocation: SourceLocation = #_sourceLocation
   ) -> HCI.ReturnParameters? {
     let result = device.complete(command)
     #expect(result?.status == .success, "\(command.opcode)", sourceLocation: sourceLocation)
     return result
   }
 
-  private func commands(_ device: TestDevice) -> HCI.SupportedCommands {
+  private func commands(_ device: ControllerHarness) -> HCI.SupportedCommands {
     guard case .localSupportedCommands(let commands)? = succeed(device, .readLocalSupportedCommands) else {
       Issue.record("no bitmap")
       return HCI.SupportedCommands()
@@ -32,7 +32,7 @@ struct InitSequenceTests {
     return commands
   }
 
-  private func features(_ device: TestDevice) -> HCI.LEFeatures {
+  private func features(_ device: ControllerHarness) -> HCI.LEFeatures {
     guard case .leLocalSupportedFeatures(let features)? = succeed(device, .leReadLocalSupportedFeatures) else {
       Issue.record("no features")
       return []
@@ -41,7 +41,7 @@ struct InitSequenceTests {
   }
 
   /// Sets the default data length to the maximum, and the preferred PHYs.
-  private func linuxTail(_ device: TestDevice, _ features: HCI.LEFeatures) {
+  private func linuxTail(_ device: ControllerHarness, _ features: HCI.LEFeatures) {
     succeed(device, .setEventMaskPage2(.authenticatedPayloadTimeoutExpired))
     guard case .leMaximumDataLength(let transmit, _)? = succeed(device, .leReadMaximumDataLength) else {
       Issue.record("LE Read Maximum Data Length gives no lengths")

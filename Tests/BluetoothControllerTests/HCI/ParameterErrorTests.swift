@@ -211,8 +211,8 @@ private let notNow: [Refusal] = [
 struct ParameterErrorTests {
   /// Sends the command to a new controller, which must support it, and returns the status of its answer.
   private func status(of opcode: HCI.Opcode, _ octets: [UInt8]) -> HCI.ErrorCode? {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111)
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.start(device)
     let isSupported = device.controller.device.supports(opcode)
     #expect(isSupported, "\(opcode)")
@@ -253,8 +253,8 @@ struct ParameterErrorTests {
 
   @Test("Every supported command refuses 255 octets of zeros with 0x11 or 0x12")
   func lengths() throws {
-    let air = TestAir()
-    let device = TestDevice("device", address: 0x1111_1111_1111)
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x1111_1111_1111)
     air.add(device)
     for opcode in device.controller.device.supportedOpcodes {
       // 255 octets of zeros are too many for every command: counts of zero are followed by further octets.

@@ -10,7 +10,7 @@ import Testing
 struct NetworkPrivacyTests {
   /// Returns a pair without address resolution. `isDevicePrivacy` is the mode that `device` uses for its peer; the
   /// other device accepts every address.
-  private func pair(of device: (PrivatePair) -> TestDevice, isDevicePrivacy: Bool) -> PrivatePair {
+  private func pair(of device: (PrivatePair) -> ControllerHarness, isDevicePrivacy: Bool) -> PrivatePair {
     let pair = PrivatePair(resolves: false)
     for (one, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
       let accepts = one !== device(pair) || isDevicePrivacy

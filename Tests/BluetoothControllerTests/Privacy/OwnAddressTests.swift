@@ -12,16 +12,16 @@ struct OwnAddressTests {
 
   private static let localKey: UInt128 = 0x1234_5678
   private static let peerKey: UInt128 = 0x8765_4321
-  private let air = TestAir()
-  private let peer = TestDevice("peer", address: 0x2222_2222_2222)
+  private let air = PerfectAir()
+  private let peer = ControllerHarness("peer", address: 0x2222_2222_2222)
 
   init() {
     air.start(peer)
   }
 
   /// Returns a device without the address that `type` falls back on.
-  private func device(_ type: HCI.OwnAddressType, _ entry: Entry) -> TestDevice {
-    let device = TestDevice("device", address: 0x1111_1111_1111) {
+  private func device(_ type: HCI.OwnAddressType, _ entry: Entry) -> ControllerHarness {
+    let device = ControllerHarness("device", address: 0x1111_1111_1111) {
       if type == .resolvableOrPublic { $0.address = DeviceAddress(0xC000_0000_0001, .random) }
     }
     air.start(device)
@@ -39,7 +39,7 @@ struct OwnAddressTests {
     entry == .withLocalKey ? .success : .invalidHCICommandParameters
   }
 
-  private func advertisers(_ device: TestDevice) -> Set<DeviceAddress> {
+  private func advertisers(_ device: ControllerHarness) -> Set<DeviceAddress> {
     Set(
       air.log.lazy.filter { $0.device == device.number }.compactMap { sent in
         switch sent.advertisingPDU {

@@ -9,8 +9,8 @@ import Testing
 struct PrivateTrainTests {
   private static let identity = HCI.PeerAddress(type: 2, value: 0x2222_2222_2222)
   private let pair = PrivatePair()
-  private var scanner: TestDevice { pair.central }
-  private var advertiser: TestDevice { pair.peripheral }
+  private var scanner: ControllerHarness { pair.central }
+  private var advertiser: ControllerHarness { pair.peripheral }
 
   /// The train as the host identifies it.
   private var train: HCI.PeriodicAdvertiser {

@@ -13,8 +13,8 @@ struct TargetResolutionTests {
   enum Target: CaseIterable { case byOwnEntry, byOtherEntry, byUnknownAdvertiser }
 
   private static let keys: (peer: [UInt128], local: [UInt128]) = ([0x51, 0x52], [0x61, 0x62])
-  private let air = TestAir()
-  private let device = TestDevice("device", address: 0x1111_1111_1111)
+  private let air = PerfectAir()
+  private let device = ControllerHarness("device", address: 0x1111_1111_1111)
   private let peers = [DeviceAddress(0x2222_2222_2222, .public), DeviceAddress(0x3333_3333_3333, .public)]
 
   init() {

@@ -24,7 +24,7 @@ extension HCI.ExtendedAdvertisingParameters {
 extension HCI.ExtendedCreateConnection {
   /// Returns a request with LE 1M or LE Coded as the primary PHY.
   static func extended(
-    to peer: TestDevice, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
+    to peer: ControllerHarness, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
   ) -> Self {
     let initiating = Initiating(
       scanInterval: 48, scanWindow: 48,
@@ -36,7 +36,7 @@ extension HCI.ExtendedCreateConnection {
   }
 }
 
-extension TestDevice {
+extension ControllerHarness {
   @discardableResult
   func enable(_ handles: HCI.AdvertisingHandle..., duration: UInt16 = 0, maximumEvents: UInt8 = 0) -> HCI.ErrorCode? {
     let elements = handles.map {
@@ -94,7 +94,7 @@ extension TestDevice {
   }
 
   func connectExtended(
-    to peer: TestDevice, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
+    to peer: ControllerHarness, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
   ) {
     #expect(
       send(
@@ -113,7 +113,7 @@ extension TestDevice {
   }
 }
 
-extension TestAir.Transmission {
+extension PerfectAir.Transmission {
   /// The payload of an extended advertising PDU.
   var extended: LL.ExtendedAdvertisingPayload? {
     if case .extended(let payload)? = advertisingPDU { payload } else { nil }
@@ -128,7 +128,7 @@ extension TestAir.Transmission {
   }
 }
 
-extension TestAir {
+extension PerfectAir {
   /// Returns the packets that follow `first` by their AuxPtr fields. Each begins within the unit of the announced
   /// offset, on the announced channel and PHY.
   func chain(from first: Transmission) -> [Transmission] {

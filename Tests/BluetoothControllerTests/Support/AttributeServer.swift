@@ -65,7 +65,7 @@ struct AttributeServer {
   }
 }
 
-extension TestDevice {
+extension ControllerHarness {
   /// Serves attributes on this connection, and hides its data from the test.
   func serveAttributes(on connection: HCI.ConnectionComplete) {
     var server = AttributeServer(role: Link.Role(rawValue: connection.role) ?? .peripheral)

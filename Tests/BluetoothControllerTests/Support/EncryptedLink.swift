@@ -9,7 +9,7 @@ let testKey: UInt128 = 0x4C68_3841_39F5_74D8_36BC_F34E_9DFB_01BF
 let testRandom: UInt64 = 0xABCD_EF12_3456_7890
 let testDiversifier: UInt16 = 0x2474
 
-extension TestDevice {
+extension ControllerHarness {
   /// Makes the host answer each Long Term Key Request at once.
   func answersKeyRequests(with key: UInt128? = testKey) {
     onEvent = { device, event in
@@ -32,7 +32,7 @@ extension TestDevice {
   }
 }
 
-extension TestLink {
+extension LinkHarness {
   /// Sends LE Enable Encryption from the central's host.
   @discardableResult
   func enableEncryption(key: UInt128 = testKey) -> HCI.ErrorCode? {
@@ -44,9 +44,9 @@ extension TestLink {
   /// Returns a link whose hosts have both got the encryption event.
   static func encrypted(
     interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, attacked: Sides = [],
-    prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
-  ) throws -> TestLink {
-    let link = try TestLink(
+    prepare: (ControllerHarness, ControllerHarness) -> Void = { _, _ in }
+  ) throws -> LinkHarness {
+    let link = try LinkHarness(
       interval: interval, latency: latency, timeout: timeout, attacked: attacked, prepare: prepare)
     link.peripheral.answersKeyRequests()
     #expect(link.enableEncryption() == .success)
@@ -80,7 +80,7 @@ extension TestLink {
   }
 }
 
-extension TestAir.Transmission {
+extension PerfectAir.Transmission {
   /// Replaces this PDU by another one on the air.
   mutating func replace(with pdu: OutgoingPDU) {
     guard var header = dataHeader else { return }

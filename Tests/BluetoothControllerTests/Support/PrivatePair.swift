@@ -10,9 +10,9 @@ final class PrivatePair {
   static let centralKey: UInt128 = 0xC0FF_EE00_0000_0001
   static let peripheralKey: UInt128 = 0xBADC_AB1E_0000_0002
 
-  let air = TestAir()
-  let central = TestDevice("central", address: 0x1111_1111_1111)
-  let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+  let air = PerfectAir()
+  let central = ControllerHarness("central", address: 0x1111_1111_1111)
+  let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
 
   /// - Parameters:
   /// - resolves: True if both hosts enable address resolution.
@@ -28,7 +28,7 @@ final class PrivatePair {
     for device in [central, peripheral] { #expect(device.send(.leSetAddressResolutionEnable(resolves)) == .success) }
   }
 
-  func add(_ peer: TestDevice, key: UInt128, to device: TestDevice, key own: UInt128) {
+  func add(_ peer: ControllerHarness, key: UInt128, to device: ControllerHarness, key own: UInt128) {
     #expect(
       device.send(.leAddDeviceToResolvingList(HCI.PeerAddress(peer.address), peerIRK: key, localIRK: own)) == .success)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-extension TestDevice {
+extension ControllerHarness {
   /// Scans by the extended commands, by default on LE 1M without pause.
   func startScan(
     isActive: Bool = false, policy: UInt8 = 0,
@@ -32,7 +32,7 @@ extension Sequence<HCI.ExtendedAdvertisingReport> {
 
 /// An advertiser that sends any packets that a test specifies, independent of a link layer.
 struct ScriptedAdvertiser {
-  let air: TestAir
+  let air: PerfectAir
   let pool = PacketPool()
   var address = DeviceAddress(0x6666_6666_6666, .public)
   var sid: UInt8 = 3

@@ -6,7 +6,7 @@ import Testing
 
 /// A phone that is connected to a sensor with a heart rate service and an included one.
 struct ConnectedPair {
-  let air = Air()
+  let air = DaemonNetwork()
   let sensor: Sensor
   let phone: Phone
   let peer: PeerHandle
@@ -25,7 +25,7 @@ struct ConnectedPair {
       ])
     sensor.advertise()
     peer = try phone.findAndConnect()
-    _ = sensor.told()
+    _ = sensor.takeEvents()
   }
 
   func id(_ uuid: BluetoothUUID) throws -> RemoteAttributeID {
@@ -115,7 +115,7 @@ struct AttributeTests {
   @Test("6.4 A cached value is served without asking the app")
   func cached() throws {
     #expect(phone.send(.read(peer, try pair.id(0x2A38))).map(\.text) == ["read 01"])
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
   }
 
   @Test("4.6, 6.8 A dynamic value is requested from the app")
@@ -123,14 +123,14 @@ struct AttributeTests {
     phone.send(.read(peer, try pair.id(0x2A37)))
     let request = try sensor.lastRequest()
     sensor.send(.respond(request, nil, value: [0, 60]))
-    #expect(phone.told() == ["read 003C"])
+    #expect(phone.takeEvents() == ["read 003C"])
   }
 
   @Test("6.11 The app's error code arrives unchanged")
   func applicationError() throws {
     phone.send(.read(peer, try pair.id(0x2A37)))
     sensor.send(.respond(try sensor.lastRequest(), ATT.ErrorCode(rawValue: 0x81), value: []))
-    #expect(phone.told() == ["read att 0x81"])
+    #expect(phone.takeEvents() == ["read att 0x81"])
   }
 
   @Test("6.8 A second answer to a request is ignored")
@@ -139,13 +139,13 @@ struct AttributeTests {
     phone.send(.read(peer, id))
     let first = try sensor.lastRequest()
     sensor.send(.respond(first, nil, value: [1]))
-    #expect(phone.told() == ["read 01"])
+    #expect(phone.takeEvents() == ["read 01"])
     phone.send(.read(peer, id))
     sensor.session.send(.respond(first, nil, value: [2]))
     sensor.air.run()
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     sensor.send(.respond(try sensor.lastRequest(), nil, value: [3]))
-    #expect(phone.told() == ["read 03"])
+    #expect(phone.takeEvents() == ["read 03"])
   }
 
   @Test("4.7 A long value is read completely")
@@ -154,7 +154,7 @@ struct AttributeTests {
     let value = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
     // With MTU 517 the first response holds 516 octets, but no value has more than 512.
     sensor.send(.respond(try sensor.lastRequest(), nil, value: ByteSlice(value.prefix(512))))
-    let told = phone.told()
+    let told = phone.takeEvents()
     #expect(told == ["read \(ByteSlice(value.prefix(512)))"])
   }
 
@@ -164,7 +164,7 @@ struct AttributeTests {
     phone.session.send(.write(peer, id, [1]))
     phone.send(.write(peer, id, [2]))
     #expect(sensor.recorder.take().map(\.text) == ["write 4 at 0: 01"])
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 
   @Test("4.8 A written value is acknowledged by the app")
@@ -172,10 +172,10 @@ struct AttributeTests {
     let id = try pair.id(0x2A39)
     phone.send(.write(peer, id, [1]))
     sensor.send(.respond(try sensor.lastRequest(), nil, value: []))
-    #expect(phone.told() == ["written ok"])
+    #expect(phone.takeEvents() == ["written ok"])
     phone.send(.write(peer, id, [1]))
     sensor.send(.respond(try sensor.lastRequest(), .writeNotPermitted, value: []))
-    #expect(phone.told() == ["written att 0x03"])
+    #expect(phone.takeEvents() == ["written att 0x03"])
   }
 
   @Test("4.9 A write beyond 512 octets is refused")
@@ -188,7 +188,7 @@ struct AttributeTests {
   @Test("6.10 A request that the permissions do not allow is refused without asking the app")
   func permissions() throws {
     #expect(phone.send(.write(peer, try pair.id(0x2A38), [1])).map(\.text) == ["written att 0x03"])
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
   }
 
   @Test("4.9 Writes without response use credits, which return when the controller has sent them")
@@ -207,15 +207,15 @@ struct AttributeTests {
     #expect(credits.isAvailable)
     while credits.take() { phone.session.send(.writeWithoutResponse(peer, id, [0])) }
     pair.air.run()
-    #expect(phone.told() == ["ready to write"])
+    #expect(phone.takeEvents() == ["ready to write"])
     while credits.take() { phone.session.send(.writeWithoutResponse(peer, id, [0])) }
     #expect(!credits.isAvailable)
     pair.air.run()
-    _ = phone.told()
+    _ = phone.takeEvents()
     pair.air.setCongested(false, 1)
-    #expect(phone.told().first == "ready to write")
-    #expect(phone.told() == [])
-    #expect(sensor.told().first == "command 4 at 0: 00")
+    #expect(phone.takeEvents().first == "ready to write")
+    #expect(phone.takeEvents() == [])
+    #expect(sensor.takeEvents().first == "command 4 at 0: 00")
   }
 
   @Test("4.9 All credits return at the end of the link")
@@ -249,8 +249,8 @@ struct AttributeTests {
     let other = Phone(pair.air, 1)
     other.send(.connect(peer, delay: .zero, reconnects: false))
     #expect(sensor.send(.removeService(LocalAttributeID(number: 1))).isEmpty)
-    #expect(phone.told() == ["modified 1"])
-    #expect(other.told() == [])
+    #expect(phone.takeEvents() == ["modified 1"])
+    #expect(other.takeEvents() == [])
     #expect(try phone.services(peer).map(\.uuid) == [0x180F])
   }
 
@@ -288,18 +288,18 @@ struct AttributeTests {
   func subscriptionsEnd() throws {
     let id = try pair.id(0x2A37)
     phone.send(.setNotify(peer, id, true))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     // The declaration of the last characteristic: no attribute of the subscribed one.
     let last = try pair.id(0x2A3A)
     pair.air.devices[1].daemon.servicesChanged(last.handle - 1...last.handle - 1, on: 0)
     pair.air.run()
-    #expect(phone.told() == ["modified 1"])
+    #expect(phone.takeEvents() == ["modified 1"])
     let update = PeripheralCommand.update(LocalAttributeID(number: 2), [1], nil)
     sensor.send(update)
-    #expect(phone.told() == [], "the app has no characteristic for it")
+    #expect(phone.takeEvents() == [], "the app has no characteristic for it")
     #expect(phone.send(.setNotify(peer, try pair.id(0x2A37), true)).map(\.text) == ["notifying true ok"])
     sensor.send(update)
-    #expect(phone.told() == ["value 01"])
+    #expect(phone.takeEvents() == ["value 01"])
   }
 
   @Test("Discovering characteristics of a service that does not exist is an error")

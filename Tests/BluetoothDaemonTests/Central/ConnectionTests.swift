@@ -6,15 +6,15 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectionTests {
-  let air = Air()
+  let air = DaemonNetwork()
   let sensor: Sensor
   let phone: Phone
 
   init() {
     (sensor, phone) = air.addSensorAndPhone()
     sensor.advertise()
-    _ = sensor.told()
-    _ = phone.told()
+    _ = sensor.takeEvents()
+    _ = phone.takeEvents()
   }
 
   @Test("3.1 An attempt waits until the peer is in range")
@@ -23,10 +23,10 @@ struct ConnectionTests {
     air.carryAway(0)
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance(1_000)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.bringBack(0)
     air.advance()
-    #expect(phone.told().first == "connected 0 20")
+    #expect(phone.takeEvents().first == "connected 0 20")
   }
 
   @Test("4.11 The maximum write length grows after the MTU exchange; the name is read without a request of the app")
@@ -34,9 +34,9 @@ struct ConnectionTests {
     let peer = try phone.find()
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance()
-    #expect(phone.told() == ["connected 0 20", "length 0 512"])
+    #expect(phone.takeEvents() == ["connected 0 20", "length 0 512"])
     air.advance(2)
-    #expect(phone.told() == ["name 0 Sensor"])
+    #expect(phone.takeEvents() == ["name 0 Sensor"])
     #expect(phone.directory.peer(peer)?.name == "Sensor")
   }
 
@@ -45,7 +45,7 @@ struct ConnectionTests {
     let peer = try phone.findAndConnect()
     #expect(phone.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
     let other = Phone(air, 1)
-    _ = other.told()
+    _ = other.takeEvents()
     #expect(other.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
     #expect(air.linkCount(1) == 1)
   }
@@ -69,7 +69,7 @@ struct ConnectionTests {
     #expect(phone.send(.cancelConnection(peer)).map(\.text) == ["disconnected 0 ok"])
     air.bringBack(0)
     air.advance(3)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     #expect(air.linkCount(1) == 0)
   }
 
@@ -79,7 +79,7 @@ struct ConnectionTests {
     phone.session.send(.cancelConnection(peer))
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance(2)
-    let told = phone.told()
+    let told = phone.takeEvents()
     #expect(told.contains("connected 0 20"))
     #expect(air.linkCount(1) == 1)
   }
@@ -88,11 +88,11 @@ struct ConnectionTests {
   func reasons() throws {
     _ = try phone.findAndConnect()
     air.carryAway(0)
-    #expect(phone.told() == ["disconnected 0 link 0x08"])
+    #expect(phone.takeEvents() == ["disconnected 0 link 0x08"])
     air.bringBack(0)
     _ = try phone.findAndConnect()
     air.setPower(false, of: 0)
-    #expect(phone.told() == ["disconnected 0 link 0x15"])
+    #expect(phone.takeEvents() == ["disconnected 0 link 0x15"])
   }
 
   @Test("3.9 After a disconnection earlier requests get no answer")
@@ -103,9 +103,9 @@ struct ConnectionTests {
     #expect(phone.send(.read(peer, characteristic.id)).isEmpty)
     let request = try sensor.lastRequest()
     air.carryAway(0)
-    #expect(phone.told() == ["disconnected 0 link 0x08"])
+    #expect(phone.takeEvents() == ["disconnected 0 link 0x08"])
     sensor.send(.respond(request, nil, value: [1]))
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     #expect(phone.send(.read(peer, characteristic.id)).isEmpty)
   }
 
@@ -113,16 +113,16 @@ struct ConnectionTests {
   func reconnects() throws {
     let peer = try phone.findAndConnect(reconnects: true)
     air.carryAway(0)
-    #expect(phone.told() == ["disconnected 0 link 0x08 reconnecting"])
+    #expect(phone.takeEvents() == ["disconnected 0 link 0x08 reconnecting"])
     air.bringBack(0)
     air.advance()
-    #expect(phone.told().first == "connected 0 20")
+    #expect(phone.takeEvents().first == "connected 0 20")
     air.carryAway(0)
-    _ = phone.told()
+    _ = phone.takeEvents()
     #expect(phone.send(.cancelConnection(peer)).map(\.text) == ["disconnected 0 ok"])
     air.bringBack(0)
     air.advance(3)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 
   @Test("3.14 An attempt with a delay starts after the delay")
@@ -130,9 +130,9 @@ struct ConnectionTests {
     let peer = try phone.find()
     phone.send(.connect(peer, delay: .seconds(1), reconnects: false))
     air.advance(9)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.advance(2)
-    #expect(phone.told().first == "connected 0 20")
+    #expect(phone.takeEvents().first == "connected 0 20")
   }
 
   @Test("3.12 Connected peripherals are found by a service, whichever manager connected them")
@@ -152,7 +152,7 @@ struct ConnectionTests {
     phone.session.close()
     air.run()
     #expect(air.linkCount(1) == 0)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 
   @Test("A session whose app ended without closing it is closed")
@@ -178,25 +178,25 @@ struct ConnectionTests {
     air.failNextConnection(of: 1, reason)
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance()
-    #expect(phone.told() == [text])
+    #expect(phone.takeEvents() == [text])
     air.advance()
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance()
-    #expect(phone.told().first == "connected 0 20")
+    #expect(phone.takeEvents().first == "connected 0 20")
   }
 
   @Test("3.11 A failed reconnection is not reported and is repeated a second later")
   func reconnectFails() throws {
     _ = try phone.findAndConnect(reconnects: true)
     air.carryAway(0)
-    _ = phone.told()
+    _ = phone.takeEvents()
     air.failNextConnection(of: 1, .unsupportedFeatureOrParameterValue)
     air.bringBack(0)
     air.advance(10)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.advance(2)
-    #expect(phone.told().first == "connected 0 20")
+    #expect(phone.takeEvents().first == "connected 0 20")
   }
 
   @Test("One RSSI reading answers every request that is pending meanwhile")

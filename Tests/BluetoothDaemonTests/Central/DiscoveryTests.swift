@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Discovering devices")
 struct DiscoveryTests {
-  let air = Air()
+  let air = DaemonNetwork()
   let sensor: Sensor
   let phone: Phone
 
   init() {
     (sensor, phone) = air.addSensorAndPhone()
-    _ = phone.told()
+    _ = phone.takeEvents()
   }
 
   func scan(_ services: [BluetoothUUID]?, allowsDuplicates: Bool = false) -> [CentralEvent] {
@@ -41,14 +41,14 @@ struct DiscoveryTests {
   func noScanResponse() {
     _ = scan(nil)
     air.hear(1, from: stranger)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.pass(.milliseconds(19))
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.pass(.milliseconds(1))
-    #expect(phone.told() == ["discovered 0"])
+    #expect(phone.takeEvents() == ["discovered 0"])
     air.pass(.milliseconds(100))
     air.hear(1, from: stranger, .scanResponse, [2, 0x09, 0x41])
-    #expect(phone.told() == ["discovered 0 A"], "it adds something, however late")
+    #expect(phone.takeEvents() == ["discovered 0 A"], "it adds something, however late")
   }
 
   @Test("2.4 The next advertisement ends the wait for a scan response and is handled separately")
@@ -61,7 +61,7 @@ struct DiscoveryTests {
     air.hear(1, from: stranger, rssi: -72)
     #expect(phone.recorder.take().compactMap(\.discovery).map(\.rssi) == [-72], "only the first one waits")
     air.pass(.milliseconds(100))
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 
   @Test(
@@ -70,7 +70,7 @@ struct DiscoveryTests {
   func notScannable(_ type: HCI.AdvertisingReport.EventType) {
     _ = scan(nil)
     air.hear(1, from: stranger, type)
-    #expect(phone.told() == ["discovered 0"])
+    #expect(phone.takeEvents() == ["discovered 0"])
   }
 
   @Test("2.4 Peers that wait for their scan responses are reported in the order of their advertisements")
@@ -82,9 +82,9 @@ struct DiscoveryTests {
       air.pass(.milliseconds(5))
     }
     air.hear(1, from: others[1], .scanResponse, [2, 0x09, 0x42])
-    #expect(phone.told() == ["discovered 0 B"])
+    #expect(phone.takeEvents() == ["discovered 0 B"])
     air.pass(.milliseconds(30))
-    #expect(phone.told() == ["discovered 1", "discovered 2"])
+    #expect(phone.takeEvents() == ["discovered 1", "discovered 2"])
   }
 
   @Test("2.2 An advertisement that is still waiting when its scan ends is not reported")
@@ -93,7 +93,7 @@ struct DiscoveryTests {
     air.hear(1, from: stranger)
     phone.send(.stopScan)
     air.pass(.milliseconds(100))
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 
   @Test("2.3 With duplicates allowed every packet is reported")
@@ -101,7 +101,7 @@ struct DiscoveryTests {
     sensor.advertise()
     _ = scan(nil, allowsDuplicates: true)
     air.advance(3)
-    #expect(phone.told().count == 6)
+    #expect(phone.takeEvents().count == 6)
   }
 
   @Test("2.1 A scan for services omits peers without them")
@@ -109,10 +109,10 @@ struct DiscoveryTests {
     sensor.advertise(nil, [0x180D])
     _ = scan([0x1816])
     air.advance(2)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     _ = scan([0x1816, 0x180D])
     air.advance()
-    #expect(phone.told() == ["discovered 0 [180D]"])
+    #expect(phone.takeEvents() == ["discovered 0 [180D]"])
   }
 
   @Test("2.2 A second scan starts from scratch; stopping ends it")
@@ -120,10 +120,10 @@ struct DiscoveryTests {
     sensor.advertise()
     _ = scan(nil)
     air.advance()
-    #expect(phone.told() == ["discovered 0 [180D]"])
+    #expect(phone.takeEvents() == ["discovered 0 [180D]"])
     _ = scan(nil)
     air.advance()
-    #expect(phone.told() == ["discovered 0 [180D]"])
+    #expect(phone.takeEvents() == ["discovered 0 [180D]"])
     phone.send(.stopScan)
     #expect(!air.devices[1].controller.isScanning)
   }
@@ -134,12 +134,12 @@ struct DiscoveryTests {
     air.advance(36_000)
     sensor.advertise(nil, [0x180D])
     air.advance()
-    #expect(phone.told() == ["discovered 0 [180D]"])
+    #expect(phone.takeEvents() == ["discovered 0 [180D]"])
     phone.send(.stopScan)
     sensor.send(.stopAdvertising)
     sensor.advertise(nil, [0x1816])
     air.advance(100)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 
   @Test("2.3 Changed data are reported again")
@@ -150,7 +150,7 @@ struct DiscoveryTests {
     sensor.send(.stopAdvertising)
     sensor.advertise(nil, [0x1816])
     air.advance()
-    #expect(phone.told() == ["discovered 0 [180D]", "discovered 0 [1816]"])
+    #expect(phone.takeEvents() == ["discovered 0 [180D]", "discovered 0 [1816]"])
   }
 
   @Test("2.7 Two managers see the same identifier; the controller scans until the last one stops")

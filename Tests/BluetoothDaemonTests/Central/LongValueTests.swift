@@ -27,10 +27,10 @@ struct LongValueTests {
         Issue.record("no read was requested from \(offset)")
         return
       }
-      #expect(phone.told() == [])
+      #expect(phone.takeEvents() == [])
       sensor.send(.respond(request, nil, value: value.dropFirst(offset)), forget: false)
     }
-    #expect(phone.told() == ["read \(value)"])
+    #expect(phone.takeEvents() == ["read \(value)"])
   }
 
   @Test("4.8, 6.9 A long write reaches the app as one batch of parts and is answered once")
@@ -46,9 +46,9 @@ struct LongValueTests {
       Issue.record("no write was requested")
       return
     }
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     sensor.send(.respond(request, nil, value: []))
-    #expect(phone.told() == ["written ok"])
+    #expect(phone.takeEvents() == ["written ok"])
   }
 
   @Test("6.9 A refused batch is refused as a whole")
@@ -56,7 +56,7 @@ struct LongValueTests {
     let value = ByteSlice([UInt8](repeating: 1, count: 40))
     phone.send(.write(peer, try pair.id(0x2A39), value))
     sensor.send(.respond(try sensor.lastRequest(), .invalidAttributeValueLength, value: []))
-    #expect(phone.told() == ["written att 0x0D"])
+    #expect(phone.takeEvents() == ["written att 0x0D"])
   }
 
   @Test("4.9 A write without response that is too long is not sent, and its credit returns")
@@ -65,7 +65,7 @@ struct LongValueTests {
     let credits = phone.session.writeCredits(for: peer)
     #expect(credits.take())
     phone.send(.writeWithoutResponse(peer, id, ByteSlice([UInt8](repeating: 1, count: 21))))
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
     var count = 0
     while credits.take() { count += 1 }
     #expect(count == SessionLimits.writesWithoutResponse)
@@ -76,6 +76,6 @@ struct LongValueTests {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     #expect(sensor.session.updateCredits.take())
     sensor.send(.update(LocalAttributeID(number: 2), ByteSlice([UInt8](repeating: 1, count: 30)), nil))
-    #expect(phone.told().last == "value \(ByteSlice([UInt8](repeating: 1, count: 20)))")
+    #expect(phone.takeEvents().last == "value \(ByteSlice([UInt8](repeating: 1, count: 20)))")
   }
 }

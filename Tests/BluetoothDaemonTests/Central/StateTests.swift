@@ -6,18 +6,18 @@ import Testing
 
 @Suite("State")
 struct StateTests {
-  let air = Air()
+  let air = DaemonNetwork()
 
   @Test("1.1 The first event reports the state once it is known")
   func first() {
     let device = air.add("Phone", isOn: false)
     let phone = Phone(air, device)
     let sensor = Sensor(air, device)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.setPower(true, of: device)
-    #expect(phone.told() == ["state poweredOn"])
-    #expect(sensor.told() == ["state poweredOn"])
-    #expect(Phone(air, device).told() == ["state poweredOn"])
+    #expect(phone.takeEvents() == ["state poweredOn"])
+    #expect(sensor.takeEvents() == ["state poweredOn"])
+    #expect(Phone(air, device).takeEvents() == ["state poweredOn"])
   }
 
   @Test("1.1 A controller without LE is unsupported, and stays so")
@@ -26,7 +26,7 @@ struct StateTests {
     air.devices[device].controller.hasLE = false
     let phone = Phone(air, device)
     air.setPower(true, of: device)
-    #expect(phone.told() == ["state unsupported"])
+    #expect(phone.takeEvents() == ["state unsupported"])
     #expect(phone.send(.askForPower).isEmpty)
     #expect(phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false))).isEmpty)
     #expect(!air.devices[device].controller.isScanning)
@@ -36,7 +36,7 @@ struct StateTests {
   func off() {
     let device = air.add("Phone", isOn: false)
     air.setPower(false, of: device)
-    #expect(Phone(air, device).told() == ["state poweredOff"])
+    #expect(Phone(air, device).takeEvents() == ["state poweredOff"])
   }
 
   @Test("1.3 Commands while the device is off are dropped, but an echo returns")
@@ -58,15 +58,15 @@ struct StateTests {
     let peer = try phone.findAndConnect()
     phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: true)))
     air.setPower(false, of: device)
-    #expect(phone.told() == ["state poweredOff"])
+    #expect(phone.takeEvents() == ["state poweredOff"])
     #expect(air.linkCount(0) == 0)
     air.setPower(true, of: device)
     air.advance(3)
-    #expect(phone.told() == ["state poweredOn"])
+    #expect(phone.takeEvents() == ["state poweredOn"])
     #expect(!air.devices[device].controller.isScanning)
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance()
-    #expect(phone.told().contains("connected 0 20"))
+    #expect(phone.takeEvents().contains("connected 0 20"))
   }
 
   @Test("1.6 Power off clears the database, stops advertising and ends subscriptions without unsubscribe events")
@@ -78,12 +78,12 @@ struct StateTests {
     let peer = try phone.findAndConnect()
     let characteristics = try phone.discover(peer)
     phone.send(.setNotify(peer, try #require(characteristics[0x2A37]).id, true))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     air.setPower(false, of: 0)
-    #expect(sensor.told() == ["state poweredOff"])
-    #expect(phone.told() == ["disconnected 0 link 0x15"])
+    #expect(sensor.takeEvents() == ["state poweredOff"])
+    #expect(phone.takeEvents() == ["disconnected 0 link 0x15"])
     air.setPower(true, of: 0)
-    #expect(sensor.told() == ["state poweredOn"])
+    #expect(sensor.takeEvents() == ["state poweredOn"])
     #expect(!air.devices[0].controller.isAdvertising)
     #expect(sensor.add(1, 0x180D, [.dynamic(0x2A37, .notify)]) == ["added 1 ok"])
   }

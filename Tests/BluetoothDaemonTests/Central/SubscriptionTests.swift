@@ -28,21 +28,21 @@ struct SubscriptionTests {
   func subscribes() throws {
     let id = try pair.id(0x2A37)
     #expect(phone.send(.setNotify(peer, id, true)).map(\.text) == ["notifying true ok"])
-    #expect(sensor.told() == ["subscribed 2"])
+    #expect(sensor.takeEvents() == ["subscribed 2"])
     #expect(update([0, 60]))
     pair.air.run()
-    #expect(phone.told() == ["value 003C"])
+    #expect(phone.takeEvents() == ["value 003C"])
     #expect(phone.send(.setNotify(peer, id, false)).map(\.text) == ["notifying false ok"])
-    #expect(sensor.told() == ["unsubscribed 2"])
+    #expect(sensor.takeEvents() == ["unsubscribed 2"])
   }
 
   @Test("Indications are delivered like notifications")
   func indications() throws {
     #expect(phone.send(.setNotify(peer, try pair.id(0x2A3A), true)).map(\.text) == ["notifying true ok"])
-    #expect(sensor.told() == ["subscribed 5"])
+    #expect(sensor.takeEvents() == ["subscribed 5"])
     #expect(sensor.session.updateCredits.take())
     sensor.send(.update(LocalAttributeID(number: 5), [7], nil))
-    #expect(phone.told() == ["value 07"])
+    #expect(phone.takeEvents() == ["value 07"])
   }
 
   @Test(
@@ -52,7 +52,7 @@ struct SubscriptionTests {
     ])
   func preference(_ properties: CharacteristicProperties, _ configuration: String) throws {
     sensor.add(20, 0x1816, [.dynamic(0x2A5B, properties)])
-    _ = phone.told()
+    _ = phone.takeEvents()
     let id = try pair.id(0x2A5B)
     #expect(phone.send(.setNotify(peer, id, true)).map(\.text) == ["notifying true ok"])
     guard
@@ -79,19 +79,19 @@ struct SubscriptionTests {
     other.send(.connect(peer, delay: .zero, reconnects: false))
     phone.send(.setNotify(peer, id, true))
     #expect(other.send(.setNotify(peer, id, true)).map(\.text) == ["notifying true ok"])
-    #expect(sensor.told() == ["subscribed 2"])
+    #expect(sensor.takeEvents() == ["subscribed 2"])
     #expect(update([1]))
     pair.air.run()
-    #expect(phone.told() == ["value 01"])
-    #expect(other.told() == ["value 01"])
+    #expect(phone.takeEvents() == ["value 01"])
+    #expect(other.takeEvents() == ["value 01"])
     phone.send(.setNotify(peer, id, false))
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
     #expect(update([2]))
     pair.air.run()
-    #expect(phone.told() == [])
-    #expect(other.told() == ["value 02"])
+    #expect(phone.takeEvents() == [])
+    #expect(other.takeEvents() == ["value 02"])
     other.send(.cancelConnection(peer))
-    #expect(sensor.told() == ["unsubscribed 2"])
+    #expect(sensor.takeEvents() == ["unsubscribed 2"])
   }
 
   @Test("6.13 An update without subscribers returns its credit at once")
@@ -100,13 +100,13 @@ struct SubscriptionTests {
       #expect(update([1]))
       pair.air.run()
     }
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
   }
 
   @Test("6.13 When the controller is full the credits run out, and new room is reported once")
   func backPressure() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     pair.air.setCongested(true, 0)
     var count: UInt8 = 0
     while update([count]) {
@@ -115,10 +115,10 @@ struct SubscriptionTests {
     }
     // 8 are in the controller, the others wait in the host.
     #expect(count == UInt8(8 + SessionLimits.updates))
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
     pair.air.setCongested(false, 0)
-    #expect(sensor.told() == ["ready to update"])
-    #expect(phone.told() == (0..<count).map { "value \($0.hexadecimal)" })
+    #expect(sensor.takeEvents() == ["ready to update"])
+    #expect(phone.takeEvents() == (0..<count).map { "value \($0.hexadecimal)" })
   }
 
   @Test("6.13 Only the listed centrals get the value")
@@ -131,7 +131,7 @@ struct SubscriptionTests {
     #expect(update([1], [PeerHandle(index: 99)]))
     #expect(update([2], [central.handle]))
     pair.air.run()
-    #expect(phone.told() == ["value 02"])
+    #expect(phone.takeEvents() == ["value 02"])
   }
 
   @Test("6.13, 6.14 A value is truncated to the central's MTU")
@@ -144,26 +144,26 @@ struct SubscriptionTests {
     #expect(central.maximumUpdateLength == 512)
     #expect(update(ByteSlice([UInt8](repeating: 9, count: 600))))
     pair.air.run()
-    #expect(phone.told().map(\.count) == ["value ".count + 2 * 512])
+    #expect(phone.takeEvents().map(\.count) == ["value ".count + 2 * 512])
   }
 
   @Test("6.12 A disconnected central counts as unsubscribed")
   func gone() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     pair.air.carryAway(1)
-    #expect(sensor.told() == ["unsubscribed 2", "central gone"])
+    #expect(sensor.takeEvents() == ["unsubscribed 2", "central gone"])
     #expect(update([1]))
   }
 
   @Test("6.13 Updates left unsent by a lost link return their credits, and new room is reported")
   func creditsAfterDisconnect() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     pair.air.setCongested(true, 0)
     while update([0]) { pair.air.run() }
     pair.air.carryAway(1)
-    #expect(sensor.told() == ["unsubscribed 2", "central gone", "ready to update"])
+    #expect(sensor.takeEvents() == ["unsubscribed 2", "central gone", "ready to update"])
   }
 
   @Test("3.9 Subscriptions end with the link")
@@ -173,9 +173,9 @@ struct SubscriptionTests {
     pair.air.bringBack(1)
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     pair.air.advance()
-    _ = phone.told()
+    _ = phone.takeEvents()
     #expect(update([1]))
     pair.air.run()
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
   }
 }

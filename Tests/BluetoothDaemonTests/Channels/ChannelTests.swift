@@ -7,7 +7,7 @@ import Testing
 /// L2CAP channels of sessions · Vol 3, Part A, 4.22.
 @Suite("Channels of sessions")
 struct ChannelTests {
-  let air = Air()
+  let air = DaemonNetwork()
   let sensor: Sensor
   let phone: Phone
   let peer: PeerHandle
@@ -15,11 +15,11 @@ struct ChannelTests {
   init() throws {
     (sensor, phone) = air.addSensorAndPhone()
     sensor.advertise()
-    _ = phone.told()
+    _ = phone.takeEvents()
     peer = try phone.findAndConnect()
     air.advance(5)
-    _ = sensor.told()
-    _ = phone.told()
+    _ = sensor.takeEvents()
+    _ = phone.takeEvents()
   }
 
   /// Publishes a channel. Returns the PSM that the sensor's app gets.
@@ -180,7 +180,7 @@ struct ChannelTests {
     phone.session.send(.openChannel(peer, psm: psm))
     phone.session.send(.cancelConnection(peer))
     air.run()
-    #expect(phone.told() == ["disconnected 0 ok"])
+    #expect(phone.takeEvents() == ["disconnected 0 ok"])
     #expect(try accepted(sensor).pipe.end == .closed)
     #expect(links[0].channels.entries.isEmpty && links[0].channels.opening.isEmpty)
   }

@@ -8,15 +8,15 @@ import Testing
 struct ControllerTroubleTests {
   @Test("Each controller failure gives a log line, and apps see resetting and then poweredOn")
   func hardwareError() {
-    let air = Air()
+    let air = DaemonNetwork()
     let hub = air.add("Hub")
     let app = Phone(air, hub)
     let device = air.devices[hub]
     #expect(device.daemon.takeTrouble() == nil)
-    _ = app.told()
+    _ = app.takeEvents()
     device.daemon.receive(HCI.Event.hardwareError(0x42).packet(in: device.pool), at: air.now)
     air.run()
-    #expect(app.told() == ["state resetting", "state poweredOn"])
+    #expect(app.takeEvents() == ["state resetting", "state poweredOn"])
     var lines: [String] = []
     while let trouble = device.daemon.takeTrouble() { lines.append(trouble.description) }
     #expect(
@@ -28,7 +28,7 @@ struct ControllerTroubleTests {
 
   @Test("A log that is never read does not grow")
   func unread() {
-    let air = Air()
+    let air = DaemonNetwork()
     let hub = air.add("Hub")
     let device = air.devices[hub]
     for code in UInt8.min...UInt8.max {

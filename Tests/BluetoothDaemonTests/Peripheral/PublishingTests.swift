@@ -30,12 +30,12 @@ struct LatencyTests {
 
 @Suite("Publishing and advertising")
 struct PublishingTests {
-  let air = Air()
+  let air = DaemonNetwork()
   let sensor: Sensor
 
   init() {
     sensor = Sensor(air, air.add("Sensor"))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
   }
 
   @Test("6.1 A second start is refused")
@@ -54,7 +54,7 @@ struct PublishingTests {
     sensor.session.send(.stopAdvertising)
     sensor.session.send(.startAdvertising(localName: nil, services: []))
     air.run()
-    #expect(sensor.told() == ["advertising ok", "advertising ok"])
+    #expect(sensor.takeEvents() == ["advertising ok", "advertising ok"])
     #expect(air.devices[0].controller.isAdvertising)
   }
 
@@ -85,7 +85,7 @@ struct PublishingTests {
     sensor.advertise()
     _ = try Phone(air, air.add("Phone")).findAndConnect()
     #expect(air.devices[0].controller.isAdvertising)
-    #expect(sensor.told().filter { $0.hasPrefix("advertising") } == [])
+    #expect(sensor.takeEvents().filter { $0.hasPrefix("advertising") } == [])
   }
 
   @Test("6.3 Services are added in order; the system's own are refused")
@@ -127,11 +127,11 @@ struct PublishingTests {
     sensor.send(.removeAllServices)
     #expect(try phone.services(peer).map(\.uuid) == [0x1816])
     let id = try #require(try phone.discover(peer)[0x2A5B]).id
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     phone.send(.read(peer, id))
-    #expect(sensor.told() == [])
+    #expect(sensor.takeEvents() == [])
     other.send(.respond(try other.lastRequest(), nil, value: [5]))
-    #expect(phone.told().last == "read 05")
+    #expect(phone.takeEvents().last == "read 05")
   }
 
   @Test("A closed session leaves neither an unanswered request nor a service")
@@ -145,7 +145,7 @@ struct PublishingTests {
     phone.send(.read(peer, id))
     sensor.session.close()
     air.run()
-    #expect(phone.told() == ["read att 0x0E", "modified 1"])
+    #expect(phone.takeEvents() == ["read att 0x0E", "modified 1"])
     #expect(try phone.services(peer).isEmpty)
   }
 
@@ -156,9 +156,9 @@ struct PublishingTests {
     let phone = Phone(air, air.add("Phone"))
     let peer = try phone.findAndConnect()
     phone.send(.setNotify(peer, try #require(try phone.discover(peer)[0x2A37]).id, true))
-    _ = sensor.told()
+    _ = sensor.takeEvents()
     #expect(sensor.send(.removeService(LocalAttributeID(number: 1))).map(\.text) == ["unsubscribed 2"])
-    #expect(phone.told() == ["modified 1"])
+    #expect(phone.takeEvents() == ["modified 1"])
   }
 
   @Test("A peripheral's app can't disconnect a link that a central created")
@@ -167,7 +167,7 @@ struct PublishingTests {
     let phone = Phone(air, air.add("Phone"))
     _ = try phone.findAndConnect()
     let own = Phone(air, 0)
-    _ = own.told()
+    _ = own.takeEvents()
     let central = try #require(air.devices[0].daemon.links.first).peer
     #expect(own.send(.connect(central, delay: .zero, reconnects: false)).first?.text.hasPrefix("connected") == true)
     #expect(own.send(.cancelConnection(central)).last?.text.hasPrefix("disconnected") == true)

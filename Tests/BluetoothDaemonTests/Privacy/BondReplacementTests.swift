@@ -9,7 +9,7 @@ import Testing
 /// Peers that pair under the address of a bonded device while prompts are answered automatically.
 @Suite("Bonds and automatic prompts")
 struct AutomaticBondTests {
-  let air = Air()
+  let air = DaemonNetwork()
 
   /// Starts a pairing at the central of the last device, on its existing link.
   private func pairUp(_ phone: Phone) {
@@ -28,7 +28,7 @@ struct AutomaticBondTests {
   func takeover() throws {
     let (sensor, phone) = air.addSensorAndPhone()
     sensor.advertise()
-    _ = phone.told()
+    _ = phone.takeEvents()
     let peer = try phone.findAndConnect()
     pairUp(phone)
     let record = try #require(air.devices[0].daemon.bondRecords.first)
@@ -38,7 +38,7 @@ struct AutomaticBondTests {
     for bond in air.devices[1].daemon.bondRecords { air.devices[1].daemon.forget(bond.identity, at: air.now) }
     air.advance(2)
     sensor.advertise()
-    _ = phone.told()
+    _ = phone.takeEvents()
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance(2)
     pairUp(phone)
@@ -55,7 +55,7 @@ struct AutomaticBondTests {
     for number in 1...6 {
       let phone = Phone(air, air.add("Phone \(number)"))
       sensor.advertise()
-      _ = phone.told()
+      _ = phone.takeEvents()
       let peer = try phone.findAndConnect()
       pairUp(phone)
       #expect(air.devices[number].daemon.bondRecords.count == 1)
@@ -80,7 +80,7 @@ struct AutomaticBondTests {
     let sensor = Sensor(air, air.add("Sensor", bonds: store))
     let phone = Phone(air, air.add("Phone"))
     sensor.advertise()
-    _ = phone.told()
+    _ = phone.takeEvents()
     _ = try phone.findAndConnect()
     pairUp(phone)
     let record = try #require(air.devices[0].daemon.bondRecords.first)

@@ -13,7 +13,7 @@ struct IdentifierTests {
     var all: [Sensor] = []
   }
 
-  let air = Air()
+  let air = DaemonNetwork()
   private let sensors = Sensors()
 
   /// Returns an app that scans for an advertising sensor. Neither controller has a resolving list.
@@ -24,7 +24,7 @@ struct IdentifierTests {
     sensors.all.append(sensor)
     let phone = Phone(air, air.add("Phone", bonds: bonds))
     sensor.advertise()
-    _ = phone.told()
+    _ = phone.takeEvents()
     return phone
   }
 
@@ -54,12 +54,12 @@ struct IdentifierTests {
     #expect(identifier(new, phone) != identifier(old, phone))
     phone.send(.connect(old, delay: .zero, reconnects: false))
     air.advance(200)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     // Both attempts are pending at the same time.
     let newest = try phone.find()
     phone.send(.connect(newest, delay: .zero, reconnects: false))
     air.advance(2)
-    #expect(phone.told().first == "connected \(newest.index) 20")
+    #expect(phone.takeEvents().first == "connected \(newest.index) 20")
   }
 
   @Test("A bonded peer keeps its identifier under every address: it is discovered and can be connected to")
@@ -77,10 +77,10 @@ struct IdentifierTests {
       #expect(try phone.find() == peer)
     }
     #expect(addresses.count == 3)
-    _ = phone.told()
+    _ = phone.takeEvents()
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance(3)
-    #expect(phone.told().first == "connected \(peer.index) 20")
+    #expect(phone.takeEvents().first == "connected \(peer.index) 20")
     #expect(identifier(peer, phone) == known)
     let handle = try #require(air.devices[1].daemon.links.first).link.handle
     #expect(air.devices[1].daemon.host.security(of: handle).isBonded)
@@ -95,10 +95,10 @@ struct IdentifierTests {
     air.carryAway(0)
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance(300)
-    #expect(phone.told() == [])
+    #expect(phone.takeEvents() == [])
     air.bringBack(0)
     air.advance(3)
-    #expect(phone.told().first == "connected \(peer.index) 20")
+    #expect(phone.takeEvents().first == "connected \(peer.index) 20")
   }
 
   @Test("2.7 In the next run a bonded peer has the same identifier, whatever the seed of that run")
@@ -111,7 +111,7 @@ struct IdentifierTests {
     let secrets = air.devices[1].daemon.host.bonds
     // Another device, with a different seed and the bonds of the first.
     let next = Phone(air, air.add("Next", bonds: store))
-    _ = next.told()
+    _ = next.takeEvents()
     #expect(air.devices[2].daemon.host.bonds == secrets)
     phone.send(.cancelConnection(peer))
     air.advance(100)
@@ -124,7 +124,7 @@ struct IdentifierTests {
     let sensor = Sensor(air, air.add("Sensor"))
     let phone = Phone(air, air.add("Phone", privacy: 10))
     sensor.advertise()
-    _ = phone.told()
+    _ = phone.takeEvents()
     let peer = try phone.findAndConnect()
     pairUp(phone)
     let service = air.devices[0].daemon.links[0].peer
@@ -151,12 +151,12 @@ struct IdentifierTests {
     let peer = try phone.findAndConnect()
     #expect(peer != former)
     phone.send(.connect(former, delay: .zero, reconnects: true))
-    _ = phone.told()
+    _ = phone.takeEvents()
     pairUp(phone)
-    #expect(phone.told() == ["failed \(former.index) unknownPeer"])
+    #expect(phone.takeEvents() == ["failed \(former.index) unknownPeer"])
     phone.session.send(.connect(former, delay: .zero, reconnects: false))
     air.run()
-    #expect(phone.told() == ["failed \(former.index) unknownPeer"])
+    #expect(phone.takeEvents() == ["failed \(former.index) unknownPeer"])
     phone.send(.cancelConnection(peer))
     air.advance(100)
     #expect(try phone.find() == peer)

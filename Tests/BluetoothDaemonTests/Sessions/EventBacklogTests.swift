@@ -71,7 +71,7 @@ struct EventBacklogTests {
     trio.pair.air.run()
     #expect(trio.heldLinksChanged)
     #expect(trio.heldLinks() == [])
-    #expect(trio.pair.phone.told() == ["value 01", "value 02"])
+    #expect(trio.pair.phone.takeEvents() == ["value 01", "value 02"])
   }
 
   @Test("A backlog that grows again before its links are released wakes the daemon again when it is low")
@@ -128,12 +128,12 @@ struct EventBacklogTests {
     for _ in 0..<SessionLimits.mostWaitingEvents { trio.session.eventQueued() }
     trio.notify(trio.pair.sensor, 1)
     trio.notify(trio.pair.sensor, 2)
-    #expect(trio.pair.phone.told() == [])
+    #expect(trio.pair.phone.takeEvents() == [])
     let notes = trio.pair.air.devices[1].daemon.takeNotes()
     #expect(notes.count == 1)
     trio.session.eventHandled()
     trio.notify(trio.pair.sensor, 3)
-    #expect(trio.pair.phone.told() == ["value 03"])
+    #expect(trio.pair.phone.takeEvents() == ["value 03"])
   }
 
   @Test("Write commands for an overfull backlog are discarded; requests never are")
@@ -143,8 +143,8 @@ struct EventBacklogTests {
     for _ in 0..<SessionLimits.mostWaitingEvents { pair.sensor.session.eventQueued() }
     #expect(pair.phone.session.writeCredits(for: pair.peer).take())
     pair.phone.send(.writeWithoutResponse(pair.peer, id, [1]))
-    #expect(pair.sensor.told() == [])
+    #expect(pair.sensor.takeEvents() == [])
     pair.phone.send(.write(pair.peer, id, [2]))
-    #expect(pair.sensor.told() == ["write 4 at 0: 02"])
+    #expect(pair.sensor.takeEvents() == ["write 4 at 0: 02"])
   }
 }

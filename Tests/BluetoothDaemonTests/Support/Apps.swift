@@ -6,12 +6,12 @@ import Testing
 
 /// An app with a central manager.
 struct Phone {
-  let air: Air
+  let air: DaemonNetwork
   let device: Int
   let recorder = CentralRecorder()
   let session: CentralSession
 
-  init(_ air: Air, _ device: Int) {
+  init(_ air: DaemonNetwork, _ device: Int) {
     self.air = air
     self.device = device
     session = CentralSession(client: recorder, mailbox: air.devices[device].mailbox)
@@ -28,7 +28,7 @@ struct Phone {
     return recorder.take()
   }
 
-  func told() -> [String] { recorder.take().map(\.text) }
+  func takeEvents() -> [String] { recorder.take().map(\.text) }
 
   /// Finds the first advertiser, connects to it and discards the events.
   func findAndConnect(reconnects: Bool = false) throws -> PeerHandle {
@@ -74,11 +74,11 @@ extension CentralEvent {
 
 /// An app with a peripheral manager.
 struct Sensor {
-  let air: Air
+  let air: DaemonNetwork
   let recorder = PeripheralRecorder()
   let session: PeripheralSession
 
-  init(_ air: Air, _ device: Int) {
+  init(_ air: DaemonNetwork, _ device: Int) {
     self.air = air
     session = PeripheralSession(client: recorder, mailbox: air.devices[device].mailbox)
     air.run()
@@ -92,7 +92,7 @@ struct Sensor {
     return forget ? recorder.take() : []
   }
 
-  func told() -> [String] { recorder.take().map(\.text) }
+  func takeEvents() -> [String] { recorder.take().map(\.text) }
 
   func advertise(_ name: String? = nil, _ services: [BluetoothUUID] = [0x180D]) {
     send(.startAdvertising(localName: name, services: services))
@@ -127,7 +127,7 @@ struct Sensor {
   }
 }
 
-extension Air {
+extension DaemonNetwork {
   /// Adds two devices that are on and in range of each other, each with an app.
   func addSensorAndPhone() -> (sensor: Sensor, phone: Phone) {
     let sensor = Sensor(self, add("Sensor"))

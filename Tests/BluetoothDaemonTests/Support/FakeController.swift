@@ -1,7 +1,7 @@
 import BluetoothWire
 import TestSupport
 
-/// The state of a controller that has no link layer: `Air` moves its packets from host to host.
+/// The state of a controller that has no link layer: `DaemonNetwork` moves its packets from host to host.
 struct FakeController {
   struct Link {
     let handle: HCI.ConnectionHandle

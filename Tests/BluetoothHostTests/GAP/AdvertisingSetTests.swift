@@ -10,7 +10,7 @@ struct AdvertisingSetTests {
   ]
   private static let filling: [HCI.Opcode] = [.leSetExtendedAdvertisingData, .leSetExtendedScanResponseData]
 
-  private func start(_ bench: inout Bench, _ advertising: HostAdvertising) {
+  private func start(_ bench: inout HostHarness, _ advertising: HostAdvertising) {
     bench.perform { host, now in host.startAdvertising(advertising, at: now) }
   }
 
@@ -21,18 +21,18 @@ struct AdvertisingSetTests {
     result.shape.type = type
     if isExtended { result.shape.extended = HostAdvertising.ExtendedPDUs() }
     if type == .connectableDirectedHighDutyCycle || type == .connectableDirectedLowDutyCycle {
-      result.shape.target = Bench.peer
+      result.shape.target = HostHarness.peer
     }
     return result
   }
 
-  private func hasEnded(_ bench: Bench) -> Bool {
+  private func hasEnded(_ bench: HostHarness) -> Bool {
     bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
   }
 
   @Test("The set is removed before a change of PDU type, and the new set gets all parameters and data")
   func otherPDUs() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     start(&bench, advertising(.nonConnectableUndirected, ByteSlice(pattern(600).bytes), isExtended: true))
     bench.forget()
     start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
@@ -46,7 +46,7 @@ struct AdvertisingSetTests {
     "A change to PDUs without data removes the data; a change of interval keeps them",
     arguments: [true, false])
   func withoutData(isDirected: Bool) {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     var first = advertising(.connectableScannableUndirected, [2, 1, 6])
     start(&bench, first)
     bench.forget()
@@ -69,7 +69,7 @@ struct AdvertisingSetTests {
 
   @Test("A controller that does not remove sets still gets the new PDU type")
   func notRemoved() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     start(&bench, advertising(.nonConnectableUndirected, [2, 1, 6]))
     bench.answers[.leRemoveAdvertisingSet] = .status(.unknownHCICommand)
     bench.forget()
@@ -80,7 +80,7 @@ struct AdvertisingSetTests {
 
   @Test("After a fragment of other data the previous data are sent again")
   func partOfOthers() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     let before = advertising(.nonConnectableUndirected, [2, 1, 6], isExtended: true)
     start(&bench, before)
     bench.answers[.leSetExtendedAdvertisingData] = .silence
@@ -100,7 +100,7 @@ struct AdvertisingSetTests {
 
   @Test("Directed advertising at the high duty cycle is enabled for 1.28 s, all other advertising without a limit")
   func duration() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     for (type, duration) in [
       (HCI.AdvertisingType.connectableDirectedHighDutyCycle, 128), (.connectableDirectedLowDutyCycle, 0),
     ] as [(HCI.AdvertisingType, UInt16)] {
@@ -117,7 +117,7 @@ struct AdvertisingSetTests {
 
   @Test("With legacy commands its timeout arrives as a failed connection, and no connection attempt ends with it")
   func legacyTimeout() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     start(&bench, advertising(.connectableDirectedHighDutyCycle))
     let other = DeviceAddress(0xC0_00_00_00_00_03, .random)
@@ -127,7 +127,7 @@ struct AdvertisingSetTests {
       .leConnectionComplete(
         HCI.ConnectionComplete(
           status: .advertisingTimeout, handle: HCI.ConnectionHandle(rawValue: 0), role: 0,
-          peer: HCI.PeerAddress(Bench.peer),
+          peer: HCI.PeerAddress(HostHarness.peer),
           values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 0), centralClockAccuracy: 0)))
     #expect(hasEnded(bench))
     #expect(bench.failures.isEmpty)
@@ -139,7 +139,7 @@ struct AdvertisingSetTests {
 
   @Test("A timeout event that overtakes the next start does not stop the new advertising")
   func timeoutBesideStart() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     start(&bench, advertising(.connectableDirectedHighDutyCycle))
     bench.answers[.leSetExtendedAdvertisingEnable] = .silence
     bench.forget()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothHost
 
-extension Bench {
+extension HostHarness {
   /// The additional commands of a controller with extended commands and a resolving list.
   static let newerCommands: [HCI.Opcode] = [
     .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
@@ -14,15 +14,15 @@ extension Bench {
   ]
 
   /// Returns a host that uses extended commands, with a controller that supports them and a resolving list.
-  static func extended(_ change: (inout Bench, inout HostConfiguration) -> Void = { _, _ in }) -> Bench {
-    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+  static func extended(_ change: (inout HostHarness, inout HostConfiguration) -> Void = { _, _ in }) -> HostHarness {
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.usesExtendedCommands = true
-    var draft = Bench()
+    var draft = HostHarness()
     change(&draft, &configuration)
-    var bench = Bench(configuration: configuration)
+    var bench = HostHarness(configuration: configuration)
     (bench.facts, bench.answers) = (draft.facts, draft.answers)
     bench.facts.leFeatures.formUnion([.extendedAdvertising, .le2MPHY, .leCodedPHY, .llPrivacy])
-    bench.facts.supportedCommands = HCI.SupportedCommands(Bench.servedCommands + Bench.newerCommands)
+    bench.facts.supportedCommands = HCI.SupportedCommands(HostHarness.servedCommands + HostHarness.newerCommands)
     bench.answers[.leExtendedCreateConnection] = bench.answers[.leExtendedCreateConnection] ?? .status(.success)
     bench.answers[.leReadResolvingListSize] =
       bench.answers[.leReadResolvingListSize] ?? .complete(.leResolvingListSize(4))
@@ -34,14 +34,14 @@ extension Bench {
     perform { host, now in host.setScanning(parameters, at: now) }
   }
 
-  mutating func connect(_ address: DeviceAddress = Bench.peer) {
+  mutating func connect(_ address: DeviceAddress = HostHarness.peer) {
     perform { host, now in host.connect(to: address, at: now) }
   }
 
   /// Reports a fragment of an extended advertiser's data.
   mutating func hearPart(
     _ data: [UInt8], _ type: HCI.ExtendedAdvertisingReport.EventType = [], set: UInt8 = 1,
-    from address: HCI.PeerAddress = HCI.PeerAddress(Bench.peer)
+    from address: HCI.PeerAddress = HCI.PeerAddress(HostHarness.peer)
   ) {
     let report = HCI.ExtendedAdvertisingReport(
       type: type, address: address, primaryPHY: 1, secondaryPHY: 1, advertisingSID: set, transmitPower: 127, rssi: -50,
@@ -56,7 +56,7 @@ struct ExtendedCommandTests {
 
   @Test("A controller with extended commands gets only them for advertising, scanning and connecting")
   func everything() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.scan()
     bench.connect()
@@ -79,14 +79,14 @@ struct ExtendedCommandTests {
       bench.commands.contains(
         .leExtendedCreateConnection(
           HCI.ExtendedCreateConnection(
-            usesAcceptList: false, ownAddressType: .random, peer: HCI.PeerAddress(Bench.peer), le1M: initiating,
+            usesAcceptList: false, ownAddressType: .random, peer: HCI.PeerAddress(HostHarness.peer), le1M: initiating,
             le2M: initiating))))
     #expect(bench.advertisingAnswers == [nil])
   }
 
   @Test("The host scans on LE Coded only on request")
   func coded() throws {
-    var bench = Bench.extended { _, configuration in configuration.connectsOnLECoded = true }
+    var bench = HostHarness.extended { _, configuration in configuration.connectsOnLECoded = true }
     bench.scan(ScanParameters(isActive: false, filterDuplicates: true, includesLECoded: true))
     bench.connect()
     guard case .leSetExtendedScanParameters(let parameters)? = bench.commands.first,
@@ -105,11 +105,11 @@ struct ExtendedCommandTests {
     "A controller that lacks the feature, or the extended form of one command, gets legacy commands",
     arguments: [true, false])
   func legacy(lacksFeature: Bool) {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.facts.leFeatures.remove(.extendedAdvertising)
     if !lacksFeature {
       bench.facts.leFeatures.insert(.extendedAdvertising)
-      let served = (Bench.servedCommands + Bench.newerCommands).filter { $0 != .leExtendedCreateConnection }
+      let served = (HostHarness.servedCommands + HostHarness.newerCommands).filter { $0 != .leExtendedCreateConnection }
       bench.facts.supportedCommands = HCI.SupportedCommands(served)
     }
     bench.perform { host, now in host.setPower(false, at: now) }
@@ -121,7 +121,7 @@ struct ExtendedCommandTests {
 
   @Test("A controller that claims extended commands but rejects them gets legacy ones instead")
   func fallsBack() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.answers[.leSetExtendedScanParameters] = .status(.unknownHCICommand)
     bench.scan()
     #expect(
@@ -140,7 +140,7 @@ struct ExtendedCommandTests {
 
   @Test("The fallback to legacy commands discards the queued extended commands")
   func fallsBackWithQueue() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.answers[.leSetExtendedAdvertisingParameters] = .silence
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.scan()
@@ -160,7 +160,7 @@ struct ExtendedCommandTests {
 
   @Test("The fallback refuses pending requests for extended PDUs")
   func fallsBackFromExtendedPDUs() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.answers[.leSetExtendedAdvertisingParameters] = .status(.unknownHCICommand)
     var advertising = HostAdvertising(data: ByteSlice(pattern(600).bytes), scanResponse: [])
     advertising.shape.extended = HostAdvertising.ExtendedPDUs()
@@ -172,7 +172,7 @@ struct ExtendedCommandTests {
 
   @Test("A controller that has accepted extended commands is reset before the fallback, and never gets both kinds")
   func fallsBackAfterReset() throws {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.scan()
     bench.answers[.leExtendedCreateConnection] = .status(.unknownHCICommand)
     bench.forget()
@@ -188,7 +188,7 @@ struct ExtendedCommandTests {
 
   @Test("Extended PDUs carry up to 1,650 octets in fragments; enabled advertising is disabled before they are sent")
   func parts() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     var advertising = HostAdvertising(data: ByteSlice(pattern(600).bytes), scanResponse: [])
     advertising.shape.type = .nonConnectableUndirected
     var extended = HostAdvertising.ExtendedPDUs()
@@ -202,7 +202,7 @@ struct ExtendedCommandTests {
     #expect(parameters.properties == .includesTransmitPower)
     #expect(parameters.secondaryPHY == .le2M)
     #expect(parameters.advertisingSID == 5)
-    func fragments(_ bench: Bench) -> [HCI.AdvertisingDataFragment] {
+    func fragments(_ bench: HostHarness) -> [HCI.AdvertisingDataFragment] {
       bench.commands.compactMap { if case .leSetExtendedAdvertisingData(_, let part) = $0 { part } else { nil } }
     }
     #expect(fragments(bench).map(\.operation) == [.first, .intermediate, .last])
@@ -224,7 +224,7 @@ struct ExtendedCommandTests {
 
   @Test("Scannable advertising on extended PDUs has its data in the scan response only")
   func scannable() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 4])
     advertising.shape.type = .scannableUndirected
     advertising.shape.extended = HostAdvertising.ExtendedPDUs()
@@ -237,7 +237,7 @@ struct ExtendedCommandTests {
 
   @Test("Without the extended commands, requests for extended PDUs are refused")
   func legacyOnly() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [])
     advertising.shape.extended = HostAdvertising.ExtendedPDUs()
@@ -248,7 +248,7 @@ struct ExtendedCommandTests {
 
   @Test("A set that ends with a link is enabled again; the end of directed advertising is reported")
   func terminated() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.forget()
     let handle = bench.link(.peripheral)

@@ -11,7 +11,7 @@ extension Host {
   }
 }
 
-extension Bench {
+extension HostHarness {
   /// Checks what must hold after every case of hostile input: the links `before` still exist; the device advertises,
   /// accepts a connection and answers an ATT read.
   mutating func expectToServe(keeping before: [Link] = [], location: SourceLocation = #_sourceLocation) {
@@ -45,7 +45,7 @@ extension Bench {
   }
 
   /// Reports an advertisement of `address`.
-  mutating func hear(_ data: [UInt8], from address: DeviceAddress = Bench.peer) {
+  mutating func hear(_ data: [UInt8], from address: DeviceAddress = HostHarness.peer) {
     let report = HCI.AdvertisingReport(
       type: .connectableScannable, address: HCI.PeerAddress(address), data: ByteSlice(data), rssi: -50)
     receive(.leAdvertisingReport(HCI.AdvertisingReports(report, in: pool)))

@@ -7,9 +7,9 @@ import Testing
 @Suite("Hostile advertisers")
 struct HostileAdvertisingTests {
   /// Returns a host that scans beside a link.
-  private func scanning(isExtended: Bool = false) -> Bench {
-    var bench = Bench()
-    if isExtended { bench = Bench.extended() } else { bench.powerOn() }
+  private func scanning(isExtended: Bool = false) -> HostHarness {
+    var bench = HostHarness()
+    if isExtended { bench = HostHarness.extended() } else { bench.powerOn() }
     bench.link(.peripheral)
     bench.scan()
     bench.events.removeAll()

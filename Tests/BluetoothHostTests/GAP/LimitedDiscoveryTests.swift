@@ -6,8 +6,8 @@ import Testing
 struct LimitedDiscoveryTests {
   private func bench(
     _ limit: HostAdvertising.LimitedDiscovery, data: ByteSlice = [2, 1, 6, 2, 0x0A, 4]
-  ) -> Bench {
-    var bench = Bench()
+  ) -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     var advertising = HostAdvertising(data: data, scanResponse: [])
     advertising.limit = limit
@@ -15,7 +15,7 @@ struct LimitedDiscoveryTests {
     return bench
   }
 
-  private func hasEnded(_ bench: Bench) -> Bool {
+  private func hasEnded(_ bench: HostHarness) -> Bool {
     bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
   }
 

@@ -6,19 +6,19 @@ import Testing
 struct NameDiscoveryTests {
   private static let handle = HCI.ConnectionHandle(rawValue: 0x40)
 
-  private func bench() -> Bench {
-    var bench = Bench()
+  private func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     return bench
   }
 
-  private func ask(_ bench: inout Bench) {
-    bench.perform { host, now in host.discoverName(of: Bench.peer, timeout: .seconds(10), at: now) }
+  private func ask(_ bench: inout HostHarness) {
+    bench.perform { host, now in host.discoverName(of: HostHarness.peer, timeout: .seconds(10), at: now) }
   }
 
-  private func connect(_ bench: inout Bench) {
-    bench.receive(.leConnectionComplete(Bench.connection(.central, Self.handle, Bench.peer)))
-    bench.receive(Bench.signOfLife(Self.handle))
+  private func connect(_ bench: inout HostHarness) {
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, Self.handle, HostHarness.peer)))
+    bench.receive(HostHarness.signOfLife(Self.handle))
   }
 
   /// The peer's attributes: a GAP service with the characteristic Device Name, its value at handle 3.
@@ -44,7 +44,7 @@ struct NameDiscoveryTests {
   }
 
   /// Answers all requests of the host as the peer.
-  private func answerAll(_ bench: inout Bench, _ peer: Peer = Peer()) throws {
+  private func answerAll(_ bench: inout HostHarness, _ peer: Peer = Peer()) throws {
     for _ in 0..<20 {
       guard let request = try bench.payloads(on: Self.handle, .attribute).first else { return }
       bench.completeAll()
@@ -84,7 +84,7 @@ struct NameDiscoveryTests {
   @Test("A link that is also requested for another purpose is kept")
   func shared() throws {
     var bench = bench()
-    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     ask(&bench)
     connect(&bench)
     try answerAll(&bench)
@@ -96,15 +96,15 @@ struct NameDiscoveryTests {
   func joined() throws {
     var late = bench()
     ask(&late)
-    late.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    late.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     late.passToDeadline()
     #expect(late.discoveredNames == [nil])
     #expect(late.commands.map(\.opcode) == [.leCreateConnection])
     connect(&late)
-    #expect(late.links.map(\.peer) == [Bench.peer])
+    #expect(late.links.map(\.peer) == [HostHarness.peer])
     var named = bench()
     ask(&named)
-    named.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    named.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     connect(&named)
     try answerAll(&named)
     #expect(named.discoveredNames == ["Sensor"])
@@ -125,11 +125,11 @@ struct NameDiscoveryTests {
   func lateLink() {
     var bench = bench()
     ask(&bench)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, Self.handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, Self.handle, HostHarness.peer)))
     bench.passToDeadline()
     #expect(bench.discoveredNames == [nil])
     #expect(bench.commands.last == .disconnect(Self.handle, reason: .remoteUserTerminatedConnection))
-    bench.receive(Bench.signOfLife(Self.handle))
+    bench.receive(HostHarness.signOfLife(Self.handle))
     #expect(bench.links.isEmpty)
   }
 

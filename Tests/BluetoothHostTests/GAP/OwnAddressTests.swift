@@ -8,11 +8,11 @@ import Testing
 @Suite("Own addresses")
 struct OwnAddressTests {
   private static let key = Block(high: 0xEC02_34A3_57C8_AD05, low: 0x3410_10A6_0A39_7D9B)
-  private static let phone = HostIdentity(address: Bench.peer, peerKey: 1, localKey: 2)
+  private static let phone = HostIdentity(address: HostHarness.peer, peerKey: 1, localKey: 2)
 
   /// Returns a device that uses private addresses and whose controller has no resolving list.
-  private static func bench(isExtended: Bool = false, _ change: (inout Bench) -> Void = { _ in }) -> Bench {
-    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+  private static func bench(isExtended: Bool = false, _ change: (inout HostHarness) -> Void = { _ in }) -> HostHarness {
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.usesPrivateAddresses = true
     configuration.identityKey = key
     if isExtended {
@@ -21,14 +21,14 @@ struct OwnAddressTests {
         change(&bench)
       }
     }
-    var bench = Bench(configuration: configuration)
+    var bench = HostHarness(configuration: configuration)
     change(&bench)
     bench.powerOn()
     return bench
   }
 
   /// Returns the addresses that the controller got for the device and for its set.
-  private static func addresses(_ bench: Bench) -> (device: [UInt64], set: [UInt64]) {
+  private static func addresses(_ bench: HostHarness) -> (device: [UInt64], set: [UInt64]) {
     let device = bench.commands.compactMap { if case .leSetRandomAddress(let value) = $0 { value } else { nil } }
     let set = bench.commands.compactMap {
       if case .leSetAdvertisingSetRandomAddress(_, let value) = $0 { value } else { nil }
@@ -57,9 +57,9 @@ struct OwnAddressTests {
 
   @Test("A device without privacy keeps its static address and needs no timer")
   func staticAddress() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.perform { host, now in host.setPower(true, at: now) }
-    #expect(Self.addresses(bench).device == [Bench.address.value])
+    #expect(Self.addresses(bench).device == [HostHarness.address.value])
     let deadline = bench.host.deadline
     #expect(deadline == nil)
   }
@@ -218,7 +218,7 @@ struct OwnAddressTests {
     #expect(pair.heard == [])
   }
 
-  private func pass(_ bench: inout Bench) {
+  private func pass(_ bench: inout HostHarness) {
     let former = bench.host.ownAddressOnAir
     bench.pass(.seconds(901))
     #expect(bench.host.ownAddressOnAir != former)

@@ -24,15 +24,15 @@ struct PeerAddressTests {
   }
 
   /// Returns a host with one bond, whose controller has no resolving list.
-  private static func bench(_ bonds: [Bond] = [bond()]) -> Bench {
-    var bench = Bench()
+  private static func bench(_ bonds: [Bond] = [bond()]) -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     bench.perform { host, now in host.setBonds(bonds, at: now) }
     return bench
   }
 
   /// Returns the addresses that the controller was told to connect to.
-  private static func attempts(_ bench: Bench) -> [DeviceAddress?] {
+  private static func attempts(_ bench: HostHarness) -> [DeviceAddress?] {
     bench.commands.compactMap { command -> DeviceAddress?? in
       switch command {
       case .leCreateConnection(let create): .some(create.usesAcceptList ? nil : create.peer.deviceAddress)
@@ -42,7 +42,7 @@ struct PeerAddressTests {
     }
   }
 
-  private static func cancelled(_ bench: inout Bench) {
+  private static func cancelled(_ bench: inout HostHarness) {
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
   }
 
@@ -61,7 +61,7 @@ struct PeerAddressTests {
 
   @Test("Fragmented advertising data are reassembled by the address on the air and reported with the identity")
   func parts() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in
       host.setBonds([Self.bond(), Self.bond(DeviceAddress(9, .public), Block(high: 5, low: 6))], at: now)
     }
@@ -103,8 +103,8 @@ struct PeerAddressTests {
     #expect(Self.attempts(bench) == [Self.address(1)])
     #expect(bench.reports.isEmpty, "nobody above has asked for reports")
     let handle = HCI.ConnectionHandle(rawValue: 1)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Self.address(1))))
-    bench.receive(Bench.signOfLife(handle))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, Self.address(1))))
+    bench.receive(HostHarness.signOfLife(handle))
     #expect(bench.links.map(\.peer) == [Self.identity])
     #expect(!bench.host.gap.scanner.isEnabled && bench.host.gap.initiator.deadline == nil)
   }
@@ -167,23 +167,24 @@ struct PeerAddressTests {
   @Test("With a peer that needs scanning, all pending peers are connected to by scanning, one after the other")
   func several() {
     var bench = Self.bench()
-    bench.connect(Bench.peer)
-    #expect(Self.attempts(bench) == [Bench.peer])
+    bench.connect(HostHarness.peer)
+    #expect(Self.attempts(bench) == [HostHarness.peer])
     bench.forget()
     bench.connect(Self.identity)
     Self.cancelled(&bench)
     #expect(
       bench.commands.map(\.opcode) == [.leCreateConnectionCancel, .leSetScanParameters, .leSetScanEnable])
     bench.hear([2, 1, 6])
-    #expect(Self.attempts(bench) == [Bench.peer])
-    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)))
+    #expect(Self.attempts(bench) == [HostHarness.peer])
+    bench.receive(
+      .leConnectionComplete(HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), HostHarness.peer)))
     bench.hear([2, 1, 6], from: Self.address(4))
-    #expect(Self.attempts(bench) == [Bench.peer, Self.address(4)])
+    #expect(Self.attempts(bench) == [HostHarness.peer, Self.address(4)])
   }
 
   @Test("If the controller resolves a peer, the host connects to the identity without scanning")
   func withList() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in host.setBonds([Self.bond()], at: now) }
     bench.forget()
     bench.connect(Self.identity)
@@ -193,7 +194,7 @@ struct PeerAddressTests {
 
   @Test("A controller that fails to resolve a peer on its list is not relied upon any more")
   func claims() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in host.setBonds([Self.bond()], at: now) }
     bench.scan()
     for number in 1...3 { bench.hear([2, 1, 6], from: Self.address(UInt32(number))) }

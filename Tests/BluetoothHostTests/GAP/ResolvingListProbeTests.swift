@@ -17,8 +17,8 @@ struct ResolvingListProbeTests {
   }
 
   /// Returns a host with a connection attempt to its bonded peer, whose controller has accepted the peer on its list.
-  private static func bench() -> Bench {
-    var bench = Bench.extended()
+  private static func bench() -> HostHarness {
+    var bench = HostHarness.extended()
     var bond = Bond(identity: identity)
     bond.peerIdentityKey = key
     bench.perform { host, now in host.setBonds([bond], at: now) }
@@ -28,17 +28,17 @@ struct ResolvingListProbeTests {
   }
 
   /// Returns the addresses that the controller was told to connect to.
-  private static func attempts(_ bench: Bench) -> [DeviceAddress?] {
+  private static func attempts(_ bench: HostHarness) -> [DeviceAddress?] {
     bench.commands.compactMap { command -> DeviceAddress?? in
       guard case .leExtendedCreateConnection(let create) = command else { return nil }
       return .some(create.peer.deviceAddress)
     }
   }
 
-  private static func scans(_ bench: Bench) -> Bool { bench.host.gap.scanner.isEnabled }
+  private static func scans(_ bench: HostHarness) -> Bool { bench.host.gap.scanner.isEnabled }
 
   /// Advances to the next deadline and completes the cancellation of the attempt.
-  private static func passAndCancel(_ bench: inout Bench) {
+  private static func passAndCancel(_ bench: inout HostHarness) {
     bench.forget()
     bench.passToDeadline()
     #expect(bench.commands == [.leCreateConnectionCancel])
@@ -46,7 +46,7 @@ struct ResolvingListProbeTests {
   }
 
   /// Reports the peer with an address that the controller has resolved.
-  private static func hearResolved(_ bench: inout Bench) {
+  private static func hearResolved(_ bench: inout HostHarness) {
     let peer = HCI.PeerAddress(type: 3, value: identity.value)
     bench.hearPart([2, 1, 6], [.legacy, .connectable, .scannable], from: peer)
   }
@@ -67,8 +67,8 @@ struct ResolvingListProbeTests {
       #expect(Self.attempts(bench) == [Self.address(UInt32(number))])
     }
     let handle = HCI.ConnectionHandle(rawValue: 1)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Self.address(4))))
-    bench.receive(Bench.signOfLife(handle))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, Self.address(4))))
+    bench.receive(HostHarness.signOfLife(handle))
     #expect(bench.links.map(\.peer) == [Self.identity] && bench.host.gap.initiator.deadline == nil)
   }
 
@@ -119,7 +119,7 @@ struct ResolvingListProbeTests {
     bench.perform { host, now in host.cancelConnecting(to: Self.identity, at: now) }
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
     #expect(bench.host.gap.initiator.deadline == nil)
-    bench.connect(Bench.peer)
+    bench.connect(HostHarness.peer)
     #expect(bench.host.gap.initiator.deadline == nil)
   }
 }

@@ -5,17 +5,17 @@ import Testing
 
 @Suite("The resolving list")
 struct ResolvingListTests {
-  private let phone = HostIdentity(address: Bench.peer, peerKey: 1, localKey: 2)
+  private let phone = HostIdentity(address: HostHarness.peer, peerKey: 1, localKey: 2)
   private let watch = HostIdentity(
     address: DeviceAddress(0x1122_3344_5566, .public), peerKey: 3, localKey: 4, isDevicePrivacy: true)
 
-  private func set(_ bench: inout Bench, _ identities: [HostIdentity], isPrivate: Bool = false) {
+  private func set(_ bench: inout HostHarness, _ identities: [HostIdentity], isPrivate: Bool = false) {
     bench.perform { host, now in host.setIdentities(identities, usesPrivateAddresses: isPrivate, at: now) }
   }
 
   @Test("Identities are added with modes and timeout, and resolution is enabled; the empty list disables it again")
   func sequence() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     set(&bench, [phone, watch])
     #expect(
       bench.commands == [
@@ -40,7 +40,7 @@ struct ResolvingListTests {
 
   @Test("The list changes only while advertising, scanning and connecting are paused, and all three resume afterwards")
   func pause() throws {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.scan()
     bench.connect(watch.address)
@@ -68,7 +68,7 @@ struct ResolvingListTests {
 
   @Test("Own addresses become private, generated with the first identity's key")
   func privateAddresses() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     set(&bench, [phone], isPrivate: true)
     bench.scan()
@@ -89,7 +89,7 @@ struct ResolvingListTests {
 
   @Test("A short list holds the first identities; zero keys and second identities of an address are left out")
   func short() {
-    var bench = Bench.extended { bench, _ in
+    var bench = HostHarness.extended { bench, _ in
       bench.answers[.leReadResolvingListSize] = .complete(.leResolvingListSize(1))
     }
     let zero = HostIdentity(address: DeviceAddress(9, .public), peerKey: 0, localKey: 0)
@@ -97,7 +97,7 @@ struct ResolvingListTests {
     twin.peerKey = 77
     set(&bench, [zero, phone, twin, watch])
     #expect(bench.host.resolvedIdentities == [phone.address])
-    var lying = Bench.extended()
+    var lying = HostHarness.extended()
     lying.answers[.leAddDeviceToResolvingList] = .complete(.status(.memoryCapacityExceeded))
     set(&lying, [phone])
     #expect(lying.host.resolvedIdentities.isEmpty)
@@ -106,7 +106,7 @@ struct ResolvingListTests {
 
   @Test("After a reset the controller gets the whole list again; a controller without a list gets no command for it")
   func reset() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     set(&bench, [phone])
     bench.perform { host, now in
       host.setPower(false, at: now)
@@ -114,7 +114,7 @@ struct ResolvingListTests {
     }
     #expect(bench.host.resolvedIdentities == [phone.address])
     #expect(bench.commands.count { $0.opcode == .leAddDeviceToResolvingList } == 2)
-    var plain = Bench()
+    var plain = HostHarness()
     plain.powerOn()
     set(&plain, [phone])
     #expect(plain.commands.isEmpty)
@@ -123,16 +123,16 @@ struct ResolvingListTests {
 
   @Test("Resolved reports and links carry the identity address")
   func identities() {
-    var bench = Bench.extended()
+    var bench = HostHarness.extended()
     set(&bench, [phone])
     bench.scan()
     bench.hearPart([2, 1, 6], [.legacy, .connectable], from: HCI.PeerAddress(type: 3, value: phone.address.value))
     #expect(bench.reports.map(\.address) == [phone.address])
     bench.connect(phone.address)
-    var complete = Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), phone.address)
+    var complete = HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), phone.address)
     complete.peer.type = 3
     bench.receive(.leEnhancedConnectionComplete(complete))
-    bench.receive(Bench.signOfLife(complete.handle))
+    bench.receive(HostHarness.signOfLife(complete.handle))
     #expect(bench.links.map(\.peer) == [phone.address])
   }
 }

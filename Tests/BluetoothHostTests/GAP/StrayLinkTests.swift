@@ -6,8 +6,8 @@ import Testing
 @Suite("Links that the controller did not report") struct StrayLinkTests {
   private static let stray = HCI.ConnectionHandle(rawValue: 0x77)
 
-  private func advertising() -> Bench {
-    var bench = Bench()
+  private func advertising() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.forget()
@@ -15,11 +15,11 @@ import Testing
   }
 
   /// Returns the handles in the Disconnect commands.
-  private func ended(_ bench: Bench) -> [HCI.ConnectionHandle] {
+  private func ended(_ bench: HostHarness) -> [HCI.ConnectionHandle] {
     bench.commands.compactMap { if case .disconnect(let handle, _) = $0 { handle } else { nil } }
   }
 
-  private func enables(_ bench: Bench) -> [Bool] {
+  private func enables(_ bench: HostHarness) -> [Bool] {
     bench.commands.compactMap { if case .leSetAdvertisingEnable(let isOn) = $0 { isOn } else { nil } }
   }
 
@@ -38,7 +38,7 @@ import Testing
     #expect(bench.links.isEmpty && bench.disconnections.isEmpty)
   }
 
-  private func probes(_ bench: Bench) -> Int { bench.commands.count { $0.opcode == .readRSSI } }
+  private func probes(_ bench: HostHarness) -> Int { bench.commands.count { $0.opcode == .readRSSI } }
 
   @Test("After a minute without data the host queries a link, and ends it if the controller does not know it")
   func lostEnd() {
@@ -92,7 +92,7 @@ import Testing
   @Test("The end of an unknown link makes the host restart advertising and connecting")
   func unknownEnd() {
     var bench = advertising()
-    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     bench.forget()
     bench.answers[.leCreateConnectionCancel] = .complete(.status(.commandDisallowed))
     bench.receive(.disconnectionComplete(.success, Self.stray, reason: .connectionTimeout))
@@ -109,7 +109,7 @@ import Testing
     bench.pass(.seconds(3))
     bench.forget()
     let other = DeviceAddress(0xC0_00_00_00_00_07, .random)
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, other)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, handle, other)))
     #expect(bench.disconnections == [.connectionTimeout])
     #expect(bench.links.map(\.peer) == [other] && bench.host.links.map(\.peer) == [other])
   }
@@ -118,7 +118,7 @@ import Testing
   func duplicate() {
     var bench = advertising()
     let handle = bench.link(.peripheral)
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, handle, HostHarness.peer)))
     #expect(bench.disconnections.isEmpty && bench.links.count == 1)
   }
 

@@ -117,7 +117,7 @@ struct GATTClientCachingTests {
 
   @Test("Robust Caching is enabled when the link is quiet, and no feature that was set is cleared")
   func robustCaching() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.discoverPrimaryServices)
     // GATT 1…3: the service declaration, then declaration and value of Client Supported Features.
     _ = client.send("1106 0100 0300 0118")
@@ -144,7 +144,7 @@ struct GATTClientCachingTests {
   @Test("A service removed before the client could subscribe is detected, with a hash or without")
   func changeInTheWindow() throws {
     for isHashed in [true, false] {
-      var client = Scripted(.central)
+      var client = BearerHarness(.central)
       _ = client.request(.discoverPrimaryServices)
       // GATT 1…4 or 1…6, and 180D at 10…20.
       let end = isHashed ? "0600" : "0400"
@@ -187,7 +187,7 @@ struct GATTClientCachingTests {
 
   @Test("A server whose hash changes with every read is cached only for the first few discoveries")
   func restlessHash() throws {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     var number: UInt8 = 0
     func answer(_ pdu: ByteSlice) -> ByteSlice {
       switch pdu[0] {
@@ -216,7 +216,7 @@ struct GATTClientCachingTests {
   @Test("Database Out Of Sync clears the cache and fails requests by handle; the hash is read and a discovery goes on")
   func outOfSync() throws {
     let known = try #require(try acquainted(try GATTPairTests.sensor()).pair.central.cache)
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.offer(known)
     _ = client.request(.read(3), token: 1)
     _ = client.request(.write(5, [1]), token: 2)
@@ -239,7 +239,7 @@ struct GATTClientCachingTests {
 
   @Test("A server that answers every request with Database Out Of Sync gets only a few requests")
   func alwaysOutOfSync() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     var next = client.request(.discoverPrimaryServices)
     var requests = 0
     while let pdu = next.first, requests < 100 {
@@ -278,7 +278,7 @@ struct GATTClientCachingTests {
 
   @Test("A discovery of services restarts when services change during it; a discovery within a changed range fails")
   func changeDuringDiscovery() throws {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.discoverPrimaryServices)
     _ = client.send("1106 0100 0400 0118")
     _ = client.send("011005000a")
@@ -302,7 +302,7 @@ struct GATTClientCachingTests {
 
   @Test("Several changes before the next discovery of services are all reported")
   func changesInARow() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.discoverPrimaryServices)
     _ = client.send("1106 0100 0400 0118")
     _ = client.send("011005000a")

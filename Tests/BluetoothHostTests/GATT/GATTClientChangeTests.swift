@@ -10,8 +10,8 @@ struct GATTClientChangeTests {
 
   /// Returns a client that knows Service Changed at handle 3, of a server with a GATT service at 1…4, or to 6 with
   /// Database Hash.
-  private func acquainted(isHashed: Bool = false) -> Scripted {
-    var client = Scripted(.central)
+  private func acquainted(isHashed: Bool = false) -> BearerHarness {
+    var client = BearerHarness(.central)
     let end = isHashed ? "0600" : "0400"
     _ = client.request(.discoverPrimaryServices)
     _ = client.send("1106 0100 \(end) 0118 0a00ffff 0d18")
@@ -61,7 +61,7 @@ struct GATTClientChangeTests {
   }
 
   /// Delivers an indication while the device can't send any packet.
-  private func indicate(_ client: inout Scripted) {
+  private func indicate(_ client: inout BearerHarness) {
     client.bearer.receive(hex("1d0300 1400ffff"), database: &client.database, at: client.now)
   }
 
@@ -109,7 +109,7 @@ struct GATTClientChangeTests {
 
   @Test("A long read continues if the value fills the old MTU and the MTU changes before the response")
   func mtuDuringRead() {
-    var client = Scripted(.peripheral)
+    var client = BearerHarness(.peripheral)
     #expect(client.request(.read(30)) == [hex("0a1e00")])
     #expect(client.send("026400") == [hex("030502")])
     #expect(client.bearer.mtu == 100)
@@ -120,7 +120,7 @@ struct GATTClientChangeTests {
 
   @Test("A GATT service that covers all handles delays app requests by a search of 64 handles at most")
   func endlessService() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.discoverPrimaryServices)
     var next = client.send("1106 0100ffff 0118")
     #expect(next == [hex("0401004000")])

@@ -11,8 +11,8 @@ struct GATTClientRecordTests {
     uuid: 0x180F, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A19, [.read, .notify])])
 
   /// Returns a host with a value at handle 22 and its configuration at 23.
-  private static func bench() -> Bench {
-    var bench = Bench()
+  private static func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     bench.perform { host, now in
       _ = host.addService(
@@ -23,38 +23,38 @@ struct GATTClientRecordTests {
   }
 
   /// Returns the host's answer on its only link.
-  private static func send(_ text: String, _ bench: inout Bench) -> [ByteSlice] {
+  private static func send(_ text: String, _ bench: inout HostHarness) -> [ByteSlice] {
     let handle = bench.host.links[0].handle
     bench.receive(.attribute, hex(text).bytes, on: handle)
     return take(&bench)
   }
 
-  private static func take(_ bench: inout Bench) -> [ByteSlice] {
+  private static func take(_ bench: inout HostHarness) -> [ByteSlice] {
     defer { bench.completeAll() }
     return ((try? bench.payloads(on: bench.host.links[0].handle, .attribute)) ?? []).map { ByteSlice($0) }
   }
 
-  private static func secure(_ security: LinkSecurity, _ bench: inout Bench) {
+  private static func secure(_ security: LinkSecurity, _ bench: inout HostHarness) {
     let handle = bench.host.links[0].handle
     bench.perform { host, now in host.setSecurity(security, on: handle, at: now) }
   }
 
   /// Creates a link on which the client subscribes to values and to Service Changed and enables robust caching, and
   /// ends it.
-  private static func visit(_ security: LinkSecurity, _ bench: inout Bench) {
+  private static func visit(_ security: LinkSecurity, _ bench: inout HostHarness) {
     bench.link(.peripheral)
     secure(security, &bench)
     for request in ["1217000100", "120d000200", "120f0001"] { #expect(send(request, &bench) == [hex("13")]) }
     leave(&bench)
   }
 
-  private static func leave(_ bench: inout Bench) {
+  private static func leave(_ bench: inout HostHarness) {
     let handle = bench.host.links[0].handle
     bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
     bench.forget()
   }
 
-  private static func subscriptions(_ bench: Bench) -> [GATTEvent] {
+  private static func subscriptions(_ bench: HostHarness) -> [GATTEvent] {
     bench.events.compactMap {
       if case .gatt(_, let event) = $0, case .subscriptionChanged = event { event } else { nil }
     }
@@ -117,7 +117,7 @@ struct GATTClientRecordTests {
       for handle in [handles[1 - endsLast], handles[endsLast]] {
         bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
       }
-      #expect(bench.host.clientRecords[Bench.peer]?.subscriptions.map(\.handle) == [22])
+      #expect(bench.host.clientRecords[HostHarness.peer]?.subscriptions.map(\.handle) == [22])
     }
   }
 
@@ -125,16 +125,16 @@ struct GATTClientRecordTests {
   func awayHash() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
-    let before = bench.host.clientRecords[Bench.peer]?.databaseHash
+    let before = bench.host.clientRecords[HostHarness.peer]?.databaseHash
     bench.perform { host, now in for _ in 0..<3 { _ = host.addService(Self.extra, at: now) } }
     #expect(bench.host.context.server.hashesAreOutdated)
-    #expect(bench.host.context.server.clients[Bench.peer]?.databaseHash == before)
+    #expect(bench.host.context.server.clients[HostHarness.peer]?.databaseHash == before)
     var database = bench.host.context.server.database
     let hash = database.hash().bytes
-    #expect(bench.host.clientRecords[Bench.peer]?.databaseHash == hash)
+    #expect(bench.host.clientRecords[HostHarness.peer]?.databaseHash == hash)
     bench.link(.peripheral)
     #expect(!bench.host.context.server.hashesAreOutdated)
-    #expect(bench.host.context.server.clients[Bench.peer]?.databaseHash == hash)
+    #expect(bench.host.context.server.clients[HostHarness.peer]?.databaseHash == hash)
   }
 
   @Test("A client absent during changes gets one indication with the whole range and is change-unaware")
@@ -209,7 +209,7 @@ struct GATTClientRecordTests {
   func anotherDatabase() throws {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
-    var other = Bench()
+    var other = HostHarness()
     other.powerOn()
     other.host.clientRecords = bench.host.clientRecords
     #expect(other.host.clientRecords.count == 1)
@@ -218,7 +218,7 @@ struct GATTClientRecordTests {
     #expect(Self.take(&other) == [hex("1d0c00 0100ffff")])
     #expect(Self.send("0a0500", &other) == [hex("010a050012")])
     // Another notifying characteristic now has the handle of the value.
-    var moved = Bench()
+    var moved = HostHarness()
     moved.powerOn()
     moved.perform { host, now in _ = host.addService(Self.extra, at: now) }
     moved.host.clientRecords = bench.host.clientRecords

@@ -6,11 +6,11 @@ import Testing
 
 /// The client's reaction when the server requires a better protected link · Vol 3, Part C, 10.3.2.
 struct GATTClientSecurityTests {
-  private func completions(_ client: Scripted) -> [Result<GATTResponse, GATTError>] {
+  private func completions(_ client: BearerHarness) -> [Result<GATTResponse, GATTError>] {
     client.events.compactMap { if case .completed(_, let result) = $0 { result } else { nil } }
   }
 
-  private func demands(_ client: Scripted) -> [SecurityDemand] {
+  private func demands(_ client: BearerHarness) -> [SecurityDemand] {
     client.events.compactMap { if case .securityWanted(let demand) = $0 { demand } else { nil } }
   }
 
@@ -21,7 +21,7 @@ struct GATTClientSecurityTests {
     "A request refused for lack of a key or of encryption is repeated on the encrypted link",
     arguments: ["05", "0f"])
   func retry(_ code: String) {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.request(.read(3)) == [hex("0a0300")])
     #expect(client.send("010a0300" + code) == [])
     #expect(demands(client) == [.encrypted])
@@ -34,7 +34,7 @@ struct GATTClientSecurityTests {
 
   @Test("Insufficient Authentication demands an authenticated key on an encrypted link; with such a key it is final")
   func authenticate() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.request(.write(3, [1])) == [hex("12030001")])
     #expect(client.send("0112030005") == [])
     client.bearer.securityChanged(encrypted, at: .zero)
@@ -49,7 +49,7 @@ struct GATTClientSecurityTests {
 
   @Test("Insufficient Encryption Key Size demands the longest key")
   func keySize() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 7, hasKey: true), at: .zero)
     _ = client.request(.read(3))
     #expect(client.send("010a03000c") == [])
@@ -62,7 +62,7 @@ struct GATTClientSecurityTests {
 
   @Test("A failed security demand ends the request with the server's error, and the queued requests go on")
   func failure() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.read(3))
     #expect(client.send("010a030005") == [])
     #expect(client.request(.read(4)) == [])
@@ -75,7 +75,7 @@ struct GATTClientSecurityTests {
 
   @Test("A request during the security procedure keeps its place in the queue")
   func order() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.read(3))
     _ = client.send("010a03000f")
     #expect(client.request(.read(4)) == [])
@@ -86,7 +86,7 @@ struct GATTClientSecurityTests {
 
   @Test("A long write refused at its second part is cancelled at the server before it waits for security")
   func longWrite() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     let parts = [pattern(18), pattern(4)]
     let value = parts[0] + parts[1]
     #expect(client.request(.write(3, value)) == [hex("1603000000") + parts[0]])
@@ -101,7 +101,7 @@ struct GATTClientSecurityTests {
 
   @Test("When the bearer closes, a request that waits for security fails like all others")
   func closing() {
-    var client = Scripted(.central, .with(.dynamic(.indicate)))
+    var client = BearerHarness(.central, .with(.dynamic(.indicate)))
     #expect(client.send("1217000200") == [hex("13")])
     client.bearer.update(22, with: [1], at: .zero)
     #expect(client.take() == [hex("1d160001")])
@@ -115,7 +115,7 @@ struct GATTClientSecurityTests {
 
   @Test("Other refusals are reported at once", arguments: ["02", "03", "06", "08", "80"])
   func others(_ code: String) {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.read(3))
     _ = client.send("010a0300" + code)
     #expect(demands(client) == [])

@@ -12,19 +12,19 @@ struct GATTClientSignedWriteTests {
   private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
 
   /// Returns a client on an unencrypted link to a server that it has a bond with.
-  private func client(guarded isGuarded: Bool = true, signs: Bool = true) -> Scripted {
-    var client = Scripted(.central)
+  private func client(guarded isGuarded: Bool = true, signs: Bool = true) -> BearerHarness {
+    var client = BearerHarness(.central)
     client.bearer.guardsBondedLink = isGuarded
     client.bearer.signatureMaker = signs ? Signer(key: Self.key) : nil
     client.bearer.securityChanged(LinkSecurity(hasKey: true), at: .zero)
     return client
   }
 
-  private func demands(_ client: Scripted) -> [SecurityDemand] {
+  private func demands(_ client: BearerHarness) -> [SecurityDemand] {
     client.events.compactMap { if case .securityWanted(let demand) = $0 { demand } else { nil } }
   }
 
-  private func failures(_ client: Scripted) -> [GATTError] {
+  private func failures(_ client: BearerHarness) -> [GATTError] {
     client.events.compactMap { if case .completed(_, .failure(let error)) = $0 { error } else { nil } }
   }
 

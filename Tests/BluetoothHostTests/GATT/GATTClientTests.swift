@@ -11,7 +11,7 @@ struct GATTClientTests {
 
   @Test("A central starts with the MTU exchange, and other requests wait for it")
   func start() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.start(at: .zero)
     #expect(client.take() == [hex("020502")])
     #expect(client.request(.read(3)) == [])
@@ -21,14 +21,14 @@ struct GATTClientTests {
 
   @Test("A peripheral starts no MTU exchange")
   func peripheralStart() {
-    var server = Scripted()
+    var server = BearerHarness()
     server.bearer.start(at: .zero)
     #expect(server.take() == [])
   }
 
   @Test("A server that rejects the MTU exchange leaves the MTU at 23")
   func mtuRefused() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.start(at: .zero)
     _ = client.take()
     #expect(client.send("0102000006") == [])
@@ -38,7 +38,7 @@ struct GATTClientTests {
 
   @Test("An error ends the procedure with its code")
   func refused() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.read(3))
     #expect(client.send("010a030002") == [])
     #expect(client.events == failure(.att(.readNotPermitted)))
@@ -48,7 +48,7 @@ struct GATTClientTests {
     "A long read ends where the server reports the end of the value",
     arguments: ["010c030007", "010c03000b", "010c030006", "0d"])
   func endOfLongRead(last: String) {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.read(3))
     #expect(client.send(hex("0b") + pattern(22)) == [hex("0c03001600")])
     #expect(client.send(last) == [])
@@ -57,7 +57,7 @@ struct GATTClientTests {
 
   @Test("Another error during a long read is the result")
   func longReadRefused() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.read(3))
     _ = client.send(hex("0b") + pattern(22))
     _ = client.send("010c030002")
@@ -66,7 +66,7 @@ struct GATTClientTests {
 
   @Test("A15 A long read of an endless value stops at 512 octets")
   func endlessValue() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     var next = client.request(.read(3))
     next = client.send(hex("0b") + pattern(22))
     var parts = 1
@@ -86,7 +86,7 @@ struct GATTClientTests {
     "A8 A prepared part with a wrong echo is cancelled, and the write fails",
     arguments: ["17030000", "16", "170400", "17030012"])
   func wrongEcho(kind: String) {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     let part = client.request(.write(3, pattern(30)))
     #expect(part == [hex("1603000000") + pattern(18)])
     var echo = part[0].bytes
@@ -105,7 +105,7 @@ struct GATTClientTests {
 
   @Test("A refused prepared part cancels the earlier ones")
   func refusedPart() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.write(3, pattern(30)))
     #expect(client.send("0116030009") == [hex("1800")])
     #expect(client.send("19") == [])
@@ -114,14 +114,14 @@ struct GATTClientTests {
 
   @Test("A value of more than 512 octets is refused")
   func tooLong() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.request(.write(3, pattern(513))) == [])
     #expect(client.events == failure(.att(.invalidAttributeValueLength)))
   }
 
   @Test("A2 PDUs that answer no request are ignored")
   func unsolicited() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.send("0b01") == [])
     _ = client.request(.read(3))
     for other in ["13", "0d01", "0112030002", "03ff00", "19", "01"] { #expect(client.send(other) == []) }
@@ -138,7 +138,7 @@ struct GATTClientTests {
       (.discoverCharacteristics(in: 0xFFFE...0xFFFF), "0907 feff 02 ffff 372a"),
     ])
   func lastHandle(request: GATTRequest, response: String) {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(request)
     _ = client.send(response)
     guard case .completed(1, .success) = client.events.first else {
@@ -151,7 +151,7 @@ struct GATTClientTests {
 
   @Test("A14 No response for 30 s closes the bearer, and all pending and later requests fail")
   func timeout() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.now = .zero + .seconds(1)
     _ = client.request(.read(3), token: 1)
     _ = client.request(.writeWithoutResponse(3, [1]), token: 2)
@@ -170,7 +170,7 @@ struct GATTClientTests {
 
   @Test("A14 The 30 s start when the request is sent")
   func timeoutStart() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.request(.read(3), token: 1, at: .zero)
     #expect(client.bearer.deadline == nil)
     client.now = .zero + .seconds(10)
@@ -180,8 +180,8 @@ struct GATTClientTests {
 
   @Test("A16 The long reads of two clients stay separate")
   func twoClients() {
-    var first = Scripted(.central)
-    var second = Scripted(.central)
+    var first = BearerHarness(.central)
+    var second = BearerHarness(.central)
     _ = first.request(.read(3))
     _ = second.request(.read(3))
     _ = first.send(hex("0b") + pattern(22))
@@ -194,7 +194,7 @@ struct GATTClientTests {
 
   @Test("Notifications of one or several values, and indications, are reported; indications are confirmed")
   func values() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.send("1b0c000102") == [])
     #expect(client.send("230c000100070d00020008 09") == [])
     #expect(client.send("1d0c0003") == [hex("1e")])
@@ -206,14 +206,14 @@ struct GATTClientTests {
 
   @Test("A PDU longer than the MTU is ignored")
   func tooLongPDU() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.send(hex("1b0c00") + pattern(21)) == [])
     #expect(client.events.isEmpty)
   }
 
   @Test("An included service with a long UUID and an unreadable declaration is an error")
   func includeWithoutUUID() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     _ = client.request(.findIncludedServices(in: 10...11))
     #expect(client.send("0906 0b00 1400 1500") == [hex("0a1400")])
     #expect(client.send("0b0102030405060708") == [])

@@ -37,8 +37,8 @@ struct GATTConfigurationTests {
   @Test("A13 Each client has its own configuration")
   func configurationIsolation() {
     let database = GATTDatabase.with(.dynamic(0x2A37, .notify))
-    var first = Scripted(.peripheral, database)
-    var second = Scripted(.peripheral, database)
+    var first = BearerHarness(.peripheral, database)
+    var second = BearerHarness(.peripheral, database)
     _ = first.send("1217000100")
     second.database = first.database
     #expect(second.send("0a1700") == [hex("0b0000")])
@@ -80,14 +80,14 @@ struct GATTConfigurationTests {
   @Test("One client's Server Characteristic Configuration applies to all clients and is reported to the upper layer")
   func broadcast() {
     var database = GATTDatabase.with(Self.broadcaster())
-    var first = Scripted(.peripheral, database)
+    var first = BearerHarness(.peripheral, database)
     #expect(first.send("0418001800") == [hex("0501 1800 0329")])
     #expect(first.send("1218000100") == [hex("13")])
     #expect(first.send("1218000100") == [hex("13")])
     #expect(first.takeEvents() == [.broadcastChanged(22, true)])
     database = first.database
     #expect(database.broadcasts == [GATTBroadcast(service: 0x180D, handle: 22, value: [0x10, 0x20])])
-    var second = Scripted(.peripheral, database)
+    var second = BearerHarness(.peripheral, database)
     #expect(second.send("0a1800") == [hex("0b0100")])
     _ = second.send("16180000000000")
     #expect(second.send("1801") == [hex("19")])

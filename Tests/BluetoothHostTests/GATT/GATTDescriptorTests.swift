@@ -16,11 +16,11 @@ struct GATTDescriptorTests {
       descriptors: descriptors)
   }
 
-  private static func add(_ characteristics: GATTCharacteristicDefinition...) throws -> Scripted {
+  private static func add(_ characteristics: GATTCharacteristicDefinition...) throws -> BearerHarness {
     var database = GATTDatabase.named()
     _ = try database.add(
       GATTServiceDefinition(uuid: 0x180D, isPrimary: true, includes: [], characteristics: characteristics))
-    return Scripted(.peripheral, database)
+    return BearerHarness(.peripheral, database)
   }
 
   @Test(
@@ -137,7 +137,7 @@ struct GATTDescriptorTests {
     _ = try database.add(
       GATTServiceDefinition(
         uuid: 0x180D, isPrimary: true, includes: [long.range.lowerBound, short.range.lowerBound], characteristics: []))
-    var server = Scripted(.peripheral, database)
+    var server = BearerHarness(.peripheral, database)
     #expect(server.send("081800ffff0228") == [hex("0906 1900 1400 1400")])
     #expect(server.send("081a00ffff0228") == [hex("0908 1a00 1500 1700 0f18")])
     #expect(server.send("100100ffff0128") == [hex("1114 14001400 9ecadc240ee5a9e093f3a3b50100406e")])

@@ -7,8 +7,8 @@ import Testing
 @Suite("Lengths of prepared values")
 struct GATTPreparedLengthTests {
   /// Returns a server with a writable value at handle 22; nil: the upper layer holds the value.
-  private static func server(_ value: ByteSlice?, _ lengths: ClosedRange<Int>) -> Scripted {
-    Scripted(
+  private static func server(_ value: ByteSlice?, _ lengths: ClosedRange<Int>) -> BearerHarness {
+    BearerHarness(
       .peripheral,
       .with(
         GATTCharacteristicDefinition(
@@ -17,7 +17,7 @@ struct GATTPreparedLengthTests {
   }
 
   /// Prepares these parts and executes the write.
-  private static func write(_ parts: [String], _ server: inout Scripted) -> [ByteSlice] {
+  private static func write(_ parts: [String], _ server: inout BearerHarness) -> [ByteSlice] {
     for part in parts { #expect(server.send(hex("16 1600") + hex(part)) == [hex("17 1600") + hex(part)]) }
     return server.send("1801")
   }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("GATT client: procedures of Vol 3, Part G, 4")
 struct GATTProcedureTests {
-  private func result(_ client: Scripted) -> Result<GATTResponse, GATTError>? {
+  private func result(_ client: BearerHarness) -> Result<GATTResponse, GATTError>? {
     guard case .completed(1, let result)? = client.events.last else { return nil }
     return result
   }
@@ -35,7 +35,7 @@ struct GATTProcedureTests {
 
   @Test("4.8.4 Several values are read at once; fewer than two handles, or more than fit, are not requested")
   func readMultiple() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.request(.readMultiple([3, 5, 3])) == [hex("0e030005000300")])
     _ = client.send("0f010203")
     #expect(result(client) == .success(.value([1, 2, 3])))
@@ -48,7 +48,7 @@ struct GATTProcedureTests {
 
   @Test("4.9.5 A reliable write prepares all parts and compares their echoes before it executes them")
   func reliableWrite() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     let parts = [
       GATTWritePart(handle: 3, offset: 0, value: pattern(20)), GATTWritePart(handle: 5, offset: 7, value: [9]),
       GATTWritePart(handle: 6, offset: 0, value: []),
@@ -70,7 +70,7 @@ struct GATTProcedureTests {
     "4.9.5 A reliable write is cancelled as a whole when a part is refused or echoed wrongly",
     arguments: ["0116050009", "170600070009", "170500080009", "170500070008", "1705000700", "17050007000900"])
   func reliableWriteCancelled(answer: String) {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     let parts = [
       GATTWritePart(handle: 3, offset: 0, value: [1]), GATTWritePart(handle: 5, offset: 7, value: [9]),
       GATTWritePart(handle: 6, offset: 0, value: [2]),
@@ -85,7 +85,7 @@ struct GATTProcedureTests {
 
   @Test("A reliable write beyond octet 512, or without parts, sends nothing")
   func reliableWriteBounds() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.request(.reliableWrite([GATTWritePart(handle: 3, offset: 500, value: pattern(13))])) == [])
     #expect(result(client) == .failure(.att(.invalidAttributeValueLength)))
     #expect(client.request(.reliableWrite([GATTWritePart(handle: 3, offset: -1, value: [1])])) == [])
@@ -108,7 +108,7 @@ struct GATTProcedureTests {
   @Test("4.9.2 A signed write carries the counter and the signature; the server's verifier accepts it once")
   func signedWrite() throws {
     let key = Block(high: 0x0123, low: 0x4567)
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.signatureMaker = Signer(key: key, nextCounter: 5)
     var verifier = SignatureVerifier(key: key)
     for counter in UInt8(5)...6 {
@@ -125,7 +125,7 @@ struct GATTProcedureTests {
 
   @Test("A signed write fails without a signer, after the last counter, or if it is too long for the MTU")
   func signedWriteRefused() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
     #expect(client.refuseSecurity() == .encrypted)
     #expect(result(client) == .failure(.att(.insufficientAuthentication)))
@@ -143,7 +143,7 @@ struct GATTProcedureTests {
 
   @Test("On an encrypted link a signed write is a write without response")
   func signedWriteEncrypted() {
-    var client = Scripted(.central)
+    var client = BearerHarness(.central)
     client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [hex("52030007")])
   }

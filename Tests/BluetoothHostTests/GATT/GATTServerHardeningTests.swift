@@ -301,7 +301,7 @@ struct GATTServerHardeningTests {
     var generator = RandomStream(seed: 0xBAD)
     let opcodes = ATT.Opcode.allCases.map(\.rawValue) + [0x00, 0x1F, 0x5F]
     for _ in 0..<200 {
-      var peer = Scripted(Bool.random(using: &generator) ? .central : .peripheral, Self.database())
+      var peer = BearerHarness(Bool.random(using: &generator) ? .central : .peripheral, Self.database())
       peer.bearer.start(at: peer.now)
       for token in GATTToken(0)..<100 {
         if token.isMultiple(of: 7) { _ = peer.request(Self.anyRequest(&generator), token: token) }

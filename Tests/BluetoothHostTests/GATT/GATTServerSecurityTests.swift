@@ -98,7 +98,7 @@ struct GATTServerSecurityTests {
 
   @Test("A9 A pending value is not sent after the link has lost its protection")
   func waitingUpdate() {
-    var server = Scripted(
+    var server = BearerHarness(
       .peripheral,
       .with(
         GATTCharacteristicDefinition(

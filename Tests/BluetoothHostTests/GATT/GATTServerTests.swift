@@ -22,7 +22,7 @@ struct GATTServerTests {
     for vector in vectors where vector["layer"] as? String == "ATT" {
       let name = try #require(vector["name"] as? String)
       let reaction = try #require(reactions[name], "\(name)")
-      var server = Scripted()
+      var server = BearerHarness()
       let answer = server.send(try #require(vector["pdu"] as? String))
       #expect(answer == (reaction.map { [hex($0)] } ?? []), "\(name)")
       #expect(server.bearer.mtu == 23, "\(name)")
@@ -37,7 +37,7 @@ struct GATTServerTests {
   func readByGroupType() throws {
     var database = GATTDatabase.with()
     _ = try database.add(GATTServiceDefinition(uuid: .custom(1), isPrimary: true, includes: [], characteristics: []))
-    var server = Scripted(.peripheral, database)
+    var server = BearerHarness(.peripheral, database)
     #expect(server.send("100100ffff0028") == [hex("1106 01000900 0018 0a001300 0118 14001400 0d18")])
     #expect(server.send("101500ffff0028") == [hex("1114 15001500 9ecadc240ee5a9e093f3a3b50100406e")])
     #expect(server.send("101600ffff0028") == [hex("011016000a")])
@@ -46,7 +46,7 @@ struct GATTServerTests {
 
   @Test("Find By Type Value returns the ends of the groups and compares the value")
   func findByTypeValue() {
-    var server = Scripted(.peripheral, .with())
+    var server = BearerHarness(.peripheral, .with())
     #expect(server.send("060100ffff00280118") == [hex("070a001300")])
     #expect(server.send("060100ffff00280f18") == [hex("010601000a")])
     #expect(server.send("060100ffff002801") == [hex("010601000a")])
@@ -56,7 +56,7 @@ struct GATTServerTests {
 
   @Test("Find Information returns handles and types of one width")
   func findInformation() throws {
-    var server = Scripted(.peripheral, .with(.stored(.custom(2), [1])))
+    var server = BearerHarness(.peripheral, .with(.stored(.custom(2), [1])))
     #expect(server.send("0413001500") == [hex("0501 13003a2b 14000028 15000328")])
     #expect(server.send("041600ffff") == [hex("0502 1600 9ecadc240ee5a9e093f3a3b50200406e")])
     #expect(server.send("041700ffff") == [hex("010417000a")])
@@ -64,7 +64,7 @@ struct GATTServerTests {
 
   @Test("Read By Type lists values of one length; a value that the upper layer holds is returned alone")
   func readByType() throws {
-    var server = Scripted(.peripheral, .with(.stored(0x2A19, [1]), .stored(0x2A19, [2]), .dynamic(0x2A19, .read)))
+    var server = BearerHarness(.peripheral, .with(.stored(0x2A19, [1]), .stored(0x2A19, [2]), .dynamic(0x2A19, .read)))
     #expect(server.send("080100ffff192a") == [hex("0903 160001 180002")])
     #expect(server.send("081900ffff192a") == [])
     let request = try #require(server.lastRequest)
@@ -77,7 +77,7 @@ struct GATTServerTests {
 
   @Test("A read of a value that the upper layer holds waits for the answer, which is truncated to MTU − 1")
   func dynamicRead() throws {
-    var server = Scripted(.peripheral, .with(.dynamic(.read)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.read)))
     #expect(server.send("0a1600") == [])
     let request = try #require(server.lastRequest)
     #expect(server.events == [.readRequested(request, 22, offset: 0)])
@@ -87,7 +87,7 @@ struct GATTServerTests {
 
   @Test("An upper layer's refusal reaches the client with its code and the handle")
   func refusedRead() throws {
-    var server = Scripted(.peripheral, .with(.dynamic(.read)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.read)))
     _ = server.send("0c16000500")
     let request = try #require(server.lastRequest)
     #expect(server.events == [.readRequested(request, 22, offset: 5)])
@@ -96,7 +96,7 @@ struct GATTServerTests {
 
   @Test("Read Multiple returns the values in order, queries the upper layer and truncates to MTU − 1")
   func readMultiple() throws {
-    var server = Scripted(.peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30))))
+    var server = BearerHarness(.peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30))))
     #expect(server.send("0e160018001a00") == [])
     let request = try #require(server.lastRequest)
     #expect(server.respond(request, .success([9])) == [hex("0f010209") + pattern(19)])
@@ -107,7 +107,7 @@ struct GATTServerTests {
 
   @Test("A write to a value that the upper layer holds waits for the answer")
   func dynamicWrite() throws {
-    var server = Scripted(.peripheral, .with(.dynamic(.write)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.write)))
     #expect(server.send("1216000102") == [])
     let request = try #require(server.lastRequest)
     #expect(server.events == [.writeRequested(request, [GATTWritePart(handle: 22, offset: 0, value: [1, 2])])])
@@ -119,14 +119,14 @@ struct GATTServerTests {
 
   @Test("A write command is reported to the upper layer, which does not answer it")
   func writeCommand() {
-    var server = Scripted(.peripheral, .with(.dynamic(.writeWithoutResponse)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.writeWithoutResponse)))
     #expect(server.send("5216000102") == [])
     #expect(server.events == [.writeRequested(nil, [GATTWritePart(handle: 22, offset: 0, value: [1, 2])])])
   }
 
   @Test("Reading and notifying are independent: each needs its own property")
   func readOrNotify() {
-    var server = Scripted(.peripheral, .with(.dynamic(0x2A37, .notify), .dynamic(0x2A39, .read)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(0x2A37, .notify), .dynamic(0x2A39, .read)))
     #expect(server.send("0a1600") == [hex("010a160002")])
     #expect(server.send("1217000100") == [hex("13")])
     server.bearer.update(22, with: [1], at: .zero)
@@ -141,7 +141,7 @@ struct GATTServerTests {
 
   @Test("Each kind of write needs its own property")
   func waysOfWriting() {
-    var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))
     #expect(server.send("12180001") == [hex("0112180003")])
     #expect(server.send("161800000001") == [hex("0116180003")])
     #expect(server.send("52160001") == [])
@@ -150,7 +150,7 @@ struct GATTServerTests {
 
   @Test("Prepared writes reach the upper layer together, all or none")
   func preparedWrites() throws {
-    var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.write)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.write), .dynamic(.write)))
     #expect(server.send("16160000000102") == [hex("17160000000102")])
     #expect(server.send("16180005000a") == [hex("17180005000a")])
     #expect(server.events.isEmpty)
@@ -171,7 +171,7 @@ struct GATTServerTests {
 
   @Test("Cancelled prepared writes are discarded")
   func cancelledWrites() {
-    var server = Scripted(.peripheral, .with(.dynamic(.write)))
+    var server = BearerHarness(.peripheral, .with(.dynamic(.write)))
     _ = server.send("16160000000102")
     #expect(server.send("1800") == [hex("19")])
     #expect(server.send("1801") == [hex("19")])
@@ -182,7 +182,7 @@ struct GATTServerTests {
   func storedWrite() {
     let definition = GATTCharacteristicDefinition(
       uuid: 0x2A39, properties: [.read, .write], permissions: [.readable, .writeable], value: [1, 2, 3])
-    var server = Scripted(.peripheral, .with(definition))
+    var server = BearerHarness(.peripheral, .with(definition))
     #expect(server.send("1216000405") == [hex("13")])
     #expect(server.send("0a1600") == [hex("0b0405")])
     _ = server.send("161600010007")
@@ -196,7 +196,7 @@ struct GATTServerTests {
 
   @Test("The new MTU applies from the response on")
   func mtuTakesEffectWithResponse() {
-    var server = Scripted(maximumMTU: 100)
+    var server = BearerHarness(maximumMTU: 100)
     server.bearer.receive(hex("026400"), database: &server.database, at: .zero)
     #expect(server.bearer.mtu == 23)
     #expect(server.take() == [hex("036400")])

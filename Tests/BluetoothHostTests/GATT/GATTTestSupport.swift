@@ -40,7 +40,9 @@ extension GATTCharacteristicDefinition {
   }
 
   /// Returns a characteristic whose value the upper layer of the host holds.
-  static func dynamic(_ properties: CharacteristicProperties) -> GATTCharacteristicDefinition { dynamic(0x2A39, properties) }
+  static func dynamic(_ properties: CharacteristicProperties) -> GATTCharacteristicDefinition {
+    dynamic(0x2A39, properties)
+  }
 
   static func dynamic(
     _ uuid: BluetoothUUID, _ properties: CharacteristicProperties,
@@ -51,7 +53,7 @@ extension GATTCharacteristicDefinition {
 }
 
 /// A bearer whose peer is the test. It receives PDUs in hexadecimal and returns PDUs and events.
-struct Scripted {
+struct BearerHarness {
   var bearer: GATTBearer
   var database: GATTDatabase
   var now = Instant.zero

@@ -5,7 +5,7 @@ import Testing
 
 /// A device with two clients: a hostile one, whose PDUs the test writes, and one that must remain unaffected.
 struct HostileClient {
-  var bench = Bench()
+  var bench = HostHarness()
   private let hostile: HCI.ConnectionHandle
   private let honest: HCI.ConnectionHandle
   /// The events of the server about the hostile client.

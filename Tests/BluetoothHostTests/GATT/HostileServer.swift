@@ -4,7 +4,7 @@ import Testing
 
 /// A host whose peer is a server that the test plays, and a second peer, a client that the host serves.
 struct HostileServer {
-  var bench = Bench()
+  var bench = HostHarness()
   private(set) var handle: HCI.ConnectionHandle
   private let client: HCI.ConnectionHandle
   private var newcomers: UInt16 = 0

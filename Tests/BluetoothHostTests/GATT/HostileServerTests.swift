@@ -205,7 +205,7 @@ struct HostileServerTests {
     #expect(server.say(part(0x0B, 0xA1, 22)) == [[0x0C, 3, 0, 22, 0]])
     #expect(server.say(part(0x0B, 0xB1, 22), on: second) == [[0x0C, 3, 0, 22, 0]])
     // A frame of the first server arrives in two packets, with a whole frame of the second one between them.
-    let frame = Bench.frame(.attribute, part(0x1B, 0xA2, 20))
+    let frame = HostHarness.frame(.attribute, part(0x1B, 0xA2, 20))
     server.bench.receive(Array(frame.prefix(9)), on: server.handle)
     server.say(part(0x1B, 0xB2, 22), on: second)
     server.bench.receive(Array(frame.dropFirst(9)), on: server.handle, .continuing)

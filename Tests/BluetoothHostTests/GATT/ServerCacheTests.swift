@@ -100,7 +100,7 @@ struct ServerCacheTests {
     var server = acquainted(isBonded: false)
     server.disconnect()
     let handle = HCI.ConnectionHandle(rawValue: 0x41)
-    server.bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    server.bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
     server.bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
     server.bench.forget()
     server.connect()

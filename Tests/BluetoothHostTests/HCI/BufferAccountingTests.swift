@@ -6,7 +6,7 @@ import Testing
 struct BufferAccountingTests {
   /// A controller that counts its packets, and a host that answers signalling commands.
   private struct Counted {
-    var bench = Bench()
+    var bench = HostHarness()
     /// The number of packets in the controller, for each link.
     var held: [HCI.ConnectionHandle: Int] = [:]
     var most = 0
@@ -88,18 +88,19 @@ struct BufferAccountingTests {
       counted.complete(HCI.ConnectionHandle(rawValue: 0x42), held)
     }
     #expect(counted.bench.pool.count < 128)
-    try counted.bench.expectSound(bystander: nil)
+    try counted.bench.expectWorking(secondLink: nil)
   }
 
   @Test("H10 A packet that completes while the next one is being handed over counts once")
   func completedAtOnce() throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     var taken = 0
     for _ in 0..<10_000 {
       bench.host.receive(
         .acl(
           HCI.ACLData(
-            handle: bystander, boundary: .firstFlushable, payload: ByteSlice(Bench.frame(.signalling, [0xFE, 7, 0, 0])))
+            handle: secondLink, boundary: .firstFlushable,
+            payload: ByteSlice(HostHarness.frame(.signalling, [0xFE, 7, 0, 0])))
         ),
         at: bench.now)
       while let packet = bench.host.takePacket() {
@@ -109,7 +110,7 @@ struct BufferAccountingTests {
       }
     }
     #expect(taken == 10_000)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   @Test(

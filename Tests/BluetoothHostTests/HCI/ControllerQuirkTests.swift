@@ -4,8 +4,8 @@ import Testing
 
 /// Controllers that report little, report too much, or report it in an unusual order.
 struct ControllerQuirkTests {
-  private func bench(_ change: (inout Bench) -> Void = { _ in }) -> Bench {
-    var bench = Bench()
+  private func bench(_ change: (inout HostHarness) -> Void = { _ in }) -> HostHarness {
+    var bench = HostHarness()
     change(&bench)
     bench.powerOn()
     return bench
@@ -15,9 +15,9 @@ struct ControllerQuirkTests {
 
   @Test("A controller with only the newer version of LE Read Buffer Size gets that command")
   func newerBufferSize() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.supportedCommands = HCI.SupportedCommands(
-      Bench.servedCommands.filter { $0 != .leReadBufferSize } + [.leReadBufferSizeV2])
+      HostHarness.servedCommands.filter { $0 != .leReadBufferSize } + [.leReadBufferSizeV2])
     bench.answers[.leReadBufferSizeV2] = .complete(
       .leBufferSizeV2(aclLength: 27, aclCount: 2, isoLength: 0, isoCount: 0))
     bench.perform { host, now in host.setPower(true, at: now) }
@@ -30,14 +30,14 @@ struct ControllerQuirkTests {
 
   @Test("The events of encryption and PHYs stay masked for a controller without these features")
   func smallMasks() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.facts.leFeatures = []
     bench.perform { host, now in host.setPower(true, at: now) }
     let small: HCI.EventMask = [
       .disconnectionComplete, .readRemoteVersionInformationComplete, .hardwareError, .dataBufferOverflow, .leMeta,
     ]
     #expect(bench.commands.contains(.setEventMask(small)))
-    var rich = Bench()
+    var rich = HostHarness()
     rich.facts.leFeatures = [.encryption, .le2MPHY]
     rich.perform { host, now in host.setPower(true, at: now) }
     #expect(rich.commands.contains(.setEventMask(small.union([.encryptionChange, .encryptionKeyRefreshComplete]))))
@@ -47,7 +47,7 @@ struct ControllerQuirkTests {
 
   @Test("A controller that grants no command credits during start-up starts once it grants them", arguments: [0, 3, 7])
   func creditsInStartup(_ step: Int) {
-    var bench = Bench()
+    var bench = HostHarness()
     let order: [HCI.Opcode] = [
       .reset, .readLocalSupportedCommands, .readLocalSupportedFeatures, .readBDADDR, .leReadLocalSupportedFeatures,
       .leReadBufferSize, .setEventMask, .leSetEventMask,
@@ -68,7 +68,7 @@ struct ControllerQuirkTests {
 
   @Test("A controller that sends its command credits unsolicited at its start is started")
   func greeting() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.reset] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.receive(.commandComplete(credits: 1, .none, .unknown([])))
@@ -79,10 +79,10 @@ struct ControllerQuirkTests {
   @Test("The public address is read, and a peer with the same address is rejected")
   func publicAddress() {
     var bench = bench()
-    #expect(bench.host.publicAddress == DeviceAddress(Bench.publicAddress, .public))
-    bench.link(.peripheral, handle: 5, to: DeviceAddress(Bench.publicAddress, .public))
+    #expect(bench.host.publicAddress == DeviceAddress(HostHarness.publicAddress, .public))
+    bench.link(.peripheral, handle: 5, to: DeviceAddress(HostHarness.publicAddress, .public))
     #expect(bench.links.isEmpty)
-    var without = Bench()
+    var without = HostHarness()
     without.answers[.readBDADDR] = .complete(.bdADDR(0))
     without.powerOn()
     #expect(without.host.publicAddress == nil)
@@ -90,7 +90,7 @@ struct ControllerQuirkTests {
 
   @Test("A start-up in which only Reset and the buffer size are answered fails, and the controller is abandoned")
   func silentStartup() {
-    var bench = Bench()
+    var bench = HostHarness()
     for opcode: HCI.Opcode in [.readLocalSupportedFeatures, .readBDADDR, .leReadLocalSupportedFeatures] {
       bench.answers[opcode] = .silence
     }
@@ -133,21 +133,21 @@ struct ControllerQuirkTests {
     bench.perform { host, now in host.disconnect(handle, at: now) }
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
     // Another link already has the same handle.
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, DeviceAddress(9, .public))))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, handle, DeviceAddress(9, .public))))
     bench.receive(.commandStatus(.success, credits: 1, .disconnect))
     #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
     #expect(bench.host.links.count == 1)
     // The only deadline left is the next link check.
     #expect(bench.host.deadline == bench.now + .seconds(60))
-    try bench.expectSound(bystander: handle)
+    try bench.expectWorking(secondLink: handle)
   }
 
   @Test("LE Set Data Length that succeeds without an event leaves the link unchanged")
   func dataLengthWithoutEvent() {
     var bench = bench()
-    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     let handle = HCI.ConnectionHandle(rawValue: 0x200)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
     #expect(bench.links.isEmpty)
     // The peer has acknowledged the MTU request, so the link is established.
     bench.completeAll()
@@ -179,7 +179,7 @@ struct ControllerQuirkTests {
     "A lost event mask is sent once more, so that links are reported",
     arguments: [HCI.Opcode.setEventMask, .leSetEventMask])
   func lostMask(_ opcode: HCI.Opcode) {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[opcode] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.commands.last?.opcode == opcode)
@@ -207,7 +207,7 @@ struct ControllerQuirkTests {
     #expect(bench.host.links.isEmpty && bench.host.deadline == nil)
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
     #expect(bench.disconnections == [.connectionTimeout])
-    try bench.expectSound(bystander: nil)
+    try bench.expectWorking(secondLink: nil)
   }
 
   @Test("A peer that vanished without an event is detected by a request, and its link ends")
@@ -221,7 +221,7 @@ struct ControllerQuirkTests {
     #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
     #expect(bench.disconnections == [.connectionTimeout])
     #expect(bench.host.links.isEmpty && bench.host.deadline == nil)
-    try bench.expectSound(bystander: nil)
+    try bench.expectWorking(secondLink: nil)
   }
 
   @Test("Commands queued for an ended link are not sent for the next link with its handle")
@@ -236,7 +236,7 @@ struct ControllerQuirkTests {
       host.disconnect(handle, at: now)
     }
     bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, DeviceAddress(9, .public))))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, handle, DeviceAddress(9, .public))))
     bench.receive(.commandComplete(credits: 1, .leSetAdvertisingParameters, .status(.success)))
     #expect(bench.levels == [.failure(.notConnected)])
     #expect(!bench.commands.contains(.disconnect(handle, reason: .remoteUserTerminatedConnection)))
@@ -269,10 +269,10 @@ struct ControllerQuirkTests {
     let bench = bench { $0.facts.leFeatures.formUnion([.llPrivacy, .extendedAdvertising]) }
     for isEnhanced in [false, true] {
       var copy = bench
-      let complete = Bench.connection(.peripheral, HCI.ConnectionHandle(rawValue: 3), Bench.peer)
+      let complete = HostHarness.connection(.peripheral, HCI.ConnectionHandle(rawValue: 3), HostHarness.peer)
       copy.receive(isEnhanced ? .leEnhancedConnectionComplete(complete) : .leConnectionComplete(complete))
-      #expect(copy.links.map(\.peer) == [Bench.peer])
-      try copy.expectSound(bystander: complete.handle)
+      #expect(copy.links.map(\.peer) == [HostHarness.peer])
+      try copy.expectWorking(secondLink: complete.handle)
     }
   }
 }

@@ -5,8 +5,8 @@ import Testing
 /// The recovery of controllers that fail or stop answering · Vol 4, Part E, 4.4, 7.3.2, 7.7.16.
 struct ControllerRecoveryTests {
   /// Returns a bench that is on.
-  private func bench() -> Bench {
-    var bench = Bench()
+  private func bench() -> HostHarness {
+    var bench = HostHarness()
     bench.powerOn()
     return bench
   }
@@ -158,7 +158,7 @@ struct ControllerRecoveryTests {
       #expect(bench.disconnections == [.hardwareFailure])
       #expect(bench.powerChanges == [.starting, .on])
     }
-    try bench.expectSound(bystander: nil)
+    try bench.expectWorking(secondLink: nil)
   }
 
   @Test("A Hardware Error from before Reset does not restart it; one after Reset does")

@@ -17,7 +17,7 @@ struct HostileControllerTests {
 
   @Test("H1 A loss of synchronization makes the host reset its controller and continue")
   func outOfStep() throws {
-    var (bench, _) = Bench.withBystander()
+    var (bench, _) = HostHarness.withSecondLink()
     var decoder = H4Decoder(for: .host, pool: bench.pool)
     func feed(_ octets: [UInt8]) {
       for octet in octets {
@@ -42,7 +42,7 @@ struct HostileControllerTests {
     feed([0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00])
     bench.run()
     #expect(bench.powerChanges == [.starting, .on])
-    try bench.expectSound(bystander: nil)
+    try bench.expectWorking(secondLink: nil)
   }
 
   // MARK: H2
@@ -54,16 +54,16 @@ struct HostileControllerTests {
       [1, 0x05, 0x14, 0, 0x70], [255, 0xFF, 0xFF, 0], [1, 0x03, 0x0C, 0], [0, 0x0D, 0x20, 0],
     ] as [[UInt8]])
   func strayAnswers(_ parameters: [UInt8]) throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     bench.answers[.readRSSI] = .silence
-    bench.perform { host, now in host.readRSSI(bystander, at: now) }
+    bench.perform { host, now in host.readRSSI(secondLink, at: now) }
     bench.receive(Self.event(0x0E, parameters))
     bench.receive(Self.event(0x0F, parameters))
     #expect(bench.levels.isEmpty)
-    bench.receive(.commandComplete(credits: 1, .readRSSI, .rssi(bystander, -61)))
+    bench.receive(.commandComplete(credits: 1, .readRSSI, .rssi(secondLink, -61)))
     #expect(bench.levels == [.success(-61)])
     #expect(bench.powerChanges.isEmpty)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   // MARK: H3
@@ -75,7 +75,7 @@ struct HostileControllerTests {
       [2, 0x70, 0, 0xFF, 0xFF, 0x70, 0, 0xFF, 0xFF], [0, 0x70, 0, 1, 0], [1, 0x70, 0, 0, 0],
     ] as [[UInt8]])
   func completedPackets(_ parameters: [UInt8]) throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     for _ in 0..<3 { bench.receive(Self.event(0x13, parameters)) }
     // The controller has exactly as many packets as buffers.
     let handle = bench.link(.central, handle: 0x71, to: Self.peer)
@@ -87,14 +87,14 @@ struct HostileControllerTests {
     #expect(bench.data.count == Int(bench.facts.aclCount) / 2)
     bench.receive(Self.event(0x13, [1, 0x71, 0, 0xFF, 0xFF]))
     #expect(bench.data.count == Int(bench.facts.aclCount))
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   // MARK: H4
 
   @Test("H4 Reports whose counts do not fit their octets are dropped, whatever their type", arguments: 0..<4)
   func reports(_ seed: Int) throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     bench.perform { host, now in
       host.setScanning(ScanParameters(isActive: true, filterDuplicates: false), at: now)
     }
@@ -120,45 +120,45 @@ struct HostileControllerTests {
     }
     for case .advertisingReport(let report) in bench.events { #expect(report.data.count <= 31) }
     #expect(bench.host.metrics.malformedEvents > before)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   // MARK: H5, H6
 
   @Test("H5 ACL packets with unknown handles or channels, or longer than all buffers, are dropped")
   func wrongData() throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     for handle: UInt16 in [0x0123, 0x0EFF, 0x0F00, 0x0FFF] {
       bench.receive([3, 0, 4, 0, 0x0A, 3, 0], on: HCI.ConnectionHandle(rawValue: handle))
     }
     #expect(bench.host.metrics.unknownLinks == 4)
     for channel: UInt16 in [0, 1, 2, 3, 0x3F, 0x80, 0xFFFF] {
-      bench.receive(L2CAP.ChannelID(rawValue: channel), [1, 2, 3], on: bystander)
+      bench.receive(L2CAP.ChannelID(rawValue: channel), [1, 2, 3], on: secondLink)
     }
-    bench.receive([UInt8](repeating: 4, count: 4_096), on: bystander)
+    bench.receive([UInt8](repeating: 4, count: 4_096), on: secondLink)
     #expect(bench.data.isEmpty && bench.events.isEmpty)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   @Test("H6 An ACL packet of 65,535 octets is dropped together with its frame, as a start and as a continuation")
   func longestPacket() throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     let header: [UInt8] = [0xFB, 0xFF, 4, 0]
     let longest = header + [UInt8](repeating: 0x0A, count: 0xFFFB)
-    bench.receive(longest, on: bystander)
-    bench.receive([3, 0, 4, 0, 0x0A], on: bystander)
-    bench.receive(longest, on: bystander, .continuing)
-    bench.receive([0x03, 0x00], on: bystander, .continuing)
+    bench.receive(longest, on: secondLink)
+    bench.receive([3, 0, 4, 0, 0x0A], on: secondLink)
+    bench.receive(longest, on: secondLink, .continuing)
+    bench.receive([0x03, 0x00], on: secondLink, .continuing)
     #expect(bench.data.isEmpty)
     #expect(bench.host.metrics.droppedFrames == 2)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   // MARK: H7
 
   @Test("H7 Events for links that do not exist, or no longer exist, change nothing")
   func closedLinks() throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     let closed = bench.link(.peripheral, handle: 0x71, to: Self.peer)
     bench.completeAll()
     bench.receive(.disconnectionComplete(.success, closed, reason: .connectionTimeout))
@@ -184,30 +184,30 @@ struct HostileControllerTests {
       bench.receive(.attribute, [0x0A, 0x03, 0x00], on: handle)
     }
     #expect(bench.events.isEmpty && bench.commands.isEmpty && bench.data.isEmpty)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   @Test("H7 A connection reported twice, in both forms or with a handle in use, is one link")
   func toldTwice() throws {
-    var (bench, bystander) = Bench.withBystander()
-    let complete = Bench.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x71), Self.peer)
+    var (bench, secondLink) = HostHarness.withSecondLink()
+    let complete = HostHarness.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x71), Self.peer)
     bench.receive(.leEnhancedConnectionComplete(complete))
     bench.receive(.leConnectionComplete(complete))
-    bench.receive(.leConnectionComplete(Bench.connection(.central, bystander, Self.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, secondLink, Self.peer)))
     #expect(bench.links.count == 1)
     #expect(bench.host.links.count == 2)
     bench.receive(.disconnectionComplete(.success, complete.handle, reason: .connectionTimeout))
     bench.receive(.disconnectionComplete(.success, complete.handle, reason: .connectionTimeout))
-    bench.receive(.disconnectionComplete(.unspecifiedError, bystander, reason: .connectionTimeout))
+    bench.receive(.disconnectionComplete(.unspecifiedError, secondLink, reason: .connectionTimeout))
     #expect(bench.disconnections == [.connectionTimeout])
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   // MARK: H8, H9
 
   @Test("H8 Continuations without a start, starts in the middle and endless frames are discarded and counted")
   func boundaries() throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     let handle = bench.link(.peripheral, handle: 0x71, to: Self.peer)
     bench.completeAll()
     bench.receive([0x0A, 0x03, 0x00], on: handle, .continuing)
@@ -221,19 +221,19 @@ struct HostileControllerTests {
     for _ in 0..<300 { bench.receive([UInt8](repeating: 0, count: 251), on: handle, .continuing) }
     #expect(bench.host.metrics.droppedFrames == 3)
     #expect(try bench.answersRead(on: handle))
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 
   @Test("H9 Handles beyond 0x0EFF create no links, and data for them is dropped", arguments: [0x0F00, 0x0FFF])
   func reservedHandles(_ number: UInt16) throws {
-    var (bench, bystander) = Bench.withBystander()
+    var (bench, secondLink) = HostHarness.withSecondLink()
     let handle = HCI.ConnectionHandle(rawValue: number)
-    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, Self.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, handle, Self.peer)))
     bench.receive(.attribute, [0x0A, 0x03, 0x00], on: handle)
     #expect(bench.events.isEmpty && bench.data.isEmpty)
     // The reserved bits above a handle are not part of it.
     bench.receive(Self.event(0x13, [1, 0x70, 0xF0, 1, 0]))
     #expect(bench.host.metrics.unknownLinks == 1)
-    try bench.expectSound(bystander: bystander)
+    try bench.expectWorking(secondLink: secondLink)
   }
 }

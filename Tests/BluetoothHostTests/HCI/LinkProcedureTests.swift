@@ -11,14 +11,14 @@ struct LinkProcedureTests {
   private static let parameters = ConnectionParameters(
     minimumInterval: 12, maximumInterval: 24, latency: 0, supervisionTimeout: 200)
 
-  private func bench(_ preferred: HCI.PHYs?, _ features: HCI.LEFeatures = fast) -> Bench {
-    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+  private func bench(_ preferred: HCI.PHYs?, _ features: HCI.LEFeatures = fast) -> HostHarness {
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.preferredPHYs = preferred
     configuration.requestsParametersByLinkLayer = true
-    var bench = Bench(configuration: configuration)
+    var bench = HostHarness(configuration: configuration)
     bench.facts.leFeatures = features
     bench.facts.supportedCommands = HCI.SupportedCommands(
-      Bench.servedCommands + [.leReadRemoteFeatures, .leSetPHY, .leSetDefaultPHY])
+      HostHarness.servedCommands + [.leReadRemoteFeatures, .leSetPHY, .leSetDefaultPHY])
     bench.answers[.leSetPHY] = .status(.success)
     return bench
   }
@@ -44,10 +44,10 @@ struct LinkProcedureTests {
   func order() throws {
     var bench = bench([.le1M, .le2M])
     bench.powerOn()
-    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     bench.forget()
     let handle = HCI.ConnectionHandle(rawValue: 1)
-    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.leConnectionComplete(HostHarness.connection(.central, handle, HostHarness.peer)))
     let length = HCI.DataLength(octets: 251, time: 2120)
     #expect(bench.commands == [.leSetDataLength(handle, length), .leReadRemoteFeatures(handle)])
     #expect(try bench.payloads(on: handle, .attribute) == [[0x02, 0x05, 0x02]])
@@ -136,12 +136,12 @@ struct LinkProcedureTests {
   // MARK: Connection parameters
 
   private func ask(
-    _ bench: inout Bench, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters = parameters
+    _ bench: inout HostHarness, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters = parameters
   ) {
     bench.perform { host, now in host.updateConnection(handle, parameters, at: now) }
   }
 
-  private func peripheral(_ features: HCI.LEFeatures?) -> (Bench, HCI.ConnectionHandle) {
+  private func peripheral(_ features: HCI.LEFeatures?) -> (HostHarness, HCI.ConnectionHandle) {
     var bench = bench(nil)
     bench.powerOn()
     let handle = bench.link(.peripheral)
@@ -301,11 +301,11 @@ struct LinkProcedureTests {
   }
 }
 
-extension Bench {
+extension HostHarness {
   /// Advances the time and calls the host at each of its deadlines.
   ///
   /// - Parameter look: Called after each deadline.
-  fileprivate mutating func wait(_ span: TimeSpan, _ look: (Bench) -> Void = { _ in }) {
+  fileprivate mutating func wait(_ span: TimeSpan, _ look: (HostHarness) -> Void = { _ in }) {
     let end = now + span
     while let deadline = host.deadline, deadline <= end {
       passToDeadline()

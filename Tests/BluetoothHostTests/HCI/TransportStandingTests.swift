@@ -4,17 +4,17 @@ import Testing
 
 /// Hosts whose transport to the controller is lost and restored.
 struct TransportStandingTests {
-  private func lose(_ bench: inout Bench, _ standing: TransportStanding = .lost) {
+  private func lose(_ bench: inout HostHarness, _ standing: TransportStanding = .lost) {
     bench.perform { host, now in host.setTransport(standing, at: now) }
   }
 
-  private func recover(_ bench: inout Bench) {
+  private func recover(_ bench: inout HostHarness) {
     bench.perform { host, now in host.setTransport(.ready, at: now) }
   }
 
   @Test("A host without a transport sends nothing, and starts up with Reset once it has one")
   func firstWay() {
-    var bench = Bench()
+    var bench = HostHarness()
     lose(&bench, .connecting)
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.commands.isEmpty)
@@ -27,7 +27,7 @@ struct TransportStandingTests {
 
   @Test("Losing the transport ends and reports all links, and the host sends nothing until the transport returns")
   func lossWhileOn() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(.central)
     bench.forget()
@@ -40,7 +40,7 @@ struct TransportStandingTests {
     bench.forget()
     bench.perform { host, now in
       host.setScanning(ScanParameters(isActive: true, filterDuplicates: true), at: now)
-      host.connect(to: Bench.peer, at: now)
+      host.connect(to: HostHarness.peer, at: now)
       host.startAdvertising(data: ByteSlice(), scanResponse: ByteSlice(), at: now)
     }
     #expect(bench.commands.isEmpty && bench.data.isEmpty)
@@ -54,7 +54,7 @@ struct TransportStandingTests {
 
   @Test("Packets handed over but not carried when the transport was lost are not sent on the new transport")
   func packetsOnTheirWay() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(.central)
     bench.completeAll()
@@ -70,7 +70,7 @@ struct TransportStandingTests {
 
   @Test("A transport that needs the user's intervention makes the host unsupported until it works")
   func refused() {
-    var bench = Bench()
+    var bench = HostHarness()
     lose(&bench, .refused)
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges == [.unsupported])
@@ -80,7 +80,7 @@ struct TransportStandingTests {
 
   @Test("Losing the transport during start-up or between attempts is no controller failure")
   func lossWhileStarting() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.leReadBufferSize] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     lose(&bench)
@@ -100,7 +100,7 @@ struct TransportStandingTests {
 
   @Test("An abandoned controller gets another chance on a new transport")
   func chanceAfterFailure() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.answers[.reset] = .complete(.status(.hardwareFailure))
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges.last == .unsupported)
@@ -113,7 +113,7 @@ struct TransportStandingTests {
 
   @Test("A host that is off, or being switched off, ends up off whatever happens to the transport")
   func off() {
-    var bench = Bench()
+    var bench = HostHarness()
     lose(&bench)
     recover(&bench)
     #expect(bench.commands.isEmpty && bench.events.isEmpty)
@@ -136,7 +136,7 @@ struct TransportStandingTests {
 
   @Test("A loss of synchronization resets the controller; further losses during that reset are ignored")
   func synchronization() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.perform { host, now in host.synchronizationLost(at: now) }
     #expect(bench.events.isEmpty)
     bench.powerOn()

@@ -8,16 +8,16 @@ import Testing
 struct ChannelClosingTests {
   private static let parameters = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 1)
 
-  private func closeWhenSent(_ id: L2CAP.ChannelID, _ stand: inout ChannelStand) {
+  private func closeWhenSent(_ id: L2CAP.ChannelID, _ stand: inout ChannelHarness) {
     stand.bench.perform { [handle = stand.handle] host, now in host.closeChannelWhenSent(id, on: handle, at: now) }
   }
 
   /// Returns the numbers of frames and of Disconnection Requests that the peer has received.
-  private func take(_ stand: inout ChannelStand) throws -> (frames: Int, closes: Int) {
+  private func take(_ stand: inout ChannelHarness) throws -> (frames: Int, closes: Int) {
     var result = (frames: 0, closes: 0)
     while !stand.bench.data.isEmpty {
       for frame in try stand.bench.frames(on: stand.handle) {
-        if frame.channel == ChannelStand.id(0x41) {
+        if frame.channel == ChannelHarness.id(0x41) {
           #expect(result.closes == 0, "nothing follows the request to close it")
           result.frames += 1
         } else if case .disconnectionRequest = try L2CAP.Signal(frame.payload).content {
@@ -34,7 +34,7 @@ struct ChannelClosingTests {
     return result
   }
 
-  private func send(_ count: Int, on id: L2CAP.ChannelID, _ stand: inout ChannelStand) {
+  private func send(_ count: Int, on id: L2CAP.ChannelID, _ stand: inout ChannelHarness) {
     for _ in 0..<count {
       let isTaken = stand.send([1, 2, 3], on: id)
       #expect(isTaken)
@@ -42,7 +42,7 @@ struct ChannelClosingTests {
   }
 
   private func expect(
-    _ frames: Int, _ closes: Int, _ stand: inout ChannelStand, location: SourceLocation = #_sourceLocation
+    _ frames: Int, _ closes: Int, _ stand: inout ChannelHarness, location: SourceLocation = #_sourceLocation
   ) throws {
     let taken = try take(&stand)
     #expect(taken == (frames, closes), sourceLocation: location)
@@ -50,16 +50,16 @@ struct ChannelClosingTests {
 
   @Test("A channel waits for the peer's credits before it closes, and accepts no more data meanwhile")
   func waiting() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let id = try #require(stand.open([0x41], Self.parameters).first)
     send(3, on: id, &stand)
     closeWhenSent(id, &stand)
     try expect(1, 0, &stand)
     let isTaken = stand.send([4], on: id)
     #expect(!isTaken && stand.bench.closed.isEmpty)
-    stand.receive(.flowControlCreditIndication(ChannelStand.id(0x41), credits: 1))
+    stand.receive(.flowControlCreditIndication(ChannelHarness.id(0x41), credits: 1))
     try expect(1, 0, &stand)
-    stand.receive(.flowControlCreditIndication(ChannelStand.id(0x41), credits: 9))
+    stand.receive(.flowControlCreditIndication(ChannelHarness.id(0x41), credits: 9))
     try expect(1, 1, &stand)
     #expect(stand.bench.closed == [id])
     try stand.expectUnharmed()
@@ -67,7 +67,7 @@ struct ChannelClosingTests {
 
   @Test("A channel without queued data closes at once")
   func idle() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let id = try #require(stand.open([0x41], Self.parameters).first)
     closeWhenSent(id, &stand)
     try expect(0, 1, &stand)
@@ -76,13 +76,13 @@ struct ChannelClosingTests {
 
   @Test("The peer, or the upper layer without the queued data, can close a channel that is waiting to close")
   func otherwise() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42], Self.parameters)
     for id in ids {
       send(3, on: id, &stand)
       closeWhenSent(id, &stand)
     }
-    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x41)))
+    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelHarness.id(0x41)))
     stand.close(ids[1])
     #expect(stand.bench.closed == ids)
     try stand.expectUnharmed()

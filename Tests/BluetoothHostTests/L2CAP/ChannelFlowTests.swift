@@ -9,7 +9,7 @@ struct ChannelFlowTests {
   @Test(
     "Busy channels get equal numbers of frames, whichever started first", arguments: [2, 3, 8])
   func shares(count: Int) throws {
-    var stand = ChannelStand(aclCount: 2)
+    var stand = ChannelHarness(aclCount: 2)
     let sources = (0..<count).map { UInt16(0x41 + $0) }
     let parameters = L2CAP.CreditParameters(mtu: 20_000, mps: 64, initialCredits: 10_000)
     let ids = stand.open(sources, parameters)
@@ -33,7 +33,7 @@ struct ChannelFlowTests {
 
   @Test("Beside a channel that sends endlessly, ATT gets every second frame, and signals go first")
   func besideATT() throws {
-    var stand = ChannelStand(aclCount: 2)
+    var stand = ChannelHarness(aclCount: 2)
     let parameters = L2CAP.CreditParameters(mtu: 20_000, mps: 64, initialCredits: 10_000)
     let id = try #require(stand.open([0x41], parameters).first)
     while stand.send([UInt8](repeating: 1, count: 20_000), on: id) {}
@@ -53,7 +53,8 @@ struct ChannelFlowTests {
       }
     }
     // Each round has room for three frames: one of each kind.
-    let counts = [L2CAP.ChannelID.signalling, .attribute, ChannelStand.id(0x41)].map { id in order.count { $0 == id } }
+    let counts = [L2CAP.ChannelID.signalling, .attribute, ChannelHarness.id(0x41)].map { id in order.count { $0 == id }
+    }
     #expect(counts.allSatisfy { $0 >= 39 })
   }
 
@@ -90,7 +91,7 @@ struct ChannelFlowTests {
 
   @Test("A peer that sends an SDU in frames of one octet uses no more memory than the SDU")
   func smallFrames() throws {
-    var stand = ChannelStand(.peripheral, ChannelSettings(mtu: 60_000, mps: 64, credits: 100))
+    var stand = ChannelHarness(.peripheral, ChannelSettings(mtu: 60_000, mps: 64, credits: 100))
     let ids = stand.open([0x41, 0x42, 0x43])
     let before = stand.bench.pool.count
     for id in ids { stand.receive([0x60, 0xEA], on: id.rawValue) }

@@ -59,7 +59,7 @@ private struct ModelCourse {
     }
   }
 
-  private mutating func with<R>(_ side: Side, _ body: (inout Bench, HCI.ConnectionHandle) -> R) -> R {
+  private mutating func with<R>(_ side: Side, _ body: (inout HostHarness, HCI.ConnectionHandle) -> R) -> R {
     switch side {
     case .central: body(&pair.central, pair.atCentral)
     case .peripheral: body(&pair.peripheral, pair.atPeripheral)

@@ -9,9 +9,9 @@ struct ChannelResultTests {
   /// A cause of a result on this side.
   struct Cause: CustomTestStringConvertible {
     let result: L2CAP.ConnectionResult
-    var spsm = ChannelStand.spsm
+    var spsm = ChannelHarness.spsm
     var source: UInt16 = 0x60
-    var parameters = ChannelStand.parameters
+    var parameters = ChannelHarness.parameters
     var security = ChannelSecurity.none
     var link = LinkSecurity.none
     var isFull = false
@@ -49,17 +49,17 @@ struct ChannelResultTests {
   @Test("This side answers each request with the right result", arguments: causes, [false, true])
   func given(cause: Cause, isEnhanced: Bool) throws {
     guard isEnhanced || !cause.isEnhancedOnly else { return }
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     _ = stand.open([0x41])
     if cause.isFull {
       _ = stand.open(Array(0x42...0x5F) + Array(0x61...0x7F) + [0x40])
       _ = try stand.ask()
     }
-    let listener = CreditChannels.Listener(settings: ChannelStand.settings, security: cause.security)
-    _ = stand.bench.host.context.listeners.unpublish(ChannelStand.spsm)
-    _ = stand.bench.host.context.listeners.publish(ChannelStand.spsm, listener)
+    let listener = CreditChannels.Listener(settings: ChannelHarness.settings, security: cause.security)
+    _ = stand.bench.host.context.listeners.unpublish(ChannelHarness.spsm)
+    _ = stand.bench.host.context.listeners.publish(ChannelHarness.spsm, listener)
     stand.bench.host.setSecurity(cause.link, on: stand.handle, at: .zero)
-    let source = ChannelStand.id(cause.source)
+    let source = ChannelHarness.id(cause.source)
     stand.receive(
       isEnhanced
         ? .creditBasedConnectionRequest(
@@ -84,7 +84,7 @@ struct ChannelResultTests {
   @Test("Each refusal of the peer is reported unchanged, for each requested channel", arguments: UInt16(1)...0x12)
   func taken(number: UInt16) throws {
     let result = L2CAP.ConnectionResult(rawValue: number)
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     var identifier = try stand.ask()
     stand.receive(.leCreditBasedConnectionResponse(destination: .none, .none, result), identifier: identifier)
     // The host secures the link first; the peer never answers that.
@@ -97,7 +97,7 @@ struct ChannelResultTests {
     guard !(0x0D...0x0F ~= number) else { return }
     identifier = try stand.ask(count: 3, isEnhanced: true)
     stand.receive(
-      .creditBasedConnectionResponse(.none, result, destinations: ChannelStand.list([0, 0, 0])),
+      .creditBasedConnectionResponse(.none, result, destinations: ChannelHarness.list([0, 0, 0])),
       identifier: identifier)
     if isAboutSecurity { stand.bench.passToDeadline() }
     #expect(stand.bench.openFailures == Array(repeating: .refused(result), count: 3))
@@ -108,11 +108,11 @@ struct ChannelResultTests {
     "Some of the enhanced channels open even if others are refused",
     arguments: [L2CAP.ConnectionResult.noResources, .invalidSourceCID, .sourceCIDAlreadyAllocated])
   func some(result: L2CAP.ConnectionResult) throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let identifier = try stand.ask(count: 5, isEnhanced: true)
     stand.receive(
       .creditBasedConnectionResponse(
-        ChannelStand.parameters, result, destinations: ChannelStand.list([0x50, 0, 0x51, 0, 0x52])),
+        ChannelHarness.parameters, result, destinations: ChannelHarness.list([0x50, 0, 0x51, 0, 0x52])),
       identifier: identifier)
     #expect(stand.bench.opened.map(\.id.rawValue) == [0x40, 0x42, 0x44])
     #expect(stand.bench.openFailures == [.refused(result), .refused(result)])
@@ -120,12 +120,12 @@ struct ChannelResultTests {
 
   @Test("An acceptor with room for three of five requested channels opens three")
   func roomForThree() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     _ = stand.open(Array(0x43...0x7F))
     stand.receive(
       .creditBasedConnectionRequest(
-        spsm: ChannelStand.spsm, ChannelStand.parameters,
-        sources: ChannelStand.list([0x40, 0x41, 0x42, 0x30, 0x43])))
+        spsm: ChannelHarness.spsm, ChannelHarness.parameters,
+        sources: ChannelHarness.list([0x40, 0x41, 0x42, 0x30, 0x43])))
     guard case .creditBasedConnectionResponse(let offer, let result, let destinations)? = try stand.contents().first
     else {
       Issue.record("no answer")
@@ -139,7 +139,7 @@ struct ChannelResultTests {
 
   @Test("Each result of a reconfiguration is sent and reported")
   func reconfiguration() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     _ = stand.open([0x41, 0x42], isEnhanced: true)
     for (ids, mtu, mps, result) in [
       ([0x41, 0x42], 120, 70, .successful), ([0x41], 119, 70, .mtuReductionNotAllowed),
@@ -148,7 +148,7 @@ struct ChannelResultTests {
       ([0x41], 120, 65_534, .otherUnacceptableParameters),
     ] as [([UInt16], UInt16, UInt16, L2CAP.ReconfigureResult)] {
       stand.receive(
-        .creditBasedReconfigureRequest(mtu: mtu, mps: mps, destinations: ChannelStand.list(ids)))
+        .creditBasedReconfigureRequest(mtu: mtu, mps: mps, destinations: ChannelHarness.list(ids)))
       #expect(try stand.contents() == [.creditBasedReconfigureResponse(result)])
     }
     for number in UInt16(1)...5 {
@@ -163,17 +163,17 @@ struct ChannelResultTests {
 
   @Test("SPSMs: the first free dynamic one, up to 128; fixed ones by number; none twice, and never that of ATT")
   func allocation() {
-    var host = Bench().host
-    let chosen = host.publishChannel(spsm: 0x0082, ChannelStand.settings)
+    var host = HostHarness().host
+    let chosen = host.publishChannel(spsm: 0x0082, ChannelHarness.settings)
     #expect(chosen == 0x0082)
     var given: [UInt16] = []
-    while let spsm = host.publishChannel(ChannelStand.settings) { given.append(spsm) }
+    while let spsm = host.publishChannel(ChannelHarness.settings) { given.append(spsm) }
     #expect(given == [0x80, 0x81] + Array(0x83...0xFF))
     host.unpublishChannel(spsm: 0x00A0, at: .zero)
-    let free = host.publishChannel(ChannelStand.settings)
+    let free = host.publishChannel(ChannelHarness.settings)
     #expect(free == 0x00A0)
     for (spsm, isPossible) in [(0, false), (1, true), (0x7F, true), (0x27, false), (0x0080, false), (0x0100, false)] {
-      let published = host.publishChannel(spsm: UInt16(spsm), ChannelStand.settings)
+      let published = host.publishChannel(spsm: UInt16(spsm), ChannelHarness.settings)
       #expect(published == (isPossible ? UInt16(spsm) : nil))
     }
   }

@@ -8,7 +8,7 @@ import Testing
 struct HostileChannelTests {
   @Test("L1 truncated frame: headers of 0 to 3 octets, and lengths below and above the payload, affect no other link")
   func truncated() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41])
     for count in 0...3 { stand.bench.receive([UInt8](repeating: 0, count: count), on: stand.handle) }
     stand.bench.receive([9, 0, 4, 0, 0x0A], on: stand.handle)
@@ -26,20 +26,20 @@ struct HostileChannelTests {
   @Test("L1 overlong frame: beyond the maximum of all channels it closes its channel; as a C-frame it is rejected")
   func overlong() throws {
     for cut in [3, 4, 5, 100] {
-      var stand = ChannelStand()
+      var stand = ChannelHarness()
       let ids = stand.open([0x41, 0x42])
-      let frame = Bench.frame(ids[0], [100, 0] + [UInt8](repeating: 7, count: 516))
+      let frame = HostHarness.frame(ids[0], [100, 0] + [UInt8](repeating: 7, count: 516))
       stand.bench.receive(Array(frame.prefix(cut)), on: stand.handle)
       stand.bench.receive(Array(frame.dropFirst(cut)), on: stand.handle, .continuing)
       #expect(stand.bench.closed == [ids[0]])
       #expect(
-        try stand.contents() == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: ids[0])])
-      let signal = Bench.frame(.signalling, [0x0A, 9, 0x54, 2] + [UInt8](repeating: 0, count: 596))
+        try stand.contents() == [.disconnectionRequest(destination: ChannelHarness.id(0x41), source: ids[0])])
+      let signal = HostHarness.frame(.signalling, [0x0A, 9, 0x54, 2] + [UInt8](repeating: 0, count: 596))
       stand.bench.receive(signal, on: stand.handle)
       #expect(try stand.contents() == [.commandReject(.signallingMTUExceeded(actual: 23))])
       // These channels do not exist: a frame that is too long for them has no effect.
-      for channel in [L2CAP.ChannelID.attribute, .securityManager, ChannelStand.id(0x7F), .none] {
-        stand.bench.receive(Bench.frame(channel, [UInt8](repeating: 0, count: 600)), on: stand.handle)
+      for channel in [L2CAP.ChannelID.attribute, .securityManager, ChannelHarness.id(0x7F), .none] {
+        stand.bench.receive(HostHarness.frame(channel, [UInt8](repeating: 0, count: 600)), on: stand.handle)
       }
       #expect(stand.bench.data.isEmpty)
       #expect(stand.bench.closed == [ids[0]])
@@ -49,7 +49,7 @@ struct HostileChannelTests {
 
   @Test("L2 too many channels: requests with more than five, none, or half of one are rejected, and no channel opens")
   func tooMany() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     _ = stand.open([0x41, 0x42], isEnhanced: true)
     for code in [UInt8(0x17), 0x19] {
       let fixed: [UInt8] = code == 0x17 ? [0x80, 0, 100, 0, 64, 0, 5, 0] : [200, 0, 64, 0]
@@ -72,11 +72,11 @@ struct HostileChannelTests {
 
   @Test("L3 fewer channels: the answer lists as many channels as were requested, with empty CIDs", arguments: 1...5)
   func fewer(count: Int) throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     dirty(stand.bench.pool)
     let sources = (0..<count).map { UInt16(0x50 + $0) }
     stand.receive(
-      .creditBasedConnectionRequest(spsm: 0x00F0, ChannelStand.parameters, sources: ChannelStand.list(sources)))
+      .creditBasedConnectionRequest(spsm: 0x00F0, ChannelHarness.parameters, sources: ChannelHarness.list(sources)))
     #expect(
       try stand.bench.payloads(on: stand.handle, .signalling) == [
         [0x18, 1, UInt8(8 + 2 * count), 0, 0, 0, 0, 0, 0, 0, 2, 0] + [UInt8](repeating: 0, count: 2 * count)
@@ -91,11 +91,11 @@ struct HostileChannelTests {
       [Array(repeating: 1, count: 65)], [[50, 0], [], Array(repeating: 1, count: 51)],
     ] as [[[UInt8]]])
   func brokenSDU(frames: [[UInt8]]) throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42])
     for frame in frames { stand.receive(frame, on: ids[0].rawValue) }
     #expect(stand.bench.closed == [ids[0]])
-    #expect(try stand.contents().last == .disconnectionRequest(destination: ChannelStand.id(0x41), source: ids[0]))
+    #expect(try stand.contents().last == .disconnectionRequest(destination: ChannelHarness.id(0x41), source: ids[0]))
     stand.receive([1, 0, 9], on: ids[0].rawValue)
     stand.receive([1, 0, 8], on: ids[1].rawValue)
     #expect(stand.bench.sdus == [[8]])
@@ -104,19 +104,19 @@ struct HostileChannelTests {
 
   @Test("L5 credits: no initial ones, 0 more, too many, and data without credits get the specified reactions")
   func credits() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let none = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 0)
     stand.receive(
-      .creditBasedConnectionRequest(spsm: ChannelStand.spsm, none, sources: ChannelStand.list([0x41])))
+      .creditBasedConnectionRequest(spsm: ChannelHarness.spsm, none, sources: ChannelHarness.list([0x41])))
     #expect(
       try stand.contents() == [
-        .creditBasedConnectionResponse(.none, .invalidParameters, destinations: ChannelStand.list([0]))
+        .creditBasedConnectionResponse(.none, .invalidParameters, destinations: ChannelHarness.list([0]))
       ])
     let ids = stand.open([0x41, 0x42], none)
-    for id in [UInt16(0x41), 0x42] { stand.receive(.flowControlCreditIndication(ChannelStand.id(id), credits: 0)) }
-    stand.receive(.flowControlCreditIndication(ChannelStand.id(0x41), credits: 65_535))
+    for id in [UInt16(0x41), 0x42] { stand.receive(.flowControlCreditIndication(ChannelHarness.id(id), credits: 0)) }
+    stand.receive(.flowControlCreditIndication(ChannelHarness.id(0x41), credits: 65_535))
     #expect(stand.bench.closed.isEmpty)
-    stand.receive(.flowControlCreditIndication(ChannelStand.id(0x41), credits: 1))
+    stand.receive(.flowControlCreditIndication(ChannelHarness.id(0x41), credits: 1))
     #expect(stand.bench.closed == [ids[0]])
     for number in UInt8(0)...4 { stand.receive([1, 0, number], on: ids[1].rawValue) }
     #expect(stand.bench.sdus == [[0], [1], [2], [3]])
@@ -126,18 +126,19 @@ struct HostileChannelTests {
 
   @Test("L6 EATT: its channels are refused as unsupported, and frames on them reach no ATT server")
   func enhancedATT() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     stand.receive(
-      .creditBasedConnectionRequest(spsm: 0x0027, ChannelStand.parameters, sources: ChannelStand.list([0x41, 0x42])))
+      .creditBasedConnectionRequest(
+        spsm: 0x0027, ChannelHarness.parameters, sources: ChannelHarness.list([0x41, 0x42])))
     #expect(
       try stand.contents() == [
-        .creditBasedConnectionResponse(.none, .spsmNotSupported, destinations: ChannelStand.list([0, 0]))
+        .creditBasedConnectionResponse(.none, .spsmNotSupported, destinations: ChannelHarness.list([0, 0]))
       ])
     stand.receive([3, 0, 0x0A, 0, 0], on: 0x40)
-    stand.receive(.disconnectionRequest(destination: ChannelStand.id(0x40), source: ChannelStand.id(0x41)))
+    stand.receive(.disconnectionRequest(destination: ChannelHarness.id(0x40), source: ChannelHarness.id(0x41)))
     #expect(
       try stand.contents() == [
-        .commandReject(.invalidCID(local: ChannelStand.id(0x40), remote: ChannelStand.id(0x41)))
+        .commandReject(.invalidCID(local: ChannelHarness.id(0x40), remote: ChannelHarness.id(0x41)))
       ])
     #expect(stand.bench.channelEvents.isEmpty)
     try stand.expectUnharmed()
@@ -145,10 +146,10 @@ struct HostileChannelTests {
 
   @Test("L7 last words: an SDU just before the Disconnection Request is delivered, and no data after it")
   func lastWords() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41])
     stand.receive([1, 0, 9], on: ids[0].rawValue)
-    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x41)))
+    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelHarness.id(0x41)))
     stand.receive([1, 0, 8], on: ids[0].rawValue)
     #expect(stand.bench.sdus == [[9]])
     #expect(stand.bench.closed == ids)
@@ -162,30 +163,30 @@ struct HostileChannelTests {
 
   @Test("L8 confusion: CIDs of fixed channels, of other channels and invalid ones never affect an open channel")
   func confusion() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41], isEnhanced: true)
     for (source, result) in [
       (0, L2CAP.ConnectionResult.invalidSourceCID), (1, .invalidSourceCID), (4, .invalidSourceCID),
       (5, .invalidSourceCID), (6, .invalidSourceCID), (0x3F, .invalidSourceCID), (0x80, .invalidSourceCID),
       (0xFFFF, .invalidSourceCID), (0x41, .sourceCIDAlreadyAllocated),
     ] {
-      let id = ChannelStand.id(UInt16(source))
-      stand.receive(.leCreditBasedConnectionRequest(spsm: ChannelStand.spsm, source: id, ChannelStand.parameters))
+      let id = ChannelHarness.id(UInt16(source))
+      stand.receive(.leCreditBasedConnectionRequest(spsm: ChannelHarness.spsm, source: id, ChannelHarness.parameters))
       #expect(try stand.contents() == [.leCreditBasedConnectionResponse(destination: .none, .none, result)])
       guard source != 0x41 else { continue }
       stand.receive(.flowControlCreditIndication(id, credits: 1))
       stand.receive(.creditBasedReconfigureRequest(mtu: 200, mps: 64, destinations: L2CAP.ChannelList([id])))
-      stand.receive(.disconnectionRequest(destination: id, source: ChannelStand.id(0x41)))
+      stand.receive(.disconnectionRequest(destination: id, source: ChannelHarness.id(0x41)))
       #expect(
         try stand.contents() == [
           .creditBasedReconfigureResponse(.invalidDestinationCID),
-          .commandReject(.invalidCID(local: id, remote: ChannelStand.id(0x41))),
+          .commandReject(.invalidCID(local: id, remote: ChannelHarness.id(0x41))),
         ])
     }
     // The same source twice in one request: the second one is already in use.
     stand.receive(
       .creditBasedConnectionRequest(
-        spsm: ChannelStand.spsm, ChannelStand.parameters, sources: ChannelStand.list([0x50, 0x50])))
+        spsm: ChannelHarness.spsm, ChannelHarness.parameters, sources: ChannelHarness.list([0x50, 0x50])))
     #expect(stand.bench.opened.count == 1)
     stand.receive([1, 0, 9], on: ids[0].rawValue)
     #expect(stand.bench.sdus == [[9]])
@@ -195,7 +196,7 @@ struct HostileChannelTests {
 
   @Test("L9 replies: each is as long as its fields and contains nothing of the earlier use of its memory")
   func replies() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     dirty(stand.bench.pool)
     let parameters: [UInt8] = [100, 0, 64, 0, 5, 0]
     for (request, answer) in [
@@ -223,7 +224,7 @@ struct HostileChannelTests {
     "L10 signalling MTU: long, multiple, unknown and malformed commands get a Command Reject; responses get none"
   )
   func commands() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let credits: [UInt8] = [0x16, 2, 4, 0, 0x41, 0, 1, 0]
     for (octets, reason) in [
       ([0x0A, 4, 20, 0] + [UInt8](repeating: 0, count: 20), .signallingMTUExceeded(actual: 23)),
@@ -243,11 +244,11 @@ struct HostileChannelTests {
   @Test("L11 connection parameters: peripherals reject them, invalid values are rejected, a flood gives one update")
   func parameters() throws {
     let good = ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
-    var peripheral = ChannelStand()
+    var peripheral = ChannelHarness()
     peripheral.receive(.connectionParameterUpdateRequest(good))
     #expect(try peripheral.contents() == [.commandReject(.commandNotUnderstood)])
     try peripheral.expectUnharmed()
-    var central = ChannelStand(.central)
+    var central = ChannelHarness(.central)
     for (minimum, maximum, latency, timeout) in [
       (5, 40, 0, 42), (40, 24, 0, 42), (24, 3_201, 0, 3_200), (24, 40, 500, 3_200), (24, 40, 0, 9), (24, 40, 0, 10),
       (24, 40, 0, 3_201), (0, 0, 0, 0), (65_535, 65_535, 65_535, 65_535),
@@ -271,15 +272,16 @@ struct HostileChannelTests {
 
   @Test("L12 unsolicited responses: whatever their identifier, they change nothing and are not answered")
   func unsolicited() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41], isEnhanced: true)
     let open = try stand.ask()
     let answers: [L2CAP.SignalContent] = [
       .leCreditBasedConnectionResponse(
-        destination: ChannelStand.id(0x50), ChannelStand.parameters, .successful),
-      .creditBasedConnectionResponse(ChannelStand.parameters, .successful, destinations: ChannelStand.list([0x51])),
+        destination: ChannelHarness.id(0x50), ChannelHarness.parameters, .successful),
+      .creditBasedConnectionResponse(ChannelHarness.parameters, .successful, destinations: ChannelHarness.list([0x51])),
       .creditBasedReconfigureResponse(.successful), .connectionParameterUpdateResponse(isAccepted: true),
-      .disconnectionResponse(destination: ChannelStand.id(0x41), source: ids[0]), .commandReject(.commandNotUnderstood),
+      .disconnectionResponse(destination: ChannelHarness.id(0x41), source: ids[0]),
+      .commandReject(.commandNotUnderstood),
       .commandReject(.other(9, data: [1])),
     ]
     for identifier in UInt8(1)...255 where identifier != open {

@@ -6,14 +6,14 @@ import Testing
 /// Reconfiguration of enhanced channels · Vol 3, Part A, 4.27, 4.28.
 @Suite("Reconfiguration of channels")
 struct ReconfigurationTests {
-  private func isTaken(_ stand: inout ChannelStand, length: Int, on id: L2CAP.ChannelID) -> Bool {
+  private func isTaken(_ stand: inout ChannelHarness, length: Int, on id: L2CAP.ChannelID) -> Bool {
     stand.receive([UInt8(length & 0xFF), UInt8(length >> 8)] + Array(repeating: 1, count: 60), on: id.rawValue)
     return !stand.bench.closed.contains(id)
   }
 
   @Test("New limits are accepted from the peer at once, and apply after it has agreed")
   func agreed() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
     stand.reconfigure(ids, mtu: 300, mps: 80)
     let request = try #require(try stand.signals().first)
@@ -30,7 +30,7 @@ struct ReconfigurationTests {
     "Limits that the peer refuses do not apply: longer SDUs and frames close the channel again",
     arguments: [L2CAP.ReconfigureResult.mtuReductionNotAllowed, .otherUnacceptableParameters, .init(rawValue: 0x77)])
   func refused(result: L2CAP.ReconfigureResult) throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
     stand.reconfigure(ids, mtu: 300, mps: 80)
     let identifier = try #require(try stand.signals().first?.identifier)
@@ -43,7 +43,7 @@ struct ReconfigurationTests {
 
   @Test("A reconfiguration fails if the peer does not understand or does not answer the request")
   func unanswered() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41], isEnhanced: true)
     stand.reconfigure(ids, mtu: 300)
     let identifier = try #require(try stand.signals().first?.identifier)
@@ -59,10 +59,10 @@ struct ReconfigurationTests {
 
   @Test("An invalid reconfiguration fails at once as a whole, and nothing is sent")
   func impossible() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
     let plain = stand.open([0x43])
-    let nobody = ChannelStand.id(0x7F)
+    let nobody = ChannelHarness.id(0x7F)
     for (channels, mtu, mps) in [
       ([nobody], 300, 64), (plain, 300, 64), ([ids[0], nobody], 300, 64), ([ids[0], plain[0]], 300, 64),
       ([ids[0], ids[0]], 300, 64), ([], 300, 64), (ids, 99, 64), (Array(repeating: ids[0], count: 6), 300, 64),
@@ -86,7 +86,7 @@ struct ReconfigurationTests {
 
   @Test("Each answer belongs to its own reconfiguration; a channel has one at a time")
   func several() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42, 0x43], isEnhanced: true)
     stand.reconfigure([ids[0]], mtu: 200)
     stand.reconfigure([ids[1], ids[2]], mtu: 300)
@@ -103,16 +103,16 @@ struct ReconfigurationTests {
 
   @Test("A closed channel takes no further part in a reconfiguration, and its successor is not affected")
   func gone() throws {
-    var stand = ChannelStand()
+    var stand = ChannelHarness()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
     stand.reconfigure(ids, mtu: 300)
     let identifier = try #require(try stand.signals().first?.identifier)
-    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x41)))
+    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelHarness.id(0x41)))
     // Enough channels that the CID is used again.
     for _ in 0..<63 {
       let id = try #require(stand.open([0x41], isEnhanced: true).first)
       if id == ids[0] { break }
-      stand.receive(.disconnectionRequest(destination: id, source: ChannelStand.id(0x41)))
+      stand.receive(.disconnectionRequest(destination: id, source: ChannelHarness.id(0x41)))
     }
     #expect(stand.channels?.channels.map(\.local) == [ids[1], ids[0]])
     stand.clear()
@@ -123,13 +123,13 @@ struct ReconfigurationTests {
 
   @Test("A reconfiguration that was not sent is withdrawn with its last channel")
   func takenBack() throws {
-    var stand = ChannelStand(aclCount: 2)
+    var stand = ChannelHarness(aclCount: 2)
     let ids = stand.open([0x41], isEnhanced: true)
     stand.stall()
     stand.reconfigure(ids, mtu: 300)
     stand.close(ids[0])
     let said = try stand.contents()
-    #expect(said == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: ids[0])])
+    #expect(said == [.disconnectionRequest(destination: ChannelHarness.id(0x41), source: ids[0])])
     #expect(stand.channels?.requests.count == 1)
   }
 }

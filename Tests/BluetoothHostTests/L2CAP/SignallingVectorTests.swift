@@ -33,7 +33,7 @@ struct SignallingVectorTests {
       let sdu = try octets(row["sdu"])
       let frames = try #require(row["frames"] as? [String]).map { try octets($0) }
       let mps = UInt16(try #require(row["mps"] as? Int))
-      var stand = ChannelStand()
+      var stand = ChannelHarness()
       let ids = stand.open([0x41], L2CAP.CreditParameters(mtu: 100, mps: mps, initialCredits: 10))
       let isTaken = stand.send(sdu, on: ids[0])
       #expect(isTaken)
@@ -56,7 +56,9 @@ struct SignallingVectorTests {
       ],
       "identifier 0": [], "length longer than frame": [], "unknown code": [.commandReject(.commandNotUnderstood)],
       "MTU below 23": refusal(.unacceptableParameters), "MPS above 65533": refusal(.unacceptableParameters),
-      "credits overflow": [.disconnectionRequest(destination: ChannelStand.id(0x40), source: ChannelStand.id(0x40))],
+      "credits overflow": [
+        .disconnectionRequest(destination: ChannelHarness.id(0x40), source: ChannelHarness.id(0x40))
+      ],
       "credits zero": [], "SCID below 0x40": refusal(.invalidSourceCID),
       "enhanced with 6 channels": [.commandReject(.signallingMTUExceeded(actual: 23))],
     ]
@@ -64,7 +66,7 @@ struct SignallingVectorTests {
     for row in try rows("invalid", layer: "L2CAP signalling") {
       let name = try #require(row["name"] as? String)
       let reaction = try #require(reactions[name], "\(name)")
-      var stand = ChannelStand()
+      var stand = ChannelHarness()
       // The credits are for the peer's end 0x0040; the requests come from it.
       if name.hasPrefix("credits") { _ = stand.open([0x40]) }
       stand.bench.receive(.signalling, try octets(row["pdu"]), on: stand.handle)
@@ -89,7 +91,7 @@ struct SignallingVectorTests {
     for row in try rows("invalid", layer: "SMP") {
       let name = try #require(row["name"] as? String)
       let reaction = try #require(reactions[name], "\(name)")
-      var stand = ChannelStand()
+      var stand = ChannelHarness()
       stand.bench.receive(.securityManager, try octets(row["pdu"]), on: stand.handle)
       #expect(try stand.bench.payloads(on: stand.handle, .securityManager) == (reaction.map { [$0] } ?? []), "\(name)")
       try stand.expectUnharmed()
@@ -105,7 +107,7 @@ struct SignallingVectorTests {
       (.peripheral, request, [0x02, 3, 0, 9, 16, 0, 1]), (.central, [0x0B, 1], [0x01, 3, 0, 9, 16, 7, 7]),
       (.central, request, [0x05, 0x07]), (.peripheral, [0x0B, 1], [0x05, 0x07]),
     ] as [(Link.Role, [UInt8], [UInt8])] {
-      var stand = ChannelStand(role)
+      var stand = ChannelHarness(role)
       stand.bench.receive(.securityManager, octets, on: stand.handle)
       #expect(try stand.bench.payloads(on: stand.handle, .securityManager) == [answer])
     }

@@ -71,7 +71,7 @@ struct BondKeepingTests {
 
   @Test("P13 A flood of refused PDUs from a peer that receives nothing does not use growing memory")
   func flood() {
-    var bench = Bench()
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(.peripheral)
     for _ in 0..<1_000 { bench.receive(.securityManager, [0x01, 3], on: handle) }
@@ -109,7 +109,7 @@ struct BondKeepingTests {
     let handle = pair.central.handle
     pair.central.bench.perform { host, now in host.connect(to: SecuredHosts.peripheralAddress, at: now) }
     pair.central.bench.receive(
-      .leConnectionComplete(Bench.connection(.central, handle, SecuredHosts.peripheralAddress)))
+      .leConnectionComplete(HostHarness.connection(.central, handle, SecuredHosts.peripheralAddress)))
     #expect(pair.central.bench.links.isEmpty)
     pair.central.bench.receive(.encryptionChange(.pinOrKeyMissing, handle, enabled: 0))
     let connected = pair.central.bench.events.firstIndex { if case .connected = $0 { true } else { false } }

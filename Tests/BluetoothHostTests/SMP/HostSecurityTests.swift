@@ -321,7 +321,7 @@ extension HostEvent {
   }
 }
 
-extension Bench {
+extension HostHarness {
   fileprivate var writes: [[UInt8]] {
     events.compactMap { if case .gatt(_, .writeRequested(_, let parts)) = $0 { parts.first?.value.bytes } else { nil } }
   }

@@ -7,7 +7,7 @@ import Testing
 struct SecuredHosts {
   /// One side: the host with its controller, the prompts on its user's screen, and the user's answers.
   struct Side {
-    var bench: Bench
+    var bench: HostHarness
     let handle: HCI.ConnectionHandle
     var prompts: [PairingPrompt] = []
     var says: (PairingPrompt, _ shown: UInt32?) -> PairingAnswer? = Self.agree
@@ -82,14 +82,16 @@ struct SecuredHosts {
 
   private static func bench(
     _ policy: PairingPolicy, _ address: DeviceAddress, _ encryptsBondedLinks: Bool, _ isPrivate: Bool
-  ) -> Bench {
+  ) -> HostHarness {
     var configuration = HostConfiguration(deviceName: "Pair", address: address)
     configuration.pairing = policy
     configuration.encryptsBondedLinks = encryptsBondedLinks
     configuration.usesPrivateAddresses = isPrivate
-    var bench = Bench(configuration: configuration, seed: address.value)
+    var bench = HostHarness(configuration: configuration, seed: address.value)
     bench.facts.supportedCommands = HCI.SupportedCommands(
-      Bench.servedCommands + [.leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply])
+      HostHarness.servedCommands + [
+        .leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply,
+      ])
     bench.answers[.leEnableEncryption] = .status(.success)
     bench.powerOn()
     return bench
@@ -105,7 +107,7 @@ struct SecuredHosts {
     isEncrypted = false
     let seen = address ?? Self.peripheralAddress
     central.bench.link(.central, handle: central.handle.rawValue, to: seen)
-    var complete = Bench.connection(.peripheral, peripheral.handle, Self.centralAddress)
+    var complete = HostHarness.connection(.peripheral, peripheral.handle, Self.centralAddress)
     complete.localResolvablePrivateAddress = address?.value ?? 0
     peripheral.bench.receive(.leEnhancedConnectionComplete(complete))
     run()
@@ -122,9 +124,9 @@ struct SecuredHosts {
     let (one, other) = (central.bench.host.ownAddressOnAir, peripheral.bench.host.ownAddressOnAir)
     central.bench.perform { host, now in host.connect(to: identity ?? other, at: now) }
     if identity != nil { central.bench.hear([2, 1, 6], from: other) }
-    central.bench.receive(.leConnectionComplete(Bench.connection(.central, central.handle, other)))
-    central.bench.receive(Bench.signOfLife(central.handle))
-    peripheral.bench.receive(.leConnectionComplete(Bench.connection(.peripheral, peripheral.handle, one)))
+    central.bench.receive(.leConnectionComplete(HostHarness.connection(.central, central.handle, other)))
+    central.bench.receive(HostHarness.signOfLife(central.handle))
+    peripheral.bench.receive(.leConnectionComplete(HostHarness.connection(.peripheral, peripheral.handle, one)))
     run()
   }
 

@@ -55,7 +55,7 @@ final class CrowdHost: WorldDevice {
   private var data: Deque<HCI.ACLData> = []
   /// The command that the controller has not answered.
   private var unanswered: (command: HCI.Command, since: Instant)?
-  private var nextDeed: Instant
+  private var nextAction: Instant
   private var isOn = true
 
   init(
@@ -79,8 +79,8 @@ final class CrowdHost: WorldDevice {
     isLegacy = number % 4 == 3
     advertises = number % 5 != 0
     scans = number % 5 < 3
-    nextDeed = now + .milliseconds(Int64(random.next() % 3_000))
-    deadline = nextDeed
+    nextAction = now + .milliseconds(Int64(random.next() % 3_000))
+    deadline = nextAction
     start()
   }
 
@@ -97,8 +97,8 @@ final class CrowdHost: WorldDevice {
     var arrived: [HCI.Packet] = []
     station.timeReached(now) { arrived.append($0) }
     for packet in arrived { receive(packet, at: now) }
-    if nextDeed <= now {
-      nextDeed = now + .milliseconds(Int64(3_000 + random.next() % 12_000))
+    if nextAction <= now {
+      nextAction = now + .milliseconds(Int64(3_000 + random.next() % 12_000))
       if isOn { act(at: now) }
     }
     exchange(at: now)
@@ -138,7 +138,7 @@ final class CrowdHost: WorldDevice {
       for packet in arrived { receive(packet, at: now) }
     }
     if let unanswered, !isSpoiled { complain("\(unanswered.command) is not answered at once", at: now) }
-    deadline = earliest(station.deadline, nextDeed)
+    deadline = earliest(station.deadline, nextAction)
   }
 
   private func takePacket(at now: Instant) -> HCI.Packet? {

@@ -15,7 +15,7 @@ final class CrowdNotes {
 
   private(set) var complaints: [String] = []
   /// The count of completed actions of each kind: a crowd without actions proves nothing.
-  private(set) var deeds: [String: Int] = [:]
+  private(set) var actions: [String: Int] = [:]
   var streams: [Stream] = []
   /// The addresses of hosts with faults, whose data is not checked.
   var spoiledAddresses: Set<UInt64> = []
@@ -28,7 +28,7 @@ final class CrowdNotes {
     if complaints.count < 50 { complaints.append("\(now.sinceZero.duration) \(text)") }
   }
 
-  func done(_ deed: String) { deeds[deed, default: 0] += 1 }
+  func done(_ action: String) { actions[action, default: 0] += 1 }
 
   func openStream(isSpoiled: Bool) -> Int {
     streams.append(Stream(isSpoiled: isSpoiled))

@@ -26,8 +26,8 @@ struct RandomCrowdTests {
     crowd.world.run(for: .seconds(510))
     crowd.check()
     #expect(crowd.notes.complaints == [])
-    for deed in Self.deeds {
-      #expect(crowd.notes.deeds[deed, default: 0] > 0, "\(deed) never happened: \(crowd.notes.deeds)")
+    for action in Self.actions {
+      #expect(crowd.notes.actions[action, default: 0] > 0, "\(action) never happened: \(crowd.notes.actions)")
     }
 
     let again = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.url.appendingPathComponent("again"))
@@ -43,7 +43,7 @@ struct RandomCrowdTests {
   }
 
   /// The actions that must have happened at least once in such a crowd.
-  private static let deeds = [
+  private static let actions = [
     "connection", "connection as peripheral", "data", "encrypted data", "version", "features", "connectionUpdate",
     "phyUpdate", "encryption", "clockAccuracy", "synchronization", "synchronization by transfer", "periodic report",
     "hardware error", "link with both ends' counters", "link with both ends' addresses", "resolved report",

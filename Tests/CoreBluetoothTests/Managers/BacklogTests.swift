@@ -33,7 +33,7 @@ import Testing
 
   @Test("Notifications to a slow app stay at the peer, and all arrive in order later")
   func notifications() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
@@ -59,7 +59,7 @@ import Testing
 
   @Test("Write commands to a slow app stay at the peer, and all arrive in order later")
   func writeCommands() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     let session = try #require(air.peripheralManager.core.with { $0.session })
     for _ in 0..<SessionLimits.waitingEvents { session.eventQueued() }
@@ -84,7 +84,7 @@ import Testing
 
   @Test("Discoveries for a slow app are dropped, and a later packet reports them")
   func discoveries() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.add([air.localService])
     air.advertise()
     let session = try #require(air.central.core.with { $0.session })

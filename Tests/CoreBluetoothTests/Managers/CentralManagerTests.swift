@@ -9,7 +9,7 @@ import Testing
 @Suite struct CentralManagerTests {
   @Test("1.1 The state is unknown after init, and the first event is the state")
   func firstState() {
-    let bench = CentralBench(CentralApp(), state: .unknown)
+    let bench = CentralHarness(CentralApp(), state: .unknown)
     #expect(bench.manager.state == .unknown)
     #expect(bench.app.events.isEmpty)
     bench.adapter.tell(state: .poweredOn)
@@ -23,14 +23,14 @@ import Testing
       (.poweredOff, .poweredOff), (.unknown, .unknown),
     ])
   func states(adapter: AdapterState, manager: CBManagerState) {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.adapter.tell(state: adapter)
     #expect(bench.manager.state == manager)
   }
 
   @Test("1.3 Commands before poweredOn are logged and dropped")
   func notPoweredOn() {
-    let bench = CentralBench(CentralApp(), state: .unknown)
+    let bench = CentralHarness(CentralApp(), state: .unknown)
     bench.manager.scanForPeripherals(withServices: nil)
     bench.manager.stopScan()
     #expect(bench.manager.retrievePeripherals(withIdentifiers: [UUID()]).isEmpty)
@@ -46,7 +46,7 @@ import Testing
 
   @Test("1.4 Below poweredOn scanning stops; below poweredOff peripherals must be retrieved again")
   func lowerStates() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.scanForPeripherals(withServices: nil)
     bench.adapter.tell(state: .poweredOff)
@@ -65,7 +65,7 @@ import Testing
 
   @Test("1.5 Power off ends links without didDisconnect, before the state is reported")
   func powerOff() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     var seen: [String] = []
     bench.app.onEvent = { _ in
@@ -98,7 +98,7 @@ import Testing
   @Test("1.11 A released manager ends all its activity, with one log line and no callback")
   func release() {
     LogRecorder.install()
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect(77)
     bench.manager.scanForPeripherals(withServices: nil)
     weak let manager = bench.manager
@@ -112,7 +112,7 @@ import Testing
 
   @Test("A released manager discards its pending answers")
   func releaseWithAnswersDue() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     var peripheral: CBPeripheral? = bench.connect()
     peripheral?.discoverCharacteristics(nil, for: CBMutableService(type: CBUUID(string: "180D"), primary: true))
     weak let weakPeripheral = peripheral
@@ -203,7 +203,7 @@ import Testing
 
   @Test("The alert options of connect are not supported, and the log names the requested ones")
   func alertOptions() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionNotifyOnConnectionKey: false])
     #expect(LogRecorder.lines(containing: "\(bench.manager!): unsupported connect options").isEmpty)
@@ -222,7 +222,7 @@ import Testing
 
   @Test("Connection events and state restoration are reported as not implemented")
   func notYet() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.manager.registerForConnectionEvents(options: [.peripheralUUIDs: [UUID()]])
     #expect(
       LogRecorder.lines(containing: "\(bench.manager!): connection events are not supported yet").count == 1)

@@ -13,7 +13,7 @@ import Testing
 
   @Test("Answering on another device's manager is a misuse, and the request stays open for its own manager")
   func answerOnOtherDevice() {
-    let (bench, other) = (PeripheralBench(), PeripheralBench())
+    let (bench, other) = (PeripheralHarness(), PeripheralHarness())
     let (ids, otherIDs) = (bench.publish(), other.publish())
     // Both devices use the same request numbers.
     bench.adapter.tell(.readRequested(.init(number: 5), bench.phone, ids.measurement, offset: 0))
@@ -34,7 +34,7 @@ import Testing
   @Test("Answering on the same device's other manager is a misuse, and the request stays open for its own manager")
   func answerOnSameDevice() {
     LogRecorder.install()
-    let air = Air()
+    let air = TwoDeviceFixture()
     let other = CBPeripheralManager(
       delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.sensor])
     air.world.run(until: { other.state == .poweredOn })
@@ -50,7 +50,7 @@ import Testing
 
   @Test("Answering a write command on another manager is a misuse too")
   func writeCommand() {
-    let (bench, other) = (PeripheralBench(), PeripheralBench())
+    let (bench, other) = (PeripheralHarness(), PeripheralHarness())
     let ids = bench.publish()
     bench.adapter.tell(
       .writeRequested(nil, bench.phone, [.init(characteristic: ids.controlPoint, offset: 0, value: [4])]))
@@ -61,7 +61,7 @@ import Testing
 
   @Test("A manager does not update a characteristic that another manager has published")
   func updatedCharacteristic() {
-    let (bench, other) = (PeripheralBench(), PeripheralBench())
+    let (bench, other) = (PeripheralHarness(), PeripheralHarness())
     let (ids, otherIDs) = (bench.publish(), other.publish())
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     other.adapter.tell(.subscribed(other.phone, otherIDs.measurement))
@@ -73,7 +73,7 @@ import Testing
 
   @Test("A manager sends no update to another manager's central")
   func updatedCentral() {
-    let (bench, other) = (PeripheralBench(), PeripheralBench())
+    let (bench, other) = (PeripheralHarness(), PeripheralHarness())
     let (ids, otherIDs) = (bench.publish(), other.publish())
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     other.adapter.tell(.subscribed(other.phone, otherIDs.measurement))
@@ -98,7 +98,7 @@ import Testing
 
   @Test("A manager does not change the latency of another manager's central, or of a link that has ended")
   func latency() {
-    let (bench, other) = (PeripheralBench(), PeripheralBench())
+    let (bench, other) = (PeripheralHarness(), PeripheralHarness())
     let (ids, otherIDs) = (bench.publish(), other.publish())
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     other.adapter.tell(.subscribed(other.phone, otherIDs.measurement))
@@ -117,7 +117,7 @@ import Testing
 
   @Test("A service or characteristic published by another manager is refused until that manager has removed it")
   func publishedElsewhere() {
-    let (bench, other) = (PeripheralBench(), PeripheralBench())
+    let (bench, other) = (PeripheralHarness(), PeripheralHarness())
     let ids = bench.publish()
     other.manager.add(bench.service)
     #expect(other.commands.isEmpty)
@@ -147,8 +147,8 @@ import Testing
 
   @Test("Power off or release of a manager frees its attributes", arguments: [true, false])
   func freeAgain(_ isOff: Bool) {
-    let other = PeripheralBench()
-    let bench = PeripheralBench()
+    let other = PeripheralHarness()
+    let bench = PeripheralHarness()
     _ = bench.publish()
     if isOff { bench.adapter.tell(state: .poweredOff) } else { bench.manager = nil }
     other.manager.add(bench.service)
@@ -157,7 +157,7 @@ import Testing
 
   @Test("A manager can't unpublish a channel of another manager on the same device")
   func channel() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let app = PeripheralApp()
     let other = CBPeripheralManager(delegate: app, queue: air.queue, options: [CBManagerOptionAdapterKey: air.sensor])
     air.world.run(until: { other.state == .poweredOn })
@@ -181,7 +181,7 @@ import Testing
   @Test("A manager neither connects nor cancels a peripheral of another manager on the same device")
   func peripheral() {
     LogRecorder.install()
-    let air = Air()
+    let air = TwoDeviceFixture()
     let other = CBCentralManager(delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.phone])
     air.world.run(until: { other.state == .poweredOn })
     let peripheral = air.connect()
@@ -194,7 +194,7 @@ import Testing
 
   @Test("Attributes of another peripheral are refused in the callback, and the log describes the mistake")
   func attributes() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let descriptor = bench.discoverDescriptors([0x2901], of: sensor)[0]
     // The other peripheral has attributes with the same handles.
@@ -228,7 +228,7 @@ import Testing
 
   @Test("A local characteristic is refused by a peripheral")
   func localAttribute() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let local = CBMutableCharacteristic(
       type: CBUUID(string: "2A37"), properties: .read, value: nil, permissions: .readable)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct PeripheralManagerTests {
   @Test("1.3 A peripheral manager drops and logs commands before poweredOn")
   func notPoweredOn() {
-    let bench = PeripheralBench(state: .unknown)
+    let bench = PeripheralHarness(state: .unknown)
     bench.manager.startAdvertising(nil)
     bench.manager.stopAdvertising()
     bench.manager.add(bench.service)
@@ -22,7 +22,7 @@ import Testing
 
   @Test("1.6 Power off stops advertising and removes services and subscribers before the state is reported")
   func powerOff() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.manager.startAdvertising(nil)
     bench.adapter.tell(.advertisingStarted(nil))
@@ -48,7 +48,7 @@ import Testing
 
   @Test("1.11 A released peripheral manager closes its session")
   func release() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     _ = bench.publish()
     bench.manager = nil
     #expect(bench.adapter.closedSessions == 1)
@@ -57,7 +57,7 @@ import Testing
 
   @Test("6.1 Only the name and the service UUIDs are advertised, and a log line names the ignored keys")
   func advertisementKeys() throws {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.startAdvertising([
       CBAdvertisementDataLocalNameKey: "Sensor", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
       CBAdvertisementDataTxPowerLevelKey: 4,
@@ -75,7 +75,7 @@ import Testing
 
   @Test("6.1 isAdvertising is true before the callback, and a second start fails with alreadyAdvertising")
   func advertising() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.startAdvertising(nil)
     #expect(!bench.manager.isAdvertising)
     bench.adapter.tell(.advertisingStarted(nil))
@@ -87,7 +87,7 @@ import Testing
 
   @Test("6.1 isAdvertising is false after a start that was stopped before its callback")
   func stopWhileStarting() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.startAdvertising(nil)
     bench.manager.stopAdvertising()
     bench.manager.startAdvertising(nil)
@@ -101,7 +101,7 @@ import Testing
 
   @Test("6.3 Services are added in order, each with its result")
   func adding() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.add(bench.service)
     let definition = bench.addedService()
     #expect(definition?.uuid == 0x180D)
@@ -115,7 +115,7 @@ import Testing
 
   @Test("6.3 A service that the daemon refuses is reported and can be added again")
   func refusal() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.add(bench.service)
     bench.adapter.tell(.serviceAdded(bench.addedService()!.id, .uuidNotAllowed))
     #expect(bench.app.take() == ["added 180D failed"])
@@ -125,7 +125,7 @@ import Testing
 
   @Test("6.3 Adding a published service again is refused in the callback")
   func addingTwice() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     _ = bench.publish()
     bench.manager.add(bench.service)
     #expect(bench.commands.isEmpty)
@@ -135,7 +135,7 @@ import Testing
 
   @Test("6.3 Included services must be published first, so that no service includes itself")
   func includes() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let battery = CBMutableService(type: CBUUID(string: "180F"), primary: false)
     bench.service.includedServices = [battery]
     bench.manager.add(bench.service)
@@ -155,7 +155,7 @@ import Testing
   @Test("6.4 A cached value with a property other than read stops the program with Apple's reason")
   func cachedValue() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let bench = PeripheralBench()
+      let bench = PeripheralHarness()
       bench.measurement.value = Data([1])
       bench.manager.add(bench.service)
     }
@@ -165,7 +165,7 @@ import Testing
   @Test("6.4 A cached value with a write permission stops the program")
   func cachedValuePermission() async {
     await #expect(processExitsWith: .failure) {
-      let bench = PeripheralBench()
+      let bench = PeripheralHarness()
       bench.service.characteristics = [
         CBMutableCharacteristic(
           type: CBUUID(string: "2A38"), properties: .read, value: Data([1]), permissions: [.readable, .writeable])
@@ -176,7 +176,7 @@ import Testing
 
   @Test("6.4 A read-only cached value is served by the daemon")
   func staticValue() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.service.characteristics = [
       CBMutableCharacteristic(
         type: CBUUID(string: "2A38"), properties: .read, value: Data([1]), permissions: .readable)
@@ -187,7 +187,7 @@ import Testing
 
   @Test("6.5 Descriptors are published with their encoded values")
   func descriptors() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.measurement.descriptors = [
       CBMutableDescriptor(type: CBUUID(string: "2901"), value: "Né"),
       CBMutableDescriptor(type: CBUUID(string: "2904"), value: Data([4, 0, 0, 0x27, 1, 0, 0])),
@@ -206,7 +206,7 @@ import Testing
     "6.6 Broadcast and extended properties are refused",
     arguments: [CBCharacteristicProperties.broadcast, .extendedProperties])
   func forbiddenProperties(property: CBCharacteristicProperties) {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.measurement.properties.insert(property)
     bench.manager.add(bench.service)
     #expect(bench.commands.isEmpty)
@@ -216,7 +216,7 @@ import Testing
 
   @Test("6.7 Changes after adding a service have no effect")
   func frozen() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.add(bench.service)
     bench.measurement.properties = []
     bench.service.characteristics = nil
@@ -232,7 +232,7 @@ import Testing
 
   @Test("6.8 A read is one request with its offset, answered with the value from that offset on")
   func reading() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.readRequested(.init(number: 5), bench.phone, ids.measurement, offset: 22))
     #expect(bench.app.events == ["read 2A37 from 22"])
@@ -252,7 +252,7 @@ import Testing
 
   @Test("6.8 A second answer is a logged no-op")
   func answeringTwice() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.readRequested(.init(number: 5), bench.phone, ids.measurement, offset: 0))
     let request = bench.app.requests[0]
@@ -264,7 +264,7 @@ import Testing
 
   @Test("6.8 An answer to a disconnected central is a logged no-op")
   func answeringTooLate() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.readRequested(.init(number: 5), bench.phone, ids.measurement, offset: 0))
     bench.adapter.tell(.centralDisconnected(bench.phone))
@@ -275,7 +275,7 @@ import Testing
 
   @Test("6.9 Prepared writes arrive as one batch, which one answer completes")
   func preparedWrites() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(
       .writeRequested(
@@ -298,7 +298,7 @@ import Testing
 
   @Test("6.9 Write commands arrive too, and answering one is harmless")
   func writeCommands() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(
       .writeRequested(nil, bench.phone, [.init(characteristic: ids.controlPoint, offset: 0, value: [4])]))
@@ -310,7 +310,7 @@ import Testing
 
   @Test("6.11 Application error codes are sent unchanged")
   func applicationErrors() throws {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.readRequested(.init(number: 5), bench.phone, ids.measurement, offset: 0))
     bench.manager.respond(to: bench.app.requests[0], withResult: try #require(CBATTError.Code(rawValue: 0x9F)))
@@ -323,7 +323,7 @@ import Testing
 
   @Test("6.12 Subscribers are in subscribedCentrals before the callback, one object for each connection")
   func subscriptions() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     bench.adapter.tell(.readRequested(.init(number: 1), bench.phone, ids.measurement, offset: 0))
@@ -340,7 +340,7 @@ import Testing
 
   @Test("6.12 A disconnected central is unsubscribed from everything and returns as another object")
   func disconnection() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     bench.adapter.tell(.centralDisconnected(bench.phone))
@@ -355,7 +355,7 @@ import Testing
 
   @Test("6.13 Updates are refused when the queue is full, and new room is reported once")
   func updates() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     _ = bench.app.take()
@@ -375,7 +375,7 @@ import Testing
   @Test(
     "6.13 Without subscribers an update succeeds and sends nothing; centrals without a subscription are omitted")
   func receivers() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     #expect(bench.manager.updateValue(Data([1]), for: bench.measurement, onSubscribedCentrals: nil))
     #expect(bench.commands.isEmpty)
@@ -398,7 +398,7 @@ import Testing
 
   @Test("6.14 maximumUpdateValueLength follows the link's MTU")
   func updateLength() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     var changed = bench.phone
@@ -409,7 +409,7 @@ import Testing
 
   @Test("6.15 A removed service has no subscribers, and can be added again")
   func removing() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     bench.manager.remove(bench.service)
@@ -429,14 +429,14 @@ import Testing
 
   @Test("6.16 Removing a service of another manager does nothing")
   func removingForeign() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.remove(CBMutableService(type: CBUUID(string: "180D"), primary: true))
     #expect(bench.commands.isEmpty)
   }
 
   @Test("5.2 Publishing a channel reports its PSM or an error, and unpublishing reports the PSM")
   func channels() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     bench.manager.publishL2CAPChannel(withEncryption: true)
     bench.manager.unpublishL2CAPChannel(0x80)
     var commands = bench.commands
@@ -453,7 +453,7 @@ import Testing
 
   @Test("A request for another latency reaches the daemon")
   func latency() {
-    let bench = PeripheralBench()
+    let bench = PeripheralHarness()
     let ids = bench.publish()
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     bench.manager.setDesiredConnectionLatency(.high, for: bench.app.centrals[0])

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ScanTests {
   @Test("2.1 The service list and the solicited list are passed on; nil and an empty list mean all")
   func filters() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
     bench.manager.scanForPeripherals(withServices: [])
     bench.manager.scanForPeripherals(
@@ -22,7 +22,7 @@ import Testing
 
   @Test("2.2 Scanning again replaces the scan, and no peripheral is discovered after stopScan")
   func replacing() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
     bench.manager.scanForPeripherals(
       withServices: [CBUUID(string: "180D")], options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
@@ -37,7 +37,7 @@ import Testing
 
   @Test("2.4 The advertisement has Apple's types, and keys only for existing fields")
   func advertisement() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
     bench.adapter.tell(.discovered(bench.sighting()))
     #expect(bench.app.advertisement.keys.sorted() == [CBAdvertisementDataIsConnectable])
@@ -66,7 +66,7 @@ import Testing
 
   @Test("2.5 An unavailable RSSI is 127")
   func rssi() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
     var sighting = bench.sighting()
     sighting.rssi = 127
@@ -76,7 +76,7 @@ import Testing
 
   @Test("2.6 A peripheral's name follows the name that the daemon knows")
   func name() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover(name: nil)
     #expect(peripheral.name == nil)
     bench.manager.scanForPeripherals(withServices: nil)
@@ -88,7 +88,7 @@ import Testing
 
   @Test("2.7 One peer is one object within a manager, and a different object with the same identifier in another")
   func identity() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     #expect(bench.discover() === peripheral)
     #expect(bench.manager.retrievePeripherals(withIdentifiers: [peripheral.identifier]).first === peripheral)
@@ -103,7 +103,7 @@ import Testing
 
   @Test("3.12 Retrieval keeps the order of the request and omits unknown identifiers")
   func retrieval() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let first = bench.discover(1)
     let second = bench.discover(2)
     let found = bench.manager.retrievePeripherals(withIdentifiers: [second.identifier, UUID(), first.identifier])
@@ -113,7 +113,7 @@ import Testing
 
   @Test("3.12 Peers connected to another app are retrieved by service, and are disconnected for this app")
   func connectedPeers() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.adapter.directory.setConnected(peripheral.handle, services: [0x180D, 0x180F])
     let found = bench.manager.retrieveConnectedPeripherals(withServices: [

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ConnectionTests {
   @Test("3.1 A connection attempt has no time limit, and only the app repeats it after a failure")
   func connect() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral)
     #expect(bench.commands == ["connect after 0 ms"])
@@ -21,7 +21,7 @@ import Testing
 
   @Test("3.2 Releasing a connecting or connected peripheral cancels its connection, with a log line")
   func strongReference() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     var peripheral: CBPeripheral? = bench.connect(321)
     let identifier = peripheral!.identifier
     peripheral = nil
@@ -45,7 +45,7 @@ import Testing
 
   @Test("3.3 The state is connecting at once, and connected before didConnect")
   func states() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     #expect(peripheral.state == .disconnected)
     bench.manager.connect(peripheral)
@@ -56,7 +56,7 @@ import Testing
 
   @Test("3.4 Connecting a connected peripheral gives didConnect again")
   func connectedAlready() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     bench.manager.connect(peripheral)
     #expect(peripheral.state == .connected)
@@ -67,8 +67,8 @@ import Testing
 
   @Test("3.5 A peripheral of another manager is refused with a log line")
   func foreign() {
-    let bench = CentralBench(CentralApp())
-    let other = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
+    let other = CentralHarness(CentralApp())
     let peripheral = other.discover(99)
     bench.manager.connect(peripheral)
     bench.manager.cancelPeripheralConnection(peripheral)
@@ -79,7 +79,7 @@ import Testing
 
   @Test("3.6 Cancelling a live connection ends in didDisconnect without an error")
   func cancel() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     bench.manager.cancelPeripheralConnection(sensor.peripheral)
     #expect(sensor.peripheral.state == .disconnecting)
@@ -92,7 +92,7 @@ import Testing
 
   @Test("3.6 Cancelling a pending connection ends in didDisconnect, whatever happens on the link meanwhile")
   func cancelPending() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral)
     bench.manager.cancelPeripheralConnection(peripheral)
@@ -104,7 +104,7 @@ import Testing
 
   @Test("3.6 Connecting while a cancelled link ends gives didDisconnect and then didConnect")
   func connectWhileEnding() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     bench.manager.cancelPeripheralConnection(peripheral)
     bench.manager.connect(peripheral)
@@ -116,7 +116,7 @@ import Testing
 
   @Test("3.6 Cancelling without a connection does nothing")
   func cancelNothing() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     bench.manager.cancelPeripheralConnection(bench.discover())
     #expect(bench.commands.isEmpty)
   }
@@ -128,7 +128,7 @@ import Testing
       (.link(.connectionTimeout), .connectionTimeout),
     ])
   func drop(reason: SessionError, code: CBError.Code) {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     bench.adapter.tell(.disconnected(peripheral.handle, reason, isReconnecting: false))
     #expect(bench.app.events == ["disconnected disconnected failed"])
@@ -137,7 +137,7 @@ import Testing
 
   @Test("3.9 After didDisconnect the link causes no callbacks, services is nil and attributes are invalid")
   func afterwards() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.readValue(for: sensor.characteristic)
     bench.adapter.tell(.disconnected(sensor.handle, .link(.connectionTimeout), isReconnecting: false))
@@ -159,7 +159,7 @@ import Testing
 
   @Test("3.10 If the delegate has both methods, only the older one is called")
   func bothMethods() {
-    let bench = CentralBench(BothCentralApp())
+    let bench = CentralHarness(BothCentralApp())
     let peripheral = bench.connect()
     bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
     #expect(bench.app.events == ["disconnected disconnected"])
@@ -167,7 +167,7 @@ import Testing
 
   @Test("3.10 The newer method is called when the older one is missing")
   func newMethod() {
-    let bench = CentralBench(NewCentralApp())
+    let bench = CentralHarness(NewCentralApp())
     let peripheral = bench.connect()
     bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: false))
     #expect(bench.app.events == ["new disconnected disconnected at 1234.5 reconnecting false failed"])
@@ -175,7 +175,7 @@ import Testing
 
   @Test("3.10 A delegate that forwards the older method counts as having it, even if the target lacks it")
   func forwarding() {
-    let bench = CentralBench(ForwardingCentralApp(to: NewCentralApp()))
+    let bench = CentralHarness(ForwardingCentralApp(to: NewCentralApp()))
     let peripheral = bench.connect()
     bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
     #expect(bench.app.events == ["forwarded"])
@@ -183,7 +183,7 @@ import Testing
 
   @Test("3.10 The older method disables reconnecting")
   func oldMethodAndReconnecting() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect(options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
     bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: true))
     #expect(bench.app.take() == ["disconnected disconnected failed"])
@@ -195,7 +195,7 @@ import Testing
 
   @Test("3.10 An app that connects again in the older method is not cancelled")
   func connectInOldMethod() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect(options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
     bench.app.onEvent = { if $0.hasPrefix("disconnected") { bench.manager.connect(peripheral) } }
     bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: true))
@@ -205,7 +205,7 @@ import Testing
 
   @Test("3.11 With auto-reconnect the newer method reports it, the state is connecting, and didConnect follows")
   func reconnecting() {
-    let bench = CentralBench(NewCentralApp())
+    let bench = CentralHarness(NewCentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionEnableAutoReconnect: NSNumber(value: true)])
     #expect(bench.commands == ["connect after 0 ms reconnecting"])
@@ -222,7 +222,7 @@ import Testing
 
   @Test("3.14 StartDelay is the seconds before the attempt; options that only Apple supports have no effect")
   func startDelay() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(
       peripheral,
@@ -235,7 +235,7 @@ import Testing
 
   @Test("An invalid start delay counts as none", arguments: [-1, Double.nan, -Double.infinity])
   func oddDelay(seconds: Double) {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: seconds])
     #expect(bench.commands == ["connect after 0 ms"])
@@ -243,7 +243,7 @@ import Testing
 
   @Test("1.7 A peripheral's delegate is held weakly")
   func weakDelegate() {
-    let peripheral = CentralBench(CentralApp()).discover()
+    let peripheral = CentralHarness(CentralApp()).discover()
     var app: CentralApp? = CentralApp()
     peripheral.delegate = app
     #expect(peripheral.delegate === app)
@@ -253,7 +253,7 @@ import Testing
 
   @Test("Key-value coding returns a peripheral's properties")
   func keyValueCoding() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     #expect(peripheral.value(forKey: "identifier") as? UUID == peripheral.identifier)
     #expect(peripheral.value(forKey: "name") as? String == "sensor")

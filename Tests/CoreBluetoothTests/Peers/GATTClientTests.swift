@@ -8,7 +8,7 @@ import Testing
 @Suite struct GATTClientTests {
   @Test("4.1 Calls on a peripheral that is not connected are logged and dropped")
   func notConnected() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover(41)
     peripheral.discoverServices(nil)
     peripheral.readRSSI()
@@ -22,7 +22,7 @@ import Testing
 
   @Test("A peer's name can neither control a terminal nor forge a log line")
   func nameInLog() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     bench.adapter.tell(.nameChanged(peripheral.handle, "red\u{1B}[31m\nAPI MISUSE: all is lost"))
     let foreign = CBMutableService(type: CBUUID(string: "180D"), primary: true)
@@ -39,7 +39,7 @@ import Testing
 
   @Test("4.2 Attributes of another link are refused in the callback")
   func staleAttributes() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let local = CBMutableCharacteristic(
       type: CBUUID(string: "2A37"), properties: .read, value: nil, permissions: .readable)
@@ -65,7 +65,7 @@ import Testing
 
   @Test("4.3 Discovered services are added to the earlier ones, and objects keep their identity")
   func incremental() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.discoverServices([CBUUID(string: "180F")])
     sensor.peripheral.discoverServices([])
@@ -84,7 +84,7 @@ import Testing
 
   @Test("4.4 Undiscovered attributes are nil, and an empty result is an empty list")
   func nilAndEmpty() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     #expect(sensor.characteristic.descriptors == nil)
     #expect(sensor.service.includedServices == nil)
@@ -96,7 +96,7 @@ import Testing
 
   @Test("4.5 Services that are not found give no error, and services is empty")
   func noMatch() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     bench.adapter.tell(.servicesDiscovered(peripheral.handle, .success([])))
     #expect(bench.app.events == ["services"])
@@ -105,7 +105,7 @@ import Testing
 
   @Test("Included services are the same objects as the discovered services")
   func includedServices() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let battery = RemoteService(id: .init(9), uuid: 0x180F, isPrimary: false)
     bench.adapter.tell(.includedServicesDiscovered(sensor.handle, .init(1), .success([battery])))
@@ -116,7 +116,7 @@ import Testing
 
   @Test("4.6 A read sets the value before its callback; an error leaves the value unchanged")
   func reading() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.readValue(for: sensor.characteristic)
     #expect(bench.commands == ["read 3"])
@@ -130,7 +130,7 @@ import Testing
 
   @Test("4.8 Each write with response is answered in order and leaves the value property unchanged")
   func writing() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.writeValue(Data([1]), for: sensor.characteristic, type: .withResponse)
     sensor.peripheral.writeValue(Data(repeating: 7, count: 512), for: sensor.characteristic, type: .withResponse)
@@ -143,7 +143,7 @@ import Testing
 
   @Test("4.9 A write with response of more than 512 octets is refused")
   func tooLongForAnything() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.writeValue(Data(count: 513), for: sensor.characteristic, type: .withResponse)
     #expect(bench.commands.isEmpty)
@@ -153,7 +153,7 @@ import Testing
 
   @Test("4.9 A write command longer than the maximum is not sent, and a log line reports it")
   func tooLongCommand() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.writeValue(Data(count: 20), for: sensor.characteristic, type: .withoutResponse)
     #expect(bench.commands.count == 1)
@@ -166,7 +166,7 @@ import Testing
 
   @Test("4.9 Without room a write command is dropped, and new room is reported once")
   func backPressure() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     #expect(sensor.peripheral.canSendWriteWithoutResponse)
     var sent = 0
@@ -187,7 +187,7 @@ import Testing
 
   @Test("4.10 A write command without the property is not sent; a write request is left to the peer")
   func propertyBits() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor(properties: [.read])
     sensor.peripheral.writeValue(Data([1]), for: sensor.characteristic, type: .withoutResponse)
     #expect(bench.commands.isEmpty)
@@ -197,7 +197,7 @@ import Testing
 
   @Test("4.11 The maximum write length is 512 with response; without response it is the link's, 20 at first")
   func maximumLengths() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     #expect(peripheral.maximumWriteValueLength(for: .withoutResponse) == 20)
     bench.manager.connect(peripheral)
@@ -209,7 +209,7 @@ import Testing
 
   @Test("4.12 isNotifying is set before its callback")
   func notifying() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     sensor.peripheral.setNotifyValue(true, for: sensor.characteristic)
     sensor.peripheral.setNotifyValue(false, for: sensor.characteristic)
@@ -224,7 +224,7 @@ import Testing
   @Test("4.14 Writing the client configuration stops the program with Apple's reason")
   func clientConfiguration() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let bench = CentralBench(CentralApp())
+      let bench = CentralHarness(CentralApp())
       let sensor = bench.connectToSensor()
       let descriptor = bench.discoverDescriptors([0x2902], of: sensor)[0]
       sensor.peripheral.writeValue(Data([1, 0]), for: descriptor)
@@ -237,7 +237,7 @@ import Testing
 
   @Test("4.15 A descriptor's value has the type of its UUID")
   func descriptorTypes() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let uuids: [BluetoothUUID] = [0x2900, 0x2901, 0x2902, 0x2903, 0x2904, 0x2905, 0x2906, 0x1234]
     let descriptors = bench.discoverDescriptors(uuids, of: sensor)
@@ -256,7 +256,7 @@ import Testing
 
   @Test("A writable descriptor is written, and the result is reported")
   func writingDescriptors() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let descriptor = bench.discoverDescriptors([0x2903], of: sensor)[0]
     sensor.peripheral.writeValue(Data([1, 0]), for: descriptor)
@@ -267,7 +267,7 @@ import Testing
 
   @Test("4.15 Octets that are not valid text or numbers still give a value of the right type")
   func oddDescriptors() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let descriptors = bench.discoverDescriptors([0x2901, 0x2902, 0x2902], of: sensor)
     bench.adapter.tell(.valueRead(sensor.handle, .init(4), .success([0xFF, 0x41])))
@@ -280,7 +280,7 @@ import Testing
 
   @Test("4.16 Changed services are removed from services, invalidated, and reported if the app had discovered them")
   func modifiedServices() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     bench.adapter.tell(.servicesModified(sensor.handle, [.init(77)]))
     #expect(bench.app.events.isEmpty)
@@ -295,7 +295,7 @@ import Testing
 
   @Test("4.16 Added services are reported with an empty list of invalidated services")
   func addedServices() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     bench.adapter.tell(.servicesModified(sensor.handle, []))
     #expect(bench.app.take() == ["modified []"])
@@ -306,7 +306,7 @@ import Testing
 
   @Test("4.17 A changed name and an RSSI reading are reported; the old RSSI callback is not used")
   func nameAndRSSI() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     peripheral.readRSSI()
     #expect(bench.commands == ["read RSSI"])
@@ -318,7 +318,7 @@ import Testing
 
   @Test("4.18 The GAP and GATT services are hidden")
   func hiddenServices() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     let found = [0x1800, 0x1801, 0x180D].enumerated().map {
       RemoteService(id: .init(UInt16($0.offset + 1)), uuid: BluetoothUUID(UInt16($0.element)), isPrimary: true)
@@ -329,7 +329,7 @@ import Testing
 
   @Test("5.1 Opening a channel is passed on to the daemon, whose error is reported")
   func channel() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     peripheral.openL2CAPChannel(0x80)
     #expect(bench.commands == ["open channel 128"])
@@ -340,7 +340,7 @@ import Testing
 
   @Test("5.1 The result of opening a channel is not reported after the app has cancelled the connection")
   func lateChannel() {
-    let bench = CentralBench(CentralApp())
+    let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
     peripheral.openL2CAPChannel(0x80)
     bench.manager.cancelPeripheralConnection(peripheral)

@@ -18,7 +18,7 @@ import Testing
 
   @Test("Delegates need only the method for the state: the others have empty default implementations")
   func defaultBodies() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     let descriptor = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "x")
     let central: any CBCentralManagerDelegate = Central()
@@ -60,7 +60,7 @@ import Testing
 
   @Test("An app whose delegates only implement the method for the state connects, subscribes and disconnects normally")
   func silentDelegates() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     let (central, client, server) = (Central(), Peripheral(), Server())
     air.central.delegate = central
@@ -92,7 +92,7 @@ import Testing
 
   @Test("Apps can subclass managers, and their overrides are called")
   func subclassing() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let manager = CountingCentral(
       delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.phone])
     air.world.run(until: { manager.state == .poweredOn })
@@ -121,7 +121,7 @@ import Testing
 
   @Test("Deprecated members still work")
   func deprecated() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     peripheral.readRSSI()
     air.expect("RSSI")

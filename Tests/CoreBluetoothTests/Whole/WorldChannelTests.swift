@@ -5,7 +5,7 @@ import Testing
 /// L2CAP channels, from app to app over the simulated air · Vol 3, Part A, 4.22.
 @Suite struct WorldChannelTests {
   /// Publishes a channel at the sensor. Returns its PSM.
-  private func publish(_ air: Air, isEncrypted: Bool = false) -> CBL2CAPPSM {
+  private func publish(_ air: TwoDeviceFixture, isEncrypted: Bool = false) -> CBL2CAPPSM {
     air.peripheralManager.publishL2CAPChannel(withEncryption: isEncrypted)
     air.expectOfAccessory("published")
     let psm = air.accessory.take().compactMap { $0.split(separator: " ").last.flatMap { CBL2CAPPSM($0) } }.last
@@ -21,7 +21,7 @@ import Testing
 
   /// Returns a channel between both apps, whose streams are open in this thread's run loop. Only the recorders retain
   /// the channel.
-  private func open(_ air: Air, isOpen: Bool = true) throws -> Ends {
+  private func open(_ air: TwoDeviceFixture, isOpen: Bool = true) throws -> Ends {
     let peripheral = air.connect()
     let psm = publish(air)
     peripheral.openL2CAPChannel(psm)
@@ -38,14 +38,16 @@ import Testing
   }
 
   /// Runs until the app at one end has got `events`.
-  private func expect(_ app: StreamApp, _ events: [String], _ air: Air, location: SourceLocation = #_sourceLocation) {
+  private func expect(
+    _ app: StreamApp, _ events: [String], _ air: TwoDeviceFixture, location: SourceLocation = #_sourceLocation
+  ) {
     let came = air.world.run(until: { Set(events).isSubset(of: app.events) }, limit: .seconds(10))
     #expect(came, "\(events) did not come, but \(app.events)", sourceLocation: location)
   }
 
   @Test("5.1 A channel opens on both sides with its peer and its PSM, and its streams are not open yet")
   func opening() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air, isOpen: false)
     let (phone, sensor) = (air.app.channels[0], air.accessory.channels[0])
     #expect(phone.peer === ends.peripheral)
@@ -61,7 +63,7 @@ import Testing
 
   @Test("5.1 100 kB arrive complete and in order in both directions, with delegates in a run loop")
   func echo() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     ends.sensor.echoes = true
     let data = Data.pattern(100_000)
@@ -73,7 +75,7 @@ import Testing
 
   @Test("5.1 Streams without a run loop send no events and can be polled")
   func polling() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air, isOpen: false)
     ends.phone.open(in: nil)
     ends.sensor.open(in: nil)
@@ -90,7 +92,7 @@ import Testing
 
   @Test("5.1 An app that does not read stops the sender, and no data is lost when it reads again")
   func backPressure() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     ends.sensor.reads = false
     let data = Data.pattern(120_000)
@@ -111,7 +113,7 @@ import Testing
   @Test("5.2 A channel that requires encryption makes the devices pair by themselves, and opens")
   func encryption() throws {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     let peripheral = air.connect()
     let psm = publish(air, isEncrypted: true)
     #expect(user.asked.isEmpty)
@@ -122,7 +124,7 @@ import Testing
 
   @Test("5.2 If the user refuses pairing, the app gets Insufficient Authentication, and other channels open")
   func refusedPairing() throws {
-    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .no))
+    let air = TwoDeviceFixture(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .no))
     let peripheral = air.connect()
     let psm = publish(air, isEncrypted: true)
     peripheral.openL2CAPChannel(psm)
@@ -134,7 +136,7 @@ import Testing
 
   @Test("5.1 An unpublished PSM is refused as unknown, and an invalid one is not requested")
   func numbers() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     for (psm, code) in [(0x80, CBError.Code.unknown), (0x2349, .invalidParameters), (0, .invalidParameters)] {
       peripheral.openL2CAPChannel(CBL2CAPPSM(psm))
@@ -145,7 +147,7 @@ import Testing
 
   @Test("5.1 When one app closes both streams, the other reads all written data, and then both its streams end")
   func closing() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     air.world.run(for: .milliseconds(100))
     let data = Data.pattern(16_000)
@@ -164,7 +166,7 @@ import Testing
 
   @Test("5.1 The end of the output is reported after all received data was read, however small the portions")
   func endAfterInput() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     ends.sensor.portion = 100
     let data = Data.pattern(2_000)
@@ -176,7 +178,7 @@ import Testing
 
   @Test("5.1 If an app closes only the input, the peer can still write")
   func inputOnly() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     ends.sensor.reads = false
     ends.sensor.input.close()
@@ -189,7 +191,7 @@ import Testing
 
   @Test("5.1 A channel closes with the last reference to it, on either side", arguments: [true, false])
   func release(atPhone: Bool) throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     air.app.keepsChannels = !atPhone
     air.accessory.keepsChannels = atPhone
@@ -203,7 +205,7 @@ import Testing
 
   @Test("5.2 Unpublishing a channel closes open channels and refuses new ones")
   func unpublishing() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     air.peripheralManager.unpublishL2CAPChannel(ends.psm)
     air.expectOfAccessory("unpublished \(ends.psm)")
@@ -219,7 +221,7 @@ import Testing
 
   @Test("5.1 A lost link fails both apps' streams with the reason, after the received data was read")
   func linkLoss() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     ends.sensor.reads = false
     ends.phone.send(Data.pattern(1_000))
@@ -238,7 +240,7 @@ import Testing
 
   @Test("5.1 When an app cancels the connection, the streams of both end")
   func cancelling() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     air.central.cancelPeripheralConnection(ends.peripheral)
     expect(ends.phone, ["in end", "out end"], air)
@@ -249,7 +251,7 @@ import Testing
     "5.2 Power off fails the own apps' streams, ends the peers' streams and unpublishes channels",
     arguments: [true, false])
   func powerOff(ofPhone: Bool) throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air)
     (ofPhone ? air.phone : air.sensor).setPower(false)
     let (near, far) = ofPhone ? (ends.phone, ends.sensor) : (ends.sensor, ends.phone)
@@ -263,7 +265,7 @@ import Testing
 
   @Test("5.2 Two apps of a device publish separate channels, and each gets its own")
   func twoApps() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let other = PeripheralApp()
     let manager = CBPeripheralManager(
       delegate: other, queue: air.queue, options: [CBManagerOptionAdapterKey: air.sensor])
@@ -288,7 +290,7 @@ import Testing
 
   @Test("5.3 The PSM is read from the L2CAP PSM characteristic and opens the channel")
   func numberInCharacteristic() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.peripheralManager.publishL2CAPChannel(withEncryption: false)
     air.expectOfAccessory("published 128")
     _ = air.accessory.take()
@@ -307,7 +309,7 @@ import Testing
 
   @Test("5.1 Streams in the main run loop send their events on the main queue, whichever thread serves it")
   func mainRunLoop() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let ends = try open(air, isOpen: false)
     ends.phone.open(in: .main)
     expect(ends.phone, ["in open", "out open"], air)

@@ -44,7 +44,7 @@ import Testing
 
   @Test("3.1 A connection to an absent peripheral completes when it returns, however late")
   func pending() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.discover()
     air.sensor.move(to: Position(x: 5000))
     air.central.connect(peripheral)
@@ -58,7 +58,7 @@ import Testing
   @Test("3.1 A controller's refusal to connect is reported with didFailToConnect, and the app may try again")
   func refused() {
     // The seed selects the changed bit of the command's parameters: with this one the parameters are invalid.
-    let air = Air(seed: 2)
+    let air = TwoDeviceFixture(seed: 2)
     let peripheral = air.discover()
     air.world.run(for: .seconds(1))
     air.phone.add([.hci(.corrupt, HCIMatch(.command(0x2043)), .number(1))])
@@ -76,7 +76,7 @@ import Testing
 
   @Test("3.2 Releasing the peripheral ends the link")
   func release() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     var ready: (peripheral: CBPeripheral, characteristic: CBCharacteristic)? = air.ready()
     ready?.peripheral.setNotifyValue(true, for: ready!.characteristic)
     air.expect("notifying true")
@@ -87,7 +87,7 @@ import Testing
 
   @Test("3.4 A second manager of the same device connects quickly over the existing link")
   func shared() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     let other = CentralApp()
     let manager = CBCentralManager(
@@ -108,7 +108,7 @@ import Testing
 
   @Test("3.6 Cancelling ends in didDisconnect without an error, for a live and for a pending connection")
   func cancel() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     air.central.cancelPeripheralConnection(peripheral)
     air.world.run(until: { !self.isLinked(peripheral) })
@@ -125,7 +125,7 @@ import Testing
 
   @Test("3.7 Out of range the link times out after the supervision timeout")
   func supervision() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     air.sensor.move(to: Position(x: 5000))
     let before = air.world.now
@@ -138,7 +138,7 @@ import Testing
 
   @Test("3.7 A link lost right after its creation times out")
   func notEstablished() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.discover()
     air.central.connect(peripheral)
     air.expect("connected")
@@ -150,7 +150,7 @@ import Testing
 
   @Test("3.7 A peripheral that is switched off ends the link")
   func peerPowerOff() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     air.sensor.setPower(false)
     air.world.run(until: { !self.isLinked(peripheral) })
@@ -163,7 +163,7 @@ import Testing
 
   @Test("1.5 Switching the phone off reports only the state to its app")
   func ownPowerOff() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, _) = air.ready()
     air.phone.setPower(false)
     air.world.run(for: .seconds(3))
@@ -178,12 +178,12 @@ import Testing
 
   @Test("1.5 A connection request during a controller reset is dropped, and the peripheral can be discovered again")
   func connectAcrossReset() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     air.app.onEvent = { event in
       // For the app the manager's state is still poweredOn.
       if event.hasPrefix("disconnected") { air.central.connect(peripheral) }
-      if event == "state poweredOn" { air.central.scanForPeripherals(withServices: [Air.service]) }
+      if event == "state poweredOn" { air.central.scanForPeripherals(withServices: [TwoDeviceFixture.service]) }
     }
     air.phone.add([.device(.resetController, when: .at(air.world.now + .seconds(1)))])
     air.world.run(for: .seconds(5))
@@ -197,7 +197,7 @@ import Testing
 
   @Test("3.11 A link with auto-reconnect is restored automatically")
   func reconnecting() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.discover()
     let app = NewCentralApp()
     air.central.delegate = app
@@ -216,7 +216,7 @@ import Testing
 
   @Test("3.14 A connection attempt waits for its start delay")
   func startDelay() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.discover()
     let before = air.world.now
     air.central.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: 5])

@@ -12,10 +12,10 @@ import Testing
     let manager = CBPeripheralManager(
       delegate: accessory, queue: nil, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "sensor")])
     await world.run(until: { manager.state == .poweredOn })
-    manager.add(CBMutableService(type: Air.service, primary: true))
-    manager.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [Air.service]])
+    manager.add(CBMutableService(type: TwoDeviceFixture.service, primary: true))
+    manager.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [TwoDeviceFixture.service]])
     await world.run(until: { manager.isAdvertising })
-    var plan = PhoneApp.Plan.meet(Air.service)
+    var plan = PhoneApp.Plan.meet(TwoDeviceFixture.service)
     plan.reconnects = true
     let phones = (0..<count).map {
       PhoneApp(on: world.makeDevice(named: "phone \($0)", at: Position(x: 1, y: Double($0))), plan)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct WorldGATTTests {
   @Test("4.3 Services, included services, characteristics and descriptors are discovered, with and without filters")
   func discovery() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let battery = CBMutableService(type: CBUUID(string: "FFF8"), primary: false)
     battery.characteristics = [
       CBMutableCharacteristic(
@@ -25,7 +25,7 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
     peripheral.discoverServices(nil)
     air.expect("services")
-    let service = peripheral.services!.first { $0.uuid == Air.service }!
+    let service = peripheral.services!.first { $0.uuid == TwoDeviceFixture.service }!
     #expect(service.isPrimary)
     peripheral.discoverIncludedServices(nil, for: service)
     air.expect("included")
@@ -60,7 +60,7 @@ import Testing
       (DeviceOptions.Generation.bluetooth54, [0]), (.bluetooth40, Array(stride(from: 0, to: 512, by: 22))),
     ])
   func longRead(generation: DeviceOptions.Generation, offsets: [Int]) {
-    let air = Air(generation: generation)
+    let air = TwoDeviceFixture(generation: generation)
     air.stored = Data((0..<512).map { UInt8(truncatingIfNeeded: $0) })
     let (peripheral, characteristic) = air.ready()
     _ = air.accessory.take()
@@ -75,7 +75,7 @@ import Testing
 
   @Test("4.8 A value longer than the MTU allows is written in prepared parts, all or none")
   func longWrite() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     let long = Data((0..<512).map { UInt8(truncatingIfNeeded: $0 * 7) })
     peripheral.writeValue(long, for: characteristic, type: .withResponse)
@@ -86,7 +86,7 @@ import Testing
 
   @Test("4.9 Write commands arrive in order, as many as the app is allowed to write")
   func writeCommands() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     air.accessory.onRequests = { _ in }
     let total = 200
@@ -107,7 +107,7 @@ import Testing
 
   @Test("4.11 The maximum write command length grows after the MTU exchange, and values of that length arrive")
   func mtu() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     air.world.run(for: .seconds(1))
     let maximum = peripheral.maximumWriteValueLength(for: .withoutResponse)
@@ -120,7 +120,7 @@ import Testing
 
   @Test("4.12 Notifications start after setNotifyValue(true) and end with setNotifyValue(false)")
   func notifications() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
@@ -137,7 +137,7 @@ import Testing
 
   @Test("4.12 A characteristic that can't notify gives an error")
   func noNotifications() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.value.properties = .read
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
@@ -146,7 +146,7 @@ import Testing
 
   @Test("6.13 Indications are confirmed one by one, and all arrive")
   func indications() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.value.properties = .indicate
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
@@ -160,7 +160,7 @@ import Testing
 
   @Test("6.13 A full queue refuses updates until isReady, and no accepted update is lost")
   func updateQueue() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
@@ -186,7 +186,7 @@ import Testing
 
   @Test("6.13 An update longer than the MTU allows is truncated")
   func cutUpdate() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
@@ -199,7 +199,7 @@ import Testing
 
   @Test("6.10 Accesses that the permissions forbid are refused without asking the app")
   func permissions() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.value.permissions = []
     let (peripheral, characteristic) = air.ready()
     _ = air.accessory.take()
@@ -214,7 +214,7 @@ import Testing
 
   @Test("6.7 Centrals see the descriptors as they were when their service was added")
   func frozenDescriptors() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "first")]
     let (peripheral, characteristic) = air.ready()
     air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "second")]
@@ -228,7 +228,7 @@ import Testing
 
   @Test("6.10 A characteristic that needs encryption is refused on an unencrypted link")
   func encryption() {
-    let air = Air(phone: ScriptedPrompts(otherwise: .no))
+    let air = TwoDeviceFixture(phone: ScriptedPrompts(otherwise: .no))
     air.value.permissions = [.readEncryptionRequired, .writeEncryptionRequired]
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
@@ -239,7 +239,7 @@ import Testing
 
   @Test("6.11 The sensor's application error reaches the phone")
   func applicationError() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.accessory.onRequests = { requests in
       air.peripheralManager.respond(to: requests[0], withResult: CBATTError.Code(rawValue: 0x81)!)
     }
@@ -251,7 +251,7 @@ import Testing
 
   @Test("6.8 A request without an answer times out at the peer and ends the link")
   func unanswered() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     air.accessory.onRequests = { _ in }
     peripheral.readValue(for: characteristic)
@@ -262,7 +262,7 @@ import Testing
 
   @Test("6.4 A static value is read without asking the app")
   func staticValue() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.localService.characteristics = [
       CBMutableCharacteristic(
         type: CBUUID(string: "FFF1"), properties: .read, value: Data("fixed".utf8), permissions: .readable)
@@ -277,7 +277,7 @@ import Testing
 
   @Test("6.3 The 16-bit UUIDs of the system's services are refused; their 128-bit forms are accepted")
   func systemServices() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.add([CBMutableService(type: CBUUID(string: "180F"), primary: true)])
     #expect(air.accessory.take() == ["added 180F failed"])
     #expect(air.accessory.lastError?.code == .uuidNotAllowed)
@@ -287,7 +287,7 @@ import Testing
 
   @Test("6.1 A second start while advertising fails, and advertising goes on")
   func alreadyAdvertising() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.advertise()
     _ = air.accessory.take()
     air.peripheralManager.startAdvertising(nil)
@@ -297,7 +297,7 @@ import Testing
 
   @Test("6.12 A disconnected central is unsubscribed")
   func unsubscription() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
@@ -307,20 +307,20 @@ import Testing
 
   @Test("6.15 Removing a service is reported to the phone")
   func serviceChanged() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, _) = air.ready()
     air.world.run(for: .seconds(2))
     air.peripheralManager.remove(air.localService)
-    air.expect("modified [\"\(Air.service.uuidString)\"]")
+    air.expect("modified [\"\(TwoDeviceFixture.service.uuidString)\"]")
     #expect(peripheral.services?.isEmpty == true)
   }
 
   @Test("2.6 The GAP device name replaces the advertised name, and the change is reported")
   func name() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.add([air.localService])
     air.advertise([
-      CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Ad",
+      CBAdvertisementDataServiceUUIDsKey: [TwoDeviceFixture.service], CBAdvertisementDataLocalNameKey: "Ad",
     ])
     air.central.scanForPeripherals(withServices: nil)
     air.expect("found Ad")
@@ -334,7 +334,7 @@ import Testing
 
   @Test("4.17 The RSSI corresponds to the distance")
   func rssi() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     peripheral.readRSSI()
     air.world.run(until: { !air.app.events.isEmpty })

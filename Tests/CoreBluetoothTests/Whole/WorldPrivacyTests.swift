@@ -9,23 +9,23 @@ import Testing
   private static let lifetime = Duration.seconds(901)
 
   /// Finds the advertising sensor.
-  private func find(_ air: Air) -> CBPeripheral? {
+  private func find(_ air: TwoDeviceFixture) -> CBPeripheral? {
     _ = air.app.take()
     air.app.found = []
-    air.central.scanForPeripherals(withServices: [Air.service])
+    air.central.scanForPeripherals(withServices: [TwoDeviceFixture.service])
     air.expect("found")
     air.central.stopScan()
     return air.app.found.first
   }
 
-  private func pair(_ air: Air, _ peripheral: CBPeripheral, _ characteristic: CBCharacteristic) {
+  private func pair(_ air: TwoDeviceFixture, _ peripheral: CBPeripheral, _ characteristic: CBCharacteristic) {
     peripheral.readValue(for: characteristic)
     air.expect("value [104")
     air.central.cancelPeripheralConnection(peripheral)
     air.expect("disconnected")
   }
 
-  private func protect(_ air: Air) {
+  private func protect(_ air: TwoDeviceFixture) {
     air.localService.characteristics = [
       CBMutableCharacteristic(
         type: CBUUID(string: "FFF3"), properties: [.read], value: nil, permissions: [.readEncryptionRequired])
@@ -34,7 +34,7 @@ import Testing
 
   @Test("After 15 minutes an unbonded sensor is a new peripheral, and the old one can't be reached")
   func unbonded() throws {
-    let air = Air(isPrivate: true)
+    let air = TwoDeviceFixture(isPrivate: true)
     let old = air.discover()
     air.world.run(for: Self.lifetime)
     let new = try #require(find(air))
@@ -50,7 +50,7 @@ import Testing
   @Test("A bonded sensor keeps its identifier: it is discovered and connected to under every address")
   func bonded() throws {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user, isPrivate: true)
+    let air = TwoDeviceFixture(phone: user, isPrivate: true)
     protect(air)
     let (peripheral, characteristic) = air.ready()
     pair(air, peripheral, characteristic)
@@ -60,7 +60,7 @@ import Testing
     }
     air.central.connect(peripheral)
     air.expect("connected")
-    peripheral.discoverServices([Air.service])
+    peripheral.discoverServices([TwoDeviceFixture.service])
     air.expect("services")
     peripheral.discoverCharacteristics(nil, for: try #require(peripheral.services?.first))
     air.expect("characteristics")
@@ -76,7 +76,7 @@ import Testing
       defer { folder.remove() }
       var identifiers: Set<UUID> = []
       for seed: UInt64 in [7, 8] {
-        let air = Air(bonds: folder.path, isPrivate: isPrivate, seed: seed)
+        let air = TwoDeviceFixture(bonds: folder.path, isPrivate: isPrivate, seed: seed)
         protect(air)
         let (peripheral, characteristic) = air.ready()
         if isPrivate { pair(air, peripheral, characteristic) }
@@ -90,13 +90,13 @@ import Testing
   func savedIdentifier() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    let before = Air(bonds: folder.path, isPrivate: true, seed: 7)
+    let before = TwoDeviceFixture(bonds: folder.path, isPrivate: true, seed: 7)
     protect(before)
     let (peripheral, characteristic) = before.ready()
     pair(before, peripheral, characteristic)
     let saved = peripheral.identifier
 
-    let air = Air(bonds: folder.path, isPrivate: true, seed: 8)
+    let air = TwoDeviceFixture(bonds: folder.path, isPrivate: true, seed: 8)
     protect(air)
     air.add([air.localService])
     air.advertise()

@@ -5,13 +5,13 @@ import Testing
 @Suite struct WorldScanTests {
   @Test("2.1 A scan finds only peripherals that advertise one of its services")
   func filter() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.add([air.localService])
     air.advertise()
     air.central.scanForPeripherals(withServices: [CBUUID(string: "180D")])
     air.world.run(for: .seconds(2))
     #expect(air.app.events.isEmpty)
-    air.central.scanForPeripherals(withServices: [CBUUID(string: "180D"), Air.service])
+    air.central.scanForPeripherals(withServices: [CBUUID(string: "180D"), TwoDeviceFixture.service])
     air.expect("found")
     air.central.scanForPeripherals(withServices: nil)
     air.expect("found")
@@ -19,24 +19,24 @@ import Testing
 
   @Test("2.3 Without the option a peripheral is reported once for each scan, with it for each packet")
   func duplicates() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.add([air.localService])
     air.advertise()
-    air.central.scanForPeripherals(withServices: [Air.service])
+    air.central.scanForPeripherals(withServices: [TwoDeviceFixture.service])
     air.world.run(for: .seconds(3))
     #expect(air.app.take().count == 1)
-    air.central.scanForPeripherals(withServices: [Air.service])
+    air.central.scanForPeripherals(withServices: [TwoDeviceFixture.service])
     air.world.run(for: .seconds(3))
     #expect(air.app.take().count == 1, "a new scan begins afresh")
     air.central.scanForPeripherals(
-      withServices: [Air.service], options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+      withServices: [TwoDeviceFixture.service], options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
     air.world.run(for: .seconds(3))
     #expect(air.app.take().count > 10)
   }
 
   @Test("2.3 With duplicates each report has the RSSI of its packet, from -30 dBm at 0.4 m to -88 dBm at 80 m")
   func levels() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.advertise()
     air.central.scanForPeripherals(
       withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
@@ -54,14 +54,14 @@ import Testing
 
   @Test("2.4 The advertisement and its scan response are merged")
   func merged() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     // 18 octets of UUID leave 10 for a name with its header: a longer name goes into the scan response.
     air.advertise([
-      CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
+      CBAdvertisementDataServiceUUIDsKey: [TwoDeviceFixture.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
     ])
     air.central.scanForPeripherals(withServices: nil)
     air.world.run(for: .seconds(2))
-    #expect(air.app.advertisement[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [Air.service])
+    #expect(air.app.advertisement[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [TwoDeviceFixture.service])
     #expect((air.app.advertisement[CBAdvertisementDataLocalNameKey] as? String)?.hasPrefix("Sensor X12") == true)
     #expect((air.app.advertisement[CBAdvertisementDataIsConnectable] as? NSNumber)?.boolValue == true)
     #expect(air.app.found.last?.name?.hasPrefix("Sensor") == true)
@@ -69,9 +69,9 @@ import Testing
 
   @Test("2.4 The first report of a peripheral contains the name from its scan response")
   func firstReport() throws {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.advertise([
-      CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
+      CBAdvertisementDataServiceUUIDsKey: [TwoDeviceFixture.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
     ])
     air.central.scanForPeripherals(withServices: nil)
     air.expect("found Sensor X12")
@@ -84,7 +84,7 @@ import Testing
 
   @Test("6.2 Name and UUIDs with their headers share 28 octets; further UUIDs are found only by scans that name them")
   func space() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let uuids = (1...15).map { CBUUID(string: "FF" + String(format: "%02X", $0)) }
     air.advertise([CBAdvertisementDataServiceUUIDsKey: uuids])
     air.central.scanForPeripherals(withServices: nil)
@@ -99,7 +99,7 @@ import Testing
 
   @Test("2.3 An overflow area that the scan does not name causes no second report")
   func hiddenOverflow() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.advertise([
       CBAdvertisementDataServiceUUIDsKey: (1...15).map { CBUUID(string: "FF" + String(format: "%02X", $0)) }
     ])
@@ -110,7 +110,7 @@ import Testing
 
   @Test("Out of range no peripheral is found, and a returning one has the same identifier")
   func range() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.discover()
     air.sensor.move(to: Position(x: 5000))
     air.central.scanForPeripherals(withServices: nil)

@@ -12,7 +12,7 @@ import Testing
   private static let secret = CBUUID(string: "FFF3")
 
   /// Publishes one value at the sensor that needs an encrypted link.
-  private func protect(_ air: Air) {
+  private func protect(_ air: TwoDeviceFixture) {
     air.localService.characteristics = [
       CBMutableCharacteristic(
         type: Self.secret, properties: [.read, .write, .notify, .notifyEncryptionRequired], value: nil,
@@ -24,7 +24,7 @@ import Testing
   func firstRead() {
     let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(.displayOnly, otherwise: .yes))
     phone.answer(.passkeyShown(by: sensor), to: .enterPasskey)
-    let air = Air(phone: phone, sensor: sensor)
+    let air = TwoDeviceFixture(phone: phone, sensor: sensor)
     protect(air)
     let (peripheral, characteristic) = air.ready()
     #expect(phone.asked.isEmpty)
@@ -38,7 +38,7 @@ import Testing
   @Test("Writing and subscribing start pairing as reading does", arguments: ["written", "notifying"])
   func otherAccess(_ access: String) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     protect(air)
     let (peripheral, characteristic) = air.ready()
     if access == "written" {
@@ -55,7 +55,7 @@ import Testing
   @Test("On the next connection no user is asked, and the value is read")
   func nextConnection() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     protect(air)
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
@@ -65,7 +65,7 @@ import Testing
     air.expect("disconnected")
     air.central.connect(peripheral)
     air.expect("connected")
-    peripheral.discoverServices([Air.service])
+    peripheral.discoverServices([TwoDeviceFixture.service])
     air.expect("services")
     peripheral.discoverCharacteristics(nil, for: peripheral.services![0])
     air.expect("characteristics")
@@ -78,7 +78,7 @@ import Testing
   @Test("4.13 If the user refuses, the app gets Insufficient Authentication, and unprotected accesses go on")
   func refusal() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     protect(air)
     air.localService.characteristics?.append(air.value)
     let (peripheral, characteristic) = air.ready()
@@ -93,7 +93,7 @@ import Testing
   @Test("3.8 If the peer has forgotten the bond, the app gets an error, and the bond stays")
   func forgotten() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     protect(air)
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
@@ -115,7 +115,7 @@ import Testing
     var identifiers: Set<UUID> = []
     for seed: UInt64 in [7, 8] {
       let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-      let air = Air(phone: user, bonds: folder.path, seed: seed)
+      let air = TwoDeviceFixture(phone: user, bonds: folder.path, seed: seed)
       protect(air)
       let (peripheral, characteristic) = air.ready()
       peripheral.readValue(for: characteristic)
@@ -131,7 +131,7 @@ import Testing
   @Test("If the link can't be encrypted in time, the app gets encryptionTimedOut")
   func timedOut() {
     // The sensor's user never answers, and the Security Manager waits for 30 s.
-    let air = Air(
+    let air = TwoDeviceFixture(
       phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes),
       sensor: ScriptedPrompts(.noInputNoOutput, otherwise: .silence))
     protect(air)
@@ -146,7 +146,7 @@ import Testing
   func tooMany() {
     var options = DeviceOptions()
     options.bondLimit = 0
-    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), phoneOptions: options)
+    let air = TwoDeviceFixture(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), phoneOptions: options)
     protect(air)
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
@@ -159,7 +159,7 @@ import Testing
   @Test("Out of band data replace the comparison of numbers", arguments: [true, false])
   func outOfBand(_ isMutual: Bool) {
     let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(otherwise: .yes))
-    let air = Air(phone: phone, sensor: sensor)
+    let air = TwoDeviceFixture(phone: phone, sensor: sensor)
     if isMutual {
       air.phone.exchangeOutOfBandData(with: air.sensor)
     } else {
@@ -178,7 +178,7 @@ import Testing
   )
   func signedOnly() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     protect(air)
     air.localService.characteristics?.append(
       CBMutableCharacteristic(
@@ -199,7 +199,7 @@ import Testing
     arguments: [true, false])
   func protectedUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     let local = protectUpdates(air, isNotification)
     let (peripheral, characteristic) = air.ready()
     #expect(user.asked.isEmpty)
@@ -212,7 +212,7 @@ import Testing
   }
 
   /// Publishes one value at the sensor whose updates need an encrypted link.
-  private func protectUpdates(_ air: Air, _ isNotification: Bool) -> CBMutableCharacteristic {
+  private func protectUpdates(_ air: TwoDeviceFixture, _ isNotification: Bool) -> CBMutableCharacteristic {
     let properties: CBCharacteristicProperties =
       isNotification ? [.notify, .notifyEncryptionRequired] : [.indicate, .indicateEncryptionRequired]
     let local = CBMutableCharacteristic(type: Self.secret, properties: properties, value: nil, permissions: [])
@@ -225,7 +225,7 @@ import Testing
     arguments: [true, false])
   func refusedUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     let local = protectUpdates(air, isNotification)
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
@@ -240,7 +240,7 @@ import Testing
     "Updates that need no encryption are subscribed to without pairing", arguments: [true, false])
   func openUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     let local = protectUpdates(air, isNotification)
     local.properties = isNotification ? .notify : .indicate
     let (peripheral, characteristic) = air.ready()
@@ -257,7 +257,7 @@ import Testing
     ])
   func refusedByApp(_ code: CBATTError.Code) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     let (peripheral, characteristic) = air.ready()
     var count = 0
     air.accessory.onRequests = { requests in
@@ -276,7 +276,7 @@ import Testing
   @Test("didConnect comes before any prompt")
   func connectedFirst() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-    let air = Air(phone: user)
+    let air = TwoDeviceFixture(phone: user)
     protect(air)
     let peripheral = air.discover()
     var asked: Int?
@@ -308,7 +308,8 @@ import Testing
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     for seed: UInt64 in [7, 8] {
-      let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), bonds: folder.path, seed: seed)
+      let air = TwoDeviceFixture(
+        phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), bonds: folder.path, seed: seed)
       protect(air)
       let (peripheral, characteristic) = air.ready()
       let local = try #require(air.localService.characteristics?.first as? CBMutableCharacteristic)

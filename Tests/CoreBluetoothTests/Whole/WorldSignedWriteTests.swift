@@ -10,10 +10,10 @@ import Testing
   private static let secret = CBUUID(string: "FFF3")
 
   /// Returns a phone and a sensor that have bonded and are not connected.
-  private func bonded(encrypts: Bool) -> (air: Air, peripheral: CBPeripheral) {
+  private func bonded(encrypts: Bool) -> (air: TwoDeviceFixture, peripheral: CBPeripheral) {
     var options = DeviceOptions()
     options.encryptsBondedLinks = encrypts
-    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), phoneOptions: options)
+    let air = TwoDeviceFixture(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), phoneOptions: options)
     air.localService.characteristics = [
       CBMutableCharacteristic(
         type: Self.signed, properties: [.read, .authenticatedSignedWrites], value: nil,
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Reconnects. Returns the capture of the air until the link has ended.
-  private func capture(_ air: Air, _ peripheral: CBPeripheral, _ body: () -> Void) throws -> Data {
+  private func capture(_ air: TwoDeviceFixture, _ peripheral: CBPeripheral, _ body: () -> Void) throws -> Data {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("signed.pcapng")
@@ -43,7 +43,7 @@ import Testing
     air.central.connect(peripheral)
     air.expect("connected")
     air.world.run(for: .seconds(1))
-    peripheral.discoverServices([Air.service])
+    peripheral.discoverServices([TwoDeviceFixture.service])
     air.expect("services")
     peripheral.discoverCharacteristics(nil, for: peripheral.services![0])
     air.expect("characteristics")
@@ -68,7 +68,7 @@ import Testing
     return result
   }
 
-  private func write(_ value: Data, _ air: Air, _ peripheral: CBPeripheral) {
+  private func write(_ value: Data, _ air: TwoDeviceFixture, _ peripheral: CBPeripheral) {
     peripheral.writeValue(value, for: characteristic(Self.signed, of: peripheral), type: .withoutResponse)
     air.world.run(until: { air.stored == value }, limit: .seconds(5))
     #expect(air.stored == value)

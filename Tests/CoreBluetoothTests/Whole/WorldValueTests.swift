@@ -6,7 +6,7 @@ import Testing
 struct WorldValueTests {
   @Test("4.11 Data split by maximumWriteValueLength arrives complete and in order")
   func splitting() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
     var parts: [Data] = []
     air.accessory.onRequests = { parts += $0.compactMap(\.value) }
@@ -34,7 +34,7 @@ struct WorldValueTests {
       .unlikelyError, .insufficientResources,
     ])
   func errors(code: CBATTError.Code) {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.accessory.onRequests = { air.peripheralManager.respond(to: $0[0], withResult: code) }
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
@@ -48,12 +48,12 @@ struct WorldValueTests {
 
   @Test("6.15 Removing all services reports each of them to the phone")
   func removingAll() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     air.add([CBMutableService(type: CBUUID(string: "FFF9"), primary: true)])
     let (peripheral, _) = air.ready()
     peripheral.discoverServices(nil)
     air.expect("services")
-    #expect(Set(peripheral.services!.map(\.uuid)) == [Air.service, CBUUID(string: "FFF9")])
+    #expect(Set(peripheral.services!.map(\.uuid)) == [TwoDeviceFixture.service, CBUUID(string: "FFF9")])
     air.world.run(for: .seconds(2))
     air.peripheralManager.removeAllServices()
     #expect(air.world.run(until: { peripheral.services?.isEmpty == true }, limit: .seconds(5)))

@@ -5,8 +5,8 @@ import Testing
 @testable import BluetoothHost
 
 /// A host on a controller on the test's air.
-final class HostStation {
-  let device: TestDevice
+final class HostOnController {
+  let device: ControllerHarness
   var host: Host
   /// Handles an event as a service above the host would; returns true if it has handled the event.
   var onEvent: (HostEvent) -> Bool = { _ in false }
@@ -14,8 +14,8 @@ final class HostStation {
   private let pool = PacketPool()
   private var isBusy = false
 
-  init(_ name: String, seed: UInt64, on air: TestAir, _ change: (inout HostConfiguration) -> Void = { _ in }) {
-    device = TestDevice(name, address: 0x7777_0000_0000 + UInt64(air.devices.count), seed: seed)
+  init(_ name: String, seed: UInt64, on air: PerfectAir, _ change: (inout HostConfiguration) -> Void = { _ in }) {
+    device = ControllerHarness(name, address: 0x7777_0000_0000 + UInt64(air.devices.count), seed: seed)
     var configuration = HostConfiguration(deviceName: name)
     change(&configuration)
     host = Host(configuration: configuration, random: RandomStream(seed: seed).split(name), pool: pool)
@@ -73,10 +73,10 @@ final class HostStation {
   }
 }
 
-extension TestAir {
+extension PerfectAir {
   /// Advances the time of controllers and hosts until `condition` holds or `limit` has passed.
   @discardableResult
-  func run(_ stations: [HostStation], until condition: () -> Bool, limit: TimeSpan) -> Bool {
+  func run(_ stations: [HostOnController], until condition: () -> Bool, limit: TimeSpan) -> Bool {
     let end = now + limit
     while !condition() {
       guard now < end else { return false }

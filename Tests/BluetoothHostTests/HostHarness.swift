@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A host with a scripted controller, and a record of every packet that passed between them.
-struct Bench {
+struct HostHarness {
   static let servedCommands =
     ScriptedController.commands + [.leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength]
 
@@ -18,7 +18,7 @@ struct Bench {
   /// The facts that the controller, a current one, reports during start-up.
   var facts = ScriptedController(
     supporting: [.leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength],
-    publicAddress: Bench.publicAddress,
+    publicAddress: HostHarness.publicAddress,
     leFeatures: [.encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure])
   /// The answers that replace the usual ones, by opcode.
   var answers: [HCI.Opcode: ScriptedController.Answer] = [:]
@@ -29,7 +29,8 @@ struct Bench {
   var events: [HostEvent] = []
 
   init(
-    configuration: HostConfiguration = HostConfiguration(deviceName: "Bench", address: Bench.address), seed: UInt64 = 1
+    configuration: HostConfiguration = HostConfiguration(deviceName: "Bench", address: HostHarness.address),
+    seed: UInt64 = 1
   ) {
     host = Host(configuration: configuration, random: RandomStream(seed: seed), pool: pool)
   }
@@ -72,7 +73,7 @@ struct Bench {
 
   /// Passes a frame of the peer to the host, in one packet.
   mutating func receive(_ channel: L2CAP.ChannelID, _ payload: [UInt8], on handle: HCI.ConnectionHandle) {
-    receive(Bench.frame(channel, payload), on: handle)
+    receive(HostHarness.frame(channel, payload), on: handle)
   }
 
   static func frame(_ channel: L2CAP.ChannelID, _ payload: [UInt8]) -> [UInt8] {
@@ -109,13 +110,13 @@ struct Bench {
 
   /// Completes a link: one that the host requested as central, or one that a central created.
   @discardableResult
-  mutating func link(_ role: Link.Role, handle number: UInt16 = 0x40, to peer: DeviceAddress = Bench.peer)
+  mutating func link(_ role: Link.Role, handle number: UInt16 = 0x40, to peer: DeviceAddress = HostHarness.peer)
     -> HCI.ConnectionHandle
   {
     if role == .central { perform { host, now in host.connect(to: peer, at: now) } }
     let handle = HCI.ConnectionHandle(rawValue: number)
-    receive(.leConnectionComplete(Bench.connection(role, handle, peer)))
-    if role == .central { receive(Bench.signOfLife(handle)) }
+    receive(.leConnectionComplete(HostHarness.connection(role, handle, peer)))
+    if role == .central { receive(HostHarness.signOfLife(handle)) }
     return handle
   }
 

@@ -4,40 +4,40 @@ import Testing
 
 @testable import BluetoothController
 
-extension TestDevice {
-  /// Returns true if the device still works after an attack: it advertises, accepts the connection of a newcomer,
+extension ControllerHarness {
+  /// Returns true if the device still works after an attack: it advertises, accepts the connection of a lateJoiner,
   /// answers an ATT Read Request on it, and accepts the disconnection. The device must not be advertising, and forgets
   /// this connection afterwards.
   ///
   /// - Parameter isExtended: True to use the commands of extended advertising.
-  func servesNewcomer(isExtended: Bool = false) -> Bool {
+  func servesLateJoiner(isExtended: Bool = false) -> Bool {
     guard let air else { return false }
-    let newcomer = Self.newcomer(on: air)
+    let lateJoiner = Self.lateJoiner(on: air)
     if isExtended {
-      #expect(send(.leSetExtendedAdvertisingParameters(.every100ms(Self.newcomersSet, .connectable))) == .success)
-      #expect(enable(Self.newcomersSet) == .success)
-      newcomer.connectExtended(to: self)
+      #expect(send(.leSetExtendedAdvertisingParameters(.every100ms(Self.lateJoinersSet, .connectable))) == .success)
+      #expect(enable(Self.lateJoinersSet) == .success)
+      lateJoiner.connectExtended(to: self)
     } else {
       advertise()
-      newcomer.connect(to: self)
+      lateJoiner.connect(to: self)
     }
-    let peer = HCI.PeerAddress(newcomer.address)
+    let peer = HCI.PeerAddress(lateJoiner.address)
     air.run(
-      until: { newcomer.connectionCompletes.count == 1 && connectionCompletes.contains { $0.peer == peer } },
+      until: { lateJoiner.connectionCompletes.count == 1 && connectionCompletes.contains { $0.peer == peer } },
       limit: .seconds(2))
-    guard let theirs = newcomer.connectionCompletes.first, theirs.status == .success,
+    guard let theirs = lateJoiner.connectionCompletes.first, theirs.status == .success,
       let ours = connectionCompletes.first(where: { $0.peer == peer }), ours.status == .success
     else { return false }
 
     serveAttributes(on: ours)
-    newcomer.send(AttributeServer.readRequest(AttributeServer.deviceNameHandle), on: theirs.handle)
-    air.run(until: { !newcomer.data.isEmpty }, limit: .seconds(1))
+    lateJoiner.send(AttributeServer.readRequest(AttributeServer.deviceNameHandle), on: theirs.handle)
+    air.run(until: { !lateJoiner.data.isEmpty }, limit: .seconds(1))
     let expected = AttributeServer.readResponse([UInt8](AttributeServer.deviceName.utf8))
-    let isAnswered = newcomer.data.map(\.payload) == [ByteSlice(expected)]
+    let isAnswered = lateJoiner.data.map(\.payload) == [ByteSlice(expected)]
 
-    newcomer.send(.disconnect(theirs.handle, reason: .remoteUserTerminatedConnection))
+    lateJoiner.send(.disconnect(theirs.handle, reason: .remoteUserTerminatedConnection))
     air.run(
-      until: { controller.connections.index(of: ours.handle) == nil && !newcomer.disconnections.isEmpty },
+      until: { controller.connections.index(of: ours.handle) == nil && !lateJoiner.disconnections.isEmpty },
       limit: .seconds(1))
     let hasGone = controller.connections.index(of: ours.handle) == nil
     forget(ours)
@@ -62,19 +62,19 @@ extension TestDevice {
     }
   }
 
-  private static let newcomersSet: HCI.AdvertisingHandle = 0x0E
+  private static let lateJoinersSet: HCI.AdvertisingHandle = 0x0E
 
-  /// Returns the newcomer, without any state from before.
-  private static func newcomer(on air: TestAir) -> TestDevice {
+  /// Returns the lateJoiner, without any state from before.
+  private static func lateJoiner(on air: PerfectAir) -> ControllerHarness {
     let address = DeviceAddress(0x5555_5555_5555, .public)
-    let newcomer: TestDevice
+    let lateJoiner: ControllerHarness
     if let known = air.devices.first(where: { $0.address == address }) {
-      newcomer = known
+      lateJoiner = known
     } else {
-      newcomer = TestDevice("newcomer", address: 0x5555_5555_5555)
-      air.add(newcomer)
+      lateJoiner = ControllerHarness("newcomer", address: 0x5555_5555_5555)
+      air.add(lateJoiner)
     }
-    newcomer.start()
-    return newcomer
+    lateJoiner.start()
+    return lateJoiner
   }
 }

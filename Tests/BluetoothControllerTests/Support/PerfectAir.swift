@@ -6,7 +6,7 @@ import Testing
 
 /// A perfect air: every packet arrives at its end at every device that listened for it at its beginning, unless a test
 /// decides differently.
-final class TestAir {
+final class PerfectAir {
   /// A packet as it was sent.
   struct Transmission {
     let start: Instant
@@ -67,7 +67,7 @@ final class TestAir {
 
   private(set) var now = Instant.zero
   private(set) var log: [Transmission] = []
-  var devices: [TestDevice] = []
+  var devices: [ControllerHarness] = []
   /// The state of each radio; a radio is idle if both are nil.
   private var sending: [Transmission?] = []
   private var ears: [Ear?] = []
@@ -86,7 +86,7 @@ final class TestAir {
   /// Decides the fate of a packet, and may change the packet.
   var fate: (inout Transmission) -> Fate = { _ in .arrives }
 
-  func add(_ device: TestDevice) {
+  func add(_ device: ControllerHarness) {
     device.air = self
     device.number = devices.count
     devices.append(device)
@@ -97,7 +97,7 @@ final class TestAir {
   }
 
   /// Adds devices, and then starts their controllers in the same order.
-  func start(_ devices: TestDevice...) {
+  func start(_ devices: ControllerHarness...) {
     for device in devices { add(device) }
     for device in devices { device.start() }
   }
@@ -290,7 +290,7 @@ final class TestAir {
 }
 
 /// A controller, and the packets that its host has received.
-final class TestDevice {
+final class ControllerHarness {
   var controller: Controller
   let address: DeviceAddress
   let pool = PacketPool()
@@ -299,12 +299,12 @@ final class TestDevice {
   private(set) var completedPackets = 0
   private(set) var data: [HCI.ACLData] = []
   /// The reaction of the host to data.
-  var onData: ((TestDevice, HCI.ACLData) -> Void)?
+  var onData: ((ControllerHarness, HCI.ACLData) -> Void)?
   /// The reaction of the host to an event.
-  var onEvent: ((TestDevice, HCI.Event) -> Void)?
+  var onEvent: ((ControllerHarness, HCI.Event) -> Void)?
   /// Called with every packet from the controller before it is decoded.
   var onPacket: ((HCI.Packet) -> Void)?
-  weak var air: TestAir?
+  weak var air: PerfectAir?
   var number = 0
   /// The connections that are hidden from the test, with the handlers of their data.
   private var aside: [HCI.ConnectionHandle: (HCI.ACLData) -> Void] = [:]
@@ -444,7 +444,7 @@ final class TestDevice {
     #expect(send(.leSetScanEnable(true, filterDuplicates: filterDuplicates)) == .success)
   }
 
-  func connect(to peer: TestDevice, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200) {
+  func connect(to peer: ControllerHarness, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200) {
     #expect(send(.leCreateConnection(.to(peer, interval: interval, latency: latency, timeout: timeout))) == .success)
   }
 
@@ -469,7 +469,7 @@ final class TestDevice {
 }
 
 extension HCI.CreateConnection {
-  static func to(_ peer: TestDevice, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200) -> Self {
+  static func to(_ peer: ControllerHarness, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200) -> Self {
     HCI.CreateConnection(
       scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer.address),
       ownAddressType: .public,

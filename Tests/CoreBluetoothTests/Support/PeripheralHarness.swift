@@ -79,7 +79,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 }
 
 /// A peripheral manager on a scripted adapter, powered on.
-final class PeripheralBench {
+final class PeripheralHarness {
   let adapter = ScriptedAdapter()
   let app = PeripheralApp()
   let queue = DispatchQueue(label: "app")

@@ -6,10 +6,10 @@ import Testing
 
 /// Another connection of a device under attack. Its peer reads an attribute again after each answer, and no attack may
 /// interrupt this.
-final class Bystander {
-  private let air: TestAir
-  private let attacked: TestDevice
-  private let peer: TestDevice
+final class SecondLink {
+  private let air: PerfectAir
+  private let attacked: ControllerHarness
+  private let peer: ControllerHarness
   private let interval: TimeSpan
   private let isExtended: Bool
   private var attackedHandle = HCI.ConnectionHandle(rawValue: 0)
@@ -24,12 +24,12 @@ final class Bystander {
   /// Connects `device` to a separate peer, which reads from it.
   ///
   /// - Parameter isExtended: True to use the commands of extended advertising.
-  init(of device: TestDevice, on air: TestAir, interval: UInt16 = 24, isExtended: Bool = false) throws {
+  init(of device: ControllerHarness, on air: PerfectAir, interval: UInt16 = 24, isExtended: Bool = false) throws {
     self.air = air
     attacked = device
     self.interval = ConnectionParameters.intervalUnit * Int64(interval)
     self.isExtended = isExtended
-    let peer = TestDevice("bystander \(device.number)", address: 0x4444_4444_4440 + UInt64(device.number))
+    let peer = ControllerHarness("bystander \(device.number)", address: 0x4444_4444_4440 + UInt64(device.number))
     self.peer = peer
     air.start(peer)
     peer.advertise()
@@ -79,7 +79,7 @@ final class Bystander {
   /// Returns true if the device is unharmed after an attack: it serves a newcomer, and this connection continues.
   func isUnharmed() -> Bool {
     // Both checks run, whatever the result of the first one.
-    let isServing = attacked.servesNewcomer(isExtended: isExtended)
+    let isServing = attacked.servesLateJoiner(isExtended: isExtended)
     return goesOn() && isServing
   }
 }

@@ -4,7 +4,7 @@
 @testable import CoreBluetooth
 
 /// A central manager on a scripted adapter, powered on.
-final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
+final class CentralHarness<App: CentralRecorder & CBCentralManagerDelegate> {
   let adapter = ScriptedAdapter()
   let app: App
   let queue = DispatchQueue(label: "app")
@@ -52,7 +52,8 @@ final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
   }
 
   /// Returns a connected peripheral with the Heart Rate service, its measurement and the measurement's descriptors.
-  func connectToSensor(properties: CharacteristicProperties = [.read, .write, .writeWithoutResponse, .notify]) -> Sensor {
+  func connectToSensor(properties: CharacteristicProperties = [.read, .write, .writeWithoutResponse, .notify]) -> Sensor
+  {
     let peripheral = connect()
     adapter.tell(.servicesDiscovered(peripheral.handle, .success([.init(id: .init(1), uuid: 0x180D, isPrimary: true)])))
     adapter.tell(

@@ -2,10 +2,10 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-extension Bench {
+extension HostHarness {
   /// Returns a bench that is on, and a link that the test leaves alone.
-  static func withBystander() -> (bench: Bench, bystander: HCI.ConnectionHandle) {
-    var bench = Bench()
+  static func withSecondLink() -> (bench: HostHarness, secondLink: HCI.ConnectionHandle) {
+    var bench = HostHarness()
     bench.powerOn()
     let handle = bench.link(.peripheral, handle: 0x70, to: DeviceAddress(0xC000_0000_0B57, .random))
     bench.completeAll()
@@ -24,10 +24,11 @@ extension Bench {
 
   /// Checks what must hold after any input of a controller or a peer: other links go on, and the device still
   /// advertises, accepts a connection and answers a read.
-  mutating func expectSound(bystander: HCI.ConnectionHandle?, sourceLocation: SourceLocation = #_sourceLocation) throws
+  mutating func expectWorking(secondLink: HCI.ConnectionHandle?, sourceLocation: SourceLocation = #_sourceLocation)
+    throws
   {
-    if let bystander {
-      #expect(try answersRead(on: bystander), "the other link", sourceLocation: sourceLocation)
+    if let secondLink {
+      #expect(try answersRead(on: secondLink), "the other link", sourceLocation: sourceLocation)
     }
     forget()
     perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }

@@ -5,7 +5,7 @@ import Testing
 @testable import BluetoothDaemon
 
 /// Devices, each a daemon with a host, that receive each other without loss. Time passes in `advance` only.
-final class Air {
+final class DaemonNetwork {
   final class Device {
     let mailbox = Mailbox()
     let directory = PeerDirectory()

@@ -3,7 +3,7 @@ import CoreBluetooth
 import Testing
 
 /// A world with a phone and a sensor, 2 m apart, whose apps record their events.
-final class Air {
+final class TwoDeviceFixture {
   let world: World
   let phone: Device
   let sensor: Device
@@ -20,7 +20,7 @@ final class Air {
   let value = CBMutableCharacteristic(
     type: CBUUID(string: "FFF1"), properties: [.read, .write, .writeWithoutResponse, .notify], value: nil,
     permissions: [.readable, .writeable])
-  let localService = CBMutableService(type: Air.service, primary: true)
+  let localService = CBMutableService(type: TwoDeviceFixture.service, primary: true)
 
   /// - Parameters:
   ///   - phone: The answers of the phone's user to pairing prompts; nil: yes.
@@ -85,7 +85,7 @@ final class Air {
     world.run(until: { self.accessory.events.count == added })
   }
 
-  func advertise(_ data: [String: Any]? = [CBAdvertisementDataServiceUUIDsKey: [Air.service]]) {
+  func advertise(_ data: [String: Any]? = [CBAdvertisementDataServiceUUIDsKey: [TwoDeviceFixture.service]]) {
     peripheralManager.startAdvertising(data)
     expectOfAccessory("advertising true")
   }
@@ -94,7 +94,7 @@ final class Air {
   func discover() -> CBPeripheral {
     add([localService])
     advertise()
-    central.scanForPeripherals(withServices: [Air.service])
+    central.scanForPeripherals(withServices: [TwoDeviceFixture.service])
     expect("found")
     central.stopScan()
     let peripheral = app.found[0]
@@ -116,7 +116,7 @@ final class Air {
   /// Connects and discovers the only characteristic.
   func ready() -> (peripheral: CBPeripheral, characteristic: CBCharacteristic) {
     let peripheral = connect()
-    peripheral.discoverServices([Air.service])
+    peripheral.discoverServices([TwoDeviceFixture.service])
     expect("services")
     peripheral.discoverCharacteristics(nil, for: peripheral.services![0])
     expect("characteristics")

@@ -5,22 +5,22 @@ import Testing
 
 /// A host that offers one service on credit based channels. The test plays the peer on one of its links; an uninvolved
 /// peer uses another link.
-struct ChannelStand {
+struct ChannelHarness {
   static let spsm: UInt16 = 0x0080
   static let settings = ChannelSettings(mtu: 100, mps: 64, credits: 4)
   static let parameters = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 5)
   static let token = ChannelToken(rawValue: 9)
 
-  var bench = Bench()
+  var bench = HostHarness()
   let handle: HCI.ConnectionHandle
-  private let bystander: HCI.ConnectionHandle
+  private let secondLink: HCI.ConnectionHandle
   private var links: UInt16 = 0x50
 
   init(_ role: Link.Role = .peripheral, _ settings: ChannelSettings = settings, aclCount: UInt8 = 8) {
     bench.facts.aclCount = aclCount
     bench.powerOn()
     handle = bench.link(role)
-    bystander = bench.link(.peripheral, handle: 0x41, to: DeviceAddress(0xC000_0000_0003, .random))
+    secondLink = bench.link(.peripheral, handle: 0x41, to: DeviceAddress(0xC000_0000_0003, .random))
     #expect(bench.host.publishChannel(settings) == Self.spsm)
     clear()
   }
@@ -137,7 +137,7 @@ struct ChannelStand {
   /// and answers a read.
   mutating func expectUnharmed(isConnected: Bool = true, sourceLocation: SourceLocation = #_sourceLocation) throws {
     clear()
-    try expectRead(bystander, sourceLocation)
+    try expectRead(secondLink, sourceLocation)
     if isConnected { try expectRead(handle, sourceLocation) }
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     #expect(bench.advertisingAnswers == [nil], sourceLocation: sourceLocation)
@@ -159,7 +159,7 @@ struct ChannelStand {
   }
 }
 
-extension Bench {
+extension HostHarness {
   var opened: [Channel] {
     channelEvents.compactMap { if case .opened(let channel, _) = $0 { channel } else { nil } }
   }

@@ -5,16 +5,16 @@ import Testing
 @testable import BluetoothController
 
 /// A connected central and peripheral.
-final class TestLink {
-  let air = TestAir()
-  let central: TestDevice
-  let peripheral: TestDevice
+final class LinkHarness {
+  let air = PerfectAir()
+  let central: ControllerHarness
+  let peripheral: ControllerHarness
   private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
   private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
   /// The access address of this link.
   private(set) var accessAddress: UInt32 = 0
   /// The other connections of the devices under attack.
-  private var bystanders: [Bystander] = []
+  private var secondLinks: [SecondLink] = []
 
   struct Sides: OptionSet {
     let rawValue: UInt8
@@ -29,18 +29,18 @@ final class TestLink {
     attacked: Sides = [],
     central changeCentral: (inout ControllerConfiguration) -> Void = { _ in },
     peripheral changePeripheral: (inout ControllerConfiguration) -> Void = { _ in },
-    prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
+    prepare: (ControllerHarness, ControllerHarness) -> Void = { _, _ in }
   ) throws {
-    central = TestDevice("central", address: 0x1111_1111_1111, changeCentral)
-    peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, changePeripheral)
+    central = ControllerHarness("central", address: 0x1111_1111_1111, changeCentral)
+    peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222, changePeripheral)
     air.start(central, peripheral)
     prepare(central, peripheral)
     try connect(interval: interval, latency: latency, timeout: timeout, isExtended: isExtended)
     if attacked.contains(.central) {
-      bystanders.append(try Bystander(of: central, on: air, isExtended: isExtended))
+      secondLinks.append(try SecondLink(of: central, on: air, isExtended: isExtended))
     }
     if attacked.contains(.peripheral) {
-      bystanders.append(try Bystander(of: peripheral, on: air, isExtended: isExtended))
+      secondLinks.append(try SecondLink(of: peripheral, on: air, isExtended: isExtended))
     }
   }
 
@@ -77,13 +77,13 @@ final class TestLink {
 
   /// Returns true if the devices under attack are unharmed: their other connections continue, they accept newcomers,
   /// and they serve attributes to all peers.
-  func othersGoOn() -> Bool { bystanders.allSatisfy { $0.isUnharmed() } }
+  func secondLinksWork() -> Bool { secondLinks.allSatisfy { $0.isUnharmed() } }
 
   /// Runs for `count` connection events.
   func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
 }
 
-extension TestLink {
+extension LinkHarness {
   /// Sends `payload` from the central as an LL Control PDU that its link layer does not know, and returns the answers
   /// of the peripheral's link layer in the next events.
   func injectFromCentral(_ payload: [UInt8], events: Int64 = 3) -> [ByteSlice] {
@@ -95,7 +95,7 @@ extension TestLink {
   }
 
   private func inject(
-    _ payload: [UInt8], from device: TestDevice, _ handle: HCI.ConnectionHandle, events: Int64
+    _ payload: [UInt8], from device: ControllerHarness, _ handle: HCI.ConnectionHandle, events: Int64
   ) -> [ByteSlice] {
     let octets = ByteSlice(payload)
     air.fate = { transmission in
@@ -124,7 +124,7 @@ extension TestLink {
   }
 
   /// Returns true if data still pass both ways on this link, and the devices under attack are unharmed.
-  func isAlive() -> Bool { exchangesData() && othersGoOn() }
+  func isAlive() -> Bool { exchangesData() && secondLinksWork() }
 
   /// Returns true if data still pass both ways on this link.
   func exchangesData() -> Bool {
