@@ -4,15 +4,15 @@ import BluetoothWire
 
 // Descriptions of calls and callbacks in captures: their names in the API, with the arguments that tell them apart.
 
-extension Mail {
-  /// The description of the app's call; nil: the mail is not the result of an app's call.
+extension DaemonRequest {
+  /// The description of the app's call; nil: the request is not the result of an app's call.
   var callDescription: String? {
     switch self {
     case .central(_, let command, _): command.callDescription
     case .peripheral(_, let command, _): command.callDescription
-    case .centralOpened: "CBCentralManager.init"
-    case .peripheralOpened: "CBPeripheralManager.init"
-    case .centralClosed, .peripheralClosed, .channel: nil
+    case .openCentral: "CBCentralManager.init"
+    case .openPeripheral: "CBPeripheralManager.init"
+    case .closeCentral, .closePeripheral, .channel: nil
     }
   }
 }
@@ -41,7 +41,7 @@ extension CentralCommand {
       "writeValue(\(value.count) octets, for: \(attribute), type: .withoutResponse) \(peer)"
     case .setNotify(let peer, let attribute, let isOn): "setNotifyValue(\(isOn), for: \(attribute)) \(peer)"
     case .openChannel(let peer, let psm): "openL2CAPChannel(\(psm)) \(peer)"
-    case .echo, .askForPower: nil
+    case .barrier, .askForPower: nil
     }
   }
 }
@@ -61,17 +61,17 @@ extension PeripheralCommand {
     case .setConnectionLatency(let latency, _): "setDesiredConnectionLatency(.\(latency), for:)"
     case .publishChannel(let isEncrypted): "publishL2CAPChannel(withEncryption: \(isEncrypted))"
     case .unpublishChannel(let psm): "unpublishL2CAPChannel(\(psm))"
-    case .echo, .askForPower: nil
+    case .barrier, .askForPower: nil
     }
   }
 }
 
-extension Delivery {
+extension DaemonEvent {
   /// The description of the app's callback; nil: the event leads to no callback.
   var callbackDescription: String? {
     switch self {
-    case .central(_, let event, _): event.callbackDescription
-    case .peripheral(_, let event, _): event.callbackDescription
+    case .central(_, let event): event.callbackDescription
+    case .peripheral(_, let event): event.callbackDescription
     // The channel's streams decide which callbacks they make.
     case .channel: nil
     }
@@ -105,7 +105,7 @@ extension CentralEvent {
     case .readyToWriteWithoutResponse(let peer): "peripheralIsReady(toSendWriteWithoutResponse:) \(peer)"
     case .channelOpened(let peer, let result): "peripheral(_:didOpen:error:) \(result.psmText) \(peer)"
     case .servicesModified(let peer, _): "peripheral(_:didModifyServices:) \(peer)"
-    case .echoed: nil
+    case .barrierReached: nil
     }
   }
 }
@@ -127,12 +127,12 @@ extension PeripheralEvent {
     case .channelOpened(let central, let channel):
       "peripheralManager(_:didOpen:error:) \(channel.psm) \(central.handle)"
     case .readyToUpdate: "peripheralManagerIsReady(toUpdateSubscribers:)"
-    case .maximumUpdateLengthChanged, .centralDisconnected, .echoed: nil
+    case .maximumUpdateLengthChanged, .centralDisconnected, .barrierReached: nil
     }
   }
 }
 
-extension Result where Success == OpenChannel, Failure == SessionError {
+extension Result where Success == ChannelInfo, Failure == SessionError {
   fileprivate var psmText: String {
     switch self {
     case .success(let channel): "\(channel.psm)"

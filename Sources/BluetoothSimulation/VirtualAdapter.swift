@@ -8,12 +8,12 @@ package final class VirtualAdapter: Adapter, Sendable {
   package let deliversInPlace: Bool
   /// The device's number in its world.
   package let radio: RadioID
-  private let mailbox = Mailbox()
+  private let sessions = LocalSessions()
   private let world: WorldMailbox
   /// The time of the world's start, in seconds since 2001-01-01.
   private let epoch: Double
 
-  /// Announces a device's mail to the world. The device retains the executor.
+  /// Announces a device's requests to the world. The device retains the executor.
   final class Executor: AdapterExecutor {
     let world: WorldMailbox
     let radio: RadioID
@@ -34,18 +34,18 @@ package final class VirtualAdapter: Adapter, Sendable {
     self.world = world
     self.deliversInPlace = deliversInPlace
     self.epoch = epoch
-    let (mailbox, directory) = (mailbox, directory)
+    let (sessions, directory) = (sessions, directory)
     // The user's answer from a former run is valid until the device is awake.
     if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let recipe = VirtualDevice.Recipe(
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),
-        pool: engine.pool, mailbox: mailbox, directory: directory)
+        pool: engine.pool, sessions: sessions, directory: directory)
       let device = VirtualDevice(
         recipe, settings: StationSettings(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
-      mailbox.setExecutor(device.executor)
-      // Mail that was posted before woke no executor.
+      sessions.requests.setExecutor(device.executor)
+      // Requests that were posted before woke no executor.
       world.announce(radio)
       return device
     }
@@ -54,10 +54,10 @@ package final class VirtualAdapter: Adapter, Sendable {
   package func absoluteTime() -> Double { epoch + Double(world.now.nanoseconds) / 1e9 }
 
   package func openCentralSession(for client: any CentralClient) -> CentralSession {
-    CentralSession(client: client, mailbox: mailbox)
+    CentralSession(client: client, in: sessions)
   }
 
   package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
-    PeripheralSession(client: client, mailbox: mailbox)
+    PeripheralSession(client: client, in: sessions)
   }
 }

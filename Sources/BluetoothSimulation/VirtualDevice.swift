@@ -15,7 +15,7 @@ final class VirtualDevice: WorldDevice {
     let configuration: VirtualDeviceConfiguration
     let generator: RandomStream
     let pool: PacketPool
-    let mailbox: Mailbox
+    let sessions: LocalSessions
     let directory: PeerDirectory
   }
 
@@ -25,7 +25,7 @@ final class VirtualDevice: WorldDevice {
   @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var parts: Parts?
   @exclusivity(unchecked) private var isPowered = true
-  @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
+  @exclusivity(unchecked) private var events: Deque<DaemonEvent> = []
 
   /// The parts that most devices of a crowd never need.
   private final class Parts {
@@ -73,26 +73,26 @@ final class VirtualDevice: WorldDevice {
   func takeRadioCommand() -> RadioCommand? { parts?.station.takeRadioCommand() }
 
   func takeMail(at now: Instant) {
-    guard parts != nil || !recipe.mailbox.isEmpty else { return }
+    guard parts != nil || !recipe.sessions.requests.isEmpty else { return }
     let parts = wake(at: now)
     if let capture = settings.capture {
-      parts.daemon.drainMailbox(at: now) { mail in
-        if let call = mail.callDescription { capture.call(call) }
+      parts.daemon.handleRequests(at: now) { request in
+        if let call = request.callDescription { capture.call(call) }
       }
     } else {
-      parts.daemon.drainMailbox(at: now)
+      parts.daemon.handleRequests(at: now)
     }
     exchange(parts, at: now)
   }
 
-  var hasDelivery: Bool { !deliveries.isEmpty }
+  var hasDelivery: Bool { !events.isEmpty }
 
   func deliverNext() {
-    deliveries.popFirst()?.handOver()
+    if let event = events.popFirst() { recipe.sessions.deliver(event) }
   }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    guard let parts, deliveries.isEmpty else { return nil }
+    guard let parts, events.isEmpty else { return nil }
     return parts.station.openLoopAdvertising(at: now, hostDeadline: parts.daemon.deadline)
   }
 
@@ -169,11 +169,11 @@ final class VirtualDevice: WorldDevice {
 
   /// Carries packets in both directions until neither side has any: packets take no time.
   private func exchange(_ parts: Parts, at now: Instant) {
-    collectDeliveries(parts)
+    collectEvents(parts)
     while true {
       while let packet = parts.daemon.takePacket() { parts.station.receive(packet, at: now) }
       guard parts.station.sendPacket(at: now, toHost: { parts.daemon.receive($0, at: now) }) else { break }
-      collectDeliveries(parts)
+      collectEvents(parts)
     }
     holdLinks(parts)
     noteDeadline(parts)
@@ -187,10 +187,14 @@ final class VirtualDevice: WorldDevice {
     deadline = earliest(parts.station.deadline, parts.daemon.deadline)
   }
 
-  private func collectDeliveries(_ parts: Parts) {
-    while let delivery = parts.daemon.takeDelivery() {
-      if let capture = settings.capture, let callback = delivery.callbackDescription { capture.callback(callback) }
-      deliveries.append(delivery)
+  private func collectEvents(_ parts: Parts) {
+    while let event = parts.daemon.takeEvent() {
+      if let capture = settings.capture, let callback = event.callbackDescription,
+        recipe.sessions.hasReceiver(of: event)
+      {
+        capture.callback(callback)
+      }
+      events.append(event)
     }
     while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: recipe.configuration.name) }
     for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: recipe.configuration.name) }
@@ -204,6 +208,6 @@ extension VirtualDevice.Recipe {
   }
 
   fileprivate func makeDaemon() -> Daemon {
-    configuration.daemon.makeDaemon(generator: generator, pool: pool, mailbox: mailbox, directory: directory)
+    configuration.daemon.makeDaemon(generator: generator, pool: pool, sessions: sessions, directory: directory)
   }
 }

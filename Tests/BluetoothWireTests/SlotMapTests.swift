@@ -70,6 +70,26 @@ struct SlotMapTests {
     #expect(map[SlotKey(index: 3, generation: 0)] == nil)
   }
 
+  @Test("A table that follows another one finds its values by the other one's keys")
+  func follows() {
+    var leader = SlotMap<Int>()
+    var follower = SlotMap<String>()
+    let keys = (0..<3).map { leader.insert($0) }
+    follower.place("c", at: keys[2])
+    #expect(follower[keys[2]] == "c")
+    #expect(follower[keys[0]] == nil)
+    #expect(follower.key(at: 0) == nil)
+    #expect(follower.key(at: 2) == keys[2])
+    _ = leader.remove(keys[2])
+    let next = leader.insert(3)
+    #expect(follower.remove(keys[2]) == "c")
+    follower.place("d", at: next)
+    #expect(follower[keys[2]] == nil)
+    #expect(follower[next] == "d")
+    #expect(follower.count == 1)
+    #expect(follower.insert("a").index == 0)
+  }
+
   @Test("A key is equal to the key made of its number")
   func numbers() {
     let key = SlotKey(index: 0xFFFF_FFFE, generation: 0x1234_5678)

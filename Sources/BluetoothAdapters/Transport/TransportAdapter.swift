@@ -8,7 +8,7 @@ import NIOPosix
 package final class TransportAdapter: Adapter, Sendable {
   package let directory = PeerDirectory()
   package var deliversInPlace: Bool { false }
-  private let mailbox = Mailbox()
+  private let sessions = LocalSessions()
   private let executor: TransportExecutor
 
   /// A function that connects to a controller and puts `link` at the end of the connection. Called on the event loop.
@@ -26,12 +26,12 @@ package final class TransportAdapter: Adapter, Sendable {
     let executor = TransportExecutor(loop: loop)
     self.executor = executor
     directory.access = configuration.knownAccess
-    mailbox.setExecutor(executor)
-    let (mailbox, directory) = (mailbox, directory)
+    sessions.requests.setExecutor(executor)
+    let (sessions, directory) = (sessions, directory)
     loop.execute {
       executor.begin(
         TransportRunner(
-          configuration, writing: writing, on: loop, mailbox: mailbox, directory: directory, connector: connector))
+          configuration, writing: writing, on: loop, sessions: sessions, directory: directory, connector: connector))
     }
   }
 
@@ -54,15 +54,15 @@ package final class TransportAdapter: Adapter, Sendable {
   package func absoluteTime() -> Double { WallClock.secondsSince2001 }
 
   package func openCentralSession(for client: any CentralClient) -> CentralSession {
-    CentralSession(client: client, mailbox: mailbox)
+    CentralSession(client: client, in: sessions)
   }
 
   package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
-    PeripheralSession(client: client, mailbox: mailbox)
+    PeripheralSession(client: client, in: sessions)
   }
 }
 
-/// Announces mail to an adapter's event loop.
+/// Announces requests to an adapter's event loop.
 private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
   private let loop: any EventLoop
   /// Accessed only on the loop.
@@ -77,7 +77,7 @@ private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
   }
 
   func wake() {
-    // Handles mail that a client posts during a callback of the runner without another turn of the loop.
+    // Handles requests that a client posts during a callback of the runner without another turn of the loop.
     if loop.inEventLoop, let runner, runner.isPumping { return runner.wakeWhilePumping() }
     loop.execute { self.runner?.pump() }
   }

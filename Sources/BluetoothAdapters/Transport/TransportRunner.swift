@@ -18,6 +18,7 @@ final class TransportRunner: @unchecked Sendable {
   private let writing: H4Handler.Writing
   private let loop: any EventLoop
   private let connector: TransportAdapter.Connector
+  private let sessions: LocalSessions
   private let pool = PacketPool()
   /// The event loop's time at the start of the runner: the zero of the adapter's time.
   private let origin = NIODeadline.now()
@@ -38,21 +39,22 @@ final class TransportRunner: @unchecked Sendable {
   private(set) var isPumping = false
   private var isWoken = false
 
-  /// The maximum number of rounds in which the pump handles new mail of clients on the loop, before other tasks of the
+  /// The maximum number of rounds in which the pump handles new requests of clients on the loop, before other tasks of the
   /// loop run.
   private static let maximumRounds = 64
 
   init(
-    _ configuration: DaemonConfiguration, writing: H4Handler.Writing, on loop: any EventLoop, mailbox: Mailbox,
-    directory: PeerDirectory, connector: @escaping TransportAdapter.Connector
+    _ configuration: DaemonConfiguration, writing: H4Handler.Writing, on loop: any EventLoop,
+    sessions: LocalSessions, directory: PeerDirectory, connector: @escaping TransportAdapter.Connector
   ) {
     name = configuration.name
+    self.sessions = sessions
     self.writing = writing
     self.loop = loop
     self.connector = connector
     // Runs need not be reproducible.
     let generator = RandomStream(seed: UInt64.random(in: .min ... .max))
-    daemon = configuration.makeDaemon(generator: generator, pool: pool, mailbox: mailbox, directory: directory)
+    daemon = configuration.makeDaemon(generator: generator, pool: pool, sessions: sessions, directory: directory)
   }
 
   func begin() {
@@ -87,7 +89,7 @@ final class TransportRunner: @unchecked Sendable {
 
   // MARK: Pump
 
-  /// Records that a client has posted mail while the pump runs.
+  /// Records that a client has posted a request while the pump runs.
   func wakeWhilePumping() { isWoken = true }
 
   /// Handles apps' commands, delivers events, and sends all packets in one write.
@@ -99,7 +101,7 @@ final class TransportRunner: @unchecked Sendable {
     repeat {
       isWoken = false
       rounds += 1
-      daemon.drainMailbox(at: now)
+      daemon.handleRequests(at: now)
       deliver()
       writeLog()
       sendPackets()
@@ -111,7 +113,7 @@ final class TransportRunner: @unchecked Sendable {
   }
 
   private func deliver() {
-    while let delivery = daemon.takeDelivery() { delivery.handOver() }
+    while let event = daemon.takeEvent() { sessions.deliver(event) }
   }
 
   private func writeLog() {

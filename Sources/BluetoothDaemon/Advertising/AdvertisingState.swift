@@ -4,14 +4,14 @@ import BluetoothWire
 /// them, in the order of the requests, and the latest name.
 struct AdvertisingState {
   struct Request {
-    let session: PeripheralSlot
+    let session: PeripheralSessionID
     let localName: String?
     let services: [BluetoothUUID]
   }
 
   private(set) var requests: [Request] = []
   /// The sessions that have not been informed of the outcome yet, in order.
-  private var waiting: [PeripheralSlot] = []
+  private var waiting: [PeripheralSessionID] = []
 
   var isWanted: Bool { !requests.isEmpty }
 
@@ -30,7 +30,7 @@ struct AdvertisingState {
     case stopped(wasWaiting: Bool)
   }
 
-  mutating func stop(_ session: PeripheralSlot) -> Stop {
+  mutating func stop(_ session: PeripheralSessionID) -> Stop {
     guard let index = requests.firstIndex(where: { $0.session == session }) else { return .notAdvertising }
     requests.remove(at: index)
     let wasWaiting = waiting.contains(session)
@@ -39,7 +39,7 @@ struct AdvertisingState {
   }
 
   /// Removes and returns the sessions that have not been informed of the outcome.
-  mutating func takeWaiting() -> [PeripheralSlot] {
+  mutating func takeWaiting() -> [PeripheralSessionID] {
     defer { waiting.removeAll() }
     return waiting
   }

@@ -3,7 +3,7 @@ import BluetoothWire
 
 extension Daemon {
   mutating func startAdvertising(
-    localName: String?, services: [BluetoothUUID], by session: PeripheralSlot, at now: Instant
+    localName: String?, services: [BluetoothUUID], by session: PeripheralSessionID, at now: Instant
   ) {
     guard advertising.start(.init(session: session, localName: localName, services: services)) else {
       deliver(.advertisingStarted(.alreadyAdvertising), to: session)
@@ -12,7 +12,7 @@ extension Daemon {
     applyAdvertising(at: now)
   }
 
-  mutating func stopAdvertising(by session: PeripheralSlot, at now: Instant) {
+  mutating func stopAdvertising(by session: PeripheralSessionID, at now: Instant) {
     guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }
     // Every start is answered, even one followed by a stop before its outcome is known.
     if wasWaiting { deliver(.advertisingStarted(nil), to: session) }

@@ -13,7 +13,7 @@ extension Daemon {
 
   // MARK: Opening
 
-  mutating func openChannel(_ psm: UInt16, to peer: PeerHandle, for session: CentralSlot, at now: Instant) {
+  mutating func openChannel(_ psm: UInt16, to peer: PeerHandle, for session: CentralSessionID, at now: Instant) {
     guard let link = usedLink(of: peer, by: session) else { return }
     guard Self.possiblePSMs.contains(psm) else {
       deliver(.channelOpened(peer, .failure(.invalidParameters)), to: session)
@@ -38,10 +38,10 @@ extension Daemon {
     }
   }
 
-  private mutating func enter(_ channel: Channel, of owner: LinkChannels.Owner, on link: Int) -> OpenChannel {
-    let pipe = ChannelPipe(mailbox: mailbox)
+  private mutating func enter(_ channel: Channel, of owner: LinkChannels.Owner, on link: Int) -> ChannelInfo {
+    let pipe = sessions.makePipe()
     links[link].channels.entries.append(LinkChannels.Entry(channel: channel, pipe: pipe, owner: owner))
-    return OpenChannel(psm: channel.spsm, pipe: pipe)
+    return ChannelInfo(handle: pipe.handle, psm: channel.spsm)
   }
 
   /// Closes a channel that no session wants any more.
@@ -51,7 +51,7 @@ extension Daemon {
 
   // MARK: Publishing
 
-  mutating func publishChannel(isEncrypted: Bool, by session: PeripheralSlot, at now: Instant) {
+  mutating func publishChannel(isEncrypted: Bool, by session: PeripheralSessionID, at now: Instant) {
     let security = ChannelSecurity(level: isEncrypted ? .encrypted : .none)
     guard let psm = host.publishChannel(Self.settings, security: security) else {
       deliver(.channelPublished(psm: 0, .outOfSpace), to: session)
@@ -62,7 +62,7 @@ extension Daemon {
   }
 
   /// Unpublishes a PSM. Closes the channels that centrals have opened to it.
-  mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSlot, at now: Instant) {
+  mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSessionID, at now: Instant) {
     guard publishedChannels.remove(psm, session) else {
       deliver(.channelUnpublished(psm: psm, .invalidParameters), to: session)
       return
@@ -73,7 +73,7 @@ extension Daemon {
     deliver(.channelUnpublished(psm: psm, nil), to: session)
   }
 
-  mutating func unpublishChannels(of session: PeripheralSlot, at now: Instant) {
+  mutating func unpublishChannels(of session: PeripheralSessionID, at now: Instant) {
     for psm in publishedChannels.all(of: session) where publishedChannels.remove(psm, session) {
       host.unpublishChannel(spsm: psm, at: now)
     }
@@ -83,7 +83,8 @@ extension Daemon {
   // MARK: Data
 
   /// Handles an app's reads, its writes or its closing of the channel.
-  mutating func channelUsed(_ pipe: ChannelPipe, at now: Instant) {
+  mutating func channelUsed(_ channel: ChannelHandle, at now: Instant) {
+    guard let pipe = sessions.pipe(of: channel) else { return }
     let work = pipe.takeWork()
     if work.wantsAnnouncement { announce(pipe) }
     for link in links.indices {
@@ -117,7 +118,7 @@ extension Daemon {
   }
 
   mutating func announce(_ pipe: ChannelPipe) {
-    if pipe.beginAnnouncement() { deliver(pipe) }
+    if pipe.beginAnnouncement() { deliver(.channel(pipe.handle)) }
   }
 
   // MARK: Host events
@@ -164,7 +165,7 @@ extension Daemon {
   }
 
   /// Closes the channels that a central manager has opened on a link that it no longer uses.
-  mutating func closeChannels(of session: CentralSlot, on link: Int, at now: Instant) {
+  mutating func closeChannels(of session: CentralSessionID, on link: Int, at now: Instant) {
     let connection = links[link].link.handle
     while let index = links[link].channels.entries.firstIndex(where: { $0.owner == .central(session) }) {
       let id = links[link].channels.entries[index].channel.id

@@ -6,12 +6,12 @@ struct LinkChannels {
   /// A request of a central manager that the peer has not answered yet.
   struct Opening {
     let token: ChannelToken
-    let session: CentralSlot
+    let session: CentralSessionID
   }
 
   enum Owner: Equatable {
-    case central(CentralSlot)
-    case peripheral(PeripheralSlot)
+    case central(CentralSessionID)
+    case peripheral(PeripheralSessionID)
   }
 
   struct Entry {
@@ -44,20 +44,20 @@ struct LinkChannels {
 
 /// The PSMs that apps publish, and the sessions that own them.
 struct PublishedChannels {
-  private(set) var owners: [UInt16: PeripheralSlot] = [:]
+  private(set) var owners: [UInt16: PeripheralSessionID] = [:]
 
-  func owner(of psm: UInt16) -> PeripheralSlot? { owners[psm] }
-  mutating func add(_ psm: UInt16, _ session: PeripheralSlot) { owners[psm] = session }
+  func owner(of psm: UInt16) -> PeripheralSessionID? { owners[psm] }
+  mutating func add(_ psm: UInt16, _ session: PeripheralSessionID) { owners[psm] = session }
 
   /// Removes a PSM. Returns false if the session does not own it.
-  mutating func remove(_ psm: UInt16, _ session: PeripheralSlot) -> Bool {
+  mutating func remove(_ psm: UInt16, _ session: PeripheralSessionID) -> Bool {
     guard owners[psm] == session else { return false }
     owners[psm] = nil
     return true
   }
 
   /// Returns the PSMs of a session, sorted so that all consequences are the same in each run.
-  func all(of session: PeripheralSlot) -> [UInt16] { owners.filter { $0.value == session }.keys.sorted() }
+  func all(of session: PeripheralSessionID) -> [UInt16] { owners.filter { $0.value == session }.keys.sorted() }
 
   mutating func removeAll() -> [UInt16] {
     defer { owners = [:] }

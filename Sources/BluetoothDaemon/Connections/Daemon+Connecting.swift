@@ -8,9 +8,9 @@ extension Daemon {
   /// Requests a connection to `peer` for a session. The attempt begins after `delay` and lasts until the session
   /// cancels.
   mutating func connect(
-    _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSlot, at now: Instant
+    _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSessionID, at now: Instant
   ) {
-    guard peers.contains(peer), let owner = centrals[session]?.session else { return }
+    guard peers.contains(peer), let counters = centralCounters(of: session) else { return }
     if let index = peers[peer].userIndex(of: session) {
       peers[peer].users[index].reconnects = reconnects
       switch peers[peer].users[index].phase {
@@ -22,7 +22,7 @@ extension Daemon {
     }
     let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : .connecting
     peers[peer].users.append(
-      PeerUser(session: session, credits: owner.writeCredits(for: peer), phase: phase, reconnects: reconnects))
+      PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects))
     switch phase {
     case .delayed(let until): delayedUsers.append(DelayedUser(peer: peer, session: session, until: until))
     default: attempt(peer, at: now)
@@ -66,7 +66,7 @@ extension Daemon {
 
   /// Delivers `connected` at once, with the current MTU. The MTU exchange is still running, and
   /// `maximumWriteLengthChanged` follows it.
-  private mutating func deliverConnected(_ peer: PeerHandle, to session: CentralSlot) {
+  private mutating func deliverConnected(_ peer: PeerHandle, to session: CentralSessionID) {
     guard let link = linkIndex(of: peer) else { return }
     deliver(.connected(peer, maximumWriteLength: links[link].maximumValueLength), to: session)
   }
@@ -185,7 +185,7 @@ extension Daemon {
       deliver(.maximumWriteLengthChanged(peer, links[index].maximumValueLength), to: user.session)
     }
     let central = centralInfo(of: index)
-    for slot in peripherals.slots { deliver(.maximumUpdateLengthChanged(central), to: slot) }
+    deliverToPeripherals(.maximumUpdateLengthChanged(central))
   }
 
   // MARK: Delayed attempts
@@ -215,6 +215,6 @@ extension Daemon {
 /// A session's connection attempt that has not begun.
 struct DelayedUser {
   let peer: PeerHandle
-  let session: CentralSlot
+  let session: CentralSessionID
   let until: Instant
 }

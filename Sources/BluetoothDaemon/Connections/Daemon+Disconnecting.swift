@@ -4,7 +4,7 @@ import BluetoothWire
 extension Daemon {
   /// Ends a session's connection to `peer`. The link ends if no other session uses it. The session gets `disconnected`
   /// in every case: after the link's end if the session was the last user, otherwise at once.
-  mutating func cancelConnection(to peer: PeerHandle, by session: CentralSlot, at now: Instant) {
+  mutating func cancelConnection(to peer: PeerHandle, by session: CentralSessionID, at now: Instant) {
     guard peers.contains(peer), let index = peers[peer].userIndex(of: session) else { return }
     switch peers[peer].users[index].phase {
     case .disconnecting:
@@ -22,7 +22,7 @@ extension Daemon {
   }
 
   /// Ends all of a session's activities with `peer`, without an event for the session.
-  mutating func leave(_ peer: PeerHandle, session: CentralSlot, at now: Instant) {
+  mutating func leave(_ peer: PeerHandle, session: CentralSessionID, at now: Instant) {
     guard let index = peers[peer].userIndex(of: session) else { return }
     abandonOperations(of: session, on: peer)
     let user = peers[peer].users.remove(at: index)
@@ -45,7 +45,7 @@ extension Daemon {
   }
 
   /// Ends the session's part in all connections.
-  mutating func leaveAll(_ session: CentralSlot, at now: Instant) {
+  mutating func leaveAll(_ session: CentralSessionID, at now: Instant) {
     for peer in peers.handles where !peers[peer].users.isEmpty { leave(peer, session: session, at: now) }
     delayedUsers.removeAll { $0.session == session }
   }

@@ -28,7 +28,7 @@ struct LinkState {
   /// The number of apps' requests that wait for the peer.
   var openRequests = 0
   /// The sessions that wait for the RSSI.
-  var rssiReaders: [CentralSlot] = []
+  var rssiReaders: [CentralSessionID] = []
 
   var channels = LinkChannels()
 

@@ -1,17 +1,17 @@
 import BluetoothHost
 import BluetoothWire
 
-// While the adapter is not on or its use is not permitted, the daemon drops every command but `echo` and `askForPower`,
+// While the adapter is not on or its use is not permitted, the daemon drops every command but `barrier` and `askForPower`,
 // as the session's client does: only commands that were in transit when the state changed arrive here. The daemon also
 // drops commands that were in transit when the adapter went off and on again (`isCurrent` is false).
 extension Daemon {
-  mutating func perform(_ command: CentralCommand, for session: CentralSlot, isCurrent: Bool, at now: Instant) {
-    if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
+  mutating func perform(_ command: CentralCommand, for session: CentralSessionID, isCurrent: Bool, at now: Instant) {
+    if case .barrier(let number) = command { return deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return askForPower(at: now) }
     guard stateForApps == .poweredOn, isCurrent else {
       switch command {
       case .writeWithoutResponse(let peer, _, _), .signedWriteWithoutResponse(let peer, _, _):
-        _ = centrals[session]?.session.writeCredits(for: peer).put()
+        _ = centralCounters(of: session)?.writeCredits(for: peer).put()
       default: break
       }
       return
@@ -40,15 +40,17 @@ extension Daemon {
     case .setNotify(let peer, let attribute, let isOn):
       setNotify(isOn, attribute, at: peer, for: session, now: now)
     case .openChannel(let peer, let psm): openChannel(psm, to: peer, for: session, at: now)
-    case .echo, .askForPower: break
+    case .barrier, .askForPower: break
     }
   }
 
-  mutating func perform(_ command: PeripheralCommand, for session: PeripheralSlot, isCurrent: Bool, at now: Instant) {
-    if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
+  mutating func perform(
+    _ command: PeripheralCommand, for session: PeripheralSessionID, isCurrent: Bool, at now: Instant
+  ) {
+    if case .barrier(let number) = command { return deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return askForPower(at: now) }
     guard stateForApps == .poweredOn, isCurrent else {
-      if case .update = command { _ = peripherals[session]?.updateCredits.put() }
+      if case .update = command { _ = peripheralCounters(of: session)?.updateCredits.put() }
       return
     }
     switch command {
@@ -64,7 +66,7 @@ extension Daemon {
       setConnectionLatency(latency, of: central, at: now)
     case .publishChannel(let isEncrypted): publishChannel(isEncrypted: isEncrypted, by: session, at: now)
     case .unpublishChannel(let psm): unpublishChannel(psm, by: session, at: now)
-    case .echo, .askForPower: break
+    case .barrier, .askForPower: break
     }
   }
 }

@@ -7,23 +7,31 @@ import DequeModule
 /// among sessions, hides addresses behind identifiers, merges advertisements with scan responses, caches the attributes
 /// of peers, and routes every answer to the session that requested it.
 ///
-/// The daemon is an engine: its runner passes packets, time and mail to it, then takes packets, events (`takeDelivery`)
-/// and the next deadline from it. After each delivered event the runner drains the mailbox again, so that the daemon
+/// The daemon is an engine: its runner passes packets, time and requests to it, then takes packets, events (`takeEvent`)
+/// and the next deadline from it. After each delivered event the runner calls `handleRequests` again, so that the daemon
 /// handles the calls that an app makes in a callback before time moves on.
 ///
 /// The type is noncopyable: an accidental copy, made to read one property, costs more than all other work for a packet.
 package struct Daemon: ~Copyable {
-  /// The daemon's state of one central manager's session.
+  /// The state of one central manager's session.
   struct Central {
-    let session: CentralSession
+    let counters: SessionCounters
+    /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
+    var toldStates: UInt32 = 0
     var scan: ActiveScan?
+  }
+
+  /// The state of one peripheral manager's session.
+  struct Peripheral {
+    let counters: SessionCounters
+    var toldStates: UInt32 = 0
   }
 
   var host: Host
   let directory: PeerDirectory
-  let mailbox: Mailbox
-  private var mail = Deque<Mail>()
-  private var outbox = Outbox()
+  let sessions: LocalSessions
+  private var requests = Deque<DaemonRequest>()
+  private var events = Deque<DaemonEvent>(minimumCapacity: 32)
   /// The problems waiting to be logged; the oldest is dropped when there are more than `maximumTroubles`.
   private var troubles: Deque<HostDiagnostic> = []
   private static let maximumTroubles = 32
@@ -31,8 +39,9 @@ package struct Daemon: ~Copyable {
   /// The adapter's state as apps see it. It is unknown until the host first reports its own state.
   package private(set) var state = AdapterState.unknown
 
-  var centrals = SessionTable<CentralSlot, Central>()
-  var peripherals = SessionTable<PeripheralSlot, PeripheralSession>()
+  /// The open sessions, by the keys of their identifiers.
+  var centrals = SlotMap<Central>()
+  var peripherals = SlotMap<Peripheral>()
   var peers: PeerTable
   var links: [LinkState] = []
   var bonds: BondManager
@@ -62,6 +71,7 @@ package struct Daemon: ~Copyable {
   /// Creates the daemon of one adapter.
   ///
   /// - Parameters:
+  ///   - sessions: the sessions with their queue of requests.
   ///   - directory: the storage of what apps may read synchronously; only the daemon writes it.
   ///   - random: the random generator of peers' identifiers if there is no `identityKey`.
   ///   - prompts: the interface that asks the user.
@@ -71,14 +81,14 @@ package struct Daemon: ~Copyable {
   ///   - app: the name of the app for which the user must give permission before any app may use the adapter; nil: all
   ///     apps may use it.
   package init(
-    host: Host, mailbox: Mailbox, directory: PeerDirectory, random: RandomStream,
+    host: Host, sessions: LocalSessions, directory: PeerDirectory, random: RandomStream,
     identityKey: Block? = nil, prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
     app: String? = nil
   ) {
     self.host = host
     self.bonds = BondManager(bonds)
-    desk = PromptQueue(prompts: prompts) { mailbox.wake() }
-    self.mailbox = mailbox
+    desk = PromptQueue(prompts: prompts) { sessions.requests.wake() }
+    self.sessions = sessions
     self.directory = directory
     questions = AppQuestions(app: app)
     peers = PeerTable(
@@ -142,19 +152,19 @@ package struct Daemon: ~Copyable {
     takeHostEvents(at: now)
   }
 
-  /// Handles the commands that sessions have sent since the last call; calls `note` for each item before handling it.
-  package mutating func drainMailbox(at now: Instant, _ note: (Mail) -> Void = { _ in }) {
+  /// Handles the requests that clients have sent since the last call; calls `note` for each request before handling it.
+  package mutating func handleRequests(at now: Instant, _ note: (DaemonRequest) -> Void = { _ in }) {
     if desk.hasOpenQuestions {
       desk.collect(at: now)
       takeHostEvents(at: now)
     }
     releaseLinks()
     while true {
-      mailbox.takeAll(&mail)
-      guard !mail.isEmpty else { return }
-      while let item = mail.popFirst() {
-        note(item)
-        take(item, at: now)
+      sessions.requests.takeAll(&requests)
+      guard !requests.isEmpty else { return }
+      while let request = requests.popFirst() {
+        note(request)
+        handle(request, at: now)
       }
       takeHostEvents(at: now)
     }
@@ -163,11 +173,12 @@ package struct Daemon: ~Copyable {
   /// Removes and returns the next packet for the controller.
   package mutating func takePacket() -> HCI.Packet? { host.takePacket() }
 
-  /// True if `takeDelivery` may return an event.
-  package var hasDelivery: Bool { !outbox.isEmpty }
+  /// True if `takeEvent` returns an event.
+  package var hasEvents: Bool { !events.isEmpty }
 
-  /// Removes and returns the next event for a client. The caller delivers it before it takes the next one.
-  package mutating func takeDelivery() -> Delivery? { outbox.take() }
+  /// Removes and returns the next event for a client. The caller delivers it (`LocalSessions.deliver`) before it takes
+  /// the next one.
+  package mutating func takeEvent() -> DaemonEvent? { events.popFirst() }
 
   /// Removes and returns the next problem for the log.
   package mutating func takeTrouble() -> HostDiagnostic? { troubles.popFirst() }
@@ -184,58 +195,72 @@ package struct Daemon: ~Copyable {
     return nil
   }
 
-  mutating func deliver(_ event: CentralEvent, to slot: CentralSlot) {
-    guard let session = centrals.entries[slot.index]?.session else { return }
-    if session.backlog.isFull { backlogs.full = session.backlog }
-    if case .stateChanged = event { session.states.told &+= 1 }
-    outbox.append(event, for: session)
+  /// Returns the counters of an open session.
+  func centralCounters(of session: CentralSessionID) -> SessionCounters? {
+    guard let index = centrals.index(of: session.key) else { return nil }
+    return centrals.values[index]?.counters
   }
 
-  mutating func deliver(_ event: PeripheralEvent, to slot: PeripheralSlot) {
-    guard let session = peripherals.entries[slot.index] else { return }
-    if session.backlog.isFull { backlogs.full = session.backlog }
-    if case .stateChanged = event { session.states.told &+= 1 }
-    outbox.append(event, for: session)
+  func peripheralCounters(of session: PeripheralSessionID) -> SessionCounters? {
+    guard let index = peripherals.index(of: session.key) else { return nil }
+    return peripherals.values[index]?.counters
   }
 
-  mutating func deliver(_ pipe: ChannelPipe) { outbox.append(pipe) }
+  mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
+    guard let counters = centralCounters(of: session) else { return }
+    if counters.backlog.isFull { backlogs.full = counters.backlog }
+    if case .stateChanged = event { centrals.update(session.key) { $0.toldStates &+= 1 } }
+    events.append(.central(session, event))
+  }
 
-  private mutating func take(_ item: Mail, at now: Instant) {
-    switch item {
-    case .centralOpened(let session):
-      let slot = centrals.insert(Central(session: session))
-      session.slot = slot
-      if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: slot) }
+  mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
+    guard let counters = peripheralCounters(of: session) else { return }
+    if counters.backlog.isFull { backlogs.full = counters.backlog }
+    if case .stateChanged = event { peripherals.update(session.key) { $0.toldStates &+= 1 } }
+    events.append(.peripheral(session, event))
+  }
+
+  /// Sends an event to all sessions of peripheral managers.
+  mutating func deliverToPeripherals(_ event: PeripheralEvent) {
+    for index in peripherals.values.indices {
+      if let key = peripherals.key(at: index) { deliver(event, to: PeripheralSessionID(key: key)) }
+    }
+  }
+
+  mutating func deliver(_ event: DaemonEvent) { events.append(event) }
+
+  private mutating func handle(_ request: DaemonRequest, at now: Instant) {
+    switch request {
+    case .openCentral(let session):
+      centrals.place(Central(counters: sessions.counters(of: session)), at: session.key)
+      if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: session) }
       askForApps(at: now)
-    case .peripheralOpened(let session):
-      let slot = peripherals.insert(session)
-      session.slot = slot
-      if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: slot) }
+    case .openPeripheral(let session):
+      peripherals.place(Peripheral(counters: sessions.counters(of: session)), at: session.key)
+      if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: session) }
       askForApps(at: now)
     case .central(let session, let command, let seenStates):
-      guard let slot = session.slot else { return }
-      perform(command, for: slot, isCurrent: seenStates == session.states.told, at: now)
+      guard let index = centrals.index(of: session.key) else { return }
+      perform(command, for: session, isCurrent: seenStates == centrals.values[index]?.toldStates, at: now)
     case .peripheral(let session, let command, let seenStates):
-      guard let slot = session.slot else { return }
-      perform(command, for: slot, isCurrent: seenStates == session.states.told, at: now)
-    case .channel(let pipe): channelUsed(pipe, at: now)
-    case .centralClosed(let session):
-      guard let slot = session.slot else { return }
-      releaseLinks(heldFor: session.backlog)
-      stopScan(by: slot, at: now)
-      leaveAll(slot, at: now)
-      centrals.remove(slot)
-      session.slot = nil
+      guard let index = peripherals.index(of: session.key) else { return }
+      perform(command, for: session, isCurrent: seenStates == peripherals.values[index]?.toldStates, at: now)
+    case .channel(let channel): channelUsed(channel, at: now)
+    case .closeCentral(let session):
+      guard let counters = centralCounters(of: session) else { return }
+      releaseLinks(heldFor: counters.backlog)
+      stopScan(by: session, at: now)
+      leaveAll(session, at: now)
+      _ = centrals.remove(session.key)
       stopAskingIfUnused()
-    case .peripheralClosed(let session):
-      guard let slot = session.slot else { return }
-      releaseLinks(heldFor: session.backlog)
-      stopAdvertising(by: slot, at: now)
-      for request in centralRequests.removeAll(of: slot) { answer(request, .failure(.unlikelyError), at: now) }
-      removeAllServices(of: slot, at: now)
-      unpublishChannels(of: slot, at: now)
-      peripherals.remove(slot)
-      session.slot = nil
+    case .closePeripheral(let session):
+      guard let counters = peripheralCounters(of: session) else { return }
+      releaseLinks(heldFor: counters.backlog)
+      stopAdvertising(by: session, at: now)
+      for request in centralRequests.removeAll(of: session) { answer(request, .failure(.unlikelyError), at: now) }
+      removeAllServices(of: session, at: now)
+      unpublishChannels(of: session, at: now)
+      _ = peripherals.remove(session.key)
       stopAskingIfUnused()
     }
   }
@@ -270,7 +295,9 @@ package struct Daemon: ~Copyable {
   /// Drops scans, links, connection attempts, services and advertising without an event for each: the change of state
   /// tells apps that they are gone.
   private mutating func dropEverything() {
-    for slot in centrals.slots { centrals[slot]?.scan = nil }
+    for index in centrals.values.indices {
+      if let key = centrals.key(at: index) { centrals.update(key) { $0.scan = nil } }
+    }
     isScanning = false
     sightings.removeAll()
     for peer in peers.handles { peers[peer].users.removeAll() }

@@ -35,7 +35,7 @@ package struct DaemonConfiguration: Sendable {
   ///
   /// - Parameter generator: the device's own random generator.
   package func makeDaemon(
-    generator: RandomStream, pool: PacketPool, mailbox: Mailbox, directory: PeerDirectory
+    generator: RandomStream, pool: PacketPool, sessions: LocalSessions, directory: PeerDirectory
   ) -> Daemon {
     var hostConfiguration = host
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
@@ -44,7 +44,7 @@ package struct DaemonConfiguration: Sendable {
     if hasLastingIdentity { recallIdentity(&hostConfiguration, generator) }
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Daemon(
-      host: host, mailbox: mailbox, directory: directory, random: generator.split("service"),
+      host: host, sessions: sessions, directory: directory, random: generator.split("service"),
       identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil, prompts: prompts, bonds: bonds, app: app)
   }
 

@@ -105,7 +105,7 @@ struct Peer {
     self.info = info
   }
 
-  func userIndex(of session: CentralSlot) -> Int? { users.firstIndex { $0.session == session } }
+  func userIndex(of session: CentralSessionID) -> Int? { users.firstIndex { $0.session == session } }
 }
 
 /// The use of one connection by one session.
@@ -120,7 +120,7 @@ struct PeerUser {
     case disconnecting(again: Bool)
   }
 
-  let session: CentralSlot
+  let session: CentralSessionID
   /// The session's credits for writes without response on this connection.
   let credits: TransmitCredits
   var phase: Phase

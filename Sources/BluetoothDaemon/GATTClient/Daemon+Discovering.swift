@@ -6,7 +6,7 @@ import BluetoothWire
 // one, and the system needs the whole list in any case, for names, Service Changed and `retrieveConnectedPeripherals`.
 extension Daemon {
   mutating func discover(
-    _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSlot,
+    _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSessionID,
     now: Instant
   ) {
     guard let link = usedLink(of: peer, by: session) else { return }
@@ -93,7 +93,7 @@ extension Daemon {
 
   /// Records the services reported to a session, for `servicesModified`.
   private mutating func remember(
-    _ result: Result<[RemoteService], SessionError>, for session: CentralSlot, _ peer: PeerHandle
+    _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle
   ) {
     guard case .success(let services) = result, let user = peers[peer].userIndex(of: session) else { return }
     // In place: a peer may have tens of thousands of services.

@@ -4,7 +4,7 @@ import BluetoothWire
 extension Daemon {
   /// Subscribes a session to a characteristic's notifications or indications, or unsubscribes it.
   mutating func setNotify(
-    _ isOn: Bool, _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSlot, now: Instant
+    _ isOn: Bool, _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID, now: Instant
   ) {
     guard let link = usedLink(of: peer, by: session) else { return }
     guard let characteristic = links[link].database.characteristic(withValue: attribute.handle) else {
@@ -90,7 +90,7 @@ extension Daemon {
   }
 
   private mutating func deliverNotify(
-    _ characteristic: AttributeHandle, _ error: SessionError?, isOn: Bool, on link: Int, to session: CentralSlot
+    _ characteristic: AttributeHandle, _ error: SessionError?, isOn: Bool, on link: Int, to session: CentralSessionID
   ) {
     deliver(
       .notifyStateChanged(links[link].peer, RemoteAttributeID(characteristic), isNotifying: isOn, error), to: session)
@@ -102,7 +102,7 @@ extension Daemon {
     let peer = links[link].peer
     for subscriber in links[link].notifications[index].subscribers.indices {
       let session = links[link].notifications[index].subscribers[subscriber]
-      if let backlog = centrals.entries[session.index]?.session.backlog, discards(backlog) { continue }
+      if let counters = centralCounters(of: session), discards(counters.backlog) { continue }
       deliver(.valueChanged(peer, RemoteAttributeID(characteristic), value), to: session)
     }
   }

@@ -4,7 +4,7 @@ import BluetoothWire
 extension Daemon {
   /// Returns the link over which a session may use `peer`; nil: the session is not connected, or no longer. Its
   /// commands are then dropped, as its client drops them.
-  func usedLink(of peer: PeerHandle, by session: CentralSlot) -> Int? {
+  func usedLink(of peer: PeerHandle, by session: CentralSessionID) -> Int? {
     guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
       peers[peer].users[user].phase == .connected
     else { return nil }
@@ -25,13 +25,14 @@ extension Daemon {
 
   // MARK: Commands
 
-  mutating func read(_ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSlot, now: Instant) {
+  mutating func read(_ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID, now: Instant) {
     guard let link = usedLink(of: peer, by: session) else { return }
     send(.read(attribute.handle), for: .read(session, attribute), on: link, at: now)
   }
 
   mutating func write(
-    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSlot, now: Instant
+    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID,
+    now: Instant
   ) {
     guard let link = usedLink(of: peer, by: session) else { return }
     guard value.count <= ATT.maximumValueLength else {
@@ -43,11 +44,12 @@ extension Daemon {
 
   /// Sends a write without response. The session's client has taken a credit for it, which comes back in every case.
   mutating func writeWithoutResponse(
-    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool, for session: CentralSlot,
+    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool,
+    for session: CentralSessionID,
     now: Instant
   ) {
     guard let link = usedLink(of: peer, by: session), let user = peers[peer].userIndex(of: session) else {
-      _ = centrals[session]?.session.writeCredits(for: peer).put()
+      _ = centralCounters(of: session)?.writeCredits(for: peer).put()
       return
     }
     let credits = peers[peer].users[user].credits
@@ -57,7 +59,7 @@ extension Daemon {
     send(request, for: .writeWithoutResponse(session, credits), on: link, at: now)
   }
 
-  mutating func readRSSI(of peer: PeerHandle, for session: CentralSlot, at now: Instant) {
+  mutating func readRSSI(of peer: PeerHandle, for session: CentralSessionID, at now: Instant) {
     guard let link = usedLink(of: peer, by: session) else { return }
     links[link].rssiReaders.append(session)
     // Requests made while the controller is reading get the same answer.
@@ -124,7 +126,7 @@ extension Daemon {
   }
 
   /// Abandons a session's requests to `peer`: no session gets their results.
-  mutating func abandonOperations(of session: CentralSlot, on peer: PeerHandle) {
+  mutating func abandonOperations(of session: CentralSessionID, on peer: PeerHandle) {
     guard let link = linkIndex(of: peer) else { return }
     links[link].discovery.remove(session)
     links[link].rssiReaders.removeAll { $0 == session }

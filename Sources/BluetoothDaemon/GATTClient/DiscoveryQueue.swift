@@ -14,7 +14,7 @@ enum DiscoveryProcedure: Hashable {
 /// The discovery procedures of one link, and the sessions that wait for them.
 struct DiscoveryQueue {
   struct Waiter {
-    let session: CentralSlot
+    let session: CentralSessionID
     let procedure: DiscoveryProcedure
     /// The UUIDs to report; empty: all.
     let filter: [BluetoothUUID]
@@ -38,5 +38,5 @@ struct DiscoveryQueue {
   }
 
   /// Removes the requests of a session.
-  mutating func remove(_ session: CentralSlot) { waiters.removeAll { $0.session == session } }
+  mutating func remove(_ session: CentralSessionID) { waiters.removeAll { $0.session == session } }
 }

@@ -8,7 +8,7 @@ struct NotificationTable {
   /// other.
   struct Change {
     /// The session; nil: it has ended, and gets no event.
-    var session: CentralSlot?
+    var session: CentralSessionID?
     let isOn: Bool
   }
 
@@ -22,7 +22,7 @@ struct NotificationTable {
   struct Entry {
     /// The handle of the characteristic's value.
     let characteristic: AttributeHandle
-    var subscribers: [CentralSlot] = []
+    var subscribers: [CentralSessionID] = []
     var changes: [Change] = []
     var state = State.idle
   }
@@ -47,7 +47,7 @@ struct NotificationTable {
   /// The next step for the first waiting change of an entry.
   enum Decision: Equatable {
     /// No request to the peer is necessary: the session is, or is not, a subscriber now.
-    case settled(CentralSlot?, isOn: Bool)
+    case settled(CentralSessionID?, isOn: Bool)
     /// The peer's Client Characteristic Configuration must change.
     case configure(isOn: Bool)
   }
@@ -98,7 +98,7 @@ struct NotificationTable {
   }
 
   /// Undoes the subscriptions of a session that has ended, without events for it.
-  mutating func leave(_ session: CentralSlot) {
+  mutating func leave(_ session: CentralSessionID) {
     for index in entries.indices {
       let isBusy = entries[index].state != .idle
       for change in entries[index].changes.indices where entries[index].changes[change].session == session {

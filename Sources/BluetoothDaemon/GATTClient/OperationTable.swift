@@ -3,9 +3,9 @@ import BluetoothWire
 
 /// The purpose of a request of the GATT client.
 enum Operation {
-  case read(CentralSlot, RemoteAttributeID)
-  case write(CentralSlot, RemoteAttributeID)
-  case writeWithoutResponse(CentralSlot, TransmitCredits)
+  case read(CentralSessionID, RemoteAttributeID)
+  case write(CentralSessionID, RemoteAttributeID)
+  case writeWithoutResponse(CentralSessionID, TransmitCredits)
   case discovery(DiscoveryProcedure)
   /// A write of a Client Characteristic Configuration, given by the handle of the characteristic's value.
   case configuration(AttributeHandle)
@@ -13,7 +13,7 @@ enum Operation {
   /// A request whose session no longer waits for it.
   case abandoned
 
-  var session: CentralSlot? {
+  var session: CentralSessionID? {
     switch self {
     case .read(let session, _), .write(let session, _), .writeWithoutResponse(let session, _): session
     case .discovery, .configuration, .preparation, .abandoned: nil
@@ -59,10 +59,11 @@ struct OperationTable {
   /// Marks the requests of a session on `connection` as abandoned, so that no session gets their results. Passes each
   /// operation to `body`.
   mutating func abandon(
-    of session: CentralSlot, on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void
+    of session: CentralSessionID, on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void
   ) {
     for index in entries.values.indices where entries.values[index]?.connection == connection {
-      entries.update(entries.key(at: index)) { entry in
+      guard let key = entries.key(at: index) else { continue }
+      entries.update(key) { entry in
         guard entry.operation.session == session else { return }
         body(entry.operation)
         entry.operation = .abandoned

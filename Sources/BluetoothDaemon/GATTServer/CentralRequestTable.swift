@@ -3,7 +3,7 @@ import BluetoothWire
 
 /// A client's request that an app must answer.
 struct PendingCentralRequest {
-  let session: PeripheralSlot
+  let session: PeripheralSessionID
   let connection: HCI.ConnectionHandle
   let request: GATTServerRequest
   /// True if the request was passed to several sessions: the client gets the answer when all of them have answered.
@@ -34,7 +34,7 @@ struct CentralRequestTable {
 
   /// Removes and returns the request that a session answers; nil: no request with this identifier waits for this
   /// session.
-  mutating func remove(_ id: CentralRequestID, of session: PeripheralSlot) -> PendingCentralRequest? {
+  mutating func remove(_ id: CentralRequestID, of session: PeripheralSessionID) -> PendingCentralRequest? {
     let key = SlotKey(rawValue: id.number)
     guard let index = requests.index(of: key), requests.values[index]?.session == session else { return nil }
     return requests.remove(at: index)
@@ -62,7 +62,7 @@ struct CentralRequestTable {
   }
 
   /// Removes and returns the requests that wait for a session that has ended.
-  mutating func removeAll(of session: PeripheralSlot) -> [PendingCentralRequest] {
+  mutating func removeAll(of session: PeripheralSessionID) -> [PendingCentralRequest] {
     let places = requests.values.indices.filter { requests.values[$0]?.session == session }
     return places.compactMap { requests.remove(at: $0) }
   }

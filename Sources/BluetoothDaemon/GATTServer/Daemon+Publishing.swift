@@ -2,12 +2,14 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  mutating func add(_ service: LocalService, of session: PeripheralSlot, at now: Instant) {
+  mutating func add(_ service: LocalService, of session: PeripheralSessionID, at now: Instant) {
     deliver(.serviceAdded(service.id, place(service, of: session, at: now)), to: session)
   }
 
   /// Adds a service to the host's database. Returns nil if successful, otherwise the error.
-  private mutating func place(_ service: LocalService, of session: PeripheralSlot, at now: Instant) -> SessionError? {
+  private mutating func place(_ service: LocalService, of session: PeripheralSessionID, at now: Instant)
+    -> SessionError?
+  {
     guard !ReservedService.contains(service.uuid) else { return .uuidNotAllowed }
     guard localDatabase.service(service.id, of: session) == nil else { return .invalidParameters }
     var includes: [AttributeHandle] = []
@@ -28,14 +30,14 @@ extension Daemon {
     }
   }
 
-  mutating func remove(_ id: LocalAttributeID, of session: PeripheralSlot, at now: Instant) {
+  mutating func remove(_ id: LocalAttributeID, of session: PeripheralSessionID, at now: Instant) {
     guard let service = localDatabase.service(id, of: session) else { return }
     remove(service, at: now)
   }
 
   /// Removes all services of a session in the reverse order of their addition, so that a service is removed before the
   /// services that it includes.
-  mutating func removeAllServices(of session: PeripheralSlot, at now: Instant) {
+  mutating func removeAllServices(of session: PeripheralSessionID, at now: Instant) {
     for service in localDatabase.services.reversed() where service.session == session { remove(service, at: now) }
   }
 

@@ -46,7 +46,7 @@ extension Daemon {
       if let request { host.respond(to: request, on: connection, with: .failure(.invalidHandle), at: now) }
       return
     }
-    var sessions: [PeripheralSlot] = []
+    var sessions: [PeripheralSessionID] = []
     for case .some(let owner) in owners where !sessions.contains(localDatabase.characteristics[owner].session) {
       sessions.append(localDatabase.characteristics[owner].session)
     }
@@ -75,7 +75,7 @@ extension Daemon {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    if request == nil, let backlog = peripherals.entries[characteristic.session.index]?.backlog, discards(backlog) {
+    if request == nil, let counters = peripheralCounters(of: characteristic.session), discards(counters.backlog) {
       return
     }
     let id = request.map {
@@ -88,7 +88,7 @@ extension Daemon {
   }
 
   mutating func respond(
-    to id: CentralRequestID, _ error: ATT.ErrorCode?, value: ByteSlice, by session: PeripheralSlot, at now: Instant
+    to id: CentralRequestID, _ error: ATT.ErrorCode?, value: ByteSlice, by session: PeripheralSessionID, at now: Instant
   ) {
     guard let request = centralRequests.remove(id, of: session) else { return }
     answer(request, error.map { .failure($0) } ?? .success(value), at: now)
@@ -125,12 +125,13 @@ extension Daemon {
   /// Sends an updated value. The session's client has taken a credit for it, which comes back when the value has been
   /// sent to all clients.
   mutating func update(
-    _ id: LocalAttributeID, _ value: ByteSlice, _ centrals: [PeerHandle]?, by slot: PeripheralSlot, at now: Instant
+    _ id: LocalAttributeID, _ value: ByteSlice, _ centrals: [PeerHandle]?, by session: PeripheralSessionID,
+    at now: Instant
   ) {
-    guard let session = peripherals[slot] else { return }
-    let call = updates.add(session)
+    guard let counters = peripheralCounters(of: session) else { return }
+    let call = updates.add(session, counters.updateCredits)
     var copies = 0
-    if let index = localDatabase.characteristic(id, of: slot) {
+    if let index = localDatabase.characteristic(id, of: session) {
       let handle = localDatabase.characteristics[index].handle
       for subscriber in localDatabase.characteristics[index].subscribers.indices {
         let connection = localDatabase.characteristics[index].subscribers[subscriber]
@@ -152,8 +153,7 @@ extension Daemon {
   }
 
   private mutating func finishUpdate(_ call: SlotKey, copies: Int) {
-    guard let session = updates.finish(call, copies: copies), let slot = session.slot else { return }
-    deliver(.readyToUpdate, to: slot)
+    if let session = updates.finish(call, copies: copies) { deliver(.readyToUpdate, to: session) }
   }
 
   // MARK: End of a link
@@ -167,7 +167,7 @@ extension Daemon {
       let characteristic = localDatabase.characteristics[index]
       deliver(.unsubscribed(central, characteristic.id), to: characteristic.session)
     }
-    for slot in peripherals.slots { deliver(.centralDisconnected(central), to: slot) }
+    deliverToPeripherals(.centralDisconnected(central))
     while let update = links[link].updates.popFirst() { finishUpdate(update.call, copies: 1) }
   }
 }

@@ -4,14 +4,14 @@ import BluetoothWire
 /// The services of all apps, with their positions in the host's database.
 struct LocalDatabase {
   struct Service {
-    let session: PeripheralSlot
+    let session: PeripheralSessionID
     let id: LocalAttributeID
     let range: ClosedRange<AttributeHandle>
     let characteristicCount: Int
   }
 
   struct Characteristic {
-    let session: PeripheralSlot
+    let session: PeripheralSessionID
     let id: LocalAttributeID
     /// The handle of the characteristic's value.
     let handle: AttributeHandle
@@ -20,7 +20,7 @@ struct LocalDatabase {
   }
 
   private struct Key: Hashable {
-    let session: PeripheralSlot
+    let session: PeripheralSessionID
     let id: LocalAttributeID
   }
 
@@ -32,17 +32,17 @@ struct LocalDatabase {
   private var byHandle: [AttributeHandle: Int] = [:]
   private var byID: [Key: Int] = [:]
 
-  func service(_ id: LocalAttributeID, of session: PeripheralSlot) -> Service? {
+  func service(_ id: LocalAttributeID, of session: PeripheralSessionID) -> Service? {
     servicesByID[Key(session: session, id: id)]
   }
 
-  func characteristic(_ id: LocalAttributeID, of session: PeripheralSlot) -> Int? {
+  func characteristic(_ id: LocalAttributeID, of session: PeripheralSessionID) -> Int? {
     byID[Key(session: session, id: id)]
   }
 
   func characteristic(at handle: AttributeHandle) -> Int? { byHandle[handle] }
 
-  mutating func add(_ service: LocalService, of session: PeripheralSlot, at placement: GATTServicePlacement) {
+  mutating func add(_ service: LocalService, of session: PeripheralSessionID, at placement: GATTServicePlacement) {
     let entry = Service(
       session: session, id: service.id, range: placement.range, characteristicCount: service.characteristics.count)
     services.append(entry)

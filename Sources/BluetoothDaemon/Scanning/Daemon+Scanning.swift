@@ -3,20 +3,20 @@ import BluetoothWire
 
 extension Daemon {
   /// Starts a session's scan, or restarts it with another request.
-  mutating func scan(_ request: ScanRequest, by session: CentralSlot, at now: Instant) {
-    centrals[session]?.scan = ActiveScan(request)
+  mutating func scan(_ request: ScanRequest, by session: CentralSessionID, at now: Instant) {
+    centrals.update(session.key) { $0.scan = ActiveScan(request) }
     updateScanning(at: now)
   }
 
-  mutating func stopScan(by session: CentralSlot, at now: Instant) {
-    centrals[session]?.scan = nil
+  mutating func stopScan(by session: CentralSessionID, at now: Instant) {
+    centrals.update(session.key) { $0.scan = nil }
     updateScanning(at: now)
   }
 
   /// Starts or stops the controller's scan, which runs as long as any session scans. The controller reports every
   /// packet: filters and the merging with scan responses differ from session to session, so the daemon applies them.
   private mutating func updateScanning(at now: Instant) {
-    let isWanted = centrals.entries.contains { $0?.scan != nil }
+    let isWanted = centrals.values.contains { $0?.scan != nil }
     guard isWanted != isScanning else { return }
     isScanning = isWanted
     if !isWanted { sightings.removeAll() }
@@ -40,17 +40,17 @@ extension Daemon {
 
   /// Reports the device to each session whose scan it matches.
   private mutating func tell(_ sighting: Sighting, of address: DeviceAddress, rssi: Int8) {
-    for slot in centrals.slots {
+    for index in centrals.values.indices {
       // An app that does not keep up will get a later packet.
-      if centrals.entries[slot.index]?.session.backlog.isFull == true { continue }
-      guard let overflow = centrals.entries[slot.index]?.scan?.match(sighting.content),
+      guard let key = centrals.key(at: index), centrals.values[index]?.counters.backlog.isFull != true,
+        let overflow = centrals.values[index]?.scan?.match(sighting.content),
         let peer = enter(address, sighting.content),
-        centrals[slot]?.scan?.reports(peer, sighting.content, overflow: overflow) == true
+        centrals.update(key, { $0.scan?.reports(peer, sighting.content, overflow: overflow) }) == true
       else { continue }
       let discovery = Discovery(
         peer: peers[peer].info, content: sighting.content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
-      deliver(.discovered(discovery), to: slot)
+      deliver(.discovered(discovery), to: SessionID(key: key))
     }
   }
 

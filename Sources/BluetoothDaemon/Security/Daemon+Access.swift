@@ -95,13 +95,13 @@ extension Daemon {
   mutating func tellState(after before: AdapterState) {
     let new = stateForApps
     guard new != before else { return }
-    for slot in centrals.slots { deliver(.stateChanged(new), to: slot) }
-    for slot in peripherals.slots { deliver(.stateChanged(new), to: slot) }
+    for index in centrals.values.indices {
+      if let key = centrals.key(at: index) { deliver(.stateChanged(new), to: CentralSessionID(key: key)) }
+    }
+    deliverToPeripherals(.stateChanged(new))
   }
 
-  private var hasSessions: Bool {
-    centrals.entries.contains { $0 != nil } || peripherals.entries.contains { $0 != nil }
-  }
+  private var hasSessions: Bool { !centrals.isEmpty || !peripherals.isEmpty }
 
   private mutating func withdrawPowerQuestion() {
     guard let id = questions.power else { return }

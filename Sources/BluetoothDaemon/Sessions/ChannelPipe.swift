@@ -17,7 +17,8 @@ package protocol ChannelClient: AnyObject, Sendable {
 }
 
 /// The two buffers between an app and a channel: octets received but not yet read, and octets written but not yet sent.
-/// Both sides access it without waiting for each other. It applies flow control in both directions: the peer may send
+/// Both sides access it without waiting for each other: it is the memory that
+/// both ends of a channel share in one process. It applies flow control in both directions: the peer may send
 /// more only when the app has read what it has sent, and an app may write as much as there is room for.
 package final class ChannelPipe: Sendable {
   /// The capacity of the send buffer, in octets.
@@ -56,10 +57,15 @@ package final class ChannelPipe: Sendable {
     var wantsAnnouncement: Bool
   }
 
-  private let mailbox: Mailbox
+  /// The identifier of the channel in requests and events.
+  let handle: ChannelHandle
+  private let requests: RequestQueue
   private let state = NIOLockedValueBox(State())
 
-  init(mailbox: Mailbox) { self.mailbox = mailbox }
+  init(_ handle: ChannelHandle, requests: RequestQueue) {
+    self.handle = handle
+    self.requests = requests
+  }
 
   // MARK: App side, on any thread
 
@@ -82,7 +88,7 @@ package final class ChannelPipe: Sendable {
   package var end: ChannelEnd? { state.withLockedValue { $0.end } }
 
   /// Moves received octets into `buffer`, as many as fit, and returns their number. The caller then calls
-  /// `tellService`.
+  /// `tellDaemon`.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     state.withLockedValue { state in
       let count = state.received.withFirst(buffer.count) { octets in
@@ -95,7 +101,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Takes as many octets as there is room for and returns their number. The caller then calls `tellService`.
+  /// Takes as many octets as there is room for and returns their number. The caller then calls `tellDaemon`.
   package func write(_ octets: UnsafeRawBufferPointer) -> Int {
     state.withLockedValue { state in
       let count = min(octets.count, state.room)
@@ -116,11 +122,11 @@ package final class ChannelPipe: Sendable {
       state.hasWork = state.end == nil
       state.end = state.end ?? .closed
     }
-    tellService()
+    tellDaemon()
   }
 
   /// Stops reading: octets received now or later are discarded, and the peer gets its credits back. The caller then
-  /// calls `tellService`.
+  /// calls `tellDaemon`.
   package func discardInput() {
     state.withLockedValue { state in
       state.isInputDiscarded = true
@@ -130,7 +136,7 @@ package final class ChannelPipe: Sendable {
   }
 
   /// Requests a notification of the client, in order with the adapter's other events for apps. The caller then calls
-  /// `tellService`.
+  /// `tellDaemon`.
   package func requestAnnouncement() {
     state.withLockedValue { state in
       state.wantsAnnouncement = true
@@ -138,14 +144,14 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Posts mail if there is work of which the daemon has not been notified. The caller must hold no lock.
-  package func tellService() {
+  /// Posts a request if there is work of which the daemon has not been notified. The caller must hold no lock.
+  package func tellDaemon() {
     let isNews = state.withLockedValue { state in
       guard state.hasWork, !state.isPosted else { return false }
       state.isPosted = true
       return true
     }
-    if isNews { mailbox.post(.channel(self)) }
+    if isNews { requests.post(.channel(handle)) }
   }
 
   // MARK: Daemon side

@@ -17,6 +17,9 @@
 
   /// The key as one number: the index in the lower half, the generation in the upper half.
   @inlinable package var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(index) }
+
+  // Both halves at once: keys are parts of dictionary keys on hot paths.
+  @inlinable package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }
 
 /// A table of values in numbered slots. The lowest vacant slot is used first, so that the table stays dense and its
@@ -46,7 +49,18 @@
     let index = takeVacancy()
     values[index] = value
     count += 1
-    return key(at: index)
+    return SlotKey(index: UInt32(truncatingIfNeeded: index), generation: generations[index])
+  }
+
+  /// Stores `value` under the key that another table, which this one follows, has for it. Replaces the value in the
+  /// key's slot.
+  @inlinable package mutating func place(_ value: Value, at key: SlotKey) {
+    let index = Int(key.index)
+    while values.count <= index { addSlot() }
+    if values[index] == nil { count += 1 }
+    values[index] = value
+    generations[index] = key.generation
+    vacancies[index >> 6] &= ~(1 << UInt64(index & 63))
   }
 
   /// Returns the slot's index; nil: the value of this key has been removed.
@@ -56,9 +70,10 @@
     return index
   }
 
-  /// Returns the key of the value at `index`, which must not be vacant.
-  @inlinable package func key(at index: Int) -> SlotKey {
-    SlotKey(index: UInt32(truncatingIfNeeded: index), generation: generations[index])
+  /// Returns the key of the value at `index`; nil: the slot is vacant.
+  @inlinable package func key(at index: Int) -> SlotKey? {
+    guard values[index] != nil else { return nil }
+    return SlotKey(index: UInt32(truncatingIfNeeded: index), generation: generations[index])
   }
 
   /// A copy of the value of `key`; nil: it has been removed.
@@ -106,10 +121,18 @@
       firstVacancy += 1
     }
     let index = values.count
+    addSlot()
+    vacancies[index >> 6] &= ~(1 << UInt64(index & 63))
+    return index
+  }
+
+  /// Adds a vacant slot.
+  @inlinable mutating func addSlot() {
+    let index = values.count
     values.append(nil)
     generations.append(0)
     if index & 63 == 0 { vacancies.append(0) }
-    return index
+    vacancies[index >> 6] |= 1 << UInt64(index & 63)
   }
 }
 

@@ -74,10 +74,8 @@ open class CBMutableDescriptor: CBDescriptor {
   }
 }
 
-// The UUIDs used by this module · Assigned Numbers, 3.5 and 3.7.
+// The UUIDs used by this module · Assigned Numbers, 3.7.
 extension BluetoothUUID {
-  static let genericAccess: BluetoothUUID = 0x1800
-  static let genericAttribute: BluetoothUUID = 0x1801
   static let extendedProperties: BluetoothUUID = 0x2900
   static let userDescription: BluetoothUUID = 0x2901
   static let clientConfiguration: BluetoothUUID = 0x2902

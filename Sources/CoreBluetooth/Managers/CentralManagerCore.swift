@@ -17,7 +17,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     var isScanning = false
     var hasAskedForPower = false
     var peripherals: [PeerHandle: Entry] = [:]
-    var echoes = Echoes()
+    var replies = OrderedReplies()
   }
 
   /// A weak reference to a peripheral, because the manager does not retain its peripherals.
@@ -50,7 +50,10 @@ final class CentralManagerCore: ManagerCore, CentralClient {
       state.session = adapter?.openCentralSession(for: self)
     }
     // Without an adapter there is no session to report the state.
-    if adapter == nil { callbacks.enqueue { self.handle(.event(.stateChanged(.unsupported))) } }
+    if adapter == nil {
+      let event = CentralEvent.stateChanged(.unsupported)
+      callbacks.enqueue { self.handle(event, CentralEventCopies()) }
+    }
   }
 
   /// Ends the scan, all links and all callbacks when the manager is released.
@@ -92,8 +95,8 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   /// Runs `answer` on the app's queue, after the answers to all earlier calls.
   func answerInTurn(_ answer: @escaping () -> Void) {
-    let (session, number) = with { ($0.session, $0.echoes.add(answer)) }
-    session?.send(.echo(number))
+    let (session, number) = with { ($0.session, $0.replies.add(answer)) }
+    session?.send(.barrier(number))
   }
 
   func scan(_ request: ScanRequest) {
@@ -176,41 +179,52 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   var queuesEvents: Bool { !callbacks.isInVirtualTime }
 
   func receive(_ event: CentralEvent) {
-    let delivery = CentralDelivery(event, adapter: adapter)
+    let copies = copies(of: event)
     if callbacks.isInVirtualTime {
-      callbacks.perform { handle(delivery) }
+      callbacks.perform { handle(event, copies) }
     } else {
       let session = with { $0.session }
       session?.eventQueued()
+      let event = event.withoutOctets
       callbacks.enqueue {
-        if delivery.isStateChange { session?.states.noteSeen() }
-        self.handle(delivery)
+        if case .stateChanged = event { session?.noteStateSeen() }
+        self.handle(event, copies)
         session?.eventHandled()
       }
     }
   }
 
-  /// Handles an event on the app's queue.
-  private func handle(_ delivery: CentralDelivery) {
-    guard let manager = with({ $0.manager }) else { return }
-    switch delivery {
-    case .event(.stateChanged(let state)): changeState(to: CBManagerState(state), of: manager)
-    case .event(.echoed(let number)): with { $0.echoes.take(number) }?()
-    case .event(.connected(let peer, let length)): connected(peer, maximumWriteLength: length, manager)
-    case .event(.connectionFailed(let peer, let error)): connectionFailed(peer, error, manager)
-    case .event(let event): handle(event)
-    case .discovered(let peer, let advertisement, let rssi):
-      discovered(peer, advertisement.value, rssi: rssi, manager)
-    case .disconnected(let peer, let error, let isReconnecting, let time):
-      disconnected(peer, error, isReconnecting: isReconnecting, at: time, manager)
-    case .valueRead(let peer, let attribute, let result): peripheral(peer)?.valueRead(attribute, result)
-    case .valueChanged(let peer, let attribute, let value): peripheral(peer)?.valueChanged(attribute, value)
+  /// Reads the parts of an event that must be read when it arrives.
+  private func copies(of event: CentralEvent) -> CentralEventCopies {
+    var copies = CentralEventCopies()
+    switch event {
+    case .discovered(let discovery): copies.advertisement = AppBox(value: discovery.advertisementData)
+    case .disconnected: copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
+    case .valueRead(_, _, .success(let value)), .valueChanged(_, _, let value): copies.octets = Data(value)
+    case .channelOpened(_, .success(let info)): copies.channel = with { $0.session }?.takeChannel(info)
+    case .stateChanged, .connected, .connectionFailed, .maximumWriteLengthChanged, .nameChanged, .rssiRead,
+      .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
+      .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse,
+      .channelOpened(_, .failure), .servicesModified, .barrierReached:
+      break
     }
+    return copies
   }
 
-  /// Forwards an event to the peripheral, for its delegate.
-  private func handle(_ event: CentralEvent) {
+  /// Handles an event on the app's queue.
+  ///
+  /// - Parameter copies: what was read of the event when it arrived; its octets are no longer valid.
+  private func handle(_ event: CentralEvent, _ copies: CentralEventCopies) {
+    guard let manager = with({ $0.manager }) else { return }
     switch event {
+    case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
+    case .barrierReached(let number): with { $0.replies.take(number) }?()
+    case .discovered(let discovery):
+      discovered(discovery.peer, copies.advertisement?.value ?? [:], rssi: discovery.rssi, manager)
+    case .connected(let peer, let length): connected(peer, maximumWriteLength: length, manager)
+    case .connectionFailed(let peer, let error): connectionFailed(peer, error, manager)
+    case .disconnected(let peer, let error, let isReconnecting):
+      disconnected(peer, error, isReconnecting: isReconnecting, at: copies.time, manager)
     case .maximumWriteLengthChanged(let peer, let length): peripheral(peer)?.setMaximumWriteLength(length)
     case .nameChanged(let peer, let name): peripheral(peer)?.nameChanged(name)
     case .rssiRead(let peer, let result): peripheral(peer)?.rssiRead(result)
@@ -220,14 +234,14 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     case .characteristicsDiscovered(let peer, let id, let result):
       peripheral(peer)?.characteristicsDiscovered(id, result)
     case .descriptorsDiscovered(let peer, let id, let result): peripheral(peer)?.descriptorsDiscovered(id, result)
+    case .valueRead(let peer, let id, let result): peripheral(peer)?.valueRead(id, result.map { _ in copies.octets })
+    case .valueChanged(let peer, let id, _): peripheral(peer)?.valueChanged(id, copies.octets)
     case .written(let peer, let id, let error): peripheral(peer)?.written(id, error)
     case .notifyStateChanged(let peer, let id, let isNotifying, let error):
       peripheral(peer)?.notifyStateChanged(id, isNotifying, error)
     case .readyToWriteWithoutResponse(let peer): peripheral(peer)?.readyToWrite()
     case .servicesModified(let peer, let ids): peripheral(peer)?.servicesModified(ids)
-    case .channelOpened(let peer, let result): peripheral(peer)?.channelOpened(result)
-    case .stateChanged, .echoed, .connected, .connectionFailed, .discovered, .disconnected, .valueRead, .valueChanged:
-      break
+    case .channelOpened(let peer, let result): peripheral(peer)?.channelOpened(result.map { _ in copies.channel })
     }
   }
 }

@@ -15,7 +15,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     /// The connected centrals.
     var centrals: [PeerHandle: CBCentral] = [:]
     var openRequests: [CentralRequestID: PendingAnswer] = [:]
-    var echoes = Echoes()
+    var replies = OrderedReplies()
   }
 
   /// The advertising state, according to the app's calls and the daemon's replies.
@@ -57,7 +57,10 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
       state.session = adapter?.openPeripheralSession(for: self)
     }
     // Without an adapter there is no session to report the state.
-    if adapter == nil { callbacks.enqueue { self.handle(.event(.stateChanged(.unsupported))) } }
+    if adapter == nil {
+      let event = PeripheralEvent.stateChanged(.unsupported)
+      callbacks.enqueue { self.handle(event, PeripheralEventCopies()) }
+    }
   }
 
   /// Ends advertising, all services and all callbacks when the manager is released.
@@ -104,13 +107,13 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   ) {
     let error = CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text])
     let (session, number) = with { state in
-      let number = state.echoes.add { [weak self] in
+      let number = state.replies.add { [weak self] in
         guard let self, let manager = with({ $0.manager }), let delegate else { return }
         call(manager, delegate, error)
       }
       return (state.session, number)
     }
-    session?.send(.echo(number))
+    session?.send(.barrier(number))
   }
 
   func startAdvertising(localName: String?, services: [BluetoothUUID]) {
@@ -195,30 +198,40 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   var queuesEvents: Bool { !callbacks.isInVirtualTime }
 
   func receive(_ event: PeripheralEvent) {
-    let delivery = PeripheralDelivery(event)
+    let copies = copies(of: event)
     if callbacks.isInVirtualTime {
-      callbacks.perform { handle(delivery) }
+      callbacks.perform { handle(event, copies) }
     } else {
       let session = with { $0.session }
       session?.eventQueued()
+      let event = event.withoutOctets
       callbacks.enqueue {
-        if delivery.isStateChange { session?.states.noteSeen() }
-        self.handle(delivery)
+        if case .stateChanged = event { session?.noteStateSeen() }
+        self.handle(event, copies)
         session?.eventHandled()
       }
     }
   }
 
-  /// Handles an event on the app's queue.
-  private func handle(_ delivery: PeripheralDelivery) {
-    guard let manager = with({ $0.manager }) else { return }
-    switch delivery {
-    case .event(let event): handle(event, manager)
-    case .writeRequested(let request, let central, let parts): writeRequested(request, central, parts, manager)
+  /// Reads the parts of an event that must be read when it arrives.
+  private func copies(of event: PeripheralEvent) -> PeripheralEventCopies {
+    var copies = PeripheralEventCopies()
+    switch event {
+    case .writeRequested(_, _, let writes):
+      copies.parts = writes.map {
+        PeripheralEventCopies.WrittenPart(characteristic: $0.characteristic, offset: $0.offset, value: Data($0.value))
+      }
+    case .channelOpened(_, let info): copies.channel = with { $0.session }?.takeChannel(info)
+    case .stateChanged, .advertisingStarted, .serviceAdded, .subscribed, .unsubscribed, .maximumUpdateLengthChanged,
+      .readRequested, .centralDisconnected, .channelPublished, .channelUnpublished, .readyToUpdate, .barrierReached:
+      break
     }
+    return copies
   }
 
-  private func handle(_ event: PeripheralEvent, _ manager: CBPeripheralManager) {
+  /// Handles an event on the app's queue; see `CentralManagerCore.handle`.
+  private func handle(_ event: PeripheralEvent, _ copies: PeripheralEventCopies) {
+    guard let manager = with({ $0.manager }) else { return }
     switch event {
     case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
     case .advertisingStarted(let error):
@@ -236,10 +249,11 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
       delegate?.peripheralManager(manager, didPublishL2CAPChannel: psm, error: error?.appError())
     case .channelUnpublished(let psm, let error):
       delegate?.peripheralManager(manager, didUnpublishL2CAPChannel: psm, error: error?.appError())
-    case .channelOpened(let central, let channel): channelOpened(channel, by: central, manager)
+    case .writeRequested(let request, let central, _): writeRequested(request, central, copies.parts, manager)
+    case .channelOpened(let central, _):
+      if let channel = copies.channel { channelOpened(channel, by: central, manager) }
     case .readyToUpdate: delegate?.peripheralManagerIsReady(toUpdateSubscribers: manager)
-    case .echoed(let number): with { $0.echoes.take(number) }?()
-    case .writeRequested: break
+    case .barrierReached(let number): with { $0.replies.take(number) }?()
     }
   }
 }

@@ -103,7 +103,7 @@ extension PeripheralManagerCore {
   }
 
   func writeRequested(
-    _ id: CentralRequestID?, _ info: CentralInfo, _ parts: [PeripheralDelivery.WrittenPart],
+    _ id: CentralRequestID?, _ info: CentralInfo, _ parts: [PeripheralEventCopies.WrittenPart],
     _ manager: CBPeripheralManager
   ) {
     let targets = with { state in parts.map { state.database.characteristic($0.characteristic) } }
@@ -121,33 +121,5 @@ extension PeripheralManagerCore {
     }
     if let id { with { $0.openRequests[id] = answer } }
     delegate?.peripheralManager(manager, didReceiveWrite: requests)
-  }
-}
-
-/// A `PeripheralEvent` for the app's queue. Octets are copied here, once, because the executor's buffers are only
-/// borrowed.
-enum PeripheralDelivery: Sendable {
-  struct WrittenPart: Sendable {
-    var characteristic: LocalAttributeID
-    var offset: Int
-    var value: Data
-  }
-
-  /// An event without octets.
-  case event(PeripheralEvent)
-  case writeRequested(CentralRequestID?, CentralInfo, [WrittenPart])
-
-  init(_ event: PeripheralEvent) {
-    switch event {
-    case .writeRequested(let request, let central, let writes):
-      self = .writeRequested(
-        request, central,
-        writes.map { WrittenPart(characteristic: $0.characteristic, offset: $0.offset, value: Data($0.value)) })
-    default: self = .event(event)
-    }
-  }
-
-  var isStateChange: Bool {
-    if case .event(.stateChanged) = self { true } else { false }
   }
 }

@@ -28,8 +28,7 @@ extension CBPeripheral {
   func servicesDiscovered(_ result: Result<[RemoteService], SessionError>) {
     guard isConnected else { return }
     let error = result.takeValue { found in
-      // Apple's systems hide these two services.
-      let visible = found.filter { $0.uuid != .genericAccess && $0.uuid != .genericAttribute }.map { adopt($0) }
+      let visible = found.map { adopt($0) }
       content.withLockedValue { $0.services = joined($0.services, visible) }
     }
     currentDelegate?.peripheral(self, didDiscoverServices: error)

@@ -100,11 +100,12 @@ extension CBPeripheral {
   }
 
   /// Reports an opened channel. If the link is no longer connected, the channel is released and closes.
-  func channelOpened(_ result: Result<OpenChannel, SessionError>) {
+  func channelOpened(_ result: Result<OpenChannel?, SessionError>) {
     guard isConnected else { return }
     switch result {
-    case .success(let channel):
-      let channel = CBL2CAPChannel(channel, peer: self, isInVirtualTime: core.callbacks.isInVirtualTime)
+    case .success(let open):
+      guard let open else { return }
+      let channel = CBL2CAPChannel(open, peer: self, isInVirtualTime: core.callbacks.isInVirtualTime)
       currentDelegate?.peripheral(self, didOpen: channel, error: nil)
     case .failure(let error): currentDelegate?.peripheral(self, didOpen: nil, error: error.appError())
     }

@@ -53,7 +53,7 @@ final class ChannelStreams: ChannelClient {
     } else {
       side.signal()
     }
-    pipe.tellService()
+    pipe.tellDaemon()
   }
 
   // MARK: Calls by apps

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("The advertising of all apps")
 struct AdvertisingStateTests {
-  let one: PeripheralSlot
-  let two: PeripheralSlot
+  let one: PeripheralSessionID
+  let two: PeripheralSessionID
   var advertising = AdvertisingState()
 
-  init() { (one, two) = peripheralSlots() }
+  init() { (one, two) = peripheralSessions() }
 
   @Test("6.1 A session that advertises can't start again")
   mutating func twice() {

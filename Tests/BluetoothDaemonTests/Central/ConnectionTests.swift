@@ -159,7 +159,7 @@ struct ConnectionTests {
   func appGone() throws {
     let peer = try phone.find()
     var gone: CentralRecorder? = CentralRecorder()
-    let session = CentralSession(client: gone!, mailbox: air.devices[1].mailbox)
+    let session = CentralSession(client: gone!, in: air.devices[1].sessions)
     session.send(.connect(peer, delay: .zero, reconnects: false))
     air.run()
     gone = nil

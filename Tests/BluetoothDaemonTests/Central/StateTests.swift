@@ -39,12 +39,12 @@ struct StateTests {
     #expect(Phone(air, device).takeEvents() == ["state poweredOff"])
   }
 
-  @Test("1.3 Commands while the device is off are dropped, but an echo returns")
+  @Test("1.3 Commands while the device is off are dropped, but a barrier is reached")
   func dropped() {
     let device = air.add("Phone", isOn: false)
     let phone = Phone(air, device)
     #expect(phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false))).isEmpty)
-    #expect(phone.send(.echo(7)).map(\.text) == ["echoed 7"])
+    #expect(phone.send(.barrier(7)).map(\.text) == ["barrier 7"])
     air.setPower(true, of: device)
     #expect(!air.devices[device].controller.isScanning)
   }

@@ -30,20 +30,22 @@ struct ChannelTests {
   }
 
   private func open(_ psm: UInt16, by phone: Phone) throws -> OpenChannel {
-    for case .channelOpened(_, let result) in phone.send(.openChannel(peer, psm: psm)) { return try result.get() }
+    for case .channelOpened(_, let result) in phone.send(.openChannel(peer, psm: psm)) {
+      return try #require(phone.session.takeChannel(result.get()))
+    }
     throw SessionError.timeout
   }
 
   private func accepted(_ sensor: Sensor) throws -> OpenChannel {
     let channels = sensor.recorder.take().compactMap { event -> OpenChannel? in
-      if case .channelOpened(_, let channel) = event { channel } else { nil }
+      if case .channelOpened(_, let channel) = event { sensor.session.takeChannel(channel) } else { nil }
     }
     return try #require(channels.last)
   }
 
   private func write(_ octets: [UInt8], _ channel: OpenChannel) -> Int {
     let count = octets.withUnsafeBytes { channel.pipe.write($0) }
-    channel.pipe.tellService()
+    channel.pipe.tellDaemon()
     air.run()
     return count
   }
@@ -51,7 +53,7 @@ struct ChannelTests {
   private func read(_ channel: OpenChannel, _ maximum: Int = 70_000) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: maximum)
     let count = buffer.withUnsafeMutableBytes { channel.pipe.read(into: $0) }
-    channel.pipe.tellService()
+    channel.pipe.tellDaemon()
     air.run()
     return Array(buffer.prefix(count))
   }
@@ -106,7 +108,9 @@ struct ChannelTests {
     let there = try open(try publish(sensor), by: phone)
     let psm = try publish(offered)
     var back: OpenChannel?
-    for case .channelOpened(_, let result) in opener.send(.openChannel(handle, psm: psm)) { back = try result.get() }
+    for case .channelOpened(_, let result) in opener.send(.openChannel(handle, psm: psm)) {
+      back = opener.session.takeChannel(try result.get())
+    }
     let channel = try #require(back)
     _ = write([1, 2, 3], channel)
     #expect(read(try accepted(offered)) == [1, 2, 3])

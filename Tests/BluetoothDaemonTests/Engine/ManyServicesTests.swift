@@ -59,7 +59,7 @@ struct ManyServicesTests {
 
   @Test("Apps' services are added and removed in any order, and each is found as in a plain list")
   func localDatabase() {
-    let (slot, _) = peripheralSlots()
+    let (slot, _) = peripheralSessions()
     var database = LocalDatabase()
     var generator = RandomStream(seed: 5)
     /// The services that exist, each with the handles of its values.

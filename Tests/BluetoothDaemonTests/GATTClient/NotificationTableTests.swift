@@ -5,11 +5,11 @@ import Testing
 
 @Suite("Subscriptions of several sessions")
 struct NotificationTableTests {
-  let one: CentralSlot
-  let two: CentralSlot
+  let one: CentralSessionID
+  let two: CentralSessionID
   var table = NotificationTable()
 
-  init() { (one, two) = centralSlots() }
+  init() { (one, two) = centralSessions() }
 
   /// Confirms the configuration as the peer.
   mutating func configure(_ isOn: Bool, sourceLocation: SourceLocation = #_sourceLocation) {

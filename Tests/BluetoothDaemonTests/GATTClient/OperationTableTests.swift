@@ -13,7 +13,7 @@ struct OperationTableTests {
 
   @Test("A token identifies its request once")
   mutating func once() throws {
-    let (one, _) = centralSlots()
+    let (one, _) = centralSessions()
     let token = try unwrapped(table.add(.read(one, id), on: link))
     #expect(table.remove(token)?.session == one)
     #expect(table.remove(token) == nil)
@@ -21,7 +21,7 @@ struct OperationTableTests {
 
   @Test("The token of an earlier request in the same slot identifies no request")
   mutating func stale() throws {
-    let (one, _) = centralSlots()
+    let (one, _) = centralSessions()
     let stale = try unwrapped(table.add(.read(one, id), on: link))
     _ = table.remove(stale)
     let token = try unwrapped(table.add(.write(one, id), on: link))
@@ -32,7 +32,7 @@ struct OperationTableTests {
 
   @Test("The end of a link returns its open requests; those of other links stay")
   mutating func linkEnds() throws {
-    let (one, _) = centralSlots()
+    let (one, _) = centralSessions()
     let gone = try unwrapped(table.add(.read(one, id), on: link))
     let staying = try unwrapped(table.add(.read(one, id), on: other))
     var count = 0
@@ -44,7 +44,7 @@ struct OperationTableTests {
 
   @Test("An abandoned request completes without a recipient")
   mutating func abandoned() throws {
-    let (one, two) = centralSlots()
+    let (one, two) = centralSessions()
     let first = try unwrapped(table.add(.read(one, id), on: link))
     let second = try unwrapped(table.add(.read(two, id), on: link))
     table.abandon(of: one, on: link) { _ in }

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Apps' services")
 struct LocalDatabaseTests {
-  let one: PeripheralSlot
-  let two: PeripheralSlot
+  let one: PeripheralSessionID
+  let two: PeripheralSessionID
   let link = HCI.ConnectionHandle(rawValue: 0x40)
   var database = LocalDatabase()
 
-  init() { (one, two) = peripheralSlots() }
+  init() { (one, two) = peripheralSessions() }
 
   func service(_ id: UInt32, characteristic: UInt32) -> LocalService {
     let definition = GATTCharacteristicDefinition(
@@ -72,15 +72,15 @@ struct LocalDatabaseTests {
 
 @Suite("Pending requests to apps")
 struct CentralRequestTableTests {
-  let one: PeripheralSlot
-  let two: PeripheralSlot
+  let one: PeripheralSessionID
+  let two: PeripheralSessionID
   let link = HCI.ConnectionHandle(rawValue: 0x40)
   let request = GATTServerRequest(number: 9)
   var table = CentralRequestTable()
 
-  init() { (one, two) = peripheralSlots() }
+  init() { (one, two) = peripheralSessions() }
 
-  func pending(_ session: PeripheralSlot, isShared: Bool = false) -> PendingCentralRequest {
+  func pending(_ session: PeripheralSessionID, isShared: Bool = false) -> PendingCentralRequest {
     PendingCentralRequest(session: session, connection: link, request: request, isShared: isShared)
   }
 
@@ -124,27 +124,27 @@ struct CentralRequestTableTests {
 @Suite("Pending updates")
 struct UpdateTableTests {
   let client = PeripheralRecorder()
-  let mailbox = Mailbox()
+  let sessions = LocalSessions()
 
   @Test("6.13 A value for several centrals costs one credit, which returns when the last copy has been sent")
   func oneCredit() {
-    let session = PeripheralSession(client: client, mailbox: mailbox)
+    let session = PeripheralSession(client: client, in: sessions)
     var table = UpdateTable()
     while session.updateCredits.take() {}
-    let call = table.add(session)
+    let call = table.add(session.id, session.updateCredits)
     table.addCopy(to: call)
     table.addCopy(to: call)
     #expect(table.finish(call, copies: 1) == nil)
-    #expect(table.finish(call, copies: 1) === session)
+    #expect(table.finish(call, copies: 1) == session.id)
     #expect(session.updateCredits.take())
   }
 
   @Test("6.13 A value without recipients returns its credit at once")
   func nobody() {
-    let session = PeripheralSession(client: client, mailbox: mailbox)
+    let session = PeripheralSession(client: client, in: sessions)
     var table = UpdateTable()
     for _ in 0..<session.updateCredits.capacity { #expect(session.updateCredits.take()) }
-    #expect(table.finish(table.add(session), copies: 0) == nil)
+    #expect(table.finish(table.add(session.id, session.updateCredits), copies: 0) == nil)
     #expect(session.updateCredits.take())
   }
 }

@@ -186,7 +186,7 @@ struct IdentifierTests {
       let host = Host(
         configuration: HostConfiguration(deviceName: "Phone"), random: RandomStream(seed: seed), pool: PacketPool())
       var service = Daemon(
-        host: host, mailbox: Mailbox(), directory: PeerDirectory(), random: RandomStream(seed: seed),
+        host: host, sessions: LocalSessions(), directory: PeerDirectory(), random: RandomStream(seed: seed),
         identityKey: key)
       return [DeviceAddress(7, .public), DeviceAddress(0xC000_0000_0007, .random)].compactMap { address in
         service.peers.enter(address).map { service.peers[$0].info.identifier }

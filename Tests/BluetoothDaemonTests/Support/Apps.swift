@@ -14,7 +14,7 @@ struct Phone {
   init(_ air: DaemonNetwork, _ device: Int) {
     self.air = air
     self.device = device
-    session = CentralSession(client: recorder, mailbox: air.devices[device].mailbox)
+    session = CentralSession(client: recorder, in: air.devices[device].sessions)
     air.run()
   }
 
@@ -80,7 +80,7 @@ struct Sensor {
 
   init(_ air: DaemonNetwork, _ device: Int) {
     self.air = air
-    session = PeripheralSession(client: recorder, mailbox: air.devices[device].mailbox)
+    session = PeripheralSession(client: recorder, in: air.devices[device].sessions)
     air.run()
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// Devices, each a daemon with a host, that receive each other without loss. Time passes in `advance` only.
 final class DaemonNetwork {
   final class Device {
-    let mailbox = Mailbox()
+    let sessions = LocalSessions()
     let directory = PeerDirectory()
     let pool = PacketPool()
     var daemon: Daemon
@@ -17,7 +17,7 @@ final class DaemonNetwork {
     init(_ configuration: HostConfiguration, _ random: RandomStream, _ bonds: any BondStore) {
       let host = Host(configuration: configuration, random: random, pool: PacketPool())
       daemon = Daemon(
-        host: host, mailbox: mailbox, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
+        host: host, sessions: sessions, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
         bonds: bonds)
     }
   }
@@ -78,13 +78,13 @@ final class DaemonNetwork {
   }
 
   private func step(_ device: Int) -> Bool {
-    devices[device].daemon.drainMailbox(at: now)
+    devices[device].daemon.handleRequests(at: now)
     if let packet = devices[device].daemon.takePacket() {
       send(packet, from: device)
       return true
     }
-    guard let delivery = devices[device].daemon.takeDelivery() else { return !devices[device].mailbox.isEmpty }
-    delivery.handOver()
+    guard let event = devices[device].daemon.takeEvent() else { return !devices[device].sessions.requests.isEmpty }
+    devices[device].sessions.deliver(event)
     return true
   }
 

@@ -8,7 +8,7 @@ extension CentralEvent {
   var text: String {
     switch self {
     case .stateChanged(let state): "state \(state)"
-    case .echoed(let number): "echoed \(number)"
+    case .barrierReached(let number): "barrier \(number)"
     case .discovered(let discovery): "discovered \(discovery.text)"
     case .connected(let peer, let length): "connected \(peer.index) \(length)"
     case .connectionFailed(let peer, let error): "failed \(peer.index) \(error.text)"
@@ -37,7 +37,7 @@ extension PeripheralEvent {
   var text: String {
     switch self {
     case .stateChanged(let state): "state \(state)"
-    case .echoed(let number): "echoed \(number)"
+    case .barrierReached(let number): "barrier \(number)"
     case .advertisingStarted(let error): "advertising \(error.text)"
     case .serviceAdded(let id, let error): "added \(id.number) \(error.text)"
     case .subscribed(_, let id): "subscribed \(id.number)"

@@ -316,17 +316,6 @@ import Testing
     #expect(peripheral.name == "new")
   }
 
-  @Test("4.18 The GAP and GATT services are hidden")
-  func hiddenServices() {
-    let bench = CentralHarness(CentralApp())
-    let peripheral = bench.connect()
-    let found = [0x1800, 0x1801, 0x180D].enumerated().map {
-      RemoteService(id: .init(UInt16($0.offset + 1)), uuid: BluetoothUUID(UInt16($0.element)), isPrimary: true)
-    }
-    bench.adapter.tell(.servicesDiscovered(peripheral.handle, .success(found)))
-    #expect(peripheral.services?.map(\.uuid.uuidString) == ["180D"])
-  }
-
   @Test("5.1 Opening a channel is passed on to the daemon, whose error is reported")
   func channel() {
     let bench = CentralHarness(CentralApp())

@@ -71,7 +71,7 @@ import Testing
 
   private final class Stand: @unchecked Sendable {
     // All its properties are constants; the pipe and the streams may be used from every thread.
-    let pipe = ChannelPipe(mailbox: Mailbox())
+    let pipe = LocalSessions().makePipe()
     let channel: CBL2CAPChannel
     let delegate = Delegate()
 

@@ -103,7 +103,7 @@ extension CentralCommand {
     case .signedWriteWithoutResponse(_, let id, let value): return "signed command \(id.handle) \(value)"
     case .setNotify(_, let id, let on): return "notify \(id.handle) \(on)"
     case .openChannel(_, let psm): return "open channel \(psm)"
-    case .echo: return "echo"
+    case .barrier: return "barrier"
     case .askForPower: return "ask for power"
     }
   }

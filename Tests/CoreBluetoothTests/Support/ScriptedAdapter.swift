@@ -8,7 +8,7 @@ import NIOConcurrencyHelpers
 final class ScriptedAdapter: Adapter, AdapterSource {
   let directory = PeerDirectory()
   let deliversInPlace: Bool
-  private let mailbox = Mailbox()
+  private let sessions = LocalSessions()
   private let kept = NIOLockedValueBox(Kept())
 
   private struct Kept {
@@ -25,13 +25,13 @@ final class ScriptedAdapter: Adapter, AdapterSource {
   func absoluteTime() -> Double { 1234.5 }
 
   func openCentralSession(for client: any CentralClient) -> CentralSession {
-    let session = CentralSession(client: client, mailbox: mailbox)
+    let session = CentralSession(client: client, in: sessions)
     kept.withLockedValue { $0.central = session }
     return session
   }
 
   func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
-    let session = PeripheralSession(client: client, mailbox: mailbox)
+    let session = PeripheralSession(client: client, in: sessions)
     kept.withLockedValue { $0.peripheral = session }
     return session
   }
@@ -43,23 +43,27 @@ final class ScriptedAdapter: Adapter, AdapterSource {
   }
 
   /// Sends an event to the central manager.
-  func tell(_ event: CentralEvent) { kept.withLockedValue { $0.central }?.client?.receive(event) }
+  func tell(_ event: CentralEvent) {
+    if let session = kept.withLockedValue({ $0.central }) { sessions.client(of: session.id)?.receive(event) }
+  }
 
   /// Sends an event to the peripheral manager.
-  func tell(_ event: PeripheralEvent) { kept.withLockedValue { $0.peripheral }?.client?.receive(event) }
+  func tell(_ event: PeripheralEvent) {
+    if let session = kept.withLockedValue({ $0.peripheral }) { sessions.client(of: session.id)?.receive(event) }
+  }
 
-  /// Returns the central manager's commands since the last call, and answers echoes.
+  /// Returns the central manager's commands since the last call, and answers barriers.
   func centralCommands() -> [CentralCommand] {
-    takeMail()
+    takeRequests()
     return kept.withLockedValue { kept in
       defer { kept.centralCommands = [] }
       return kept.centralCommands
     }
   }
 
-  /// Returns the peripheral manager's commands since the last call, and answers echoes.
+  /// Returns the peripheral manager's commands since the last call, and answers barriers.
   func peripheralCommands() -> [PeripheralCommand] {
-    takeMail()
+    takeRequests()
     return kept.withLockedValue { kept in
       defer { kept.peripheralCommands = [] }
       return kept.peripheralCommands
@@ -68,7 +72,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
 
   /// The number of closed sessions.
   var closedSessions: Int {
-    takeMail()
+    takeRequests()
     return kept.withLockedValue { $0.closed }
   }
 
@@ -78,17 +82,17 @@ final class ScriptedAdapter: Adapter, AdapterSource {
 
   var updateCredits: TransmitCredits? { kept.withLockedValue { $0.peripheral }?.updateCredits }
 
-  private func takeMail() {
-    var mail: Deque<Mail> = []
-    mailbox.takeAll(&mail)
-    for letter in mail {
-      switch letter {
-      case .central(_, .echo(let number), _): tell(CentralEvent.echoed(number))
-      case .peripheral(_, .echo(let number), _): tell(PeripheralEvent.echoed(number))
+  private func takeRequests() {
+    var requests: Deque<DaemonRequest> = []
+    sessions.requests.takeAll(&requests)
+    for request in requests {
+      switch request {
+      case .central(_, .barrier(let number), _): tell(CentralEvent.barrierReached(number))
+      case .peripheral(_, .barrier(let number), _): tell(PeripheralEvent.barrierReached(number))
       case .central(_, let command, _): kept.withLockedValue { $0.centralCommands.append(command) }
       case .peripheral(_, let command, _): kept.withLockedValue { $0.peripheralCommands.append(command) }
-      case .centralClosed, .peripheralClosed: kept.withLockedValue { $0.closed += 1 }
-      case .centralOpened, .peripheralOpened, .channel: break
+      case .closeCentral, .closePeripheral: kept.withLockedValue { $0.closed += 1 }
+      case .openCentral, .openPeripheral, .channel: break
       }
     }
   }

@@ -54,6 +54,18 @@ import Testing
     air.expect("value [87]")
   }
 
+  @Test("4.18 The GAP and GATT services are hidden")
+  func hiddenServices() {
+    let air = Air()
+    let peripheral = air.connect()
+    peripheral.discoverServices(nil)
+    air.expect("services")
+    #expect(peripheral.services?.map(\.uuid) == [Air.service])
+    peripheral.discoverServices([CBUUID(string: "1800"), CBUUID(string: "1801")])
+    air.expect("services")
+    #expect(peripheral.services?.map(\.uuid) == [Air.service])
+  }
+
   @Test(
     "4.7 A long value is read completely in one callback, with a request to the sensor's app for each part",
     arguments: [

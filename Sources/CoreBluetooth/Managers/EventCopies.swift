@@ -2,33 +2,31 @@ import BluetoothDaemon
 import BluetoothWire
 import Foundation
 
-/// A `CentralEvent` for the app's queue. Octets are copied here, once, because the executor's buffers are only
-/// borrowed.
-enum CentralDelivery: Sendable {
-  /// An event without octets.
-  case event(CentralEvent)
-  case discovered(PeerInfo, AppBox<[String: Any]>, rssi: Int8)
-  case disconnected(PeerHandle, SessionError?, isReconnecting: Bool, at: CFAbsoluteTime)
-  case valueRead(PeerHandle, RemoteAttributeID, Result<Data, SessionError>)
-  case valueChanged(PeerHandle, RemoteAttributeID, Data)
+/// The parts of a `CentralEvent` that must be read when it arrives: its octets, because the executor's buffers are only
+/// borrowed, its time, and its channel, which closes if nobody takes it.
+struct CentralEventCopies: Sendable {
+  /// The octets of a value that was read or has changed.
+  var octets = Data()
+  /// The advertisement data of a discovery.
+  var advertisement: AppBox<[String: Any]>?
+  /// The time of a disconnection.
+  var time: CFAbsoluteTime = 0
+  /// The channel that was opened.
+  var channel: OpenChannel?
+}
 
-  init(_ event: CentralEvent, adapter: (any Adapter)?) {
-    switch event {
-    case .discovered(let discovery):
-      self = .discovered(discovery.peer, AppBox(value: discovery.advertisementData), rssi: discovery.rssi)
-    case .disconnected(let peer, let error, let isReconnecting):
-      self = .disconnected(
-        peer, error, isReconnecting: isReconnecting, at: adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent())
-    case .valueRead(let peer, let attribute, let result):
-      self = .valueRead(peer, attribute, result.map { Data($0) })
-    case .valueChanged(let peer, let attribute, let value): self = .valueChanged(peer, attribute, Data(value))
-    default: self = .event(event)
-    }
+/// The parts of a `PeripheralEvent` that must be read when it arrives; see `CentralEventCopies`.
+struct PeripheralEventCopies: Sendable {
+  /// One part of a write.
+  struct WrittenPart: Sendable {
+    var characteristic: LocalAttributeID
+    var offset: Int
+    var value: Data
   }
 
-  var isStateChange: Bool {
-    if case .event(.stateChanged) = self { true } else { false }
-  }
+  var parts: [WrittenPart] = []
+  /// The channel that a central has opened.
+  var channel: OpenChannel?
 }
 
 extension Data {

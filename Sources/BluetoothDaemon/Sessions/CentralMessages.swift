@@ -1,6 +1,5 @@
 import BluetoothHost
 import BluetoothWire
-import NIOConcurrencyHelpers
 
 /// The identity of a remote attribute, valid during one connection.
 package struct RemoteAttributeID: Hashable, Sendable {
@@ -70,16 +69,17 @@ package enum CentralCommand: Sendable {
   /// Reads the value of a characteristic or a descriptor.
   case read(PeerHandle, RemoteAttributeID)
   case write(PeerHandle, RemoteAttributeID, ByteSlice)
-  /// Writes a value without response. The sender has taken one credit of `CentralSession.writeCredits` for it.
+  /// Writes a value without response. The sender has taken one credit of
+  /// `SessionCounters.writeCredits` for it.
   case writeWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
   /// The same for a characteristic that requires signed writes: the value is signed if the link is not encrypted.
   case signedWriteWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
   case setNotify(PeerHandle, RemoteAttributeID, Bool)
   /// Opens an L2CAP channel. Answered by `channelOpened`.
   case openChannel(PeerHandle, psm: UInt16)
-  /// Answered by `echoed`. The client uses it to keep answers that it can give by itself in order with the other
+  /// Answered by `barrierReached`. The client uses it to keep answers that it can give by itself in order with the other
   /// answers.
-  case echo(UInt32)
+  case barrier(UInt32)
   /// Asks the user to switch Bluetooth on if it is off.
   case askForPower
 }
@@ -134,86 +134,41 @@ package enum CentralEvent: Sendable {
   case notifyStateChanged(PeerHandle, RemoteAttributeID, isNotifying: Bool, SessionError?)
   /// A credit is available again after the credits had run out.
   case readyToWriteWithoutResponse(PeerHandle)
-  case channelOpened(PeerHandle, Result<OpenChannel, SessionError>)
+  case channelOpened(PeerHandle, Result<ChannelInfo, SessionError>)
   /// The services with these IDs are no longer valid.
   case servicesModified(PeerHandle, [RemoteAttributeID])
-  /// The answer to `echo`.
-  case echoed(UInt32)
+  /// The answer to `barrier`, after the answers to all earlier commands that the daemon answers at once.
+  case barrierReached(UInt32)
+}
+
+extension CentralEvent {
+  /// The event with empty octets, for a client that has copied them and keeps the event.
+  package var withoutOctets: CentralEvent {
+    switch self {
+    case .discovered(var discovery):
+      discovery.serviceData = []
+      discovery.manufacturerData = nil
+      return .discovered(discovery)
+    case .valueRead(let peer, let attribute, .success): return .valueRead(peer, attribute, .success(ByteSlice()))
+    case .valueChanged(let peer, let attribute, _): return .valueChanged(peer, attribute, ByteSlice())
+    case .stateChanged, .connected, .connectionFailed, .disconnected, .maximumWriteLengthChanged, .nameChanged,
+      .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
+      .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse, .channelOpened,
+      .servicesModified, .barrierReached:
+      return self
+    }
+  }
 }
 
 /// The receiver of a session's events. `receive` runs on the adapter's executor with no lock held and in a consistent
 /// state: it may send commands.
 package protocol CentralClient: AnyObject, Sendable {
   func receive(_ event: CentralEvent)
-  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles
+  /// True if `receive` only queues events: the client then calls `Session.noteStateSeen` before it handles
   /// `stateChanged`.
   var queuesEvents: Bool { get }
 }
 
 extension CentralClient {
   package var queuesEvents: Bool { false }
-}
-
-/// The interface of an app's central manager to the daemon. Every method may be called on any thread, at any time.
-package final class CentralSession: Sendable {
-  private struct State {
-    weak var client: (any CentralClient)?
-    var isClosed = false
-    var writeCredits: [PeerHandle: TransmitCredits] = [:]
-  }
-
-  package let states = StateCounter()
-
-  /// The number of events that wait on the app's queue.
-  package let backlog = EventBacklog()
-
-  /// The daemon's slot for this session; nil: not opened yet, or closed. Only the executor uses it.
-  nonisolated(unsafe) var slot: CentralSlot?
-
-  private let mailbox: Mailbox
-  private let state: NIOLockedValueBox<State>
-
-  /// Opens a session. Adapters call it to implement `openCentralSession`.
-  package init(client: any CentralClient, mailbox: Mailbox) {
-    self.mailbox = mailbox
-    state = NIOLockedValueBox(State(client: client))
-    mailbox.post(.centralOpened(self))
-  }
-
-  /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
-  package func send(_ command: CentralCommand) { mailbox.post(.central(self, command, seenStates: states.seen)) }
-
-  /// Counts an event that is now waiting on the app's queue. In virtual time no event waits.
-  package func eventQueued() { backlog.append() }
-
-  /// Counts a queued event that the app has handled.
-  package func eventHandled() {
-    if backlog.removeFirst() { mailbox.wake() }
-  }
-
-  /// Ends the session: its scan, its connection attempts and its share of links. No event follows, except one that is
-  /// being delivered now.
-  package func close() {
-    let wasOpen = state.withLockedValue { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
-    }
-    if wasOpen { mailbox.post(.centralClosed(self)) }
-  }
-
-  /// Returns the credits for writes without response to `peer`. The object is the same throughout the session; when a
-  /// link ends, the credits of all unsent writes come back.
-  package func writeCredits(for peer: PeerHandle) -> TransmitCredits {
-    state.withLockedValue { state in
-      if let credits = state.writeCredits[peer] { return credits }
-      let credits = TransmitCredits(capacity: SessionLimits.writesWithoutResponse)
-      state.writeCredits[peer] = credits
-      return credits
-    }
-  }
-
-  /// The receiver of the events; nil: the session is closed or the client has been deallocated.
-  var client: (any CentralClient)? {
-    state.withLockedValue { state in state.isClosed ? nil : state.client }
-  }
 }

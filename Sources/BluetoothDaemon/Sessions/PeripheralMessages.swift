@@ -1,6 +1,5 @@
 import BluetoothHost
 import BluetoothWire
-import NIOConcurrencyHelpers
 
 /// The ID of a local service or characteristic, assigned by the app's side of the session.
 package struct LocalAttributeID: Hashable, Sendable {
@@ -79,13 +78,13 @@ package enum PeripheralCommand: Sendable {
   /// Answers a request. In the answer to a read, `value` is the attribute's value from the request's offset on.
   case respond(CentralRequestID, ATT.ErrorCode?, value: ByteSlice)
   /// Sends an updated value to these centrals; nil: to all subscribed centrals. The sender has taken one credit of
-  /// `PeripheralSession.updateCredits` for it.
+  /// `SessionCounters.updateCredits` for it.
   case update(LocalAttributeID, ByteSlice, [PeerHandle]?)
   case setConnectionLatency(ConnectionLatency, PeerHandle)
   case publishChannel(isEncrypted: Bool)
   case unpublishChannel(psm: UInt16)
-  /// Answered by `echoed`; see `CentralCommand.echo`.
-  case echo(UInt32)
+  /// Answered by `barrierReached`; see `CentralCommand.barrier`.
+  case barrier(UInt32)
   /// Asks the user to switch Bluetooth on if it is off; see `CentralCommand.askForPower`.
   case askForPower
 }
@@ -108,75 +107,29 @@ package enum PeripheralEvent: Sendable {
   case channelPublished(psm: UInt16, SessionError?)
   case channelUnpublished(psm: UInt16, SessionError?)
   /// A central has opened a channel that this session publishes.
-  case channelOpened(CentralInfo, OpenChannel)
+  case channelOpened(CentralInfo, ChannelInfo)
   /// A credit is available again after the credits had run out.
   case readyToUpdate
-  /// The answer to `echo`.
-  case echoed(UInt32)
+  /// The answer to `barrier`.
+  case barrierReached(UInt32)
+}
+
+extension PeripheralEvent {
+  /// The event without its octets; see `CentralEvent.withoutOctets`.
+  package var withoutOctets: PeripheralEvent {
+    if case .writeRequested(let request, let central, _) = self { return .writeRequested(request, central, []) }
+    return self
+  }
 }
 
 /// The receiver of a session's events; see `CentralClient`.
 package protocol PeripheralClient: AnyObject, Sendable {
   func receive(_ event: PeripheralEvent)
-  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles
+  /// True if `receive` only queues events: the client then calls `Session.noteStateSeen` before it handles
   /// `stateChanged`.
   var queuesEvents: Bool { get }
 }
 
 extension PeripheralClient {
   package var queuesEvents: Bool { false }
-}
-
-/// The interface of an app's peripheral manager to the daemon. Every method may be called on any thread, at any time.
-package final class PeripheralSession: Sendable {
-  private struct State {
-    weak var client: (any PeripheralClient)?
-    var isClosed = false
-  }
-
-  /// The credits for `PeripheralCommand.update`: one for each call, regardless of the number of centrals.
-  package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
-
-  package let states = StateCounter()
-
-  /// The number of events that wait on the app's queue.
-  package let backlog = EventBacklog()
-
-  /// The daemon's slot for this session; nil: not opened yet, or closed. Only the executor uses it.
-  nonisolated(unsafe) var slot: PeripheralSlot?
-
-  private let mailbox: Mailbox
-  private let state: NIOLockedValueBox<State>
-
-  /// Opens a session. Adapters call it to implement `openPeripheralSession`.
-  package init(client: any PeripheralClient, mailbox: Mailbox) {
-    self.mailbox = mailbox
-    state = NIOLockedValueBox(State(client: client))
-    mailbox.post(.peripheralOpened(self))
-  }
-
-  /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
-  package func send(_ command: PeripheralCommand) { mailbox.post(.peripheral(self, command, seenStates: states.seen)) }
-
-  /// Counts an event that is now waiting on the app's queue. In virtual time no event waits.
-  package func eventQueued() { backlog.append() }
-
-  /// Counts a queued event that the app has handled.
-  package func eventHandled() {
-    if backlog.removeFirst() { mailbox.wake() }
-  }
-
-  /// Ends the session: its advertising and its services. No event follows, except one that is being delivered now.
-  package func close() {
-    let wasOpen = state.withLockedValue { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
-    }
-    if wasOpen { mailbox.post(.peripheralClosed(self)) }
-  }
-
-  /// The receiver of the events; nil: the session is closed or the client has been deallocated.
-  var client: (any PeripheralClient)? {
-    state.withLockedValue { state in state.isClosed ? nil : state.client }
-  }
 }

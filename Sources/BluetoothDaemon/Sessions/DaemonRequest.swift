@@ -1,0 +1,24 @@
+/// A message from a client to the daemon. It is a value that could be encoded: sessions, peers, attributes and channels
+/// are identifiers.
+package enum DaemonRequest: Sendable {
+  /// Opens a central manager's session. The first event is `stateChanged`.
+  case openCentral(CentralSessionID)
+  /// A command of a central manager; `seenStates`: see `SessionCounters`.
+  case central(CentralSessionID, CentralCommand, seenStates: UInt32)
+  /// Ends a session with everything that it uses.
+  case closeCentral(CentralSessionID)
+  case openPeripheral(PeripheralSessionID)
+  case peripheral(PeripheralSessionID, PeripheralCommand, seenStates: UInt32)
+  case closePeripheral(PeripheralSessionID)
+  /// An app has read from, written to or closed a channel. The octets are in the channel's `ChannelPipe`; a transport
+  /// between processes sends them with this message.
+  case channel(ChannelHandle)
+}
+
+/// A message from the daemon to a client; see `DaemonRequest`.
+package enum DaemonEvent: Sendable {
+  case central(CentralSessionID, CentralEvent)
+  case peripheral(PeripheralSessionID, PeripheralEvent)
+  /// A channel has changed: octets to read, room to write, or its end.
+  case channel(ChannelHandle)
+}

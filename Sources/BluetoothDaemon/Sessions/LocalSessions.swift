@@ -1,0 +1,169 @@
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// The sessions of one adapter whose clients are in the daemon's process: the transport between both ends. It passes
+/// requests on through a queue and events by calls, and holds the memory that both ends share (`SessionCounters`,
+/// `ChannelPipe`).
+package final class LocalSessions: Sendable {
+  /// A client's end of a session. One of the clients is nil from the start, according to the role.
+  private struct ClientEnd {
+    weak var central: (any CentralClient)?
+    weak var peripheral: (any PeripheralClient)?
+    let counters: SessionCounters
+    var isClosed = false
+  }
+
+  private struct ChannelEntry {
+    /// The pipe until a client takes the channel; then the client and the daemon keep it.
+    var untaken: ChannelPipe?
+    weak var pipe: ChannelPipe?
+    /// True if neither end uses the channel any more.
+    var isGone: Bool { untaken == nil && pipe == nil }
+  }
+
+  private struct State {
+    var centrals = SlotMap<ClientEnd>()
+    var peripherals = SlotMap<ClientEnd>()
+    var channels = SlotMap<ChannelEntry>()
+  }
+
+  /// The queue of requests to the daemon.
+  package let requests = RequestQueue()
+  private let state = NIOLockedValueBox(State())
+
+  package init() {}
+
+  // MARK: Clients
+
+  func open(_ client: any CentralClient, _ counters: SessionCounters) -> CentralSessionID {
+    let key = state.withLockedValue { $0.centrals.insert(ClientEnd(central: client, counters: counters)) }
+    requests.post(.openCentral(SessionID(key: key)))
+    return SessionID(key: key)
+  }
+
+  func open(_ client: any PeripheralClient, _ counters: SessionCounters) -> PeripheralSessionID {
+    let key = state.withLockedValue { $0.peripherals.insert(ClientEnd(peripheral: client, counters: counters)) }
+    requests.post(.openPeripheral(SessionID(key: key)))
+    return SessionID(key: key)
+  }
+
+  func close(_ session: CentralSessionID) { close(session.key, \.centrals, .closeCentral(session)) }
+  func close(_ session: PeripheralSessionID) { close(session.key, \.peripherals, .closePeripheral(session)) }
+
+  /// Closes a session, once. Its slot becomes vacant after the request, so that the daemon learns of the end before it
+  /// learns of the next session in this slot.
+  private func close(
+    _ key: SlotKey, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable, _ request: DaemonRequest
+  ) {
+    let wasOpen = state.withLockedValue { state in
+      state[keyPath: role].update(key) { end in
+        defer { end.isClosed = true }
+        return !end.isClosed
+      }
+    }
+    guard wasOpen == true else { return }
+    requests.post(request)
+    state.withLockedValue { _ = $0[keyPath: role].remove(key) }
+  }
+
+  // MARK: Daemon
+
+  /// Returns the counters of a session that has just opened. A session that is closed already has no client, so any
+  /// counters do.
+  func counters(of session: CentralSessionID) -> SessionCounters {
+    state.withLockedValue { $0.centrals[session.key]?.counters } ?? SessionCounters()
+  }
+
+  func counters(of session: PeripheralSessionID) -> SessionCounters {
+    state.withLockedValue { $0.peripherals[session.key]?.counters } ?? SessionCounters()
+  }
+
+  // MARK: Events
+
+  /// Returns true if the event has a receiver.
+  package func hasReceiver(of event: DaemonEvent) -> Bool {
+    switch event {
+    case .central(let session, _): client(of: session) != nil
+    case .peripheral(let session, _): client(of: session) != nil
+    case .channel(let channel): pipe(of: channel) != nil
+    }
+  }
+
+  /// Calls the client that `event` is for. Closes the session if its client has been deallocated.
+  package func deliver(_ event: DaemonEvent) {
+    switch event {
+    case .central(let session, let event):
+      guard let client = client(of: session) else { return drop(event, session) }
+      if case .stateChanged = event, !client.queuesEvents { counters(of: session).noteStateSeen() }
+      client.receive(event)
+    case .peripheral(let session, let event):
+      guard let client = client(of: session) else { return drop(event, session) }
+      if case .stateChanged = event, !client.queuesEvents { counters(of: session).noteStateSeen() }
+      client.receive(event)
+    case .channel(let channel): pipe(of: channel)?.announce()
+    }
+  }
+
+  private func drop(_ event: CentralEvent, _ session: CentralSessionID) {
+    if case .channelOpened(_, .success(let channel)) = event { _ = takeChannel(channel) }
+    close(session)
+  }
+
+  private func drop(_ event: PeripheralEvent, _ session: PeripheralSessionID) {
+    if case .channelOpened(_, let channel) = event { _ = takeChannel(channel) }
+    close(session)
+  }
+
+  /// Returns the client of a session; nil: the session is closed, or the client has been deallocated.
+  func client(of session: CentralSessionID) -> (any CentralClient)? {
+    state.withLockedValue { state in
+      guard let index = state.centrals.index(of: session.key), state.centrals.values[index]?.isClosed == false else {
+        return nil
+      }
+      return state.centrals.values[index]?.central
+    }
+  }
+
+  func client(of session: PeripheralSessionID) -> (any PeripheralClient)? {
+    state.withLockedValue { state in
+      guard let index = state.peripherals.index(of: session.key), state.peripherals.values[index]?.isClosed == false
+      else { return nil }
+      return state.peripherals.values[index]?.peripheral
+    }
+  }
+
+  // MARK: Channels
+
+  /// Creates the pipe of a channel that the host has opened.
+  func makePipe() -> ChannelPipe {
+    state.withLockedValue { state in
+      // Channels of which neither end is left.
+      for index in state.channels.values.indices where state.channels.values[index]?.isGone == true {
+        _ = state.channels.remove(at: index)
+      }
+      let key = state.channels.insert(ChannelEntry())
+      let pipe = ChannelPipe(ChannelHandle(key: key), requests: requests)
+      state.channels.update(key) { entry in
+        entry.untaken = pipe
+        entry.pipe = pipe
+      }
+      return pipe
+    }
+  }
+
+  /// Returns the pipe of a channel; nil: neither end uses the channel any more.
+  func pipe(of channel: ChannelHandle) -> ChannelPipe? {
+    state.withLockedValue { state in
+      guard let index = state.channels.index(of: channel.key) else { return nil }
+      return state.channels.values[index]?.pipe
+    }
+  }
+
+  /// Returns an open channel for its app; nil if it was taken before. The channel closes when the result is released.
+  func takeChannel(_ channel: ChannelInfo) -> OpenChannel? {
+    let pipe = state.withLockedValue { state in
+      state.channels.update(channel.handle.key) { $0.untaken.take() }
+    }
+    return pipe.flatMap { $0 }.map { OpenChannel(psm: channel.psm, pipe: $0) }
+  }
+}

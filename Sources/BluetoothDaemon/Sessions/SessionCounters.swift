@@ -1,0 +1,40 @@
+import NIOConcurrencyHelpers
+import Synchronization
+
+/// The counters of one session that its client reads without waiting for the daemon: credits, the states that the app
+/// has seen, and the events that wait on its queue.
+///
+/// Each end of a session holds them. In one process both ends hold the same object, so that a write costs no message
+/// for its credit. A transport between processes gives each end an object of its own and repeats the changes: the
+/// daemon's `put` as a message to the client, the client's counts as messages to the daemon.
+package final class SessionCounters: Sendable {
+  package let backlog = EventBacklog()
+
+  /// The credits for `PeripheralCommand.update`: one for each call, regardless of the number of centrals.
+  package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
+
+  private let writeCreditsByPeer = NIOLockedValueBox<[PeerHandle: TransmitCredits]>([:])
+  private let seenStateCount = Atomic<UInt32>(0)
+
+  package init() {}
+
+  /// Returns the credits for writes without response to `peer`; the object is always the same.
+  package func writeCredits(for peer: PeerHandle) -> TransmitCredits {
+    writeCreditsByPeer.withLockedValue { all in
+      if let credits = all[peer] { return credits }
+      let credits = TransmitCredits(capacity: SessionLimits.writesWithoutResponse)
+      all[peer] = credits
+      return credits
+    }
+  }
+
+  /// The number of state changes that the app has seen. Each command carries this count as of the time it was sent:
+  /// the daemon drops commands that the app sent before it knew the adapter's current state, as it drops everything
+  /// else of the former state. A connection attempt that crosses a reset would establish a link for which the app has
+  /// no peripheral.
+  var seenStates: UInt32 { seenStateCount.load(ordering: .acquiring) }
+
+  /// Counts a state change that the app is about to see: commands sent from now on, including those sent in the
+  /// callback, belong to the new state.
+  func noteStateSeen() { seenStateCount.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+}
