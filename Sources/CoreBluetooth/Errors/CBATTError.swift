@@ -6,22 +6,18 @@ public let CBATTErrorDomain: String = "CBATTErrorDomain"
 
 /// An error reported by a peer's attribute server · Vol 3, Part F, 3.4.1.1.
 public struct CBATTError: CustomNSError, Hashable, Sendable {
-  /// The ATT error code as a number.
-  public let errorCode: Int
-  // Immutable after init; the values come from the app, or are plain strings and numbers.
-  private nonisolated(unsafe) let information: [String: Any]
+  private let content: ErrorContent
 
   /// Creates an error with a code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
-    errorCode = code.rawValue
-    information = userInfo
+    content = ErrorContent(code: code.rawValue, userInfo: userInfo)
   }
 
   /// Creates the error from an `NSError` of any domain.
-  public init(_nsError error: NSError) {
-    errorCode = error.code
-    information = error.userInfo
-  }
+  public init(_nsError error: NSError) { content = ErrorContent(error) }
+
+  /// The ATT error code as a number.
+  public var errorCode: Int { content.code }
 
   /// This error as an `NSError`.
   public var _nsError: NSError { NSError(domain: CBATTErrorDomain, code: errorCode, userInfo: errorUserInfo) }
@@ -33,26 +29,20 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
   public var code: Code { Code(rawValue: errorCode) ?? .unlikelyError }
 
   /// The dictionary passed to `init`.
-  public var userInfo: [String: Any] { information }
+  public var userInfo: [String: Any] { content.userInfo }
 
   /// The `userInfo` with the code's text as localized description, unless it contains one.
-  public var errorUserInfo: [String: Any] {
-    information.merging([NSLocalizedDescriptionKey: code.text]) { own, _ in own }
-  }
+  public var errorUserInfo: [String: Any] { content.userInfo(describedBy: code.text) }
 
   /// The localized description in `userInfo`, otherwise the code's text.
-  public var localizedDescription: String {
-    information[NSLocalizedDescriptionKey] as? String ?? code.text
-  }
+  public var localizedDescription: String { content.description(or: code.text) }
 
-  // Implemented explicitly because NSError.hash recurses endlessly on Linux.
+  // Explicit as in `ErrorContent`.
 
   /// Returns true if both errors have the same code and the same `userInfo`.
-  public static func == (left: CBATTError, right: CBATTError) -> Bool {
-    left.errorCode == right.errorCode && sameInformation(left.information, right.information)
-  }
+  public static func == (left: CBATTError, right: CBATTError) -> Bool { left.content == right.content }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(errorCode) }
+  public func hash(into hasher: inout Hasher) { content.hash(into: &hasher) }
 }
 
 extension CBATTError.Code: _CBErrorCode {

@@ -52,22 +52,18 @@ public struct CBError: CustomNSError, Hashable, Sendable {
     public static var unknownDevice: Code { .unkownDevice }
   }
 
-  /// The error code as a number; one without a `Code` can only come from `init(_nsError:)`.
-  public let errorCode: Int
-  // Immutable after init; the values come from the app, or are plain strings and numbers.
-  private nonisolated(unsafe) let information: [String: Any]
+  private let content: ErrorContent
 
   /// Creates an error with a code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
-    errorCode = code.rawValue
-    information = userInfo
+    content = ErrorContent(code: code.rawValue, userInfo: userInfo)
   }
 
   /// Creates the error from an `NSError` of any domain.
-  public init(_nsError error: NSError) {
-    errorCode = error.code
-    information = error.userInfo
-  }
+  public init(_nsError error: NSError) { content = ErrorContent(error) }
+
+  /// The error code as a number; one without a `Code` can only come from `init(_nsError:)`.
+  public var errorCode: Int { content.code }
 
   /// This error as an `NSError`.
   public var _nsError: NSError { NSError(domain: CBErrorDomain, code: errorCode, userInfo: errorUserInfo) }
@@ -79,26 +75,20 @@ public struct CBError: CustomNSError, Hashable, Sendable {
   public var code: Code { Code(rawValue: errorCode) ?? .unknown }
 
   /// The dictionary passed to `init`.
-  public var userInfo: [String: Any] { information }
+  public var userInfo: [String: Any] { content.userInfo }
 
   /// The `userInfo` with the code's text as localized description, unless it contains one.
-  public var errorUserInfo: [String: Any] {
-    information.merging([NSLocalizedDescriptionKey: code.text]) { own, _ in own }
-  }
+  public var errorUserInfo: [String: Any] { content.userInfo(describedBy: code.text) }
 
   /// The localized description in `userInfo`, otherwise the code's text.
-  public var localizedDescription: String {
-    information[NSLocalizedDescriptionKey] as? String ?? code.text
-  }
+  public var localizedDescription: String { content.description(or: code.text) }
 
-  // Implemented explicitly because NSError.hash recurses endlessly on Linux.
+  // Explicit as in `ErrorContent`.
 
   /// Returns true if both errors have the same code and the same `userInfo`.
-  public static func == (left: CBError, right: CBError) -> Bool {
-    left.errorCode == right.errorCode && sameInformation(left.information, right.information)
-  }
+  public static func == (left: CBError, right: CBError) -> Bool { left.content == right.content }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(errorCode) }
+  public func hash(into hasher: inout Hasher) { content.hash(into: &hasher) }
 }
 
 extension CBError.Code: _CBErrorCode {

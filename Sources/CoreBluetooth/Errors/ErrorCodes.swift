@@ -13,12 +13,3 @@ public protocol _CBErrorCode: RawRepresentable where RawValue == Int {
 public func ~= <Code: _CBErrorCode>(match: Code, error: any Error) -> Bool {
   (error as? Code._ErrorType)?.errorCode == match.rawValue
 }
-
-/// Returns true if two errors carry the same information; values that can't be compared count as equal.
-func sameInformation(_ left: [String: Any], _ right: [String: Any]) -> Bool {
-  guard left.count == right.count else { return false }
-  return left.allSatisfy { key, value in
-    guard let other = right[key] else { return false }
-    return value as? AnyHashable == other as? AnyHashable
-  }
-}
