@@ -45,4 +45,15 @@ struct LinkState {
   /// The maximum length of a write without response, and of an update · Vol 3, Part F, 3.4.5.3, 3.4.7.1. It never
   /// exceeds the maximum length of an attribute, as the longest MTU does: a server ignores longer commands.
   var maximumValueLength: Int { min(ATT.maximumValueLength, max(ATT.defaultMTU, mtu) - 3) }
+
+  /// Returns the reason of the link's end for the apps at this end of its channels.
+  func channelEnd(after reason: HCI.ErrorCode) -> ChannelEnd {
+    if let end { return .lost(end) }
+    switch reason {
+    case .connectionTerminatedByLocalHost: return isClosing ? .closed : .lost(.timeout)
+    case .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources, .remoteDeviceTerminatedPowerOff:
+      return .closed
+    default: return .lost(.link(reason))
+    }
+  }
 }

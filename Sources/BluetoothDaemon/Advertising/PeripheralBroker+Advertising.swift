@@ -1,41 +1,47 @@
 import BluetoothHost
 import BluetoothWire
 
-extension Daemon {
+extension PeripheralBroker {
+  /// Adds a session's request to the advertisement.
   mutating func startAdvertising(
-    localName: String?, services: [BluetoothUUID], by session: PeripheralSessionID, at now: Instant
+    localName: String?, services: [BluetoothUUID], by session: PeripheralSessionID, at now: Instant,
+    _ context: inout DaemonContext
   ) {
     guard advertising.start(.init(session: session, localName: localName, services: services)) else {
-      deliver(.advertisingStarted(.alreadyAdvertising), to: session)
+      context.deliver(.advertisingStarted(.alreadyAdvertising), to: session)
       return
     }
-    applyAdvertising(at: now)
+    applyAdvertising(at: now, &context)
   }
 
-  mutating func stopAdvertising(by session: PeripheralSessionID, at now: Instant) {
+  /// Removes a session's request from the advertisement, or stops advertising if it was the last.
+  mutating func stopAdvertising(by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }
     // Every start is answered, even one followed by a stop before its outcome is known.
-    if wasWaiting { deliver(.advertisingStarted(nil), to: session) }
-    if advertising.isWanted { applyAdvertising(at: now) } else { host.stopAdvertising(at: now) }
+    if wasWaiting { context.deliver(.advertisingStarted(nil), to: session) }
+    if advertising.isWanted { applyAdvertising(at: now, &context) } else { context.host.stopAdvertising(at: now) }
   }
 
-  private mutating func applyAdvertising(at now: Instant) {
+  private mutating func applyAdvertising(at now: Instant, _ context: inout DaemonContext) {
     let advertisement = PeripheralAdvertisement(localName: advertising.localName, services: advertising.services)
-    host.startAdvertising(
+    context.host.startAdvertising(
       data: advertisement.advertisingData, scanResponse: advertisement.scanResponse, at: now)
   }
 
   /// Reports the host's answer to the sessions that have not been informed yet.
-  mutating func advertisingStarted(_ error: HostError?) {
+  mutating func advertisingStarted(_ error: HostError?, _ context: inout DaemonContext) {
     for session in advertising.takeWaiting() {
       if error != nil { _ = advertising.stop(session) }
-      deliver(.advertisingStarted(error.map { SessionError($0) }), to: session)
+      context.deliver(.advertisingStarted(error.map { SessionError($0) }), to: session)
     }
   }
 
-  mutating func setConnectionLatency(_ latency: ConnectionLatency, of central: PeerHandle, at now: Instant) {
-    guard peers.contains(central), let link = linkIndex(of: central) else { return }
-    host.updateConnection(links[link].link.handle, latency.parameters, at: now)
+  /// Requests other connection parameters of a central.
+  mutating func setConnectionLatency(
+    _ latency: ConnectionLatency, of central: PeerHandle, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
+    context.host.updateConnection(context.links[link].link.handle, latency.parameters, at: now)
   }
 }
 

@@ -4,61 +4,70 @@ import BluetoothWire
 // Discovery always requests all attributes of a kind, once for each link. The daemon answers every session from this
 // cache and applies the session's filter. That is one set of requests where each app's filter would need a separate
 // one, and the system needs the whole list in any case, for names, Service Changed and `retrieveConnectedPeripherals`.
-extension Daemon {
+extension GATTClientBroker {
+  /// Answers a session's discovery from the cache, or after the procedure that fills it.
   mutating func discover(
     _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSessionID,
-    now: Instant
+    now: Instant, _ context: inout DaemonContext
   ) {
-    guard let link = usedLink(of: peer, by: session) else { return }
+    guard let link = context.usedLink(of: peer, by: session) else { return }
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
-    if links[link].database.knows(procedure) {
-      deliverDiscovered(waiter, .success(()), on: link)
+    if context.links[link].database.knows(procedure) {
+      deliverDiscovered(waiter, .success(()), on: link, &context)
     } else {
-      links[link].discovery.wait(waiter)
-      find(procedure, on: link, at: now)
+      context.links[link].discovery.wait(waiter)
+      find(procedure, on: link, at: now, &context)
     }
   }
 
   /// Starts a procedure unless it is running.
-  mutating func find(_ procedure: DiscoveryProcedure, on link: Int, at now: Instant) {
-    guard !links[link].discovery.isRunning(procedure) else { return }
-    links[link].discovery.began(procedure)
-    guard let request = links[link].database.request(for: procedure) else {
-      endDiscovery(procedure, .failure(.att(.invalidHandle)), on: link, at: now)
+  mutating func find(
+    _ procedure: DiscoveryProcedure, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard !context.links[link].discovery.isRunning(procedure) else { return }
+    context.links[link].discovery.began(procedure)
+    guard let request = context.links[link].database.request(for: procedure) else {
+      endDiscovery(procedure, .failure(.att(.invalidHandle)), on: link, at: now, &context)
       return
     }
-    send(request, for: .discovery(procedure), on: link, at: now)
+    send(request, for: .discovery(procedure), on: link, at: now, &context)
   }
 
   /// Handles the completion of a discovery procedure of the host.
   mutating func discovered(
-    _ procedure: DiscoveryProcedure, _ result: Result<GATTResponse, GATTError>, on link: Int, at now: Instant
+    _ procedure: DiscoveryProcedure, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
   ) {
     let outcome: Result<Void, SessionError>
     switch result {
     case .success(let response):
-      outcome = links[link].database.learn(response, from: procedure) ? .success(()) : .failure(.invalidResponse)
-      if procedure == .services { publishConnected(link) }
+      outcome =
+        context.links[link].database.learn(response, from: procedure) ? .success(()) : .failure(.invalidResponse)
+      if procedure == .services { context.publishConnected(link) }
     case .failure(let error): outcome = .failure(SessionError(error))
     }
-    endDiscovery(procedure, outcome, on: link, at: now)
+    endDiscovery(procedure, outcome, on: link, at: now, &context)
   }
 
   private mutating func endDiscovery(
-    _ procedure: DiscoveryProcedure, _ outcome: Result<Void, SessionError>, on link: Int, at now: Instant
+    _ procedure: DiscoveryProcedure, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
   ) {
-    for waiter in links[link].discovery.ended(procedure) { deliverDiscovered(waiter, outcome, on: link) }
-    if case .descriptors(let characteristic) = procedure {
-      descriptorsFound(of: characteristic, outcome, on: link, at: now)
+    for waiter in context.links[link].discovery.ended(procedure) {
+      deliverDiscovered(waiter, outcome, on: link, &context)
     }
-    if links[link].preparation.awaits(procedure) { links[link].preparation.ended() }
+    if case .descriptors(let characteristic) = procedure {
+      descriptorsFound(of: characteristic, outcome, on: link, at: now, &context)
+    }
+    if context.links[link].preparation.awaits(procedure) { context.links[link].preparation.ended() }
   }
 
   private mutating func deliverDiscovered(
-    _ waiter: DiscoveryQueue.Waiter, _ outcome: Result<Void, SessionError>, on link: Int
+    _ waiter: DiscoveryQueue.Waiter, _ outcome: Result<Void, SessionError>, on link: LinkIndex,
+    _ context: inout DaemonContext
   ) {
-    let peer = links[link].peer
-    let database = links[link].database
+    let peer = context.links[link].peer
+    let database = context.links[link].database
     func isWanted(_ uuid: BluetoothUUID) -> Bool { waiter.filter.isEmpty || waiter.filter.contains(uuid) }
     func isShown(_ uuid: BluetoothUUID) -> Bool { !SystemAttribute.isHidden(uuid) && isWanted(uuid) }
     switch waiter.procedure {
@@ -66,57 +75,62 @@ extension Daemon {
       let result = outcome.map {
         (database.primaryServices ?? []).filter { isShown($0.uuid) }.map { RemoteService($0, isPrimary: true) }
       }
-      remember(result, for: waiter.session, peer)
-      deliver(.servicesDiscovered(peer, result), to: waiter.session)
+      remember(result, for: waiter.session, peer, &context)
+      context.deliver(.servicesDiscovered(peer, result), to: waiter.session)
     case .includes(let service):
       let result = outcome.map {
         (database.includes(of: service) ?? []).map(\.service).filter { isShown($0.uuid) }.map {
           RemoteService($0, isPrimary: database.isPrimary($0.range.lowerBound) ?? false)
         }
       }
-      remember(result, for: waiter.session, peer)
-      deliver(.includedServicesDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
+      remember(result, for: waiter.session, peer, &context)
+      context.deliver(.includedServicesDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
     case .characteristics(let service):
       let result = outcome.map {
         (database.characteristics(of: service) ?? []).filter { isWanted($0.uuid) }.map { RemoteCharacteristic($0) }
       }
-      deliver(.characteristicsDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
+      context.deliver(.characteristicsDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
     case .descriptors(let characteristic):
       let result = outcome.map {
         (database.descriptors(ofValue: characteristic) ?? []).map {
           RemoteDescriptor(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
         }
       }
-      deliver(.descriptorsDiscovered(peer, RemoteAttributeID(characteristic), result), to: waiter.session)
+      context.deliver(.descriptorsDiscovered(peer, RemoteAttributeID(characteristic), result), to: waiter.session)
     }
   }
 
   /// Records the services reported to a session, for `servicesModified`.
   private mutating func remember(
-    _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle
+    _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle,
+    _ context: inout DaemonContext
   ) {
-    guard case .success(let services) = result, let user = peers[peer].userIndex(of: session) else { return }
+    guard case .success(let services) = result, let user = context.peers[peer].userIndex(of: session) else { return }
     // In place: a peer may have tens of thousands of services.
-    if peers[peer].users[user].discoveredServices == nil { peers[peer].users[user].discoveredServices = [] }
-    peers[peer].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
+    if context.peers[peer].users[user].discoveredServices == nil {
+      context.peers[peer].users[user].discoveredServices = []
+    }
+    context.peers[peer].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
   }
 
   // MARK: Service Changed
 
   /// Handles a change of the peer's attributes in `range` · Vol 3, Part G, 7.1. Reports to each app the services that
   /// the app has discovered and that overlap the range, even if only a part of them has changed.
-  mutating func servicesChanged(_ range: ClosedRange<AttributeHandle>, on link: Int) {
-    let peer = links[link].peer
-    let forgotten = links[link].database.forget(range)
-    links[link].notifications.forget(range)
-    for service in forgotten { links[link].notifications.forget(service) }
+  mutating func servicesChanged(
+    _ range: ClosedRange<AttributeHandle>, on link: LinkIndex, _ context: inout DaemonContext
+  ) {
+    let peer = context.links[link].peer
+    let forgotten = context.links[link].database.forget(range)
+    context.links[link].notifications.forget(range)
+    for service in forgotten { context.links[link].notifications.forget(service) }
     let declarations = Set(forgotten.map(\.lowerBound))
-    for index in peers[peer].users.indices where peers[peer].users[index].phase == .connected {
-      guard let known = peers[peer].users[index].discoveredServices else { continue }
+    for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connected {
+      guard let known = context.peers[peer].users[index].discoveredServices else { continue }
       let modified = known.filter { range.contains($0.handle) || declarations.contains($0.handle) }
-      peers[peer].users[index].discoveredServices = known.subtracting(modified)
+      context.peers[peer].users[index].discoveredServices = known.subtracting(modified)
       let ids = modified.sorted { $0.handle < $1.handle }
-      deliver(.servicesModified(peer, ids), to: peers[peer].users[index].session)
+      context.deliver(.servicesModified(peer, ids), to: context.peers[peer].users[index].session)
     }
   }
 }

@@ -1,13 +1,18 @@
 import BluetoothHost
 import BluetoothWire
 
-extension Daemon {
-  mutating func add(_ service: LocalService, of session: PeripheralSessionID, at now: Instant) {
-    deliver(.serviceAdded(service.id, place(service, of: session, at: now)), to: session)
+extension PeripheralBroker {
+  /// Adds a service of a session to the host's database, and reports the result.
+  mutating func add(
+    _ service: LocalService, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    context.deliver(.serviceAdded(service.id, place(service, of: session, at: now, &context)), to: session)
   }
 
   /// Adds a service to the host's database. Returns nil if successful, otherwise the error.
-  private mutating func place(_ service: LocalService, of session: PeripheralSessionID, at now: Instant)
+  private mutating func place(
+    _ service: LocalService, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  )
     -> SessionError?
   {
     guard !ReservedService.contains(service.uuid) else { return .uuidNotAllowed }
@@ -20,7 +25,7 @@ extension Daemon {
     let definition = GATTServiceDefinition(
       uuid: service.uuid.attributeForm, isPrimary: service.isPrimary, includes: includes,
       characteristics: service.characteristics.map(\.definition))
-    switch host.addService(definition, at: now) {
+    switch context.host.addService(definition, at: now) {
     case .success(let placement):
       localDatabase.add(service, of: session, at: placement)
       return nil
@@ -30,24 +35,29 @@ extension Daemon {
     }
   }
 
-  mutating func remove(_ id: LocalAttributeID, of session: PeripheralSessionID, at now: Instant) {
+  /// Removes a service of a session. Its subscribers are unsubscribed.
+  mutating func remove(
+    _ id: LocalAttributeID, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
     guard let service = localDatabase.service(id, of: session) else { return }
-    remove(service, at: now)
+    remove(service, at: now, &context)
   }
 
   /// Removes all services of a session in the reverse order of their addition, so that a service is removed before the
   /// services that it includes.
-  mutating func removeAllServices(of session: PeripheralSessionID, at now: Instant) {
-    for service in localDatabase.services.reversed() where service.session == session { remove(service, at: now) }
+  mutating func removeAllServices(of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    for service in localDatabase.services.reversed() where service.session == session {
+      remove(service, at: now, &context)
+    }
   }
 
-  private mutating func remove(_ service: LocalDatabase.Service, at now: Instant) {
+  private mutating func remove(_ service: LocalDatabase.Service, at now: Instant, _ context: inout DaemonContext) {
     for characteristic in localDatabase.remove(service.range.lowerBound) {
       for connection in characteristic.subscribers {
-        guard let link = linkIndex(of: connection) else { continue }
-        deliver(.unsubscribed(centralInfo(of: link), characteristic.id), to: characteristic.session)
+        guard let link = context.links.index(of: connection) else { continue }
+        context.deliver(.unsubscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
       }
     }
-    host.removeService(declaration: service.range.lowerBound, at: now)
+    context.host.removeService(declaration: service.range.lowerBound, at: now)
   }
 }

@@ -4,12 +4,9 @@ import BluetoothWire
 // Flow control on links whose apps do not keep up: the controller stops acknowledging the peer's data, so the peer
 // keeps it · Vol 6, Part B, 4.5.9. A controller outside this process cannot be made to do so: its values that need no
 // answer are discarded once a backlog is overfull, as ATT allows · Vol 3, Part F, 3.3.2.
-extension Daemon {
-  /// True if the result of `takeHeldLinks` has changed.
-  package var heldLinksChanged: Bool { backlogs.heldLinksChanged }
-
+extension DaemonContext {
   /// Returns the links from which the controller must accept no data now.
-  package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
+  mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
     backlogs.heldLinksChanged = false
     return links.indices.filter { !links[$0].heldFor.isEmpty }.map { links[$0].link.handle }
   }
@@ -19,7 +16,7 @@ extension Daemon {
     guard let backlog = backlogs.full else { return }
     backlogs.full = nil
     if backlog.isExhausted { endExhausting(connection, backlog, at: now) }
-    guard let link = linkIndex(of: connection), !links[link].heldFor.contains(where: { $0 === backlog }),
+    guard let link = links.index(of: connection), !links[link].heldFor.contains(where: { $0 === backlog }),
       backlog.awaitLow()
     else { return }
     links[link].heldFor.append(backlog)
@@ -28,9 +25,9 @@ extension Daemon {
   }
 
   private mutating func endExhausting(_ connection: HCI.ConnectionHandle, _ backlog: EventBacklog, at now: Instant) {
-    guard let link = linkIndex(of: connection), !links[link].isClosing else { return }
+    guard let link = links.index(of: connection), !links[link].isClosing else { return }
     let peer = peers[links[link].peer].info.identifier.digits
-    bonds.note("\(peer): disconnected, since \(backlog.count) callbacks wait on the queue of an app")
+    backlogs.note("\(peer): disconnected, since \(backlog.count) callbacks wait on the queue of an app")
     end(link, because: .link(.connectionTerminatedByLocalHost), at: now)
   }
 
@@ -56,7 +53,7 @@ extension Daemon {
     guard backlog.isOverfull else { return false }
     backlogs.discardedValues += 1
     if backlogs.discardedValues == 1 {
-      bonds.note(
+      backlogs.note(
         "discarding values from peers: \(backlog.count) callbacks are pending on the queue of an app, which is blocked")
     }
     return true
@@ -71,4 +68,18 @@ struct BacklogState {
   var holdsLinks = false
   var heldLinksChanged = false
   var discardedValues = 0
+  /// The lines that wait to be logged: one for the discarded values, and one for each link that was ended.
+  private var notes: [String] = []
+  private static let maximumNotes = 32
+
+  /// Adds a line for the log.
+  mutating func note(_ line: String) {
+    if notes.count < Self.maximumNotes { notes.append(line) }
+  }
+
+  /// Removes and returns the lines for the log.
+  mutating func takeNotes() -> [String] {
+    defer { notes.removeAll() }
+    return notes
+  }
 }

@@ -1,8 +1,16 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The questions for permission to use Bluetooth, and to switch it on.
-extension Daemon {
+/// The broker of the adapter's state and of the questions to its user on behalf of apps: for permission to use
+/// Bluetooth, and to switch it on.
+struct PermissionBroker {
+  /// The adapter's state. It is unknown until the host first reports its own state.
+  private(set) var state = AdapterState.unknown
+  private var questions: AppQuestions
+
+  /// - Parameter app: the app for which the user must give permission; nil: the user is not asked.
+  init(app: String?) { questions = AppQuestions(app: app) }
+
   /// The adapter's state as apps see it.
   var stateForApps: AdapterState {
     switch questions.access {
@@ -14,10 +22,10 @@ extension Daemon {
   }
 
   /// Restores the user's answer of a former run.
-  mutating func recallAccess() {
+  mutating func recallAccess(_ bonds: inout BondBroker, _ context: inout DaemonContext) {
     guard case .unasked(let app) = questions.access else { return }
     if let isAllowed = bonds.access(of: app) { questions.access = isAllowed ? .allowed : .denied }
-    directory.access = access
+    context.directory.access = access
   }
 
   private var access: AppAccess {
@@ -28,22 +36,30 @@ extension Daemon {
     }
   }
 
+  /// Changes the adapter's state and reports it to apps.
+  mutating func become(_ new: AdapterState, at now: Instant, _ context: inout DaemonContext) {
+    let before = stateForApps
+    state = new
+    tellState(after: before, &context)
+    askForApps(at: now, &context)
+  }
+
   /// Asks the pending questions; none while the adapter's state is unknown, or if the adapter does not support
   /// Bluetooth.
-  mutating func askForApps(at now: Instant) {
+  mutating func askForApps(at now: Instant, _ context: inout DaemonContext) {
     guard state != .unknown, state != .unsupported else { return }
-    if case .unasked(let app) = questions.access, hasSessions {
-      questions.access = .asking(app: app, desk.ask(.useBluetooth(app: app), at: now))
+    if case .unasked(let app) = questions.access, context.hasSessions {
+      questions.access = .asking(app: app, context.desk.ask(.useBluetooth(app: app), at: now))
     }
     if state != .poweredOff {
       questions.isTurningOn = false
-      withdrawPowerQuestion()
+      withdrawPowerQuestion(&context)
     }
     switch stateForApps {
     // Requests made while the user is being asked get the same answer.
     case .poweredOff:
       if questions.wantsPower, questions.power == nil, !questions.isTurningOn {
-        questions.power = desk.ask(.turnOn, at: now)
+        questions.power = context.desk.ask(.turnOn, at: now)
       }
       questions.wantsPower = false
     case .poweredOn, .unauthorized: questions.wantsPower = false
@@ -54,29 +70,31 @@ extension Daemon {
 
   /// Handles an app's request for Bluetooth to be on. It asks the user again even if the user has refused another app's
   /// request.
-  mutating func askForPower(at now: Instant) {
+  mutating func askForPower(at now: Instant, _ context: inout DaemonContext) {
     questions.wantsPower = true
-    askForApps(at: now)
+    askForApps(at: now, &context)
   }
 
   /// Withdraws the questions if the last session has ended.
-  mutating func stopAskingIfUnused() {
-    guard !hasSessions else { return }
+  mutating func stopAskingIfUnused(_ context: inout DaemonContext) {
+    guard !context.hasSessions else { return }
     if case .asking(let app, let id) = questions.access {
-      desk.withdraw(id)
+      context.desk.withdraw(id)
       questions.access = .unasked(app: app)
     }
     questions.wantsPower = false
-    withdrawPowerQuestion()
+    withdrawPowerQuestion(&context)
   }
 
   /// Handles an answer to one of these questions; returns false if the answer is to another question.
-  mutating func take(_ answer: PromptQueue.Answer, at now: Instant) -> Bool {
+  mutating func take(
+    _ answer: PromptQueue.Answer, at now: Instant, _ bonds: inout BondBroker, _ context: inout DaemonContext
+  ) -> Bool {
     if answer.id == questions.power {
       questions.power = nil
       if answer.answer == .yes {
         questions.isTurningOn = true
-        host.setPower(true, at: now)
+        context.host.setPower(true, at: now)
       }
       return true
     }
@@ -84,28 +102,24 @@ extension Daemon {
     let before = stateForApps
     let isAllowed = answer.answer == .yes
     questions.access = isAllowed ? .allowed : .denied
-    directory.access = access
-    if desk.isUser { bonds.keepAccess(isAllowed, of: app) }
-    tellState(after: before)
-    askForApps(at: now)
+    context.directory.access = access
+    if context.desk.isUser { bonds.keepAccess(isAllowed, of: app) }
+    tellState(after: before, &context)
+    askForApps(at: now, &context)
     return true
   }
 
   /// Sends the adapter's state to all apps, if it differs from the state that they saw before.
-  mutating func tellState(after before: AdapterState) {
+  private func tellState(after before: AdapterState, _ context: inout DaemonContext) {
     let new = stateForApps
     guard new != before else { return }
-    for index in centrals.values.indices {
-      if let key = centrals.key(at: index) { deliver(.stateChanged(new), to: CentralSessionID(key: key)) }
-    }
-    deliverToPeripherals(.stateChanged(new))
+    context.deliverToCentrals(.stateChanged(new))
+    context.deliverToPeripherals(.stateChanged(new))
   }
 
-  private var hasSessions: Bool { !centrals.isEmpty || !peripherals.isEmpty }
-
-  private mutating func withdrawPowerQuestion() {
+  private mutating func withdrawPowerQuestion(_ context: inout DaemonContext) {
     guard let id = questions.power else { return }
     questions.power = nil
-    desk.withdraw(id)
+    context.desk.withdraw(id)
   }
 }

@@ -1,0 +1,33 @@
+import BluetoothHost
+import BluetoothWire
+
+// The end of channels, for every part that ends links or sessions.
+extension DaemonContext {
+  /// Notifies the app of a change of its channel.
+  mutating func announce(_ pipe: ChannelPipe) {
+    if pipe.beginAnnouncement() { deliver(.channel(pipe.handle)) }
+  }
+
+  /// Removes a channel that has ended, and reports the end to its app.
+  mutating func finishChannel(_ index: Int, on link: LinkIndex, _ end: ChannelEnd) {
+    let pipe = links[link].channels.entries.remove(at: index).pipe
+    pipe.finish(end)
+    announce(pipe)
+  }
+
+  /// Ends all channels of a link that has ended.
+  mutating func endChannels(of link: LinkIndex, _ end: ChannelEnd) {
+    links[link].channels.opening.removeAll()
+    while !links[link].channels.entries.isEmpty { finishChannel(0, on: link, end) }
+  }
+
+  /// Closes the channels that a central manager has opened on a link that it no longer uses.
+  mutating func closeChannels(of session: CentralSessionID, on link: LinkIndex, at now: Instant) {
+    let connection = links[link].link.handle
+    while let index = links[link].channels.entries.firstIndex(where: { $0.owner == .central(session) }) {
+      let id = links[link].channels.entries[index].channel.id
+      finishChannel(index, on: link, .closed)
+      host.closeChannel(id, on: connection, at: now)
+    }
+  }
+}

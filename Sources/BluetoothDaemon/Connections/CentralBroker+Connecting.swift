@@ -1,0 +1,195 @@
+import BluetoothHost
+import BluetoothWire
+
+extension CentralBroker {
+  /// The pause before the daemon repeats a failed attempt to re-establish a dropped link.
+  private static let pause = TimeSpan.seconds(1)
+
+  /// Requests a connection to `peer` for a session. The attempt begins after `delay` and lasts until the session
+  /// cancels.
+  mutating func connect(
+    _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSessionID, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard context.peers.contains(peer), let counters = context.centralCounters(of: session) else { return }
+    if let index = context.peers[peer].userIndex(of: session) {
+      context.peers[peer].users[index].reconnects = reconnects
+      switch context.peers[peer].users[index].phase {
+      case .connected: deliverConnected(peer, to: session, &context)
+      case .disconnecting: context.peers[peer].users[index].phase = .disconnecting(again: true)
+      case .delayed, .connecting: break
+      }
+      return
+    }
+    let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : .connecting
+    context.peers[peer].users.append(
+      PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects))
+    switch phase {
+    case .delayed(let until): delayedUsers.append(DelayedUser(peer: peer, session: session, until: until))
+    default: attempt(peer, at: now, &context)
+    }
+  }
+
+  /// Uses the existing link, or asks the host to establish one.
+  mutating func attempt(_ peer: PeerHandle, at now: Instant, _ context: inout DaemonContext) {
+    guard let link = context.links.index(of: peer) else {
+      if context.peers[peer].isReplaced { return context.giveUp(peer) }
+      let isFirst = context.peers[peer].users.count { $0.phase == .connecting } == 1
+      if isFirst { context.host.connect(to: context.peers[peer].address, at: now) }
+      return
+    }
+    // A link that is being ended is re-established after its end.
+    guard !context.links[link].isClosing else { return }
+    adoptLink(link, at: now, &context)
+  }
+
+  /// Connects all sessions that wait for this link's peer.
+  private mutating func adoptLink(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    let peer = context.links[link].peer
+    var isUsed = false
+    for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connecting {
+      context.peers[peer].users[index].phase = .connected
+      deliverConnected(peer, to: context.peers[peer].users[index].session, &context)
+      isUsed = true
+    }
+    guard isUsed else { return }
+    context.publishConnected(link)
+    context.links[link].preparation.linkWasUsed(at: now)
+  }
+
+  /// Delivers `connected` at once, with the current MTU. The MTU exchange is still running, and
+  /// `maximumWriteLengthChanged` follows it.
+  private mutating func deliverConnected(
+    _ peer: PeerHandle, to session: CentralSessionID, _ context: inout DaemonContext
+  ) {
+    guard let link = context.links.index(of: peer) else { return }
+    context.deliver(.connected(peer, maximumWriteLength: context.links[link].maximumValueLength), to: session)
+  }
+
+  // MARK: Host events
+
+  /// Adds a new link, and connects the sessions that wait for its peer.
+  mutating func connected(_ link: Link, at now: Instant, _ context: inout DaemonContext) {
+    guard let peer = context.peers.enter(link.peer, isLinked: true) else {
+      context.host.disconnect(link.handle, at: now)
+      return
+    }
+    let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
+    if link.role == .peripheral, context.peers[peer].users.contains(where: { $0.phase == .connecting }) {
+      context.host.cancelConnecting(to: link.peer, at: now)
+    }
+    adoptLink(index, at: now, &context)
+    if link.role == .central { endUnusedLink(index, at: now, &context) }
+  }
+
+  /// Reports a failed attempt to the sessions that wait, and delays those that reconnect.
+  mutating func connectionFailed(
+    _ address: DeviceAddress, _ reason: HCI.ErrorCode, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let peer = context.peers.handle(of: address) else { return }
+    // LE Extended Create Connection reports 0x0D where LE Create Connection reports 0x09 · Vol 4, Part E, 7.8.66.
+    let hasNoRoom = reason == .connectionLimitExceeded || reason == .connectionRejectedLimitedResources
+    let error: SessionError = hasNoRoom ? .connectionLimitReached : .link(reason)
+    var index = 0
+    while index < context.peers[peer].users.count {
+      let user = context.peers[peer].users[index]
+      guard user.phase == .connecting else {
+        index += 1
+        continue
+      }
+      if user.reconnects && user.hasBeenConnected {
+        delay(index, of: peer, until: now + Self.pause, &context)
+        index += 1
+      } else {
+        context.peers[peer].users.remove(at: index)
+        context.deliver(.connectionFailed(peer, error), to: user.session)
+      }
+    }
+  }
+
+  /// Reports the end of a link to the users of its peer, and connects to the peer again for those that want it.
+  ///
+  /// - Parameter end: the reason if the daemon itself ended the link.
+  mutating func linkEnded(
+    to peer: PeerHandle, _ reason: HCI.ErrorCode, _ end: SessionError?, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    var isWanted = false
+    var user = 0
+    while user < context.peers[peer].users.count {
+      if usesAgain(user, of: peer, after: reason, end, &context) {
+        isWanted = isWanted || context.peers[peer].users[user].phase == .connecting
+        user += 1
+      } else {
+        context.peers[peer].users.remove(at: user)
+      }
+    }
+    guard isWanted else { return }
+    if context.peers[peer].isReplaced {
+      context.giveUp(peer)
+    } else {
+      context.host.connect(to: context.peers[peer].address, at: now)
+    }
+  }
+
+  /// Reports the end of a link to a user of it. Returns false if the session no longer wants the peer.
+  ///
+  /// - Parameter end: the reason if the daemon itself ended the link; it is then not re-established.
+  private mutating func usesAgain(
+    _ index: Int, of peer: PeerHandle, after reason: HCI.ErrorCode, _ end: SessionError?, _ context: inout DaemonContext
+  ) -> Bool {
+    let user = context.peers[peer].users[index]
+    switch user.phase {
+    case .delayed, .connecting:
+      return true
+    case .connected:
+      // No session ended the link, so the host did: the peer does not answer · Vol 3, Part F, 3.3.3.
+      let error = end ?? (reason == .connectionTerminatedByLocalHost ? .timeout : .link(reason))
+      let reconnects = user.reconnects && end == nil
+      context.deliver(.disconnected(peer, error, isReconnecting: reconnects), to: user.session)
+      guard reconnects else { return false }
+    case .disconnecting(let again):
+      context.deliver(.disconnected(peer, nil, isReconnecting: false), to: user.session)
+      guard again else { return false }
+    }
+    context.peers[peer].users[index].phase = .connecting
+    context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
+    context.peers[peer].users[index].discoveredServices = nil
+    return true
+  }
+
+  /// Reports the maximum length of values after a change of a link's MTU.
+  mutating func mtuChanged(_ mtu: Int, of index: LinkIndex, _ context: inout DaemonContext) {
+    context.links[index].mtu = mtu
+    let peer = context.links[index].peer
+    for user in context.peers[peer].users where user.phase == .connected {
+      context.deliver(.maximumWriteLengthChanged(peer, context.links[index].maximumValueLength), to: user.session)
+    }
+    let central = context.centralInfo(of: index)
+    context.deliverToPeripherals(.maximumUpdateLengthChanged(central))
+  }
+
+  // MARK: Delayed attempts
+
+  private mutating func delay(_ index: Int, of peer: PeerHandle, until: Instant, _ context: inout DaemonContext) {
+    context.peers[peer].users[index].phase = .delayed(until: until)
+    delayedUsers.append(DelayedUser(peer: peer, session: context.peers[peer].users[index].session, until: until))
+  }
+
+  /// The start of the next delayed attempt; nil: none.
+  var delayDeadline: Instant? { delayedUsers.reduce(nil) { earliest($0, $1.until) } }
+
+  /// Begins the attempts whose delay has passed.
+  mutating func beginDelayedAttempts(at now: Instant, _ context: inout DaemonContext) {
+    guard let next = delayDeadline, next <= now else { return }
+    let due = delayedUsers.filter { $0.until <= now }
+    delayedUsers.removeAll { $0.until <= now }
+    for user in due {
+      guard let index = context.peers[user.peer].userIndex(of: user.session),
+        context.peers[user.peer].users[index].phase == .delayed(until: user.until)
+      else { continue }
+      context.peers[user.peer].users[index].phase = .connecting
+      attempt(user.peer, at: now, &context)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import BluetoothHost
+import BluetoothWire
+
+extension CentralBroker {
+  /// Ends a session's connection to `peer`. The link ends if no other session uses it. The session gets `disconnected`
+  /// in every case: after the link's end if the session was the last user, otherwise at once.
+  mutating func cancelConnection(
+    to peer: PeerHandle, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard context.peers.contains(peer), let index = context.peers[peer].userIndex(of: session) else { return }
+    switch context.peers[peer].users[index].phase {
+    case .disconnecting:
+      context.peers[peer].users[index].phase = .disconnecting(again: false)
+    case .connected where isLastUser(index, of: peer, &context):
+      gattClient.abandonOperations(of: session, on: peer, &context)
+      context.peers[peer].users[index].phase = .disconnecting(again: false)
+      guard let link = context.links.index(of: peer) else { return }
+      context.links[link].notifications = NotificationTable()
+      context.end(link, at: now)
+    default:
+      leave(peer, session: session, at: now, &context)
+      context.deliver(.disconnected(peer, nil, isReconnecting: false), to: session)
+    }
+  }
+
+  /// Ends all of a session's activities with `peer`, without an event for the session.
+  mutating func leave(_ peer: PeerHandle, session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    guard let index = context.peers[peer].userIndex(of: session) else { return }
+    gattClient.abandonOperations(of: session, on: peer, &context)
+    let user = context.peers[peer].users.remove(at: index)
+    switch user.phase {
+    case .delayed, .disconnecting:
+      break
+    case .connecting:
+      if context.links.index(of: peer) == nil, !context.peers[peer].users.contains(where: { $0.phase == .connecting }) {
+        context.host.cancelConnecting(to: context.peers[peer].address, at: now)
+      }
+    case .connected:
+      guard let link = context.links.index(of: peer) else { return }
+      context.links[link].discovery.remove(session)
+      context.links[link].rssiReaders.removeAll { $0 == session }
+      context.links[link].notifications.leave(session)
+      context.closeChannels(of: session, on: link, at: now)
+      gattClient.advanceNotifications(of: link, at: now, &context)
+      endUnusedLink(link, at: now, &context)
+    }
+  }
+
+  /// Ends the session's part in all connections.
+  mutating func leaveAll(_ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    for peer in context.peers.handles where !context.peers[peer].users.isEmpty {
+      leave(peer, session: session, at: now, &context)
+    }
+    delayedUsers.removeAll { $0.session == session }
+  }
+
+  /// Ends a link that this device initiated and that no session uses. A link that the peer initiated is the peer's to
+  /// end.
+  mutating func endUnusedLink(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    guard context.links[link].link.role == .central,
+      context.peers[context.links[link].peer].users.allSatisfy({ !$0.usesLink })
+    else { return }
+    context.end(link, at: now)
+  }
+
+  /// Returns true if no other user needs the link to `peer`.
+  private func isLastUser(_ index: Int, of peer: PeerHandle, _ context: inout DaemonContext) -> Bool {
+    guard let link = context.links.index(of: peer), context.links[link].link.role == .central else { return false }
+    return !context.peers[peer].users.indices.contains { $0 != index && context.peers[peer].users[$0].usesLink }
+  }
+}
+
+extension PeerUser {
+  fileprivate var usesLink: Bool {
+    switch phase {
+    case .connected: true
+    // These users do not use the link: their part in it has ended or not begun.
+    case .disconnecting, .delayed, .connecting: false
+    }
+  }
+}

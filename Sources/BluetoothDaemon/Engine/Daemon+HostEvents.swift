@@ -1,0 +1,139 @@
+import BluetoothHost
+import BluetoothWire
+
+// Events of the host: each goes to the brokers that it concerns.
+extension Daemon {
+  /// Handles the host's events, and the answers of the user, until there are none.
+  mutating func takeHostEvents(at now: Instant) {
+    repeat {
+      while let event = context.host.takeEvent() { handle(event, at: now) }
+    } while context.desk.hasOpenQuestions && takeAnswer(at: now)
+  }
+
+  /// Handles the next answer of the user; returns false if there is none.
+  private mutating func takeAnswer(at now: Instant) -> Bool {
+    guard let answer = context.desk.takeAnswer(at: now) else { return false }
+    if !permissions.take(answer, at: now, &bonds, &context) { bonds.take(answer, at: now, &context) }
+    return true
+  }
+
+  private mutating func handle(_ event: HostEvent, at now: Instant) {
+    switch event {
+    case .powerChanged(let power): powerChanged(power, at: now)
+    case .trouble(let trouble): note(trouble)
+    // In every state: counters are saved even after the adapter has gone off for apps.
+    case .bondChanged(let bond): bonds.keepCounters(of: bond, at: now, &context)
+    // Late events of a powered-on period that has already ended for apps.
+    case _ where permissions.state != .poweredOn: break
+    case .advertisingStarted(let error): peripherals.advertisingStarted(error, &context)
+    case .advertisingReport(let report): centrals.handle(report, at: now, &context)
+    case .connected(let link): centrals.connected(link, at: now, &context)
+    case .connectionFailed(let address, let reason): centrals.connectionFailed(address, reason, at: now, &context)
+    case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
+    case .rssiRead(let connection, let result):
+      if let link = context.links.index(of: connection) { centrals.gattClient.rssiRead(result, on: link, &context) }
+    case .security(let connection, let event):
+      if let link = context.links.index(of: connection) { bonds.handle(event, on: link, at: now, &context) }
+    case .channel(let connection, let event):
+      context.backlogs.full = nil
+      if let link = context.links.index(of: connection) { channels.handle(event, on: link, at: now, &context) }
+      context.holdIfFull(connection, at: now)
+    // No request of the daemon leads to these events.
+    case .advertisingEnded, .nameDiscovered: break
+    case .gatt(let connection, let event):
+      context.backlogs.full = nil
+      if let link = context.links.index(of: connection) { handle(event, on: link, at: now) }
+      context.holdIfFull(connection, at: now)
+    }
+  }
+
+  private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
+    switch event {
+    case .mtuChanged(let mtu): centrals.mtuChanged(mtu, of: link, &context)
+    case .completed(let token, let result):
+      centrals.gattClient.completed(token, result, on: link, at: now, &context)
+    case .valueReceived(let handle, let value):
+      centrals.gattClient.valueReceived(handle, value, on: link, &context)
+    case .servicesChanged(let range): centrals.gattClient.servicesChanged(range, on: link, &context)
+    case .readRequested(let request, let handle, let offset):
+      peripherals.readRequested(request, handle, offset: offset, on: link, at: now, &context)
+    case .writeRequested(let request, let parts):
+      peripherals.writeRequested(request, parts, on: link, at: now, &context)
+    case .subscriptionChanged(let handle, let subscription):
+      peripherals.subscriptionChanged(handle, subscription, on: link, &context)
+    case .updateSent(let handle): peripherals.updateSent(handle, on: link, &context)
+    // Apps can't publish broadcast characteristics, and the host handles security.
+    case .broadcastChanged, .securityWanted, .signatureMade: break
+    }
+  }
+
+  private mutating func disconnected(
+    _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant
+  ) {
+    guard let link = context.links.index(of: connection) else { return }
+    let peer = context.links[link].peer
+    centrals.gattClient.endOperations(on: connection)
+    context.endChannels(of: link, context.links[link].channelEnd(after: reason))
+    peripherals.endServing(link, &context)
+    bonds.withdrawPrompt(of: link, &context)
+    if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
+    let end = context.links.remove(link).end
+    bonds.keepDatabases(of: context.peers[peer].address, at: now, &context)
+    context.directory.setDisconnected(peer)
+    centrals.linkEnded(to: peer, reason, end, at: now, &context)
+  }
+
+  // MARK: State
+
+  private mutating func powerChanged(_ power: PowerState, at now: Instant) {
+    switch power {
+    // Report `.resetting` only when Bluetooth was on; leaving `.poweredOff` passes through it silently.
+    case .starting: if state == .poweredOn { become(.resetting, at: now) }
+    case .on:
+      context.directory.features = AdapterFeatures(of: context.host)
+      become(.poweredOn, at: now)
+    case .unreachable: become(.resetting, at: now)
+    case .off:
+      become(.poweredOff, at: now)
+      for record in bonds.records { bonds.keepDatabases(of: record.identity, at: now, &context) }
+    case .unsupported: become(.unsupported, at: now)
+    }
+    removeDropped(at: now)
+  }
+
+  mutating func become(_ new: AdapterState, at now: Instant) {
+    guard new != state else { return }
+    if state == .poweredOn { dropEverything() }
+    permissions.become(new, at: now, &context)
+  }
+
+  /// Drops scans, links, connection attempts, services and advertising without an event for each: the change of state
+  /// tells apps that they are gone.
+  private mutating func dropEverything() {
+    centrals.dropAll(&context)
+    for link in context.links.indices {
+      context.endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost)))
+      bonds.withdrawPrompt(of: link, &context)
+    }
+    peripherals.dropAll(&context)
+    channels.dropAll()
+    if context.backlogs.holdsLinks { context.backlogs.heldLinksChanged = true }
+    context.links.removeAll()
+    context.directory.setAllDisconnected()
+  }
+
+  /// Removes dropped services and channels from the host. Called when the host's links are gone, too, so that no peer
+  /// is notified of the removal.
+  mutating func removeDropped(at now: Instant) {
+    peripherals.removeDropped(at: now, &context)
+    channels.removeDropped(at: now, &context)
+  }
+}
+
+extension AdapterFeatures {
+  fileprivate init(of host: Host) {
+    self = []
+    if host.supportsExtendedScanAndConnect { insert(.extendedScanAndConnect) }
+    if host.supportsPrivacy { insert(.privacy) }
+  }
+}

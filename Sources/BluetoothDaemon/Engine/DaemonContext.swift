@@ -1,0 +1,175 @@
+import BluetoothHost
+import BluetoothWire
+import DequeModule
+
+/// The parts of the daemon that all its brokers use: the host, the sessions, the peers, the links, and the events for
+/// clients. The daemon passes it to each call of a broker.
+///
+/// The type is noncopyable: an accidental copy would copy the host.
+struct DaemonContext: ~Copyable {
+  /// The state of one central manager's session.
+  struct Central {
+    let counters: SessionCounters
+    /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
+    var toldStates: UInt32 = 0
+    var scan: ActiveScan?
+  }
+
+  /// The state of one peripheral manager's session.
+  struct Peripheral {
+    let counters: SessionCounters
+    var toldStates: UInt32 = 0
+  }
+
+  var host: Host
+  let directory: PeerDirectory
+  let sessions: LocalSessions
+  /// The open sessions, by the keys of their identifiers.
+  var centrals = SlotMap<Central>()
+  var peripherals = SlotMap<Peripheral>()
+  var peers: PeerTable
+  var links = LinkTable()
+  var desk: PromptQueue
+  var backlogs = BacklogState()
+  private var events = Deque<DaemonEvent>(minimumCapacity: 32)
+
+  init(
+    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts
+  ) {
+    self.host = host
+    self.sessions = sessions
+    self.directory = directory
+    self.peers = peers
+    desk = PromptQueue(prompts: prompts) { sessions.requests.wake() }
+  }
+
+  // MARK: Sessions
+
+  /// True if an app has a session.
+  var hasSessions: Bool { !centrals.isEmpty || !peripherals.isEmpty }
+
+  /// Returns the counters of an open session.
+  func centralCounters(of session: CentralSessionID) -> SessionCounters? {
+    guard let index = centrals.index(of: session.key) else { return nil }
+    return centrals.values[index]?.counters
+  }
+
+  /// Returns the counters of an open session.
+  func peripheralCounters(of session: PeripheralSessionID) -> SessionCounters? {
+    guard let index = peripherals.index(of: session.key) else { return nil }
+    return peripherals.values[index]?.counters
+  }
+
+  // MARK: Events
+
+  /// True if `takeEvent` returns an event.
+  var hasEvents: Bool { !events.isEmpty }
+
+  /// Removes and returns the next event for a client.
+  mutating func takeEvent() -> DaemonEvent? { events.popFirst() }
+
+  /// Sends an event to a session, unless it has been closed.
+  mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
+    guard let counters = centralCounters(of: session) else { return }
+    if counters.backlog.isFull { backlogs.full = counters.backlog }
+    if case .stateChanged = event { centrals.update(session.key) { $0.toldStates &+= 1 } }
+    events.append(.central(session, event))
+  }
+
+  /// Sends an event to a session, unless it has been closed.
+  mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
+    guard let counters = peripheralCounters(of: session) else { return }
+    if counters.backlog.isFull { backlogs.full = counters.backlog }
+    if case .stateChanged = event { peripherals.update(session.key) { $0.toldStates &+= 1 } }
+    events.append(.peripheral(session, event))
+  }
+
+  /// Sends an event to all sessions of central managers.
+  mutating func deliverToCentrals(_ event: CentralEvent) {
+    for index in centrals.values.indices {
+      if let key = centrals.key(at: index) { deliver(event, to: CentralSessionID(key: key)) }
+    }
+  }
+
+  /// Sends an event to all sessions of peripheral managers.
+  mutating func deliverToPeripherals(_ event: PeripheralEvent) {
+    for index in peripherals.values.indices {
+      if let key = peripherals.key(at: index) { deliver(event, to: PeripheralSessionID(key: key)) }
+    }
+  }
+
+  /// Sends an event about a channel.
+  mutating func deliver(_ event: DaemonEvent) { events.append(event) }
+
+  // MARK: Peers and links
+
+  /// Returns the link over which a session may use `peer`; nil: the session is not connected, or no longer. Its
+  /// commands are then dropped, as its client drops them.
+  func usedLink(of peer: PeerHandle, by session: CentralSessionID) -> LinkIndex? {
+    guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
+      peers[peer].users[user].phase == .connected
+    else { return nil }
+    return links.index(of: peer)
+  }
+
+  /// True if an app uses the link, and it is not ending.
+  func isInUse(_ link: LinkIndex) -> Bool {
+    !links[link].isClosing && peers[links[link].peer].users.contains { $0.phase == .connected }
+  }
+
+  /// Returns the description of the client on a link, as apps see it.
+  func centralInfo(of link: LinkIndex) -> CentralInfo {
+    let peer = links[link].peer
+    return CentralInfo(
+      handle: peer, identifier: peers[peer].info.identifier, maximumUpdateLength: links[link].maximumValueLength)
+  }
+
+  /// Updates the services in the directory for `retrieveConnectedPeripherals`: the discovered ones, or else the
+  /// advertised ones.
+  func publishConnected(_ link: LinkIndex) {
+    let peer = links[link].peer
+    let known = links[link].database.primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
+    directory.setConnected(peer, services: known)
+  }
+
+  /// Fails the waiting connection attempts to a replaced peer: no device will be found under its identifier.
+  mutating func giveUp(_ peer: PeerHandle) {
+    for user in peers[peer].users where user.phase == .connecting {
+      deliver(.connectionFailed(peer, .unknownPeer), to: user.session)
+    }
+    peers[peer].users.removeAll { $0.phase == .connecting }
+  }
+
+  /// Ends a link that no session uses any more.
+  mutating func end(_ link: LinkIndex, at now: Instant) {
+    guard !links[link].isClosing else { return }
+    links[link].isClosing = true
+    host.disconnect(links[link].link.handle, at: now)
+  }
+
+  /// Ends a link with an error for the sessions that use it. Only the first reason is reported.
+  mutating func end(_ link: LinkIndex, because error: SessionError, at now: Instant) {
+    guard links[link].end == nil else { return }
+    links[link].end = error
+    links[link].isClosing = true
+    host.disconnect(links[link].link.handle, at: now)
+  }
+
+  /// The earliest time at which background discovery continues or a closed channel ends on any link; nil: none.
+  ///
+  /// Read-only; `mutating` avoids copying the links.
+  var linkDeadline: Instant? {
+    mutating get {
+      var result: Instant?
+      for link in links.indices {
+        result = earliest(result, links[link].channels.deadline)
+        let openRequests = links[link].openRequests
+        guard let deadline = links[link].preparation.deadline(openRequests: openRequests), isInUse(link) else {
+          continue
+        }
+        result = earliest(result, deadline)
+      }
+      return result
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import BluetoothHost
+import BluetoothWire
+
+extension GATTClientBroker {
+  /// Subscribes a session to a characteristic's notifications or indications, or unsubscribes it.
+  mutating func setNotify(
+    _ isOn: Bool, _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID, now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard let link = context.usedLink(of: peer, by: session) else { return }
+    guard let characteristic = context.links[link].database.characteristic(withValue: attribute.handle) else {
+      deliverNotify(attribute.handle, .att(.invalidHandle), isOn: false, on: link, to: session, &context)
+      return
+    }
+    guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
+      deliverNotify(attribute.handle, .att(.requestNotSupported), isOn: false, on: link, to: session, &context)
+      return
+    }
+    context.links[link].notifications.append(.init(session: session, isOn: isOn), for: attribute.handle)
+    advanceNotifications(of: link, at: now, &context)
+  }
+
+  /// Advances the changes of all characteristics as far as possible now.
+  mutating func advanceNotifications(of link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    for index in context.links[link].notifications.entries.indices {
+      advanceNotification(index, of: link, at: now, &context)
+    }
+  }
+
+  private mutating func advanceNotification(
+    _ index: Int, of link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    let characteristic = context.links[link].notifications[index].characteristic
+    while let decision = context.links[link].notifications.decide(index) {
+      switch decision {
+      case .settled(let session, let isOn):
+        if let session { deliverNotify(characteristic, nil, isOn: isOn, on: link, to: session, &context) }
+      case .configure(let isOn):
+        configure(index, isOn: isOn, on: link, at: now, &context)
+      }
+    }
+  }
+
+  private mutating func configure(
+    _ index: Int, isOn: Bool, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    let characteristic = context.links[link].notifications[index].characteristic
+    let procedure = DiscoveryProcedure.descriptors(of: characteristic)
+    guard context.links[link].database.knows(procedure) else {
+      context.links[link].notifications[index].state = .findingDescriptor
+      find(procedure, on: link, at: now, &context)
+      return
+    }
+    context.links[link].notifications[index].state = .writing
+    guard
+      let descriptor = context.links[link].database.descriptors(ofValue: characteristic)?.first(where: {
+        $0.uuid == SystemAttribute.clientCharacteristicConfiguration
+      })
+    else {
+      configured(characteristic, .att(.attributeNotFound), on: link, at: now, &context)
+      return
+    }
+    let properties = context.links[link].database.characteristic(withValue: characteristic)?.properties ?? []
+    // Apple prefers notifications where both are offered.
+    let kind: GATTSubscription = properties.contains(.notify) ? .notification : .indication
+    let value: GATTSubscription = isOn ? kind : []
+    send(.write(descriptor.handle, value.octets), for: .configuration(characteristic), on: link, at: now, &context)
+  }
+
+  /// Continues a subscription after the discovery of the characteristic's descriptors.
+  mutating func descriptorsFound(
+    of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard let index = context.links[link].notifications.index(of: characteristic),
+      context.links[link].notifications[index].state == .findingDescriptor
+    else { return }
+    if case .failure(let error) = outcome {
+      configured(characteristic, error, on: link, at: now, &context)
+    } else {
+      context.links[link].notifications[index].state = .idle
+      advanceNotification(index, of: link, at: now, &context)
+    }
+  }
+
+  /// Handles the peer's answer to a write of the Client Characteristic Configuration, or the failure to find it.
+  mutating func configured(
+    _ characteristic: AttributeHandle, _ error: SessionError?, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard let index = context.links[link].notifications.index(of: characteristic),
+      let change = context.links[link].notifications.configured(index, succeeded: error == nil)
+    else { return }
+    if let session = change.session {
+      let isOn = context.links[link].notifications[index].subscribers.contains(session)
+      deliverNotify(characteristic, error, isOn: isOn, on: link, to: session, &context)
+    }
+    advanceNotification(index, of: link, at: now, &context)
+  }
+
+  private mutating func deliverNotify(
+    _ characteristic: AttributeHandle, _ error: SessionError?, isOn: Bool, on link: LinkIndex,
+    to session: CentralSessionID, _ context: inout DaemonContext
+  ) {
+    context.deliver(
+      .notifyStateChanged(context.links[link].peer, RemoteAttributeID(characteristic), isNotifying: isOn, error),
+      to: session)
+  }
+
+  /// Delivers a notification or an indication to all subscribed sessions.
+  mutating func valueReceived(
+    _ characteristic: AttributeHandle, _ value: ByteSlice, on link: LinkIndex, _ context: inout DaemonContext
+  ) {
+    guard let index = context.links[link].notifications.index(of: characteristic) else { return }
+    let peer = context.links[link].peer
+    for subscriber in context.links[link].notifications[index].subscribers.indices {
+      let session = context.links[link].notifications[index].subscribers[subscriber]
+      if let counters = context.centralCounters(of: session), context.discards(counters.backlog) { continue }
+      context.deliver(.valueChanged(peer, RemoteAttributeID(characteristic), value), to: session)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import BluetoothHost
+import BluetoothWire
+
+/// The broker of requests to peers' GATT servers: it answers sessions from one cache for each link, and routes each
+/// result to the session that requested it.
+struct GATTClientBroker {
+  private var operations = OperationTable()
+
+  /// Sends a request to the host.
+  mutating func send(
+    _ request: GATTRequest, for operation: Operation, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    let connection = context.links[link].link.handle
+    guard let token = operations.add(operation, on: connection) else {
+      fail(operation, .outOfSpace, on: link, at: now, &context)
+      return
+    }
+    if operation.isApps { context.links[link].openRequests += 1 }
+    context.links[link].noteUse(by: operation, at: now)
+    context.host.request(request, token: token, on: connection, at: now)
+  }
+
+  // MARK: Commands
+
+  /// Reads an attribute's value.
+  mutating func read(
+    _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID, now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard let link = context.usedLink(of: peer, by: session) else { return }
+    send(.read(attribute.handle), for: .read(session, attribute), on: link, at: now, &context)
+  }
+
+  /// Writes an attribute's value with response.
+  mutating func write(
+    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID,
+    now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let link = context.usedLink(of: peer, by: session) else { return }
+    guard value.count <= ATT.maximumValueLength else {
+      context.deliver(.written(peer, attribute, .att(.invalidAttributeValueLength)), to: session)
+      return
+    }
+    send(.write(attribute.handle, value), for: .write(session, attribute), on: link, at: now, &context)
+  }
+
+  /// Sends a write without response. The session's client has taken a credit for it, which comes back in every case.
+  mutating func writeWithoutResponse(
+    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool,
+    for session: CentralSessionID,
+    now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let link = context.usedLink(of: peer, by: session), let user = context.peers[peer].userIndex(of: session)
+    else {
+      _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
+      return
+    }
+    let credits = context.peers[peer].users[user].credits
+    let request: GATTRequest =
+      isSigned
+      ? .signedWriteWithoutResponse(attribute.handle, value) : .writeWithoutResponse(attribute.handle, value)
+    send(request, for: .writeWithoutResponse(session, credits), on: link, at: now, &context)
+  }
+
+  /// Reads the signal strength of the link to `peer`.
+  mutating func readRSSI(
+    of peer: PeerHandle, for session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let link = context.usedLink(of: peer, by: session) else { return }
+    context.links[link].rssiReaders.append(session)
+    // Requests made while the controller is reading get the same answer.
+    if context.links[link].rssiReaders.count == 1 { context.host.readRSSI(context.links[link].link.handle, at: now) }
+  }
+
+  // MARK: Host events
+
+  /// Handles the completion of a request of the host, by its token.
+  mutating func completed(
+    _ token: GATTToken, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard let operation = operations.remove(token) else { return }
+    let peer = context.links[link].peer
+    context.links[link].noteUse(by: operation, at: now)
+    if operation.isApps {
+      context.links[link].openRequests -= 1
+      context.links[link].preparation.requestCompleted()
+    }
+    switch operation {
+    case .read(let session, let attribute):
+      context.deliver(.valueRead(peer, attribute, result.value), to: session)
+    case .write(let session, let attribute):
+      context.deliver(.written(peer, attribute, result.error), to: session)
+    case .writeWithoutResponse(let session, let credits):
+      if credits.put() { context.deliver(.readyToWriteWithoutResponse(peer), to: session) }
+    case .discovery(let procedure):
+      discovered(procedure, result, on: link, at: now, &context)
+    case .configuration(let characteristic):
+      configured(characteristic, result.error, on: link, at: now, &context)
+    case .preparation(let step):
+      prepared(step, result, on: link, &context)
+    case .abandoned:
+      break
+    }
+    advancePreparation(of: link, at: now, &context)
+  }
+
+  /// Fails a request that was not sent to the host.
+  private mutating func fail(
+    _ operation: Operation, _ error: SessionError, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    let peer = context.links[link].peer
+    switch operation {
+    case .read(let session, let attribute): context.deliver(.valueRead(peer, attribute, .failure(error)), to: session)
+    case .write(let session, let attribute): context.deliver(.written(peer, attribute, error), to: session)
+    case .writeWithoutResponse(_, let credits): _ = credits.put()
+    case .discovery(let procedure): discovered(procedure, .failure(.invalidResponse), on: link, at: now, &context)
+    case .configuration(let characteristic): configured(characteristic, error, on: link, at: now, &context)
+    case .preparation: context.links[link].preparation.ended()
+    case .abandoned: break
+    }
+  }
+
+  /// Reports the signal strength to the sessions that wait for it.
+  mutating func rssiRead(_ result: Result<Int8, HostError>, on link: LinkIndex, _ context: inout DaemonContext) {
+    let readers = context.links[link].rssiReaders
+    context.links[link].rssiReaders.removeAll(keepingCapacity: true)
+    let answer = result.mapError { SessionError($0) }
+    for session in readers { context.deliver(.rssiRead(context.links[link].peer, answer), to: session) }
+  }
+
+  // MARK: End of requests
+
+  /// Removes all requests on a link that has ended. No session gets an answer, but credits come back.
+  mutating func endOperations(on connection: HCI.ConnectionHandle) {
+    operations.removeAll(on: connection) { $0.returnCredit() }
+  }
+
+  /// Removes all requests. Their credits come back.
+  mutating func dropAll() { operations.removeAll { $0.returnCredit() } }
+
+  /// Abandons a session's requests to `peer`: no session gets their results.
+  mutating func abandonOperations(of session: CentralSessionID, on peer: PeerHandle, _ context: inout DaemonContext) {
+    guard let link = context.links.index(of: peer) else { return }
+    context.links[link].discovery.remove(session)
+    context.links[link].rssiReaders.removeAll { $0 == session }
+    context.links[link].channels.opening.removeAll { $0.session == session }
+    var abandoned = 0
+    operations.abandon(of: session, on: context.links[link].link.handle) { operation in
+      operation.returnCredit()
+      abandoned += 1
+    }
+    context.links[link].openRequests -= abandoned
+  }
+}
+
+extension LinkState {
+  fileprivate mutating func noteUse(by operation: Operation, at now: Instant) {
+    switch operation {
+    case .preparation: return
+    case .discovery(let procedure): if preparation.awaits(procedure) { return }
+    default: break
+    }
+    preparation.linkWasUsed(at: now)
+  }
+}
+
+extension Operation {
+  /// True if an app waits for the operation, so that background discovery steps back.
+  var isApps: Bool {
+    switch self {
+    case .read, .write, .writeWithoutResponse: true
+    case .discovery, .configuration, .preparation, .abandoned: false
+    }
+  }
+
+  func returnCredit() {
+    if case .writeWithoutResponse(_, let credits) = self { _ = credits.put() }
+  }
+}
+
+extension Result where Success == GATTResponse, Failure == GATTError {
+  fileprivate var value: Result<ByteSlice, SessionError> {
+    switch self {
+    case .success(.value(let value)): .success(value)
+    case .success: .failure(.invalidResponse)
+    case .failure(let error): .failure(SessionError(error))
+    }
+  }
+
+  var error: SessionError? {
+    if case .failure(let error) = self { SessionError(error) } else { nil }
+  }
+}
+
+extension SessionError {
+  init(_ error: HostError) {
+    switch error {
+    case .controller(let code): self = .link(code)
+    case .commandTimeout: self = .timeout
+    case .notConnected: self = .link(.unknownConnectionIdentifier)
+    case .outOfSpace: self = .outOfSpace
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import BluetoothHost
+import BluetoothWire
+import DequeModule
+
+/// The broker of peripheral managers: it executes their commands, merges their services into the host's one database
+/// and their advertising into one advertisement, and passes clients' requests to the owners of the attributes.
+///
+/// Requests come on any link: the roles of client and server are independent of which device initiated the link.
+struct PeripheralBroker {
+  var localDatabase = LocalDatabase()
+  var advertising = AdvertisingState()
+  private var centralRequests = CentralRequestTable()
+  private var updates = UpdateTable()
+  /// The services that no session owns any more and that the host's database still contains.
+  private var droppedServices: [AttributeHandle] = []
+
+  /// Executes a command of a session.
+  mutating func perform(
+    _ command: PeripheralCommand, for session: PeripheralSessionID, at now: Instant,
+    _ channels: inout ChannelBroker, _ context: inout DaemonContext
+  ) {
+    switch command {
+    case .startAdvertising(let localName, let services):
+      startAdvertising(localName: localName, services: services, by: session, at: now, &context)
+    case .stopAdvertising: stopAdvertising(by: session, at: now, &context)
+    case .addService(let service): add(service, of: session, at: now, &context)
+    case .removeService(let id): remove(id, of: session, at: now, &context)
+    case .removeAllServices: removeAllServices(of: session, at: now, &context)
+    case .respond(let id, let error, let value): respond(to: id, error, value: value, by: session, at: now, &context)
+    case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now, &context)
+    case .setConnectionLatency(let latency, let central):
+      setConnectionLatency(latency, of: central, at: now, &context)
+    case .publishChannel(let isEncrypted):
+      channels.publishChannel(isEncrypted: isEncrypted, by: session, at: now, &context)
+    // The daemon has handled these.
+    case .unpublishChannel, .barrier, .askForPower: break
+    }
+  }
+
+  /// Ends everything that a session uses, without an event for it. Its clients' requests fail.
+  mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    stopAdvertising(by: session, at: now, &context)
+    for request in centralRequests.removeAll(of: session) {
+      answer(request, .failure(.unlikelyError), at: now, &context)
+    }
+    removeAllServices(of: session, at: now, &context)
+  }
+
+  /// Drops advertising, services and requests when the adapter goes off, without an event for each. The services stay
+  /// in the host's database until `removeDropped`.
+  mutating func dropAll(_ context: inout DaemonContext) {
+    for link in context.links.indices {
+      for update in context.links[link].updates { _ = updates.finish(update.call, copies: 1) }
+    }
+    advertising = AdvertisingState()
+    centralRequests.removeAll()
+    droppedServices += localDatabase.services.reversed().map(\.range.lowerBound)
+    localDatabase.removeAll()
+  }
+
+  /// Removes dropped services from the host's database.
+  mutating func removeDropped(at now: Instant, _ context: inout DaemonContext) {
+    for declaration in droppedServices { context.host.removeService(declaration: declaration, at: now) }
+    droppedServices.removeAll()
+  }
+
+  // MARK: Requests
+
+  /// Passes a read to the app that owns the characteristic.
+  mutating func readRequested(
+    _ request: GATTServerRequest, _ handle: AttributeHandle, offset: Int, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    let connection = context.links[link].link.handle
+    guard let index = localDatabase.characteristic(at: handle) else {
+      context.host.respond(to: request, on: connection, with: .failure(.invalidHandle), at: now)
+      return
+    }
+    let characteristic = localDatabase.characteristics[index]
+    let id = centralRequests.add(
+      PendingCentralRequest(
+        session: characteristic.session, connection: connection, request: request, isShared: false))
+    context.deliver(
+      .readRequested(id, context.centralInfo(of: link), characteristic.id, offset: offset), to: characteristic.session)
+  }
+
+  /// Passes a write to the app that owns the characteristic. The parts of an Execute Write go to all apps whose
+  /// characteristics they concern, and it fails if one of the apps refuses. (The other apps have written then: apps do
+  /// not undo.)
+  mutating func writeRequested(
+    _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    if parts.count == 1 {
+      writeRequested(request, parts[0], on: link, at: now, &context)
+      return
+    }
+    let connection = context.links[link].link.handle
+    let owners = parts.map { localDatabase.characteristic(at: $0.handle) }
+    guard !parts.isEmpty, !owners.contains(nil) else {
+      if let request { context.host.respond(to: request, on: connection, with: .failure(.invalidHandle), at: now) }
+      return
+    }
+    var sessions: [PeripheralSessionID] = []
+    for case .some(let owner) in owners where !sessions.contains(localDatabase.characteristics[owner].session) {
+      sessions.append(localDatabase.characteristics[owner].session)
+    }
+    if let request, sessions.count > 1 {
+      centralRequests.share(request, on: connection, among: sessions.count)
+    }
+    for session in sessions {
+      let writes = zip(parts, owners).compactMap { part, owner -> CentralWrite? in
+        guard let owner, localDatabase.characteristics[owner].session == session else { return nil }
+        return CentralWrite(
+          characteristic: localDatabase.characteristics[owner].id, offset: part.offset, value: part.value)
+      }
+      let id = request.map {
+        centralRequests.add(
+          PendingCentralRequest(
+            session: session, connection: connection, request: $0, isShared: sessions.count > 1))
+      }
+      context.deliver(.writeRequested(id, context.centralInfo(of: link), writes), to: session)
+    }
+  }
+
+  private mutating func writeRequested(
+    _ request: GATTServerRequest?, _ part: GATTWritePart, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    let connection = context.links[link].link.handle
+    guard let index = localDatabase.characteristic(at: part.handle) else {
+      if let request { context.host.respond(to: request, on: connection, with: .failure(.invalidHandle), at: now) }
+      return
+    }
+    let characteristic = localDatabase.characteristics[index]
+    if request == nil, let counters = context.peripheralCounters(of: characteristic.session),
+      context.discards(counters.backlog)
+    {
+      return
+    }
+    let id = request.map {
+      centralRequests.add(
+        PendingCentralRequest(
+          session: characteristic.session, connection: connection, request: $0, isShared: false))
+    }
+    let write = CentralWrite(characteristic: characteristic.id, offset: part.offset, value: part.value)
+    context.deliver(.writeRequested(id, context.centralInfo(of: link), [write]), to: characteristic.session)
+  }
+
+  /// Sends an app's answer to the client.
+  mutating func respond(
+    to id: CentralRequestID, _ error: ATT.ErrorCode?, value: ByteSlice, by session: PeripheralSessionID,
+    at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let request = centralRequests.remove(id, of: session) else { return }
+    answer(request, error.map { .failure($0) } ?? .success(value), at: now, &context)
+  }
+
+  private mutating func answer(
+    _ request: PendingCentralRequest, _ result: Result<ByteSlice, ATT.ErrorCode>, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard request.isShared else {
+      context.host.respond(to: request.request, on: request.connection, with: result, at: now)
+      return
+    }
+    var error: ATT.ErrorCode?
+    if case .failure(let code) = result { error = code }
+    guard let all = centralRequests.answerShared(request, error) else { return }
+    context.host.respond(to: request.request, on: request.connection, with: all.map { ByteSlice() }, at: now)
+  }
+
+  // MARK: Subscriptions
+
+  /// Reports a client's subscription, or its end, to the app that owns the characteristic.
+  mutating func subscriptionChanged(
+    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: LinkIndex, _ context: inout DaemonContext
+  ) {
+    guard let index = localDatabase.characteristic(at: handle) else { return }
+    let characteristic = localDatabase.characteristics[index]
+    let connection = context.links[link].link.handle
+    if subscription.isEmpty {
+      guard localDatabase.unsubscribe(connection, from: index) else { return }
+      context.deliver(.unsubscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
+    } else {
+      guard localDatabase.subscribe(connection, to: index) else { return }
+      context.deliver(.subscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
+    }
+  }
+
+  /// Sends an updated value. The session's client has taken a credit for it, which comes back when the value has been
+  /// sent to all clients.
+  mutating func update(
+    _ id: LocalAttributeID, _ value: ByteSlice, _ centrals: [PeerHandle]?, by session: PeripheralSessionID,
+    at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let counters = context.peripheralCounters(of: session) else { return }
+    let call = updates.add(session, counters.updateCredits)
+    var copies = 0
+    if let index = localDatabase.characteristic(id, of: session) {
+      let handle = localDatabase.characteristics[index].handle
+      for subscriber in localDatabase.characteristics[index].subscribers.indices {
+        let connection = localDatabase.characteristics[index].subscribers[subscriber]
+        guard let link = context.links.index(of: connection), centrals?.contains(context.links[link].peer) ?? true
+        else { continue }
+        updates.addCopy(to: call)
+        copies += 1
+        context.links[link].updates.append(OutstandingUpdate(handle: handle, call: call))
+        context.host.update(handle, with: value.prefix(context.links[link].maximumValueLength), on: connection, at: now)
+      }
+    }
+    if copies == 0 { finishUpdate(call, copies: 0, &context) }
+  }
+
+  /// Handles the transmission of the oldest update of `handle` on a link.
+  mutating func updateSent(_ handle: AttributeHandle, on link: LinkIndex, _ context: inout DaemonContext) {
+    guard let index = context.links[link].updates.firstIndex(where: { $0.handle == handle }) else { return }
+    let call = context.links[link].updates.remove(at: index).call
+    finishUpdate(call, copies: 1, &context)
+  }
+
+  private mutating func finishUpdate(_ call: SlotKey, copies: Int, _ context: inout DaemonContext) {
+    if let session = updates.finish(call, copies: copies) { context.deliver(.readyToUpdate, to: session) }
+  }
+
+  // MARK: End of a link
+
+  /// Ends the subscriptions, requests and updates of the client on a link.
+  mutating func endServing(_ link: LinkIndex, _ context: inout DaemonContext) {
+    let connection = context.links[link].link.handle
+    let central = context.centralInfo(of: link)
+    centralRequests.removeAll(on: connection)
+    for index in localDatabase.characteristics.indices where localDatabase.unsubscribe(connection, from: index) {
+      let characteristic = localDatabase.characteristics[index]
+      context.deliver(.unsubscribed(central, characteristic.id), to: characteristic.session)
+    }
+    context.deliverToPeripherals(.centralDisconnected(central))
+    while let update = context.links[link].updates.popFirst() { finishUpdate(update.call, copies: 1, &context) }
+  }
+}

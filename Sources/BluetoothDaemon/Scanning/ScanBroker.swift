@@ -1,0 +1,110 @@
+import BluetoothHost
+import BluetoothWire
+
+/// The broker of scans: the controller's one scan serves all sessions that scan.
+struct ScanBroker {
+  private var isScanning = false
+  private var sightings = AdvertisementCache()
+
+  /// The time at which the next held advertisement is reported; nil: none is held.
+  var deadline: Instant? { sightings.deadline }
+
+  /// Starts a session's scan, or restarts it with another request.
+  mutating func scan(
+    _ request: ScanRequest, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    context.centrals.update(session.key) { $0.scan = ActiveScan(request) }
+    updateScanning(at: now, &context)
+  }
+
+  /// Stops a session's scan.
+  mutating func stopScan(by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    context.centrals.update(session.key) { $0.scan = nil }
+    updateScanning(at: now, &context)
+  }
+
+  /// Forgets all scans. The host has dropped its scan.
+  mutating func dropAll(_ context: inout DaemonContext) {
+    for index in context.centrals.values.indices {
+      if let key = context.centrals.key(at: index) { context.centrals.update(key) { $0.scan = nil } }
+    }
+    isScanning = false
+    sightings.removeAll()
+  }
+
+  /// Starts or stops the controller's scan, which runs as long as any session scans. The controller reports every
+  /// packet: filters and the merging with scan responses differ from session to session, so the daemon applies them.
+  private mutating func updateScanning(at now: Instant, _ context: inout DaemonContext) {
+    let isWanted = context.centrals.values.contains { $0?.scan != nil }
+    guard isWanted != isScanning else { return }
+    isScanning = isWanted
+    if !isWanted { sightings.removeAll() }
+    context.host.setScanning(isWanted ? ScanParameters(isActive: true, filterDuplicates: false) : nil, at: now)
+  }
+
+  /// Handles an advertisement or a scan response that the controller has received.
+  mutating func handle(_ report: AdvertisingReport, at now: Instant, _ context: inout DaemonContext) {
+    guard isScanning else { return }
+    let outcome = sightings.take(report, at: now)
+    // Only the advertisement says whether the device is connectable.
+    guard outcome.sighting.hasAdvertisement else { return }
+    if outcome.hasChanged, let peer = context.peers.handle(of: report.address) {
+      learn(outcome.sighting.content, of: peer, &context)
+    }
+    if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi, &context) }
+    if !outcome.isHeld { tell(outcome.sighting, of: report.address, rssi: report.rssi, &context) }
+  }
+
+  /// Reports the devices whose scan response has not come in time.
+  mutating func reportHeldSightings(at now: Instant, _ context: inout DaemonContext) {
+    while let (held, sighting) = sightings.releaseHeld(at: now) {
+      tell(sighting, of: held.address, rssi: held.rssi, &context)
+    }
+  }
+
+  /// Reports the device to each session whose scan it matches.
+  private func tell(_ sighting: Sighting, of address: DeviceAddress, rssi: Int8, _ context: inout DaemonContext) {
+    for index in context.centrals.values.indices {
+      // An app that does not keep up will get a later packet.
+      guard let key = context.centrals.key(at: index), context.centrals.values[index]?.counters.backlog.isFull != true,
+        let overflow = context.centrals.values[index]?.scan?.match(sighting.content),
+        let peer = enter(address, sighting.content, &context),
+        context.centrals.update(key, { $0.scan?.reports(peer, sighting.content, overflow: overflow) }) == true
+      else { continue }
+      let discovery = Discovery(
+        peer: context.peers[peer].info, content: sighting.content, overflowServices: overflow,
+        isConnectable: sighting.isConnectable, rssi: rssi)
+      context.deliver(.discovered(discovery), to: SessionID(key: key))
+    }
+  }
+
+  private func enter(_ address: DeviceAddress, _ content: AdvertisingFields, _ context: inout DaemonContext)
+    -> PeerHandle?
+  {
+    if let peer = context.peers.handle(of: address) { return peer }
+    guard let peer = context.peers.enter(address) else { return nil }
+    learn(content, of: peer, &context)
+    return peer
+  }
+
+  /// Records the content of an advertisement. The advertised name is used until the name in the GAP service is known.
+  private func learn(_ content: AdvertisingFields, of peer: PeerHandle, _ context: inout DaemonContext) {
+    context.peers[peer].advertisedServices = content.services
+    if let name = content.localName, !context.peers[peer].hasDeviceName { _ = context.peers.setName(name, of: peer) }
+  }
+}
+
+extension Discovery {
+  fileprivate init(
+    peer: PeerInfo, content: AdvertisingFields, overflowServices: [BluetoothUUID], isConnectable: Bool, rssi: Int8
+  ) {
+    self.init(peer: peer, isConnectable: isConnectable, rssi: rssi)
+    localName = content.localName
+    txPowerLevel = content.txPowerLevel
+    services = content.services
+    self.overflowServices = overflowServices
+    solicitedServices = content.solicitedServices
+    serviceData = content.serviceData.map { ($0.service, $0.data) }
+    manufacturerData = content.manufacturerData
+  }
+}

@@ -1,0 +1,224 @@
+import BluetoothHost
+import BluetoothWire
+
+/// The broker of pairing: it asks the user, stores bonds, and reports only failures to apps.
+struct BondBroker {
+  private var bonds: BondManager
+
+  /// - Parameter store: the bond store.
+  init(_ store: any BondStore) { bonds = BondManager(store) }
+
+  // MARK: Bonds
+
+  /// Restores the bonds of former runs: keys for the host, and the identifiers that apps know.
+  mutating func recallBonds(_ context: inout DaemonContext) {
+    let records = bonds.all
+    guard !records.isEmpty else { return }
+    context.host.setBonds(records.map(\.bond), at: .zero)
+    for record in records { adopt(record, &context) }
+  }
+
+  /// Removes and returns the lines about bonds for the log.
+  mutating func takeNotes() -> [String] { bonds.takeNotes() }
+
+  /// Stores the changed signature counters of a bond.
+  mutating func keepCounters(of bond: Bond, at now: Instant, _ context: inout DaemonContext) {
+    guard var record = bonds.records[bond.identity] else { return }
+    record.bond = bond
+    keep(record, at: now, &context)
+  }
+
+  private mutating func keep(_ record: BondRecord, at now: Instant, _ context: inout DaemonContext) {
+    if !bonds.update(record) { drop(record.identity, at: now, &context) }
+  }
+
+  /// Forgets a device: its keys and all other stored data about it. Its link ends.
+  mutating func forget(_ identity: DeviceAddress, at now: Instant, _ context: inout DaemonContext) {
+    bonds.remove(identity)
+    drop(identity, at: now, &context)
+  }
+
+  /// Ends the links of a peer whose bond no longer exists, and removes the bond from the host.
+  private mutating func drop(_ identity: DeviceAddress, at now: Instant, _ context: inout DaemonContext) {
+    for index in context.links.indices where context.peers[context.links[index].peer].address == identity {
+      context.links[index].end = .link(.connectionTerminatedByLocalHost)
+      context.links[index].isClosing = true
+      // Also a link that is older than its bond.
+      context.host.disconnect(context.links[index].link.handle, at: now)
+    }
+    context.host.removeBond(identity, at: now)
+  }
+
+  /// Imports a bond from another source, in place of an existing bond with the same device. Apps that know the device
+  /// still know it by the same identifier. A failure to store the bond is logged.
+  mutating func take(_ record: BondRecord, at now: Instant, _ context: inout DaemonContext) {
+    var record = record
+    if let known = bonds.records[record.identity] {
+      record.identifier = known.identifier
+      record.name = record.name ?? known.name
+    } else if let handle = context.peers.handle(of: record.identity) {
+      record.identifier = context.peers[handle].info.identifier
+      record.name = record.name ?? context.peers[handle].info.name
+    } else if record.identifier == .unknown, let handle = context.peers.enter(record.identity, isLinked: true) {
+      record.identifier = context.peers[handle].info.identifier
+    }
+    guard bonds.keep(record) else { return }
+    adopt(record, &context)
+    context.host.setBonds(bonds.all.map(\.bond), at: now)
+  }
+
+  /// True if other programs can change the bonds.
+  var isShared: Bool { bonds.isShared }
+
+  /// Applies the changes that other programs have made: ends the links to forgotten devices; uses new bonds from the
+  /// next link on. Returns false if there are none.
+  mutating func takeStoreChanges(at now: Instant, _ context: inout DaemonContext) -> Bool {
+    guard let changes = bonds.takeChanges() else { return false }
+    for identity in changes.forgotten { drop(identity, at: now, &context) }
+    for record in changes.new { adopt(record, &context) }
+    if !changes.new.isEmpty { context.host.setBonds(bonds.all.map(\.bond), at: now) }
+    return true
+  }
+
+  /// Informs other programs that their changes have been applied.
+  func acknowledgeChanges() { bonds.acknowledgeChanges() }
+
+  // MARK: Apps
+
+  /// Returns the user's answer about an app; nil: none.
+  mutating func access(of app: String) -> Bool? { bonds.access(of: app) }
+
+  /// Stores the user's answer about an app.
+  mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
+
+  // MARK: Pairing
+
+  /// Passes the data stored with a bond to the peer table and the host.
+  private mutating func adopt(_ record: BondRecord, _ context: inout DaemonContext) {
+    context.peers.recall(record)
+    if let clientRecord = record.clientRecord { context.host.clientRecords[record.identity] = clientRecord }
+    if let cache = record.cache { context.host.setServerCache(cache, of: record.identity) }
+  }
+
+  /// All bonds, oldest first.
+  var records: [BondRecord] { bonds.all }
+
+  /// Stores with the bond, at the end of a link, what each side knows of the other's database.
+  mutating func keepDatabases(of address: DeviceAddress, at now: Instant, _ context: inout DaemonContext) {
+    guard var record = bonds.records[address] else { return }
+    record.clientRecord = context.host.clientRecords[address] ?? record.clientRecord
+    record.cache = context.host.serverCache(of: address) ?? record.cache
+    keep(record, at: now, &context)
+  }
+
+  // MARK: Host events
+
+  /// Handles the host's event of pairing and encryption on a link.
+  mutating func handle(_ event: SecurityEvent, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    switch event {
+    case .prompt(let prompt): ask(prompt, on: link, at: now, &context)
+    case .promptEnded: withdrawPrompt(of: link, &context)
+    case .keypress(let type): if let id = context.links[link].prompt { context.desk.keypress(type, for: id) }
+    case .replacementAttempted(let reason): replacementAttempted(reason, on: link, &context)
+    case .paired(let outcome):
+      if let bond = outcome.bond {
+        paired(bond, replacesUnproven: outcome.replacesUnproven, on: link, at: now, &context)
+      }
+    case .failed(let failure): failed(failure, on: link, at: now, &context)
+    // Requests that wait for security continue in the host.
+    case .changed: break
+    }
+  }
+
+  private mutating func ask(
+    _ prompt: PairingPrompt, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    withdrawPrompt(of: link, &context)
+    let handle = context.links[link].link.handle
+    let info = context.peers[context.links[link].peer].info
+    let pairing = Prompt.Pairing(
+      identifier: info.identifier, name: info.name, isOwnWish: context.host.hasDemand(on: handle),
+      replacesBond: context.host.isBonded(handle), isProven: context.host.isProven(handle))
+    context.links[link].isConfirmed = pairing.isOwnWish || !context.desk.isAutomatic
+    context.links[link].prompt = context.desk.ask(.pairing(prompt, pairing), at: now)
+  }
+
+  /// Withdraws the question about pairing on a link.
+  mutating func withdrawPrompt(of link: LinkIndex, _ context: inout DaemonContext) {
+    guard let id = context.links[link].prompt else { return }
+    context.links[link].prompt = nil
+    context.desk.withdraw(id)
+  }
+
+  /// Passes an answer of the user to the host, if it is to a question about pairing.
+  mutating func take(_ answer: PromptQueue.Answer, at now: Instant, _ context: inout DaemonContext) {
+    for link in context.links.indices where context.links[link].prompt == answer.id {
+      if case .keypress = answer.answer {} else { context.links[link].prompt = nil }
+      context.host.answer(answer.answer, on: context.links[link].link.handle, at: now)
+      return
+    }
+  }
+
+  /// Logs that a peer without the key of its bond has started pairing: the bonded device, or another device with its
+  /// address.
+  private mutating func replacementAttempted(
+    _ reason: SMP.FailureReason?, on link: LinkIndex, _ context: inout DaemonContext
+  ) {
+    let identifier = context.peers[context.links[link].peer].info.identifier.digits
+    let peer = "\(identifier): a peer without the key of its bond requests pairing"
+    let advice = "if it is the same device, remove the bond (ble bonds forget)"
+    if let reason {
+      bonds.note("\(peer); refused with reason 0x\(reason.rawValue.hexadecimal): \(advice)")
+    } else if context.desk.isAutomatic {
+      bonds.note("\(peer); refused, because no user can confirm it: \(advice)")
+    } else {
+      bonds.note("\(peer); asking the user")
+    }
+  }
+
+  private mutating func paired(
+    _ bond: Bond, replacesUnproven: Bool, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    let peer = context.links[link].peer
+    if let former = context.peers.identify(peer, as: bond.identity) {
+      context.host.cancelConnecting(to: bond.identity, at: now)
+      context.giveUp(former)
+    }
+    let isConfirmed = context.links[link].isConfirmed
+    var record: BondRecord
+    if let former = bonds.records[bond.identity] {
+      record = former.renewed(bond, isConfirmed: isConfirmed, replacesUnproven: replacesUnproven)
+    } else {
+      record = BondRecord(bond, identifier: context.peers[peer].info.identifier)
+      record.isConfirmed = isConfirmed
+    }
+    record.name = context.peers[peer].info.name ?? record.name
+    makeRoom(for: record, at: now, &context)
+    guard !bonds.keep(record) else { return }
+    context.host.removeBond(bond.identity, at: now)
+    context.end(link, because: .tooManyPairedDevices, at: now)
+  }
+
+  /// Forgets the oldest bonds that no user has confirmed, if there is no room for this one.
+  private mutating func makeRoom(for record: BondRecord, at now: Instant, _ context: inout DaemonContext) {
+    let linked = Set(context.links.all.map { context.peers[$0.peer].address })
+    for identity in bonds.dispensable(for: record, sparing: linked) {
+      bonds.note("removed the bond with \(identity): too many bonds that no user has confirmed")
+      bonds.remove(identity)
+      drop(identity, at: now, &context)
+    }
+  }
+
+  private mutating func failed(
+    _ failure: SecurityFailure, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard context.links[link].link.role == .central else { return }
+    switch failure {
+    // The peer lacks the key, so it must not be treated as the bonded device.
+    case .keyMissing: context.end(link, because: .link(.pinOrKeyMissing), at: now)
+    case .timeout, .encryption: context.end(link, because: .encryptionTimedOut, at: now)
+    // The app's request ends with the server's error.
+    case .refused, .refusedByPeer, .disconnected: break
+    }
+  }
+}
