@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Writes Sources/BluetoothRadio/Levels/ErrorRates.swift: what a bit costs at each ratio of signal to noise.
+"""Writes Sources/BluetoothRadio/Levels/ErrorRates.swift: the cost of a bit by the ratio of signal to noise.
 
-The bit error rate of GFSK, received without coherence, is 1/2 exp(-r/2) at a signal to noise-and-interference ratio r.
-A packet of n bits arrives with probability (1 - rate)^n = 2^-(n c), where c = -log2(1 - rate) is the cost that the table
-holds, in units of 2^-40. The table is committed, so that no machine's floating point decides a reception.
+Usage: Scripts/generate-error-rates.py >Sources/BluetoothRadio/Levels/ErrorRates.swift
+
+The bit error rate of GFSK with a noncoherent receiver is 1/2 exp(-r/2) at a ratio r of signal to noise and
+interference. A packet of n bits is correct with probability (1 - rate)^n = 2^-(n c). The table holds the cost of a bit,
+c = -log2(1 - rate), in units of 2^-40. The table is committed, so that receptions do not depend on a machine's
+floating-point arithmetic.
 """
 import math
 
@@ -21,12 +24,12 @@ for start in range(0, len(rows), 6):
 
 print(f"""// Written by Scripts/generate-error-rates.py.
 
-/// What each bit of a packet costs at a ratio of signal to noise and interference: −log2 of the probability that it
-/// arrives, in units of 2⁻⁴⁰, at steps of 1/{PER_DECIBEL} dB.
+/// The cost of one bit by the ratio of signal to noise and interference: −log₂ of the probability that the bit is
+/// correct, in units of 2⁻⁴⁰, in steps of 1/{PER_DECIBEL} dB.
 enum ErrorRates {{
-  /// The ratio of the first row, dB. Below it a bit is a coin that is tossed.
+  /// The ratio of the first row, dB. It also applies to lower ratios: the bit error rate is nearly ½.
   static let first = {FIRST}
-  /// The ratio of the last row, dB. Above it no bit is ever lost.
+  /// The ratio of the last row, dB. At higher ratios no bit error occurs.
   static let last = {LAST}
   static let rowsPerDecibel = {PER_DECIBEL}
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes Sources/BluetoothRadio/Levels/LogarithmTables.swift: log2 and 2^x between two powers of two.
+"""Writes Sources/BluetoothRadio/Levels/LogarithmTables.swift: tables of log2 from 1 to 2 and of 2^x from 0 to 1.
 
-Levels are sums and products of what these give, so the tables are committed: no machine's floating point decides a
-reception.
+Usage: Scripts/generate-logarithms.py >Sources/BluetoothRadio/Levels/LogarithmTables.swift
+
+All levels in the simulation are computed from these tables. The tables are committed, so that receptions do not depend
+on a machine's floating-point arithmetic.
 """
 import math
 
@@ -21,7 +23,8 @@ powers = [round(2 ** (step / STEPS) * 2**30) for step in range(STEPS + 1)]
 
 print(f"""// Written by Scripts/generate-logarithms.py.
 
-/// Logarithms and powers between two powers of two; between two rows a straight line is right to 2·10⁻⁷.
+/// Tables of log₂ from 1 to 2 and of 2ˣ from 0 to 1. Linear interpolation between two rows has an error of at most
+/// 2·10⁻⁷.
 enum LogarithmTables {{
   /// log₂ (1 + row/{STEPS}), in units of 2⁻²⁴.
   static let logarithms: [UInt32] = [

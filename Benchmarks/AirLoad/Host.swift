@@ -1,6 +1,6 @@
 import Foundation
 
-/// A host that implements as much of HCI as a load needs, and no higher layer.
+/// A minimal HCI host over TCP: commands, events and ACL data, without L2CAP and higher layers.
 final class Host {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -51,7 +51,7 @@ final class Host {
     return true
   }
 
-  /// A handler of a packet's octets, indicator first.
+  /// A handler of one packet, H4 packet indicator first. Returns true to stop.
   typealias Visitor = (ArraySlice<UInt8>) throws -> Bool
 
   /// Passes packets to `visit` until it returns true. Returns false if no packet arrived before the socket's timeout.
@@ -74,7 +74,7 @@ final class Host {
     }
   }
 
-  /// Sends a command and waits for its answer, which must be success.
+  /// Sends a command and waits for its Command Complete or Command Status. Throws if its status is not success.
   func command(_ opcode: UInt16, _ parameters: [UInt8] = []) throws {
     try write([1, UInt8(opcode & 0xFF), UInt8(opcode >> 8), UInt8(parameters.count)] + parameters)
     _ = try packets { packet in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Two connected hosts.
+/// A connection between two hosts.
 final class Link {
   private let central: Host
   private let peripheral: Host
@@ -30,13 +30,14 @@ final class Link {
     handle = UInt16(complete[2]) | UInt16(complete[3]) << 8
     _ = try peripheral.meta([0x01, 0x0A])
     let (first, second) = (UInt8(handle & 0xFF), UInt8(handle >> 8))
-    // Both controllers have suggested data lengths and agree on them by themselves.
+    // The controllers start the Data Length Update procedure themselves, because of the suggested default data lengths.
     _ = try central.meta([0x07])
     guard is2M else { return }
     try central.command(0x2032, [first, second, 0, 2, 2, 0, 0])
     _ = try central.meta([0x0C])
   }
 
+  /// The result of a transfer.
   struct Poured {
     /// The octets per second, from the arrival of the first packet to that of the last one.
     var rate = 0.0
@@ -48,8 +49,8 @@ final class Link {
   private static let buffers = 64
   private static let payload = 251
 
-  /// Sends numbered packets from the central to the peripheral at the rate of the central's controller, with a separate
-  /// receiving thread. Returns the rate and the losses.
+  /// Sends numbered packets from the central to the peripheral for `seconds`, as fast as the central's controller
+  /// accepts them. A separate thread receives them. Returns the rate and the losses.
   func pour(for seconds: Double) throws -> Poured {
     let receiver = Receiver(peripheral, octets: Self.payload)
     let thread = Thread { receiver.run() }
@@ -76,7 +77,7 @@ final class Link {
     return Poured(rate: receiver.rate, lost: number * Self.payload - receiver.received)
   }
 
-  /// Waits for Number Of Completed Packets. Returns their sum.
+  /// Waits for a Number Of Completed Packets event. Returns the number of completed packets.
   private func completed() throws -> Int {
     var count = 0
     _ = try central.packets { packet in

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Loads an air, or any other server of H4 over TCP, and reports figures.
+/// Puts load on an air, or on any other server of HCI in H4 form over TCP, and prints measurements.
 @main
 struct AirLoad: ParsableCommand {
   static let configuration = CommandConfiguration(

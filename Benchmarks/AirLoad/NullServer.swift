@@ -22,7 +22,8 @@ extension AirLoad {
     }
   }
 
-  /// It assumes that each read returns whole commands, as those of `round-trips` are.
+  /// The handler of a connection. It assumes that each read returns complete commands, as is the case for
+  /// `round-trips`.
   private final class Answers: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -33,7 +34,7 @@ extension AirLoad {
       answer.clear()
       while let command = buffer.readBytes(length: 4) {
         buffer.moveReaderIndex(forwardBy: min(Int(command[3]), buffer.readableBytes))
-        // As long as the answer to Read Local Version Information.
+        // The return parameters have the length of those of Read Local Version Information.
         answer.writeBytes([4, 0x0E, 12, 1, command[1], command[2], 0, 13, 1, 0, 13, 0xFF, 0xFF, 1, 0])
       }
       context.writeAndFlush(wrapOutboundOut(answer), promise: nil)

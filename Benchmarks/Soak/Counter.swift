@@ -1,8 +1,8 @@
 import BluetoothLab
 import BluetoothProfiles
 
-/// An accessory that notifies a number, which grows by 1 each time. The value contains the number's complement, so that
-/// a reader can distinguish altered values from wrong ones.
+/// An accessory that notifies a number, which increases by 1 each time. The value also contains the number's bitwise
+/// complement, so that a reader can distinguish values altered by faults from values in the wrong order.
 struct Counter: Accessory {
   /// The number and its complement.
   struct Value: AttributeValue {

@@ -13,10 +13,11 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private var peripheral: CBPeripheral?
   private var last: UInt32?
 
-  /// True if the world has had no fault since the connection was made, so that no value may be missing.
+  /// True in a phase without faults, in which no value of a connection may be missing.
   var isCalm = false {
     didSet { lastInCalm = nil }
   }
+  /// The last number that was received in this phase on the current connection.
   private var lastInCalm: UInt32?
 
   private(set) var values = 0

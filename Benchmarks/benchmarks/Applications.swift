@@ -10,7 +10,7 @@ final class Server: NSObject, CBPeripheralManagerDelegate {
   private let value: Data
   private(set) var isSubscribed = false
   private(set) var sent = 0
-  /// True if the peripheral notifies whenever there is room.
+  /// True if the peripheral notifies whenever the transmit queue has room.
   var streams = false
 
   /// - Parameter isEncrypted: True if subscribing needs an encrypted link.
@@ -57,7 +57,7 @@ final class Client: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private(set) var characteristic: CBCharacteristic?
   private(set) var values = 0
   private(set) var octets = 0
-  /// The number of reads that are left, each after the previous one.
+  /// The number of remaining reads.
   private var readsLeft = 0
 
   init(on device: Device) {

@@ -4,8 +4,8 @@ import BluetoothWire
 import Foundation
 import NIOCore
 
-/// A controller behind TCP that answers at once. Its only link leads to a server with one value of 20 octets. For each
-/// input it performs one read and one write system call, on a thread that waits in between.
+/// A controller with HCI over TCP that answers at once. The peer of its only link is a GATT server with one value of 20
+/// octets. For each input, its thread makes one read and one write system call.
 final class CannedController: @unchecked Sendable {
   static let service: BluetoothUUID = 0x180D
   private static let client = DeviceAddress(0xC000_0000_0001, .random)

@@ -13,11 +13,12 @@ enum Counts {
     case apiNotification
     /// One radio second of an idle connection at an interval of 30 ms, with apps on both sides.
     case idleSecond
-    /// 100 ms of radio time of a link at 1M and 30 ms that is full of packets of 251 octets, without hosts.
+    /// 100 ms of radio time of a link on LE 1M with an interval of 30 ms that is full of packets of 251 octets, without
+    /// hosts.
     case fullLink
     /// The same, encrypted.
     case encryptedLink
-    /// 100 ms of radio time of 200 advertisers at 100 ms with two scanners, without hosts.
+    /// 100 ms of radio time of 200 advertisers with an interval of 100 ms and two scanners, without hosts.
     case crowd
 
     func run(_ times: Int) throws {

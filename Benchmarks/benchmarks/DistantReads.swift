@@ -7,7 +7,7 @@ import CoreBluetooth
 import Dispatch
 import NIOPosix
 
-/// Reads by a host whose controller is behind TCP and answers at once.
+/// Reads of a value by a host whose controller is connected over TCP and answers at once (see `CannedController`).
 enum DistantReads {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("distant reads", { try measure(.session, divisor: $0) }),
@@ -70,8 +70,8 @@ private protocol DistantReader {
   func read(_ count: Int)
 }
 
-/// Reads without the API. Confined to the adapter's thread except for `read`, which is called while that thread is
-/// idle.
+/// A client of the daemon that reads, without the API's classes. Confined to the adapter's thread except for `read`,
+/// which is called while that thread is idle.
 private final class SessionReader: DistantReader, CentralClient, @unchecked Sendable {
   let done = DispatchSemaphore(value: 0)
   private let adapter: TransportAdapter
@@ -122,7 +122,7 @@ private final class DistantDevice: AdapterSource {
   init(_ adapter: any Adapter) { self.adapter = adapter }
 }
 
-/// Reads like an app, on a queue.
+/// An app that reads, with callbacks on a dispatch queue.
 private final class APIReader: NSObject, DistantReader, CBCentralManagerDelegate, CBPeripheralDelegate,
   @unchecked Sendable
 {

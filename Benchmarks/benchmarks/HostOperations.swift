@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The cost of the host without controllers and air.
+/// The cost of the host's protocol layers, without controllers and radio.
 enum HostOperations {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] =
     HostsInMemory.Operation.allCases.map { operation in

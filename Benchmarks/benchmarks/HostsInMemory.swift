@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Two hosts with a link between them, in memory. Each packet of one host arrives at the other at once.
+/// Two connected hosts in memory, without controllers: each ACL packet of one host is passed to the other at once.
 struct HostsInMemory {
   /// The repeated operation, from the client's first call to its last event.
   enum Operation: String, CaseIterable {
@@ -9,7 +9,7 @@ struct HostsInMemory {
     case read
     /// Write Request and Response, with 20 octets for the server's upper layer.
     case write
-    /// Write Command, with 244 octets for the server's upper layer.
+    /// Write Command with 244 octets for the server's upper layer.
     case writeCommand
     /// Handle Value Notification, 244 octets.
     case notification
@@ -17,6 +17,7 @@ struct HostsInMemory {
     case sdu
   }
 
+  /// The maximum number of commands or notifications that are queued and not completed.
   static let mostOnTheirWay = 8
 
   let pool = PacketPool()
@@ -29,9 +30,11 @@ struct HostsInMemory {
   private var channel = L2CAP.ChannelID.none
 
   private var operation = Operation.read
+  /// The number of operations that have not begun.
   private var toBegin = 0
+  /// The number of operations that have begun and are not complete at the side that began them.
   private var onTheirWay = 0
-  /// The operations that have ended at the client, or at the server for commands.
+  /// The number of operations that are complete at the client or, for commands and SDUs, at the server.
   private(set) var completed = 0
   /// The octets of values that have reached the other side.
   private(set) var octets = 0
@@ -169,15 +172,15 @@ struct HostsInMemory {
   }
 }
 
-/// A host and a controller that accepts everything at once.
+/// A host, and a substitute for its controller that accepts each command and packet at once.
 struct HostInMemory {
   var host: Host
   let address: DeviceAddress
   let handle = HCI.ConnectionHandle(rawValue: 0x40)
   var now = Instant.zero
-  /// The packets of the controller for the host.
+  /// The packets from the controller to the host.
   var incoming: [HCI.Packet] = []
-  /// The packets of the host for the controller.
+  /// The packets from the host to the controller.
   private var outgoing: [HCI.Packet] = []
   private var taken: [HCI.Packet] = []
   private let pool: PacketPool

@@ -51,7 +51,8 @@ enum LinkEncryption {
       aim: aim, method: "\(count.grouped) packets, best of 5; MIC and counter mode")
   }
 
-  /// Returns a link at 1M and 30 ms whose peripheral sends packets of 251 octets at the maximum rate.
+  /// Returns a link on LE 1M with an interval of 30 ms, whose peripheral sends packets of 251 octets at the maximum
+  /// rate.
   static func streaming(isEncrypted: Bool) throws -> LinkPair {
     let link = try LinkPair(interval: 24)
     if isEncrypted { try link.encrypt() }
@@ -59,7 +60,7 @@ enum LinkEncryption {
     return link
   }
 
-  /// Measures the same link full of data one way, in clear and encrypted.
+  /// Measures this link unencrypted and encrypted.
   @Sendable private static func link(divisor: Int) throws -> Measurement {
     let seconds = max(1, 60 / Int64(divisor))
     func speed(isEncrypted: Bool) throws -> Double {

@@ -62,7 +62,7 @@ final class LinkPair {
   }
 }
 
-/// A host that connects and sends as much as its controller accepts. Confined to its world.
+/// A minimal host that connects and sends as many packets as its controller accepts. Confined to its world.
 final class LinkHost: Participant, @unchecked Sendable {
   private static let key = UInt128(0x1234_5678)
   private var controller: Controller

@@ -3,6 +3,8 @@ import BluetoothRadio
 import BluetoothWire
 
 /// The cost of pairing, of using a bond and of sending on an encrypted link: hosts, controllers and air.
+///
+/// A *row* is a series of operations whose time is measured.
 enum Pairing {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("pairing: LE Secure Connections, Just Works", pairing),
@@ -14,7 +16,8 @@ enum Pairing {
 
   private static let repetitions = 5
 
-  /// Returns the mean of the best row of `count`, in milliseconds, and the mean radio time of one operation.
+  /// Measures rows of `count` operations. Returns the mean time of an operation in the fastest row, and the mean radio
+  /// time of all operations, both in milliseconds.
   private static func best(
     _ count: Int, on pair: SecurePair, _ body: () throws -> Void, between: () throws -> Void
   ) throws -> (real: Double, radio: Double) {
@@ -43,7 +46,7 @@ enum Pairing {
         + " \(repetitions) rows; \(radio.rounded(to: 0)) ms of radio time at an interval of 30 ms")
   }
 
-  /// Measures the elliptic curve's share: each device makes a key pair and computes the secret.
+  /// Measures the part of the elliptic curve: each device generates a key pair and computes the shared secret.
   @Sendable private static func curve(divisor: Int) throws -> Measurement {
     let count = max(1, 1_000 / divisor)
     var generator = RandomStream(seed: 1)
@@ -86,19 +89,20 @@ enum Pairing {
 
   // MARK: Notifications
 
-  /// The number of compared pairs of rows. Each row is short, so that other processes slow both rows of most pairs
-  /// equally.
+  /// The number of pairs of a clear and an encrypted row. Rows are short, so that other processes slow both rows of
+  /// most pairs equally.
   private static let rows = 400
 
   private struct Comparison {
-    /// The seconds of the fastest row.
+    /// The time of the fastest clear row, in seconds.
     var clear = Double.infinity
+    /// The time of the fastest encrypted row, in seconds.
     var encrypted = Double.infinity
-    /// The median over all pairs of the encrypted row's time divided by the clear row's time.
+    /// The median of the ratios between the times of the encrypted and the clear row of a pair.
     var ratio = 0.0
   }
 
-  /// Compares rows of `count` notifications of 244 octets, in clear and encrypted alternately.
+  /// Compares rows of `count` notifications of 244 octets, alternately unencrypted and encrypted.
   private static func compare(
     _ count: Int, _ clear: (Int) throws -> Void, _ encrypted: (Int) throws -> Void
   ) throws -> Comparison {

@@ -67,7 +67,7 @@ enum RadioCrowd {
       world.run(for: .seconds(2))
       for host in [link.central, link.peripheral] { link.with(host) { $0.isStreaming = true } }
       let running = bestTime(of: 3) { world.run(for: .seconds(10)) }
-      // Reading the statistics makes the skipped devices catch up.
+      // Reading its statistics resumes a culled device, which then catches up with its skipped events.
       let catchingUp = bestTime(of: 1) {
         for number in 0..<others { _ = world.engine.statistics(of: RadioID(index: number + 2)) }
       }
@@ -151,7 +151,7 @@ final class ControllerDevice: Participant {
     attend()
   }
 
-  /// Makes the engine read the controller's current radio request.
+  /// Makes the engine execute the controller's radio command.
   func attend() { world?.with(radio) { _ in } }
 
   private func send(_ command: HCI.Command) {

@@ -40,14 +40,14 @@ final class SecurePair {
     engine.passTime(to: end)
   }
 
-  /// Pairs the two devices, from the central's demand to both bonds.
+  /// Pairs the two devices: from the central's request until both have stored the bond.
   func pair() throws {
     let before = (central.pairings, peripheral.pairings)
     with(central) { $0.secure() }
     try run { central.pairings > before.0 && peripheral.pairings > before.1 }
   }
 
-  /// Makes both devices forget each other, which ends the link, and connects them again.
+  /// Deletes the bonds of both devices, which ends the link, and waits until the devices are connected again.
   func forget() throws {
     let links = central.links
     with(central) { $0.forget() }

@@ -9,7 +9,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   private let location: CBMutableCharacteristic
   private let controlPoint: CBMutableCharacteristic
   private let heartRate = CBMutableService(type: CBUUID(string: "180D"), primary: true)
-  // The system reserves the 16-bit form of this UUID, as Apple's systems do.
+  // The 128-bit form: like Apple's systems, this library does not let apps publish the service under its 16-bit form.
   private let battery = CBMutableService(
     type: CBUUID(string: "0000180F-0000-1000-8000-00805F9B34FB"), primary: true)
 
@@ -18,7 +18,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   private var beats = 0
   private(set) var isAdvertising = false
 
-  /// Creates the sensor, and its services once Bluetooth is on.
+  /// Creates the sensor. It adds its services and starts advertising when Bluetooth is on.
   ///
   /// - Parameter isProtected: true if the heart rate characteristics need an encrypted link, for which a central has to
   ///   pair.

@@ -72,7 +72,7 @@ struct HeartRate: ParsableCommand {
     func log(_ who: String) -> (String) -> Void {
       { [world] line in print("\(world.now.inSeconds)  \(who)  \(line.printable)") }
     }
-    // The sensor displays six digits, and the user types them on the phone after three seconds.
+    // Only for --protected: the sensor displays six digits, and the user types them on the phone after three seconds.
     let (display, owner) = (ScriptedPrompts(.displayOnly), ScriptedPrompts(.keyboardOnly))
     owner.answer(.passkeyShown(by: display), to: .enterPasskey, after: .seconds(3))
     let strap = world.makeDevice(named: "sensor", DeviceOptions(), prompts: display, bondFolder: bonds)

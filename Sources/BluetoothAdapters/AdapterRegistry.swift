@@ -2,14 +2,14 @@ import BluetoothDaemon
 import BluetoothTransport
 import NIOConcurrencyHelpers
 
-/// An object that has an adapter. It can be passed to a manager in place of a specifier.
+/// An object that provides an adapter, such as a device of a world. Apps pass it to a manager in place of a specifier.
 package protocol AdapterSource: AnyObject {
   var adapter: any Adapter { get }
 }
 
-/// The reason why a specifier names no adapter.
+/// The reason why a specifier, or the value of an environment variable, is invalid.
 package struct AdapterError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// One line that says what is wrong and what would be valid.
+  /// One line that states the error and the valid forms.
   package let description: String
 }
 
@@ -18,10 +18,10 @@ package enum AdapterRegistry {
   /// The valid forms of specifiers, for messages.
   package static let forms = "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N"
 
-  /// The device of the specifier `virtual`. It starts when a manager first asks for it.
+  /// The device of the specifier `virtual`. It is created when a manager first uses this specifier.
   private static let ownDevice = RealTimeDevice(name: "virtual")
 
-  /// The adapters with a transport. They look for their controllers as long as the process lives.
+  /// The adapters with external controllers. They reconnect to their controllers until the process ends.
   private static let transportAdapters = TransportAdapterTable { TransportAdapter($0) }
 
   /// Returns the adapter that `specifier` names: always the same object for the same specifier.
@@ -44,7 +44,7 @@ package enum AdapterRegistry {
   }
 }
 
-/// The adapters with a transport, by transport specifier.
+/// The adapters with external controllers, by transport specifier. Each is created at its first use.
 final class TransportAdapterTable: Sendable {
   private let make: @Sendable (TransportSpecifier) -> TransportAdapter
   private let adapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])

@@ -3,13 +3,13 @@ import BluetoothDaemon
 import BluetoothHost
 
 extension DaemonConfiguration {
-  /// The environment variable that names a folder for bonds in place of the one in the user's data.
+  /// The environment variable that names the folder for bonds (default: a folder in the user's data folder).
   private static let bondsVariable = RealTimeDevice.bondsVariable
 
-  /// Returns the configuration of a real device that this process uses, as set by environment variables.
+  /// Returns the configuration of a device with an external controller, as set by this process's environment variables.
   ///
-  /// Bonds are stored by the adapter's name, not by its controller's address: the device has the same stored address
-  /// with every controller, and has it before any controller is connected.
+  /// Bonds are stored under the adapter's name, not under the controller's address: the device has a stored address
+  /// that does not depend on the controller, and that is known before a controller is connected.
   static func ofProcess(adapter: String) -> DaemonConfiguration {
     var result = DaemonConfiguration(
       name: adapter, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
@@ -26,8 +26,8 @@ extension DaemonConfiguration {
     return result
   }
 
-  /// Keeps bonds and identity in a subfolder of `folder` that no other program uses. If it is not the adapter's first
-  /// subfolder, the log says so: peers know this program's device by another address.
+  /// Keeps bonds and identity in a subfolder of `folder` that no other program is using. Logs if that is not the
+  /// adapter's first subfolder: to peers, this program is then a different device with another address.
   mutating func claimBonds(in folder: String) {
     let store: FileBondStore
     do throws(BondStoreError) {
@@ -45,7 +45,7 @@ extension DaemonConfiguration {
     hasLastingIdentity = true
   }
 
-  /// The app's name, as the user knows it.
+  /// The name of the program file, which prompts show to the user.
   private static var programName: String {
     CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "this program"
   }

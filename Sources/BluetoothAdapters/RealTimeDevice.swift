@@ -4,13 +4,13 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// The device in this process's own world, which runs in real time as long as the process lives.
+/// The only device of a world of this process, which runs in real time until the process ends.
 final class RealTimeDevice: Sendable {
   let adapter: VirtualAdapter
   private let runner: RealTimeRunner
 
-  /// The environment variable that names a folder for the device's bonds. With it the device keeps its bonds and its
-  /// identity across runs.
+  /// The environment variable that names a folder for bonds. If it is set, the device keeps its bonds and its identity
+  /// across runs.
   static let bondsVariable = "COREBLUETOOTH_BONDS"
 
   init(name: String) {

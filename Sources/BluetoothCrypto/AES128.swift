@@ -7,15 +7,15 @@ package enum AES128 {
   /// Returns the result of the security function e, one AES-128 block encryption · Vol 3, Part H, 2.2.1.
   package static func encrypt(_ plaintext: Block, key: Block) -> Block {
     var bytes = plaintext.bytes
-    // It throws only for other lengths of the key or payload.
+    // `permute` throws only if the key or the block does not have 128 bits.
     guard (try? AES.permute(&bytes, key: SymmetricKey(data: key.bytes))) != nil, let block = Block(bytes) else {
       preconditionFailure("AES refused a key and a block of 128 bits")
     }
     return block
   }
 
-  /// Encrypts a block in the form of an integer whose lowest octet comes first. For a key that is used often: nothing
-  /// is allocated.
+  /// Encrypts a block in the form of an integer whose lowest octet comes first. Allocates nothing, so it suits a key
+  /// that is used often.
   static func encrypt(_ block: UInt128, key: SymmetricKey) -> UInt128 {
     var block = block.littleEndian
     withUnsafeMutableBytes(of: &block) { bytes in
@@ -34,7 +34,7 @@ package enum AES128 {
     }
     code.update(data: message)
     guard let block = code.finalize().withUnsafeBytes({ Block($0) }) else {
-      preconditionFailure("AES-CMAC gave another length than 128 bits")
+      preconditionFailure("the result of AES-CMAC does not have 128 bits")
     }
     return block
   }

@@ -5,19 +5,19 @@ import Crypto
 package struct IdentityResolvingKey: Sendable {
   private let key: SymmetricKey
 
-  /// Returns nil for a key of zeros, which means that there is no key.
+  /// Returns nil for a key of zeros, which stands for a device without a key.
   package init?(_ value: Block) {
     guard value != .zero else { return nil }
     key = SymmetricKey(data: value.bytes)
   }
 
-  /// Returns the random address hash function ah · Vol 3, Part H, 2.2.2. `prand` and the result have 24 bits.
+  /// Returns the hash of a random address with function ah · Vol 3, Part H, 2.2.2. `prand` and the result have 24 bits.
   package func hash(_ prand: UInt32) -> UInt32 {
     // The octets are most significant first, so the hash is in the last octets.
     UInt32(truncatingIfNeeded: AES128.encrypt(UInt128(prand & 0xFF_FFFF).byteSwapped, key: key).byteSwapped) & 0xFF_FFFF
   }
 
-  /// Returns true if `address`, 48 bits, was generated with this key.
+  /// Returns true if `address`, 48 bits, is a resolvable private address that was generated with this key.
   package func resolves(_ address: UInt64) -> Bool {
     guard address >> 46 & 0b11 == 0b01 else { return false }
     return hash(UInt32(truncatingIfNeeded: address >> 24)) == UInt32(address & 0xFF_FFFF)

@@ -4,12 +4,13 @@ import CryptoExtras
 /// AES-CCM with the parameters of the link layer: one octet of additional data, a MIC of 4 octets, a nonce of 13
 /// octets · Vol 6, Part E.
 ///
-/// Short payloads use swift-crypto's block operation in place, which allocates nothing. Long payloads use its modes,
-/// which allocate memory on the heap but take less than half of the time.
+/// There are two implementations. Short payloads use swift-crypto's operation on single blocks, which allocates
+/// nothing. Long payloads use swift-crypto's counter mode and AES-CMAC, which allocate memory on the heap but take less
+/// than half of the time (see `modesLength`).
 package struct LinkLayerCipher: Sendable {
   /// The length of the MIC that follows the encrypted payload, in octets · Part B, 2.4.
   package static let codeLength = 4
-  /// The length of the longest payload in octets, without the MIC.
+  /// The length of the longest payload of a data PDU in octets, without the MIC.
   package static let maximumLength = 251
   /// The bits of the header's first octet that are authenticated. NESN, SN and MD are excluded because a
   /// retransmission may change them · Part E, 2.2.
@@ -23,9 +24,9 @@ package struct LinkLayerCipher: Sendable {
   let key: SymmetricKey
   /// IVm and IVs in the order of the air: the first octet is the lowest.
   private let initializationVector: UInt64
-  /// The precomputed state for `codeByModes`, which is copied for each packet, and the mask that is combined with the
-  /// last block.
+  /// The AES-CMAC state before the first octet. `codeByModes` copies it for each packet.
   let messageCode: AES.CMAC
+  /// The mask that AES-CMAC combines with the last block (see `lastBlockMask(_:)`).
   let lastBlockMask: UInt128
 
   /// Creates a cipher with a session key.
@@ -122,7 +123,8 @@ package struct LinkLayerCipher: Sendable {
   /// Returns the counter block that is encrypted to give block `index` of the key stream · Part E, 2.3.
   static func counterBlock(_ index: UInt16, nonce: UInt128) -> UInt128 { nonce | 0x01 | lastOctets(index) }
 
-  /// Returns the encrypted MIC of `plaintext`. Encrypting the MIC is one exclusive or with the key stream.
+  /// Returns the encrypted MIC of `plaintext`: the CBC-MAC, combined with the first block of the key stream by
+  /// exclusive or.
   private func code(of plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128) -> UInt32 {
     let blocks = Self.firstBlocks(count: plaintext.count, header: header, nonce: nonce)
     var state = encrypted(blocks.0)

@@ -2,10 +2,10 @@ import Crypto
 import CryptoExtras
 
 /// AES-CCM of long payloads with swift-crypto's modes · Vol 6, Part E, 2: counter mode, and AES-CMAC for the MIC. The
-/// modes expand the key once for all blocks or packets, whereas the block operation expands it for each block. In
-/// return they allocate memory on the heap.
+/// modes expand the key once for all blocks of a packet, but allocate memory on the heap. The operation on single
+/// blocks expands the key for each block.
 extension LinkLayerCipher {
-  /// The payload length in octets from which the modes are faster: more than three blocks.
+  /// The minimum payload length in octets for which the modes are faster: more than three blocks.
   static let modesLength = 49
 
   /// The size of the scratch buffer: B0 and B1 (or the block that becomes the MIC's mask), then the payload, padded
@@ -62,8 +62,9 @@ extension LinkLayerCipher {
   /// Returns the offset of the end of a payload's last block.
   private static func end(of count: Int) -> Int { payloadStart + (count + 15) / 16 * 16 }
 
-  /// Returns the CBC-MAC before its encryption. AES-CMAC is made to compute it: the mask is combined with the last
-  /// block in advance, so that AES-CMAC cancels it. Changes the payload in `scratch`.
+  /// Returns the CBC-MAC before its encryption, computed with AES-CMAC. AES-CMAC differs only in the mask that it
+  /// combines with the last block; combining the mask with the last block beforehand cancels it. Changes the payload in
+  /// `scratch`.
   private func codeByModes(
     _ scratch: UnsafeMutableRawBufferPointer, count: Int, header: UInt8, nonce: UInt128
   ) -> UInt32 {
@@ -95,8 +96,8 @@ extension LinkLayerCipher {
     }
   }
 
-  /// Returns the nonce for swift-crypto's counter mode. Its initializer costs as much as seven blocks, nearly all of
-  /// it for the repeated look-up of the types of a generic function. Overwriting the octets of an existing nonce
+  /// Returns the nonce for swift-crypto's counter mode. The initializer of a nonce takes as long as seven blocks,
+  /// nearly all of it to look up the types of a generic function. Overwriting the octets of a copy of `emptyNonce`
   /// avoids that.
   private static func counterModeNonce(_ block: UInt128) -> AES._CTR.Nonce {
     guard var nonce = emptyNonce else { return makeNonce(block) }
@@ -104,7 +105,8 @@ extension LinkLayerCipher {
     return nonce
   }
 
-  /// A nonce of zeros; nil if the memory of a nonce is not exactly its octets.
+  /// A nonce of zeros; nil if the memory layout of a nonce is not exactly its octets, so that they can't be
+  /// overwritten.
   private static let emptyNonce: AES._CTR.Nonce? = {
     let pattern = UInt128(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF)
     let octets = withUnsafeBytes(of: pattern) { Array($0) }
@@ -119,13 +121,14 @@ extension LinkLayerCipher {
     return nonce
   }
 
-  /// Calls `body` with the whole result of a mode at once: each access to a part of it costs as much as some blocks.
+  /// Calls `body` with the octets of a mode's result in one buffer: each access to a part of the result takes as long
+  /// as several blocks.
   @inline(__always)
   private static func withOctets(
     of result: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) -> UInt32
   ) -> UInt32 {
     guard let value = result.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) else {
-      preconditionFailure("what AES returns is not in one piece")
+      preconditionFailure("the result of AES is not contiguous in memory")
     }
     return value
   }

@@ -17,7 +17,7 @@ package enum Toolbox {
 
   // MARK: Addresses
 
-  /// Returns the random address hash function ah · 2.2.2. `prand` and the result have 24 bits.
+  /// Returns the hash of a random address with function ah · 2.2.2. `prand` and the result have 24 bits.
   package static func ah(irk: Block, prand: UInt32) -> UInt32 {
     UInt32(truncatingIfNeeded: AES128.encrypt(Block(high: 0, low: UInt64(prand & 0xFF_FFFF)), key: irk).low & 0xFF_FFFF)
   }
@@ -31,8 +31,8 @@ package enum Toolbox {
 
   // MARK: LE legacy pairing
 
-  /// Returns the confirm value generation function c1 · 2.2.3. `request` and `response` are the commands of 56 bits
-  /// as integers with the code in the lowest octet.
+  /// Returns the confirm value of LE legacy pairing with function c1 · 2.2.3. `request` and `response` are the Pairing
+  /// Request and the Pairing Response, 56 bits each, as integers with the code in the lowest octet.
   package static func c1(
     temporaryKey: Block, random: Block, request: UInt64, response: UInt64, initiator: Address, responder: Address
   ) -> Block {
@@ -43,19 +43,20 @@ package enum Toolbox {
     return AES128.encrypt(AES128.encrypt(random ^ p1, key: temporaryKey) ^ p2, key: temporaryKey)
   }
 
-  /// Returns the key generation function s1 · 2.2.4.
+  /// Returns the Short Term Key with function s1 · 2.2.4. `responder` and `initiator` are their random values.
   package static func s1(temporaryKey: Block, responder: Block, initiator: Block) -> Block {
     AES128.encrypt(Block(high: responder.low, low: initiator.low), key: temporaryKey)
   }
 
   // MARK: LE Secure Connections
 
-  /// Returns the confirm value generation function f4 · 2.2.6. `u` and `v` are X coordinates of 32 octets.
+  /// Returns a confirm value of LE Secure Connections with function f4 · 2.2.6. `u` and `v` are X coordinates of 32
+  /// octets.
   package static func f4(u: [UInt8], v: [UInt8], x: Block, z: UInt8) -> Block {
     AES128.cmac(u + v + [z], key: x)
   }
 
-  /// Returns the key generation function f5 · 2.2.7. `w` is the DHKey of 32 octets.
+  /// Returns the MacKey and the Long Term Key with function f5 · 2.2.7. `w` is the DHKey of 32 octets.
   package static func f5(
     w: [UInt8], n1: Block, n2: Block, a1: Address, a2: Address
   ) -> (macKey: Block, longTermKey: Block) {
@@ -68,24 +69,24 @@ package enum Toolbox {
     return (part(0), part(1))
   }
 
-  /// Returns the check value generation function f6 · 2.2.8. `ioCapabilities` has three octets: AuthReq, OOB data
-  /// flag, IO capability.
+  /// Returns a DHKey check value with function f6 · 2.2.8. `ioCapabilities` has three octets: AuthReq, OOB data flag,
+  /// IO capability.
   package static func f6(
     w: Block, n1: Block, n2: Block, r: Block, ioCapabilities: [UInt8], a1: Address, a2: Address
   ) -> Block {
     AES128.cmac(n1.bytes + n2.bytes + r.bytes + ioCapabilities + a1.bytes + a2.bytes, key: w)
   }
 
-  /// Returns the numeric comparison value generation function g2 · 2.2.9: all 32 bits, of which six decimal digits
+  /// Returns the numeric comparison value with function g2 · 2.2.9: all 32 bits, of which the last six decimal digits
   /// are displayed.
   package static func g2(u: [UInt8], v: [UInt8], x: Block, y: Block) -> UInt32 {
     UInt32(truncatingIfNeeded: AES128.cmac(u + v + y.bytes, key: x).low)
   }
 
-  /// Returns the link key conversion function h6 · 2.2.10. `keyID` has four octets.
+  /// Returns the result of the link key conversion function h6 · 2.2.10. `keyID` has four octets.
   package static func h6(w: Block, keyID: [UInt8]) -> Block { AES128.cmac(keyID, key: w) }
 
-  /// Returns the link key conversion function h7 · 2.2.11.
+  /// Returns the result of the link key conversion function h7 · 2.2.11.
   package static func h7(salt: Block, w: Block) -> Block { AES128.cmac(w.bytes, key: salt) }
 
   // MARK: Signing

@@ -5,11 +5,11 @@ import BluetoothWire
 package enum HCIFaultDecision: Hashable, Sendable {
   /// The packet is lost.
   case lose
-  /// The packet arrives late by this span, and packets sent after it arrive after it.
+  /// The packet arrives late by this span. Later packets of the same direction arrive after it.
   case delay(TimeSpan)
   /// The packet arrives twice.
   case duplicate
-  /// This packet arrives instead.
+  /// The associated packet arrives instead.
   case replace(HCI.Packet)
 }
 

@@ -7,7 +7,7 @@ struct HCIWire: ~Copyable {
   private let environment: DeviceEnvironment
   private let device: RadioID
   var capture: DeviceCapture?
-  /// The packets that a fault delays. Few devices ever have any.
+  /// The packets that a fault delays; nil while there are none, as for most devices.
   private var delayed: Delayed?
 
   private final class Delayed {
@@ -56,6 +56,7 @@ struct HCIWire: ~Copyable {
     }
   }
 
+  /// Delivers a packet at `due`, but not before the delayed packets of the same direction: HCI keeps packets in order.
   private mutating func enqueue(
     _ packet: HCI.Packet, _ isFromHost: Bool, due: Instant, at now: Instant, _ arrive: (HCI.Packet) -> Void
   ) {

@@ -14,6 +14,7 @@ package struct RadioTimeAccount: Sendable {
   package var connections = Use()
   private var purpose = Controller.RadioPurpose.advertising
   private var activity = Activity.idle
+  /// The time until which `activity` is counted.
   private var since = Instant.zero
 
   fileprivate enum Activity {
@@ -49,6 +50,7 @@ package struct RadioTimeAccount: Sendable {
     advertising.add(packets.airTime, .transmitting(power: packets.power.rounded))
   }
 
+  /// Adds the time since the last change to the current purpose.
   package mutating func count(until now: Instant) {
     let span = now - since
     since = now

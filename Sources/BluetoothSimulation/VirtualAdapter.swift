@@ -35,7 +35,7 @@ package final class VirtualAdapter: Adapter, Sendable {
     self.deliversInPlace = deliversInPlace
     self.epoch = epoch
     let (sessions, directory) = (sessions, directory)
-    // The user's answer from a former run is valid until the device is awake.
+    // Until the device exists in the world, the stored answer of the user to the permission prompt applies.
     if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let recipe = VirtualDevice.Recipe(
@@ -45,7 +45,7 @@ package final class VirtualAdapter: Adapter, Sendable {
         recipe, settings: StationSettings(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
       sessions.requests.setExecutor(device.executor)
-      // Requests that were posted before woke no executor.
+      // Requests posted before this point have woken no executor.
       world.announce(radio)
       return device
     }

@@ -7,8 +7,8 @@ import DequeModule
 
 /// A complete device of a world: controller, host and daemon, connected in memory. Confined to the world.
 ///
-/// The parts are created at first use. Neither apps nor other devices can observe this shortcut: a device that no app
-/// uses neither transmits nor receives, and starting it takes no time.
+/// The parts are created at first use, for example by an app, to save memory. Apps and other devices cannot observe
+/// this: an unused device neither transmits nor receives, and starting it takes no time.
 final class VirtualDevice: WorldDevice {
   /// The arguments for creating the parts.
   struct Recipe {
@@ -27,7 +27,7 @@ final class VirtualDevice: WorldDevice {
   @exclusivity(unchecked) private var isPowered = true
   @exclusivity(unchecked) private var events: Deque<DaemonEvent> = []
 
-  /// The parts that most devices of a crowd never need.
+  /// The parts that are created at first use.
   private final class Parts {
     @exclusivity(unchecked) var station: ControllerStation
     @exclusivity(unchecked) var daemon: Daemon
@@ -112,14 +112,14 @@ final class VirtualDevice: WorldDevice {
   }
 
   func forgetBonds(at now: Instant) {
-    // Bonds of another run may exist although no app has used the device yet.
+    // There may be stored bonds from an earlier run, although no app has used the device in this run.
     let parts = wake(at: now)
     for record in parts.daemon.bondRecords { parts.daemon.forget(record.identity, at: now) }
     exchange(parts, at: now)
   }
 
   var bondRecords: [BondRecord] {
-    // The stored bonds of another run, if no app has used the device yet.
+    // Without parts: the stored bonds of an earlier run.
     parts?.daemon.bondRecords ?? (try? recipe.configuration.bonds?.load().records) ?? []
   }
 
@@ -167,7 +167,8 @@ final class VirtualDevice: WorldDevice {
 
   // MARK: HCI
 
-  /// Carries packets in both directions until neither side has any: packets take no time.
+  /// Passes packets between host and controller until neither side has any. HCI transfers take no simulated time.
+  /// Called after every change to a part.
   private func exchange(_ parts: Parts, at now: Instant) {
     collectEvents(parts)
     while true {
@@ -179,6 +180,8 @@ final class VirtualDevice: WorldDevice {
     noteDeadline(parts)
   }
 
+  /// Tells the controller on which links it must accept no data from the peers, because the apps do not read theirs
+  /// (flow control of the link layer).
   private func holdLinks(_ parts: Parts) {
     if parts.daemon.heldLinksChanged { parts.station.controller.holdLinks(parts.daemon.takeHeldLinks()) }
   }

@@ -7,11 +7,12 @@ import NIOConcurrencyHelpers
 
 /// A capture of a world's air and of the HCI of each of its devices, written to a file.
 package final class WorldCapture: AirObserver, @unchecked Sendable {
-  // The lock guards the properties below: packets come from the world's thread, the end comes from any thread.
+  // The lock guards the properties below: packets come from the world's thread, and `finish` may be called on any
+  // thread.
   private let lock = NIOLock()
   private var writer: PcapngWriter
   private var directions = ConnectionDirections()
-  /// Used only until there is a queue.
+  /// The output file. Once there is a queue, only the queue uses it.
   private let file: CaptureFile
   /// The queue that writes the file for a world that must not wait; nil: the world waits for the file.
   private var queue: CaptureQueue?
@@ -25,9 +26,11 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   private var sessions: [LL.SessionRecord] = []
   /// The first failure; nothing is written after it.
   private var failure: CaptureFile.Failure?
+  /// The names of devices, by radio index.
   private var names: [String] = []
   /// The comments on transmissions that have not ended yet.
   private var marks: [Mark] = []
+  /// The comments for the next packet of any interface.
   private var announcements: [String] = []
 
   private struct Mark {
@@ -36,10 +39,10 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     let isReplacement: Bool
   }
 
-  /// The number of waiting octets at which they are written in one piece.
+  /// The number of waiting octets at which they are written, to save system calls.
   private static let chunk = 1 << 16
-  /// The maximum number of remembered sessions: more links than are likely to start a session between the reports of a
-  /// session's two ends.
+  /// The maximum number of elements of `sessions`. Both ends of a link report a session shortly after one another; more
+  /// sessions than this are unlikely in between.
   private static let rememberedSessions = 64
   private static var logger: Logger { Logger(label: "CoreBluetooth.capture") }
 
@@ -76,7 +79,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     }
   }
 
-  /// Begins a section for a reader that has just opened the file.
+  /// Begins a new pcapng section, for a program that has just opened the FIFO.
   private func begin(_ queue: CaptureQueue) {
     lock.withLock {
       writer.beginSection()
@@ -125,7 +128,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
       let marks = takeMarks(of: record.number)
       var packet = record.packet
       var comments = [outcome()]
-      // The encrypted packet was replaced, so its plaintext is not what was sent.
+      // A fault replaced the encrypted payload, so the stored plaintext does not belong to the packet.
       if marks.contains(where: \.isReplacement) { packet.plainPayload = nil }
       if packet.plainPayload != nil, !secrets.decryptsAir { comments.append("encrypted") }
       writer.airPacket(
@@ -184,7 +187,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     let (queue, last) = finishWriter()
     guard let queue else { return try writeLast(last) }
     if let failure = queue.endAndWait(with: last), !failure.isReaderGone { throw failure }
-    // A failure of the file of keys
+    // The capture is complete, but the file of session keys may have failed.
     if let failure { throw failure }
   }
 
@@ -194,7 +197,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     if !bytes.isEmpty { try file.append(bytes) }
   }
 
-  /// Does the same without waiting; calls `done` on any thread.
+  /// Writes all remaining data and closes the file, without waiting. Calls `done` on any thread, with the failure if
+  /// data was not written.
   package func finish(_ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
     let (queue, last) = finishWriter()
     guard let queue else {
@@ -233,7 +237,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
         Self.logger.warning(
           "\(file.path.printable): the capture resumes; \(writer.newlyDropped) packets were not captured")
       }
-      // A program that reads along gets each packet as soon as it has read the earlier ones.
+      // A program that reads a FIFO gets each packet as soon as it has read the earlier ones. Other files are written
+      // in chunks.
       guard room == .idle && !file.isRegular || writer.pendingCount >= Self.chunk else { return }
       queue.append(writer.takeBytes())
     case .none:

@@ -1,4 +1,4 @@
-/// The endpoint over which HCI packets travel, as users write it.
+/// The address of a controller, or of a socket at which hosts connect, in the form in which users write it.
 package enum TransportSpecifier: Hashable, Sendable {
   /// `tcp:HOST:PORT`; an IPv6 address is in brackets.
   case tcp(host: String, port: Int)
@@ -46,7 +46,7 @@ package enum TransportSpecifier: Hashable, Sendable {
     }
   }
 
-  /// The maximum length of a path in octets: the size of `sun_path` without the terminating zero.
+  /// The maximum length of a socket path in octets: the size of `sun_path` on Linux without the terminating zero.
   static let longestPath = 107
 
   private static func tcp(_ rest: String) throws(Problem) -> Self {

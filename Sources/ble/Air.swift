@@ -7,7 +7,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The commands for an air of virtual controllers, which other programs join.
+/// The commands for an air, a simulated radio environment whose virtual controllers other programs use.
 struct Air: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Runs a simulated radio space (an air) that Bluetooth hosts join over HCI, and controls a running one.",
@@ -28,7 +28,7 @@ struct Air: ParsableCommand {
     var path = ControlSocket.defaultPath
   }
 
-  /// The options for a request to a running air: the air, and the time limit.
+  /// The options of all requests to a running air: its control socket, and the time limit.
   struct Question: ParsableArguments {
     @OptionGroup var control: Control
 
@@ -57,9 +57,9 @@ struct Air: ParsableCommand {
   }
 
   enum Status {
-    /// The status of timeout(1).
+    /// The air did not answer in time; the status of timeout(1).
     static let timeout: Int32 = 124
-    /// EX_DATAERR of sysexits.h: the input is wrong.
+    /// An input file is invalid; EX_DATAERR of sysexits.h.
     static let wrongInput: Int32 = 65
   }
 }
@@ -176,7 +176,7 @@ extension Air {
       }
       Self.allowManyDescriptors()
       let server = AirServer(options)
-      // Watch signals before the output announces the air.
+      // Signals are handled before the output shows that the air runs, because a script may then send one.
       let signals = Self.watchSignals { server.requestEnd() }
       defer { withExtendedLifetime(signals) {} }
       do {
@@ -196,14 +196,14 @@ extension Air {
       do { try server.stop() } catch { throw Failure("\(error)") }
     }
 
-    /// Prints a line. A closed output is no error: the air does not need a reader of its output.
+    /// Prints a line on the standard output. Ignores a closed output, because the air also runs without a reader.
     private func tell(_ text: String) {
       do throws(OutputFailure) { try say(text) } catch {
         if error.code != EPIPE { complain("warning: \(error.reason)") }
       }
     }
 
-    /// Calls `end` for the first signal. A second signal ends the program at once, whatever it waits for.
+    /// Calls `end` at the first of SIGINT, SIGTERM and SIGHUP. A second signal ends the program at once.
     private static func watchSignals(_ end: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
       let queue = DispatchQueue(label: "ble air signals")
       let hasEnded = NIOLockedValueBox(false)
@@ -211,13 +211,13 @@ extension Air {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler {
-          // Signals that arrive together are one event.
+          // `data` counts the signals since the last event: two signals in quick succession cause one event.
           let isAlone = source.data <= 1
           let isFirst = hasEnded.withLockedValue { hasEnded in
             defer { hasEnded = true }
             return !hasEnded
           }
-          // The status that shells use: 128 plus the signal's number.
+          // The exit status that shells report for a signal.
           guard isFirst, isAlone else { _exit(128 + number) }
           end()
         }
@@ -377,7 +377,7 @@ extension Air {
 }
 
 extension TransportSpecifier {
-  /// True if only programs on this machine can reach it.
+  /// True if only programs on this machine can connect to the address.
   fileprivate var isLocal: Bool {
     switch self {
     case .tcp(let host, let port):

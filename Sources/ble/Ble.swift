@@ -10,7 +10,7 @@ struct Ble: ParsableCommand {
 
   /// Runs the command, and reports a failure in one line.
   static func main() {
-    // Without these signals, a closed reader and an exceeded file size limit are errors of the write.
+    // With these signals ignored, writing to a closed pipe, or beyond the file size limit, fails with an error.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     do {
       var command = try parseAsRoot()

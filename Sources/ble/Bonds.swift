@@ -40,7 +40,7 @@ struct Bonds: ParsableCommand {
       return found
     }
 
-    /// Returns the bond store of the selected adapter, which may be left out if there is only one.
+    /// Returns the bond store of the selected adapter, or of the only adapter if none is selected.
     func store() throws -> FileBondStore {
       let found = try adapters()
       guard let first = found.first else { throw Failure("no bonds in \(try path())") }
@@ -194,7 +194,7 @@ struct Bonds: ParsableCommand {
       try tellReach(of: store)
     }
 
-    /// Returns the bond store of the selected adapter, which need not have any bonds yet.
+    /// Returns the bond store of the selected adapter, new if the adapter has no bonds yet.
     private func target() throws -> FileBondStore {
       guard let adapter = place.adapter else { return try place.store() }
       let path = try place.path()
@@ -204,7 +204,7 @@ struct Bonds: ParsableCommand {
   }
 }
 
-/// Reports to the user if the program that uses the adapter has taken in a change.
+/// Tells the user if the running program that uses the adapter has applied a change.
 private func tellReach(of store: FileBondStore) throws(OutputFailure) {
   switch store.reach() {
   case .noProgram: break

@@ -26,13 +26,13 @@ func complain(_ text: String) {
   try? FileHandle.standardError.write(contentsOf: Data("ble: \(text.printableLines)\n".utf8))
 }
 
-/// The reason why the standard output was not written.
+/// The failure to write the standard output.
 struct OutputFailure: Error {
   /// The C library's error number.
   let code: Int32
 
-  /// Ends the program. If the reader has closed the output, there is no message, and the exit status is that of a
-  /// program that SIGPIPE ends.
+  /// Ends the program with an error message. If the reader has closed the output, there is no message, and the exit
+  /// status is that of a program ended by SIGPIPE.
   func exit() -> Never {
     if code == EPIPE { Foundation.exit(128 + SIGPIPE) }
     complain(reason)

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A terminal with a user or, in tests, a replacement for one.
+/// A terminal with a user or, in tests, a pair of pipes.
 final class Terminal: Sendable {
   /// The output of a terminal.
   struct Output: Sendable {
@@ -39,7 +39,7 @@ final class Terminal: Sendable {
   let output: Output
   private let input: Int32
   private let isReal: Bool
-  /// A pipe: `interrupt` writes to it, and `read` waits for it as well as for the input.
+  /// The reading end of a pipe that wakes `read`: `interrupt` writes to the other end, `wakeOutput`.
   private let wakeInput: Int32
   private let wakeOutput: Int32
 
@@ -72,15 +72,15 @@ final class Terminal: Sendable {
     close(wakeOutput)
   }
 
-  /// True if this process may use the terminal now: the system would stop a background process that tries.
+  /// True if this process may use the terminal now. The system stops a background process that reads from its terminal.
   var isInForeground: Bool { !isReal || tcgetpgrp(input) == getpgrp() }
 
-  /// Discards input that was typed before the question.
+  /// Discards input that has been typed but not read.
   func discardInput() {
     if isReal { tcflush(input, TCIFLUSH) }
   }
 
-  /// Makes `read` return, now or as soon as it is called.
+  /// Makes the current call of `read`, or else the next one, return `interrupted`.
   func interrupt() {
     _ = [UInt8(0)].withUnsafeBytes { systemWrite(wakeOutput, $0) }
   }

@@ -1,8 +1,8 @@
 import BluetoothDaemon
 import BluetoothHost
 
-/// The dialogue with a user at a terminal: it turns questions into text, and text into answers. It asks one question at
-/// a time; further questions wait. It never answers yes unless the user says so.
+/// The dialogue with a user at a terminal: it converts questions to text, and typed lines to answers. It asks one
+/// question at a time; further questions wait. It answers yes only if the user types that.
 struct TerminalDialogue {
   struct Question {
     let prompt: Prompt
@@ -67,6 +67,7 @@ struct TerminalDialogue {
         let isText = !isLineTooLong
         line.removeAll()
         isLineTooLong = false
+        // "?" is never a valid answer, so the user is asked again.
         understand(isText ? text : "?")
       } else if line.count < Self.maximumLine {
         line.append(byte)
@@ -90,6 +91,7 @@ struct TerminalDialogue {
 
   // MARK: Parsing
 
+  /// Answers the first question with a line of input, or asks for a valid answer.
   private mutating func understand(_ text: String) {
     guard let question = questions.first else { return }
     guard let answer = Self.answer(text, to: question.prompt.question) else {

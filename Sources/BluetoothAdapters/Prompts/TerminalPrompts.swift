@@ -5,10 +5,10 @@ import BluetoothWire
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Prompts that ask at a terminal. They read and write on a separate thread while a question is open, so that no engine
-/// ever waits for the user. During that time the app does not get the typed input.
+/// Prompts that ask the user at a terminal. While a question is open, a separate thread reads and writes the terminal,
+/// so that the adapter never waits for the user; the app does not get the input typed meanwhile.
 ///
-/// Without a terminal, or in the background, they refuse everything, with a line on the standard error.
+/// Without a terminal, or in the background, every question is refused, with a line on the standard error.
 package final class TerminalPrompts: Prompts {
   private struct State {
     var dialogue = TerminalDialogue()
@@ -57,7 +57,7 @@ package final class TerminalPrompts: Prompts {
     if begins { queue.async { self.work() } } else { terminal?.interrupt() }
   }
 
-  /// Writes and reads until there is nothing more to ask.
+  /// Writes questions and reads answers until no question is open. Runs on `queue`.
   private func work() {
     guard let terminal else { return }
     while true {

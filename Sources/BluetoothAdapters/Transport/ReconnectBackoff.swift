@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// The exponential backoff between attempts to reach a controller: each pause is twice as long as the one before, up to
-/// a limit, and the attempts never end.
+/// The exponential backoff between attempts to connect to a controller: each pause is twice as long as the previous
+/// one, up to a limit. The number of attempts is not limited.
 struct ReconnectBackoff {
   static let first = TimeSpan.milliseconds(100)
   static let longest = TimeSpan.seconds(10)
@@ -14,6 +14,6 @@ struct ReconnectBackoff {
     return pause
   }
 
-  /// Resets the backoff, after a controller that was reached has worked.
+  /// Resets the backoff. Called after a connected controller has been initialized.
   mutating func reset() { pause = Self.first }
 }

@@ -3,22 +3,21 @@ import BluetoothTransport
 import NIOCore
 import NIOPosix
 
-/// A device whose controller is outside this process: in another process, on a serial line, or an adapter of the
-/// kernel.
+/// An adapter with an external controller: in another process, on a serial line, or a Bluetooth adapter of the kernel.
 package final class TransportAdapter: Adapter, Sendable {
   package let directory = PeerDirectory()
   package var deliversInPlace: Bool { false }
   private let sessions = LocalSessions()
   private let executor: TransportExecutor
 
-  /// A function that connects to a controller and puts `link` at the end of the connection. Called on the event loop.
+  /// A function that connects to a controller and adds `link` to the connection's pipeline. Called on the event loop.
   package typealias Connector = @Sendable (_ link: H4Handler, _ loop: any EventLoop) -> EventLoopFuture<Void>
 
-  /// Creates the adapter, which looks for its controller until the adapter is deallocated.
+  /// Creates the adapter, which connects and reconnects to its controller until the adapter is deallocated.
   ///
   /// - Parameters:
-  ///   - writing: the way packets are written to that transport.
-  ///   - loop: the event loop that runs everything.
+  ///   - writing: the way in which packets are written to the transport.
+  ///   - loop: the event loop that runs the host, the daemon and the transport.
   package init(
     _ configuration: DaemonConfiguration, writing: H4Handler.Writing, on loop: any EventLoop,
     connector: @escaping Connector
@@ -43,7 +42,7 @@ package final class TransportAdapter: Adapter, Sendable {
     }
   }
 
-  /// Creates the adapter as this process's environment variables describe it, with a thread for itself.
+  /// Creates the adapter as configured by this process's environment variables, on a separate thread.
   convenience init(_ specifier: TransportSpecifier) {
     self.init(
       .ofProcess(adapter: "\(specifier)"), to: specifier, on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
@@ -62,7 +61,7 @@ package final class TransportAdapter: Adapter, Sendable {
   }
 }
 
-/// Announces requests to an adapter's event loop.
+/// An executor that makes an adapter's event loop handle the requests to the adapter.
 private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
   private let loop: any EventLoop
   /// Accessed only on the loop.
@@ -77,7 +76,7 @@ private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
   }
 
   func wake() {
-    // Handles requests that a client posts during a callback of the runner without another turn of the loop.
+    // The running pump handles requests that a client posts in a callback on the loop; this saves a task of the loop.
     if loop.inEventLoop, let runner, runner.isPumping { return runner.wakeWhilePumping() }
     loop.execute { self.runner?.pump() }
   }

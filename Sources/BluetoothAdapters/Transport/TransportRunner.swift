@@ -4,12 +4,14 @@ import BluetoothTransport
 import BluetoothWire
 import NIOCore
 
-/// Runs a host and its daemon on an event loop, with their controller at the other end of an H4 link. Reconnects
-/// whenever the controller is lost. Confined to that loop.
+/// Runs a host and its daemon on an event loop, with their controller at the other end of an H4 link. Reconnects when
+/// the link is lost. Confined to that loop.
 final class TransportRunner: @unchecked Sendable {
+  /// The state of the connection to the controller.
   private enum Way {
     case connecting(H4Handler)
     case open(H4Handler)
+    /// The pause before the next attempt.
     case pausing(Scheduled<Void>)
     case ended
   }
@@ -27,20 +29,22 @@ final class TransportRunner: @unchecked Sendable {
   @exclusivity(unchecked) private var daemon: Daemon
   private var way = Way.ended
   private var backOff = ReconnectBackoff()
-  /// The error that the log reports for the current outage of the transport; nil: no outage.
+  /// The latest error of the current outage of the transport; nil while there is no outage.
   private var outage: TransportError?
-  /// The arrival time of the packets that are being handled; nil: none.
+  /// The arrival time of the packets that are being handled, the same for all packets of one read; nil between reads.
   private var arrival: Instant?
+  /// The timer for the daemon's deadline. It may be set too early.
   private var alarm: (time: Instant, task: Scheduled<Void>)?
   /// The timer that checks for bonds changed by other programs.
   private var bondWatch: RepeatedTask?
   private static let bondWatchInterval = TimeAmount.seconds(1)
 
   private(set) var isPumping = false
+  /// True if a client has posted a request since the current round of the pump began.
   private var isWoken = false
 
-  /// The maximum number of rounds in which the pump handles new requests of clients on the loop, before other tasks of the
-  /// loop run.
+  /// The maximum number of rounds in one call of `pump`, so that clients that post requests in each callback do not
+  /// block other tasks of the loop.
   private static let maximumRounds = 64
 
   init(
@@ -68,7 +72,7 @@ final class TransportRunner: @unchecked Sendable {
     pump()
   }
 
-  /// Ends the transport. The adapter is no longer used, so nothing is reported.
+  /// Closes the connection and cancels all timers. Called when the adapter is deallocated, so nothing is reported.
   func end() {
     let former = way
     way = .ended
@@ -92,7 +96,7 @@ final class TransportRunner: @unchecked Sendable {
   /// Records that a client has posted a request while the pump runs.
   func wakeWhilePumping() { isWoken = true }
 
-  /// Handles apps' commands, delivers events, and sends all packets in one write.
+  /// Handles apps' requests, delivers events to apps, sends all packets in one write, and sets the timer.
   func pump() {
     guard !isPumping else { return wakeWhilePumping() }
     if case .ended = way { return }
@@ -175,7 +179,7 @@ final class TransportRunner: @unchecked Sendable {
 
   /// Handles the loss of the transport, or a failed attempt to connect.
   ///
-  /// - Parameter line: the line for the log, unless the log already reports an outage of the same kind.
+  /// - Parameter line: the log line. It is omitted if an outage of the same kind (lasting or not) is already logged.
   private func lost(_ error: TransportError, _ line: String) {
     if outage?.isLasting != error.isLasting { DaemonLog.note(line + "; retrying", of: name) }
     outage = error

@@ -8,18 +8,19 @@ final class ControlHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The longest request, in octets: fault plans are the longest requests. A longer line closes the connection.
+  /// The maximum length of a request in octets, enough for a large fault plan. A longer line closes the connection.
   static let longestLine = 1 << 20
 
   private let desk: ControlService
   private var received = ByteBuffer()
   /// True while a request is being carried out; the next request waits.
   private var isWorking = false
+  /// True while `answerLines` runs.
   private var isAnswering = false
 
   init(desk: ControlService) { self.desk = desk }
 
-  /// Counts the connection, and closes it if there are too many: idle connections must not use up all descriptors.
+  /// Counts the connection, and closes it if there are too many, so that they don't use up all file descriptors.
   func channelActive(context: ChannelHandlerContext) {
     desk.connections.count += 1
     guard desk.connections.count > DescriptorReserve.controlConnections else { return }
@@ -48,7 +49,7 @@ final class ControlHandler: ChannelInboundHandler {
   }
 
   private func answerLines(_ context: ChannelHandlerContext) {
-    // An answer that is available at once calls this function again; the loop below continues then.
+    // A request that is answered at once calls this function recursively; the outer call continues with the next line.
     guard !isAnswering else { return }
     isAnswering = true
     defer { isAnswering = false }

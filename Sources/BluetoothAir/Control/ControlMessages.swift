@@ -35,8 +35,8 @@ package struct ControlRequest: Codable, Sendable {
 
   package init(_ verb: Verb) { self.verb = verb }
 
-  /// Decodes a request. A field that is null, misspelt or of another verb is an error: ignored, it would count as left
-  /// out, which may mean to end something.
+  /// Decodes a request. A field that is null, misspelt or belongs to another verb is an error. If it were ignored, it
+  /// would count as missing, and a missing field can mean an end: `fault` without `plan` removes all faults.
   package init(from decoder: any Decoder) throws {
     func refuse(_ field: some CodingKey, _ reason: String) -> DecodingError {
       .dataCorrupted(DecodingError.Context(codingPath: [field], debugDescription: reason))
@@ -104,7 +104,7 @@ package struct ControlAnswer: Codable, Sendable {
   /// The statistics of a device.
   package struct Statistics: Codable, Sendable, Hashable {
     package struct Link: Codable, Sendable, Hashable {
-      /// The address of the peer; nil if it is not known.
+      /// The name of the peer device; nil if it is not known.
       package var peer: String?
       package var isCentral: Bool
       package var isConnected: Bool

@@ -4,7 +4,7 @@ import BluetoothSimulation
 import BluetoothWire
 import NIOCore
 
-/// Carries out the requests that arrive at an air's control socket. On the air's event loop.
+/// Executes the requests of an air's control socket. Confined to the air's event loop.
 struct ControlService {
   let world: World
   let hosts: HostTable
@@ -18,7 +18,7 @@ struct ControlService {
     var count = 0
   }
 
-  /// Carries out a request, and returns its answer when it is done. Never blocks the loop.
+  /// Executes a request. The future succeeds with the answer when the request is completed; it never fails.
   func answer(_ request: ControlRequest) -> EventLoopFuture<ControlAnswer> {
     do throws(AirError) {
       let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))

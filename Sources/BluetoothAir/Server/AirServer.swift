@@ -8,10 +8,9 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// A simulated air that external hosts join: each connection to it is a new controller.
+/// A simulated radio environment ("air") that external hosts join over HCI: each connection gets a new controller.
 ///
-/// World, sockets and timers share one thread, so a packet from a host is answered before the thread does anything
-/// else.
+/// World, sockets and timers share one thread, so a packet from a host is answered without a thread switch.
 package final class AirServer: Sendable {
   package let world: World
   private let group: MultiThreadedEventLoopGroup
@@ -40,7 +39,7 @@ package final class AirServer: Sendable {
   /// Captures the air and the HCI of every host to `path`, until the air ends or until a request ends or replaces the
   /// capture. If `path` is a FIFO, the capture begins when a program opens it for reading.
   ///
-  /// - Throws: one line if the file can't be created.
+  /// - Throws: an error that is described in one line, if the file can't be created.
   package func capture(to path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws {
     let world = world
     try onLoop { world.startCapture(try Capture(path: path, decryptsAir: decryptsAir, writesKeys: writesKeys)) }
@@ -51,7 +50,7 @@ package final class AirServer: Sendable {
   /// Starts listening for hosts at `specifier`, a TCP port or a Unix socket.
   ///
   /// - Returns: the address, with the port that the system has chosen if `specifier` has port 0.
-  /// - Throws: one line if listening fails.
+  /// - Throws: `AirError` if listening fails.
   package func listen(at specifier: TransportSpecifier) throws -> TransportSpecifier {
     let hosts = hosts
     let pool = try onLoop { hosts.pool }
@@ -68,14 +67,14 @@ package final class AirServer: Sendable {
 
   /// Answers requests at the control socket `path`, which only this user may access.
   ///
-  /// - Throws: one line if the socket can't be opened.
+  /// - Throws: `AirError` if the socket can't be created.
   package func openControl(at path: String) throws {
     if path == ControlSocket.defaultPath { try ControlSocket.makeFolder(of: path) }
     let (world, hosts, ending) = (world, hosts, ending)
     let connections = ControlService.Connections()
     do {
       let file = try UnixSocketFile(path: path)
-      // If no descriptor is free for another connection, accepting pauses before it is tried again.
+      // Backs off while no descriptor is available for another connection.
       let bootstrap = ServerBootstrap(group: loop).serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
@@ -102,7 +101,7 @@ package final class AirServer: Sendable {
 
   // MARK: The end
 
-  /// Makes `waitForEnd` return. May be called from any thread, and more than once.
+  /// Requests the end of the air, so that `waitForEnd` returns. May be called from any thread, and more than once.
   package func requestEnd() { ending.succeed() }
 
   /// Waits until the end of the air is requested.
@@ -111,7 +110,7 @@ package final class AirServer: Sendable {
   /// Ends the air: closes the connections of hosts, closes all sockets and removes their files, and finishes the
   /// capture.
   ///
-  /// - Throws: one line if the capture can't be written.
+  /// - Throws: an error that is described in one line, if the capture can't be written.
   package func stop() throws {
     ending.succeed()
     hosts.stop()
@@ -126,10 +125,10 @@ package final class AirServer: Sendable {
 
   // MARK: Controllers and hosts
 
-  /// All controllers for hosts, in the order of their creation.
+  /// The devices for hosts, in the order of their creation.
   package var controllerSlots: [ControllerSlot] {
     let hosts = hosts
-    // `hosts.controllerSlots` throws nothing. An air that has ended has no controllers.
+    // Only an air that has ended throws an error; it has no devices.
     return (try? onLoop { hosts.controllerSlots }) ?? []
   }
 

@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// A controller that a host can use: the place in the world that the next host gets, or a host has.
+/// A device of the world whose controller serves an external host, now or in the future.
 package struct ControllerSlot: Sendable {
   package let name: String
   package let address: DeviceAddress
-  /// True if a host uses it.
+  /// True if a host uses the controller.
   package let isTaken: Bool
 }

@@ -3,7 +3,8 @@ import Foundation
 /// The file descriptors reserved for control connections and captures, which hosts must not use. Confined to one
 /// thread.
 struct DescriptorReserve {
-  /// The size of the reserve: enough for some control connections and captures.
+  /// The size of the reserve: enough for the control connections and several captures. A process that may have few
+  /// descriptors reserves a quarter of them.
   private static let count = 32
 
   /// The first descriptor number that hosts must not use.
@@ -16,10 +17,11 @@ struct DescriptorReserve {
     limit = most - min(Self.count, most / 4)
   }
 
-  /// The largest number of control connections at a time.
+  /// The maximum number of control connections at a time.
   static let controlConnections = 8
 
-  /// True if one more host would use the reserve. The system always assigns the lowest free descriptor.
+  /// True if the connection of another host would use the reserve. The system assigns the lowest free descriptor, so a
+  /// file opened for a moment shows how many are in use.
   var areShort: Bool {
     let lowest = open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard lowest >= 0 else { return true }

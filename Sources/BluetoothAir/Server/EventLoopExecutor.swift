@@ -3,18 +3,18 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// An executor that runs a world on an event loop: sockets and radios share one thread, so no packet waits for another
-/// thread.
+/// An executor that runs a world on an event loop, on one thread with the sockets.
 final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
-  // Unchecked: `onTimer` is set once, before the timer can fire; the other properties are accessed on the loop only.
+  // Unchecked: `onTimer` is set once, before the timer can fire, and cleared on the loop; `isOpen` has a lock; `timer`
+  // is accessed on the loop only.
   let loop: any EventLoop
   private let isOpen = NIOLockedValueBox(true)
   private var onTimer: (@Sendable () -> Void)?
   private var timer: (due: NIODeadline, task: Scheduled<Void>)?
 
-  /// The shortest delay of the timer. The loop runs all due tasks before it checks its sockets, including tasks that
-  /// have become due meanwhile, so a world that is always busy would starve the sockets. The delay is longer than the
-  /// loop takes to look for tasks, which takes longer in code that is not optimized.
+  /// The minimum delay of the timer. The loop runs all due tasks before it checks its sockets, including tasks that
+  /// have become due meanwhile, so a world with due events would starve the sockets. The delay is longer than the loop
+  /// takes to check for due tasks (longer in a debug build).
   #if DEBUG
     private static let turn = TimeAmount.microseconds(50)
   #else
@@ -23,13 +23,13 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   init(loop: any EventLoop) { self.loop = loop }
 
-  /// Work after the end is dropped, because the loop may be gone.
+  /// Schedules `work`. After `close`, drops it, because the loop may have ended.
   func execute(_ work: @escaping @Sendable () -> Void) {
     if isOpen.withLockedValue({ $0 }) { loop.execute(work) }
   }
 
   func wait<R: Sendable>(for work: () -> R) -> R {
-    // After the end, no other thread uses the world.
+    // On the loop or after `close`, no other thread uses the world.
     guard !loop.inEventLoop, isOpen.withLockedValue({ $0 }) else { return work() }
     return withoutActuallyEscaping(work) { work in
       let item = WorkItem(work)
@@ -66,7 +66,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   func setTimer(_ wait: Int?) {
     guard let wait else { return }
     let due = NIODeadline.now() + max(.nanoseconds(Int64(wait)), Self.turn)
-    // A timer that fires too early sets itself again; that is cheaper than setting it for each packet.
+    // A timer that fires too early is set again by its handler: cheaper than setting the timer for each packet.
     if let timer, timer.due <= due { return }
     timer?.task.cancel()
     let task = loop.scheduleTask(deadline: due) { [self] in
@@ -80,7 +80,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
     execute { [self] in close() }
   }
 
-  /// Stops the executor at once. On the loop only.
+  /// Stops the timer and drops all further work. On the loop only.
   func close() {
     isOpen.withLockedValue { $0 = false }
     onTimer = nil

@@ -7,7 +7,7 @@ import BluetoothWire
 /// A device of a world whose controller serves an external host. The device has no controller until a host joins, and
 /// drops the controller when the host leaves; the next host gets a new one. Confined to the world.
 final class HCIParticipant: WorldDevice {
-  /// A controller and the link to its host.
+  /// The controller of the current host, and the link to the host.
   private final class Tenant {
     @exclusivity(unchecked) var station: ControllerStation
     let link: H4Handler
@@ -24,8 +24,9 @@ final class HCIParticipant: WorldDevice {
   private let outlet: any HCIOutlet
   @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var tenant: Tenant?
+  /// The number of hosts so far. It selects the random numbers of the next controller.
   private var tenants = 0
-  /// The last reported number of the host's packets that the controller holds.
+  /// The last reported number of ACL packets from the host that the controller has not delivered.
   @exclusivity(unchecked) private var heldPackets = 0
   /// True if the radio must stop because the host has left.
   @exclusivity(unchecked) private var mustStop = false
@@ -57,7 +58,8 @@ final class HCIParticipant: WorldDevice {
     tenant = Tenant(ControllerStation(controller, settings), link: link)
   }
 
-  /// Removes the controller after its host has left. The peers are not informed: they receive nothing more from it.
+  /// Removes the controller after its host has left. Its links are not terminated: the peers notice by supervision
+  /// timeout.
   func leave() {
     guard let tenant else { return }
     noteHeld(0, at: tenant.station.latest)
@@ -66,8 +68,8 @@ final class HCIParticipant: WorldDevice {
     deadline = nil
   }
 
-  /// Processes a packet from the host. Returns false if the packet only queried the controller, so that nothing else
-  /// has changed.
+  /// Processes a packet from the host. Returns false if the packet only queried the controller: its radio command and
+  /// its deadline are unchanged.
   func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     guard let tenant else { return false }
     let hasChanged = tenant.station.receive(packet, at: now)
@@ -76,15 +78,15 @@ final class HCIParticipant: WorldDevice {
     return hasChanged
   }
 
-  /// Makes the controller fail with Hardware Error, after the host's octet stream has lost synchronization · Vol 4,
-  /// Part A, 4.
+  /// Makes the controller report Hardware Error. Called when packet boundaries in the host's octet stream are lost ·
+  /// Vol 4, Part A, 4.
   func loseSynchronization(at now: Instant) {
     guard let tenant else { return }
     tenant.station.controller.fail(at: now)
     exchange(tenant, at: now)
   }
 
-  /// Continues to send packets after the host can accept more.
+  /// Continues to send packets to the host. Called when the link has become writable.
   func resume(at now: Instant) {
     if let tenant { exchange(tenant, at: now) }
   }
@@ -97,7 +99,7 @@ final class HCIParticipant: WorldDevice {
 
   /// Sends pending packets to the host.
   private func handOver(_ tenant: borrowing Tenant, at now: Instant) {
-    // Packets that a host does not read stay with its controller, which then accepts no more data from its peers.
+    // Packets that the host does not read stay in the controller, which then accepts no more data from its peers.
     if tenant.station.controller.waitingPackets > 0 {
       let link = tenant.link
       while link.isWritable, tenant.station.sendPacket(at: now, toHost: { send($0, to: link) }) {}
@@ -181,14 +183,15 @@ final class HCIParticipant: WorldDevice {
   var links: [LinkReport] { tenant?.station.controller.links ?? [] }
 }
 
-/// The receiver of packets from controllers to their hosts. Confined to the world's executor.
+/// The owner of the links to hosts, which flushes and closes them. Confined to the world's executor.
 protocol HCIOutlet: AnyObject {
-  /// Called when the link gets its first pending packet; pending packets are written when the world pauses.
+  /// Called when a packet is queued on a link that had none. The outlet flushes the link when the world pauses.
   func hasPending(_ link: H4Handler)
-  /// The largest number of packets that may wait for a host that reads none.
+  /// The maximum number of packets that may wait in a controller for a host that does not read.
   var waitingLimit: Int { get }
-  /// Called when more packets wait for the link's host than `waitingLimit` allows, and the host reads none.
+  /// Called when more than `waitingLimit` packets wait for the link's host, and the link is not writable. The outlet
+  /// closes the link.
   func isDeaf(_ link: H4Handler)
-  /// Called when a controller holds more or fewer packets of its host.
+  /// Called when the number of ACL packets from the host that a controller has not delivered changes.
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant)
 }

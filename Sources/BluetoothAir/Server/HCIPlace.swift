@@ -5,7 +5,11 @@ import BluetoothSimulation
 import BluetoothWire
 
 extension World {
-  /// Adds a device for a host that joins by HCI. All its controllers have the same address and position.
+  /// Adds a device whose controller serves an external host. The controllers of successive hosts have the same address
+  /// and position.
+  ///
+  /// - Parameter aclBuffers: the number of ACL data buffers; ignored for a Bluetooth 4.0 controller, which has a fixed
+  ///   number.
   func addPlace(
     named name: String, _ options: DeviceOptions, aclBuffers: Int, outlet: any HCIOutlet & Sendable
   ) -> RadioDevice {

@@ -7,7 +7,8 @@ import HeapModule
 import Logging
 import NIOCore
 
-/// The hosts of an air, and the devices of its world that they use. Confined to the air's event loop.
+/// The external hosts of an air, and the devices of its world whose controllers they use. Confined to the air's event
+/// loop.
 final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   // Unchecked: the variables are accessed on the loop only.
   private let options: AirOptions
@@ -18,7 +19,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   private let descriptors = DescriptorReserve()
   private let logger = Logger(label: "CoreBluetooth.air")
 
-  /// A controller for hosts, and the host that uses it.
+  /// A device whose controller serves an external host, and its current host. Slots are never removed.
   private struct Slot {
     let device: RadioDevice
     var client: HCIClient?
@@ -26,9 +27,9 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 
   // Unchecked: no access to these properties overlaps a call to other objects.
   @exclusivity(unchecked) private var slots: [Slot] = []
-  /// The indices of slots without a host. A new host gets the lowest.
+  /// The indices of slots without a host. A new host gets the lowest one.
   private var freeSlots = Heap<Int>()
-  /// True from the first refused host until a host leaves, so the log has one line for all refusals.
+  /// True from the first rejected host until a host leaves, so that the log has one line for all rejections.
   private var isRefusing = false
   private var hostCount = 0 {
     didSet { hostObserver?(hostCount) }
@@ -37,24 +38,24 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   /// The links with packets to write.
   @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
   @exclusivity(unchecked) private var isFlushing = false
-  /// The links whose hosts read nothing; they are closed when the world pauses.
+  /// The links with too many unread packets. They are closed when the world pauses.
   @exclusivity(unchecked) private var deaf: [H4Handler] = []
-  /// The number of packets that all controllers hold for their hosts.
+  /// The number of ACL packets from hosts that the controllers have not delivered yet.
   @exclusivity(unchecked) private var held = 0
   /// The last time at which a controller accepted a packet from its host, or a peer acknowledged one.
   @exclusivity(unchecked) private var latestMove = Instant.zero
-  /// The time after which data that do not move are assumed to wait for something outside the air: longer than the
-  /// longest connection interval.
+  /// The time without progress after which held packets are assumed to wait for something outside the air, such as a
+  /// host that does not read. It is longer than the longest connection interval, 4 s.
   private static let longestWait = TimeSpan.seconds(5)
-  /// True if a packet was sent or received since the world paused; `latestTraffic` is the last time at which that was
-  /// noticed.
+  /// True if a packet from or to a host has passed since `timerTolerance` was last called.
   @exclusivity(unchecked) private var hasTraffic = false
+  /// The time of the last call of `timerTolerance` that found `hasTraffic` true.
   @exclusivity(unchecked) private var latestTraffic = Instant.zero
-  /// The time without packets (`silence`) after which the next packet may be late, by `lateness` nanoseconds of the
-  /// wall clock. Otherwise, many controllers that advertise without a listener would wake the machine for each packet.
+  /// After `silence` without packets from or to hosts, events may be late by `lateness` nanoseconds of the wall clock.
+  /// Otherwise, many controllers that only advertise would wake the machine for each packet on the air.
   private static let (silence, lateness) = (TimeSpan.milliseconds(100), 5_000_000)
-  /// False if radio time passes faster than the wall clock, where `lateness` would be long for the radios. With
-  /// `Speed.maximum`, time passes in step with the wall clock while no controller holds data.
+  /// False if radio time passes faster than the wall clock, because `lateness` would then be a long radio time. With
+  /// `Speed.maximum`, radio time passes with the wall clock while no controller holds data.
   private var mayBeLate: Bool {
     switch options.speed {
     case .times(let speed): speed <= 1
@@ -64,9 +65,9 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   /// The functions that close the listening sockets.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
-  /// The devices and places from the world file.
+  /// The devices and clients of the world file.
   private var population: WorldPopulation?
-  /// The names in use, which a new place can't have.
+  /// The names in use, which a new device can't have.
   private var takenNames: Set<String>
 
   init(_ options: AirOptions, world: World, loop: any EventLoop) {
@@ -130,7 +131,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
       aclBuffers: min(max(options.aclBuffers, 1), 0xFFFF), outlet: self)
     slots.append(Slot(device: device))
     if clients.indices.contains(number) { population?.place(number, for: device) }
-    // The device exists only after the world has processed its mail.
+    // The device exists only after the world has processed the request to add it.
     runner.enter { $0.settle() }
     return number
   }
@@ -157,7 +158,8 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     }
   }
 
-  /// Calls `body` with the device of a slot. If `body` returns true, the next `pump` processes the consequences.
+  /// Calls `body` with the device of a slot. `body` returns true if the device's radio command or deadline may have
+  /// changed.
   func with(_ slot: Int, _ body: (HCIParticipant, Instant) -> Bool) {
     hasTraffic = true
     runner.with(slots[slot].device.radio) { participant, now in
@@ -232,11 +234,11 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   /// Called after all octets that had arrived from a host have been processed.
   func receivedAll() {
     let pendingWork = runner.pendingWork
-    // Flush now, unless an event is due at once: the sooner a host gets its answer, the sooner it continues.
+    // Unless an event is due, flush now: the sooner a host gets its answer, the sooner it continues.
     if pendingWork != .due { flush() }
-    // Most often, a host has only queried its controller.
+    // The usual case: the host has only queried its controller, so that the timer need not change.
     if pendingWork == .scheduled, deaf.isEmpty, held == 0 { return }
-    // The air does not run ahead before the other sockets have been read.
+    // The world must not run ahead before the other sockets have been read.
     runner.pump(runsAhead: false)
   }
 
@@ -249,8 +251,8 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   }
 
   private func flush() {
-    // Writing may call back, for example when a link is closed. The running loop processes what such a call adds, so
-    // that the closing of many links does not recurse.
+    // Writing may call this function again, for example when a link is closed. The running loop then flushes the added
+    // links, so that closing many links does not recurse.
     guard !isFlushing else { return }
     isFlushing = true
     defer { isFlushing = false }
@@ -262,7 +264,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 /// An external host. Confined to the air's event loop.
 final class HCIClient: H4Receiver {
   private let table: HostTable
-  /// The index of its slot; nil: none.
+  /// The index of the host's slot; nil if the host was rejected or has left.
   @exclusivity(unchecked) private var slot: Int?
   /// The link to the host; nil after it is closed. The link and this object retain each other until then.
   private(set) var link: H4Handler?

@@ -7,7 +7,8 @@ package struct BtsnoopWriter {
   /// The datalink type of HCI UART (H4).
   private static let datalinkH4: UInt32 = 1002
 
-  /// The microseconds from the beginning of the year 0, the epoch of the format, to the beginning of 1970.
+  /// The time stamp of 1970-01-01 in microseconds: 0x00DCDDB30F2F8000, as Android and Wireshark have it. This is 12
+  /// days more than the time since the beginning of the year 0, the epoch of RFC 1761.
   private static let epoch: Int64 = 62_168_256_000_000_000
 
   private enum Flag {
@@ -29,7 +30,7 @@ package struct BtsnoopWriter {
     output.append(bigEndian: Self.datalinkH4)
   }
 
-  /// Adds a packet. `time` is truncated to microseconds, and written as if the time line had begun with 1970.
+  /// Adds a packet. `time` is truncated to microseconds, and written as a time since 1970-01-01.
   package mutating func packet(_ packet: HCI.Packet, isFromHost: Bool, at time: Instant) {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: 24))

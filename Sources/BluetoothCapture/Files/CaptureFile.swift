@@ -6,7 +6,8 @@
   import Darwin
 #endif
 
-/// The output file of a capture, written from its beginning. Confined to one thread at a time.
+/// The output file of a capture: a regular file, a device, or a FIFO that a program reads. Confined to one thread at a
+/// time.
 package final class CaptureFile {
   /// An error that prevented the creation or writing of a file.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -37,19 +38,19 @@ package final class CaptureFile {
   /// The file descriptor; negative while a FIFO has no reader, and after the end.
   private var descriptor: Int32 = -1
   private var claim: ClaimedFile?
-  /// True for a pipe with a path, which can be opened again.
+  /// True for a FIFO, which can be opened again for another reader; false for an anonymous pipe.
   private let isFIFO: Bool
-  /// The watch on the FIFO's readers; nil if this is no FIFO, or if the system provides no watch.
+  /// The watch on the FIFO's readers; nil if the file is not a FIFO, or without inotify.
   private let watch: PipeWatch?
   /// True if the file has a size and can be rewound, unlike a pipe or a terminal.
   package let isRegular: Bool
 
-  /// Creates the file, or empties the existing one. Never blocks: a FIFO without a reader is opened when it is written.
+  /// Creates the file, or empties the existing one. Does not wait for a FIFO's reader: without one, the FIFO is opened
+  /// later, by `openIfRead` or `append`.
   ///
   /// - Parameters:
   ///   - isPrivate: true if only the owner may read the file.
-  ///   - isNew: true to replace whatever has the name, including a link or a FIFO, instead of writing through that
-  ///     name.
+  ///   - isNew: true to delete an existing file, link or FIFO at `path` first; false to write to it.
   /// - Throws: `Failure`, also if this process reads or writes the file already.
   package init(path: String, isPrivate: Bool = false, isNew: Bool = false) throws(Failure) {
     self.path = path
@@ -88,9 +89,9 @@ package final class CaptureFile {
 
   deinit { close() }
 
-  /// Closes the file, so that another capture may write it.
+  /// Closes the file and ends the claim on it, so that another capture may write the file.
   package func close() {
-    // The claim is released first: a file that is created right after the close may get the number of this one.
+    // The claim is released first: a file that is created right after the close may get the same inode number.
     claim = nil
     closeDescriptor()
   }
@@ -115,15 +116,15 @@ package final class CaptureFile {
     if code != 0 { throw Failure(path: path, code: code) }
   }
 
-  /// True if files may be created beside this one; false for a device such as /dev/null.
+  /// True if another file may be created in the same folder; false for a device such as /dev/null.
   package var mayHaveCompanion: Bool { isRegular || isFIFO }
 
   /// True if the file is open; false while a FIFO has no reader.
   package var isOpen: Bool { descriptor >= 0 }
 
-  /// Opens a FIFO if it has a reader.
+  /// Opens a FIFO if a program has opened it for reading.
   ///
-  /// - Returns: true if the file is open.
+  /// - Returns: true if the file is open now or was open before.
   package func openIfRead() throws(Failure) -> Bool {
     if isOpen { return true }
     switch open(O_WRONLY | O_CLOEXEC | O_NONBLOCK) {
@@ -140,14 +141,16 @@ package final class CaptureFile {
     case none
     /// No program reads the FIFO any more. It is closed, and `openIfRead` opens it again.
     case gone
-    /// A program has closed the FIFO, and a program reads it: a new reader, or one of several. The data on the way to
-    /// the former reader are discarded.
+    /// A program has closed the FIFO, and a program has it open: a new reader, or one of several. The data that the
+    /// former reader has not read are discarded.
     case replaced
   }
 
-  /// A descriptor that becomes readable when the reader may have changed; nil if a change shows only on writing.
+  /// A descriptor that becomes readable when the reader may have changed; nil without a watch: then only a failed write
+  /// shows a change.
   var changeDescriptor: Int32? { watch?.descriptor }
 
+  /// Returns the change of the reader since the last call. Closes the FIFO if it has no reader any more.
   func takeReaderChange() -> ReaderChange {
     guard let watch, watch.takeClosing(), isOpen else { return .none }
     if isReaderMissing {
@@ -160,9 +163,9 @@ package final class CaptureFile {
     return .replaced
   }
 
-  /// Closes a FIFO until another program reads it.
+  /// Closes a FIFO, to open it again when another program reads it.
   ///
-  /// - Returns: false if this is no FIFO that can be opened again.
+  /// - Returns: false if the file is not a FIFO, or is closed for good.
   @discardableResult
   func closeForReaders() -> Bool {
     guard isFIFO, claim != nil else { return false }
@@ -176,7 +179,7 @@ package final class CaptureFile {
     return poll(&status, 1, 0) > 0 && status.revents & Int16(POLLERR) != 0
   }
 
-  /// Empties the FIFO, because a new reader would begin in the middle of a packet.
+  /// Empties the FIFO: its content was meant for the former reader and may begin in the middle of a packet.
   private func discardUnread() {
     let reader = systemOpen(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
     guard reader >= 0 else { return }
@@ -192,7 +195,7 @@ package final class CaptureFile {
     return descriptor < 0 ? errno : 0
   }
 
-  /// Writes a first part of `bytes`.
+  /// Writes `bytes` from the beginning, as many as the file accepts.
   ///
   /// - Parameter milliseconds: the time to wait for room in a pipe; negative: without limit.
   /// - Returns: the number of octets written; 0 if there was no room.

@@ -26,6 +26,7 @@ package final class CaptureQueue: @unchecked Sendable {
   package enum Room: Hashable, Sendable {
     /// The buffer is empty.
     case idle
+    /// The buffer has room.
     case some
     /// The buffer is full.
     case none
@@ -37,15 +38,19 @@ package final class CaptureQueue: @unchecked Sendable {
 
   private struct State {
     var chunks: Deque<[UInt8]> = []
-    /// The octets of the chunks, including the chunk that is being written.
+    /// The number of octets in the chunks, including the chunk that is being written.
     var count = 0
+    /// True from the time at which `count` reaches the limit until half of that is written.
     var isFull = false
+    /// True while a task of the queue writes chunks, or is scheduled to.
     var isWorking = false
+    /// True if the file is open: always for other files than FIFOs.
     var hasReader = false
     /// True if a FIFO has had a reader.
     var hasBegun = false
     var isEnding = false
-    /// The number of turns in which the reader has taken nothing, since the beginning of the end.
+    /// The number of consecutive writes, each of `turn` milliseconds, in which the reader accepted nothing; since `end`
+    /// at the earliest.
     var turnsWithoutProgress = 0
     var isAbandoned = false
     var failure: CaptureFile.Failure?
@@ -53,7 +58,8 @@ package final class CaptureQueue: @unchecked Sendable {
 
   /// The default size of the buffer, in octets.
   package static let standardLimit = 8 << 20
-  /// The time for which the thread waits for a pipe or a reader before it checks if the capture ends, in milliseconds.
+  /// The time in milliseconds for which the thread waits for room in a pipe, or for a reader, before it checks if the
+  /// capture has ended.
   private static let turn: Int32 = 100
 
   private let state = NIOLockedValueBox(State())
@@ -70,10 +76,10 @@ package final class CaptureQueue: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - limit: the size of the buffer, in octets.
-  ///   - patience: after the end, the number of turns of 100 ms without progress after which writing is given up.
-  ///   - begin: calls `restart` with the octets with which a capture begins. Called on the queue's thread, for each
-  ///     reader that opens a FIFO after this call.
-  ///   - report: called on the queue's thread.
+  ///   - patience: after `end`, the number of periods of 100 ms without progress after which the queue gives up.
+  ///   - begin: a function that must call `restart` with the octets with which a capture begins. Called on the queue's
+  ///     thread, for each reader that opens a FIFO after this call.
+  ///   - report: a function that gets status reports. Called on the queue's thread.
   package init(
     _ file: CaptureFile, limit: Int = standardLimit, patience: Int = 20,
     begin: @escaping @Sendable (CaptureQueue) -> Void,
@@ -100,7 +106,7 @@ package final class CaptureQueue: @unchecked Sendable {
     changes = source
   }
 
-  /// The state of the buffer. Once full, the buffer stays `none` until half of it is written.
+  /// The state of the buffer. Once the buffer is full, the state is `none` until half of the buffer is written.
   package var room: Room {
     state.withLockedValue { state in
       if state.failure != nil { return .failed }
@@ -121,7 +127,7 @@ package final class CaptureQueue: @unchecked Sendable {
     work()
   }
 
-  /// Replaces all pending octets, which were meant for a former reader or for no reader, by `bytes`.
+  /// Replaces all pending octets by `bytes`. Called for a new reader, to which the pending octets do not belong.
   package func restart(with bytes: [UInt8]) {
     state.withLockedValue { state in
       state.chunks = [bytes]
@@ -129,7 +135,7 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// Waits until everything is written that a reader accepts.
+  /// Waits until the queue has written all pending octets, or has found that there is no reader.
   package func waitForPause() { queue.sync {} }
 
   // MARK: The end
@@ -166,7 +172,8 @@ package final class CaptureQueue: @unchecked Sendable {
     return failure.withLockedValue { $0 }
   }
 
-  /// Ends writing soon, whatever is pending: the capture is no longer needed.
+  /// Gives up the pending octets as soon as the reader does not accept any for `turn` milliseconds. Called when the
+  /// capture is no longer needed.
   package func abandon() { state.withLockedValue { $0.isAbandoned = true } }
 
   // MARK: On the queue
@@ -198,8 +205,8 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// At the end, opens a FIFO that has never had a reader: a program that has just opened it gets the pending octets,
-  /// which contain the beginning.
+  /// Opens a FIFO that has never had a reader, at the end of the capture: a program that has just opened it gets the
+  /// pending octets, which begin with the start of the capture.
   private func openForFirstReader() {
     let isWanted = state.withLockedValue { !$0.hasBegun && $0.failure == nil }
     guard isWanted else { return }
@@ -277,7 +284,8 @@ package final class CaptureQueue: @unchecked Sendable {
     return .none
   }
 
-  /// Returns true if the reader takes nothing any more, and the capture ends.
+  /// Records the progress of a write. Returns true if the capture has ended and the reader has accepted nothing for too
+  /// long.
   private func isGivenUp(progress count: Int) -> Bool {
     state.withLockedValue { state in
       guard count == 0 else {

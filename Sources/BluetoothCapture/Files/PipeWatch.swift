@@ -3,7 +3,7 @@
 
   /// A watch that reports when a program has closed a FIFO, even if another program has opened the FIFO since then.
   ///
-  /// poll(2) reports only if there is a reader now, so it would miss a reader that another one has replaced.
+  /// poll(2) shows only if there is a reader now: it misses that one reader has replaced another.
   final class PipeWatch {
     /// A descriptor that becomes readable when a program has closed the FIFO.
     let descriptor: Int32

@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// A search for keys in the packets between a host and its controller, which lets a capture replace them by zeros.
+/// Finds keys in the packets between a host and its controller, so that a capture can replace them by zeros.
 ///
-/// Keys of the Security Manager in ACL data (Vol 3, Part H, 3.6.2, 3.6.4, 3.6.6) are found in all fragments of their
-/// L2CAP frame, so the search needs all packets in order.
+/// A key of the Security Manager in ACL data (Vol 3, Part H, 3.6.2, 3.6.4, 3.6.6) may span several fragments of its
+/// L2CAP frame, so all packets must be passed in order.
 struct KeyFinder {
   private struct FrameID: Hashable {
     let handle: HCI.ConnectionHandle

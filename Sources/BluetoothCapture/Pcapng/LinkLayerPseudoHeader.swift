@@ -3,7 +3,7 @@ import BluetoothWire
 /// The pseudo-header of a link layer packet in a capture: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, ten octets.
 enum LinkLayerPseudoHeader {
   /// The flags for valid fields and for the processing of the packet. A packet is captured as it was sent, so its CRC
-  /// is valid; without the CRC flags, Wireshark marks a data packet with a warning.
+  /// is valid. Without the CRC flags, Wireshark would mark data packets with a warning.
   private enum Flag {
     static let dewhitened: UInt16 = 0x0001
     static let signalPowerValid: UInt16 = 0x0002

@@ -19,7 +19,7 @@ enum PcapngBlock {
   /// The resolution of time stamps: units of 10 to the power of −9 seconds, nanoseconds.
   private static let timeResolutionExponent: UInt8 = 9
 
-  /// Appends a Section Header Block · 4.1. The section's length is not given.
+  /// Appends a Section Header Block · 4.1, version 1.0, with an unspecified section length (−1).
   static func appendSectionHeader(application: String, to output: inout [UInt8]) {
     appendBlock(sectionHeaderType, to: &output) { output in
       output.append(littleEndian: byteOrderMagic)

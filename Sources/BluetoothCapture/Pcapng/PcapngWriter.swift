@@ -100,8 +100,8 @@ package struct PcapngWriter {
     return enqueue(data, on: Self.air, at: start, comments: comments)
   }
 
-  /// Adds a packet between a host and its controller. All packets must be added in order, because keys are searched
-  /// across fragments. `comments` name the app's calls that caused the packet.
+  /// Adds a packet between a host and its controller. All packets must be added in order, because a key may span
+  /// several fragments. `comments` name the app's calls that caused the packet.
   @discardableResult
   package mutating func hciPacket(
     _ packet: HCI.Packet, on interface: Interface, isFromHost: Bool, at time: Instant, comments: [String] = []
@@ -114,7 +114,7 @@ package struct PcapngWriter {
   }
 
   /// Adds a comment to a packet, for example the callback that it caused. Returns false if the packet has been written
-  /// already.
+  /// or dropped already.
   @discardableResult
   package mutating func add(comment: String, to record: Record) -> Bool {
     guard let index = pending.lastIndex(where: { $0.record == record }) else { return false }
@@ -122,8 +122,8 @@ package struct PcapngWriter {
     return true
   }
 
-  /// Removes and returns the octets of all packets that no later packet can precede. They continue the octets taken
-  /// before.
+  /// Removes and returns the octets of all packets that no future packet can precede in time. They continue the octets
+  /// returned by the previous call.
   package mutating func takeBytes() -> [UInt8] {
     release(until: latest - Self.reorderingTime)
     defer { output = [] }

@@ -16,8 +16,8 @@ public struct CurrentProfile: Hashable, Sendable, Codable {
 
   /// The current while receiving.
   public var receivingMilliamperes: Double
-  /// The current while transmitting, at several power levels. Between these levels the current is interpolated
-  /// linearly over dBm; outside it is that of the nearest level. An empty list means that transmitting costs nothing.
+  /// The current while transmitting, at several power levels. Between these levels the current is interpolated linearly
+  /// over dBm; outside their range, the current of the nearest level applies. With an empty list, the current is 0.
   public var transmitting: [Transmitting]
   /// The current at all other times, with the sleep clock running.
   public var sleepingMicroamperes: Double
@@ -29,7 +29,7 @@ public struct CurrentProfile: Hashable, Sendable, Codable {
     self.sleepingMicroamperes = sleepingMicroamperes
   }
 
-  /// A combined chip in phones of 2011 (BCM4330): 68 mA while receiving.
+  /// The Wi-Fi and Bluetooth combination chip in phones of 2011 (BCM4330): 68 mA while receiving.
   public static let bcm4330 = CurrentProfile(
     receivingMilliamperes: 68,
     transmitting: [
@@ -37,7 +37,8 @@ public struct CurrentProfile: Hashable, Sendable, Codable {
       Transmitting(at: 10, milliamperes: 65),
     ],
     sleepingMicroamperes: 100)
-  /// A combined chip in phones of 2012, the successor of BCM4330 (BCM4334): 36 mA while receiving.
+  /// The Wi-Fi and Bluetooth combination chip in phones of 2012, the successor of BCM4330 (BCM4334): 36 mA while
+  /// receiving.
   public static let bcm4334 = CurrentProfile(
     receivingMilliamperes: 36,
     transmitting: [
@@ -53,7 +54,7 @@ public struct CurrentProfile: Hashable, Sendable, Codable {
       Transmitting(at: 0, milliamperes: 21),
       Transmitting(at: 4, milliamperes: 27),
     ], sleepingMicroamperes: 1)
-  /// A current single-mode chip with a DC/DC converter: about 5 mA.
+  /// A recent single-mode chip with a DC/DC converter: about 5 mA while receiving, or while transmitting with 0 dBm.
   public static let modern = CurrentProfile(
     receivingMilliamperes: 4.6,
     transmitting: [

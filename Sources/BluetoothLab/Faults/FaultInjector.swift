@@ -23,7 +23,7 @@ final class FaultInjector: @unchecked Sendable {
 
   private let logger = Logger(label: "BluetoothLab")
   private let chance: RandomStream
-  // Receives device faults that packets trigger; they strike when the current event has been handled.
+  // Device faults that a packet triggers are posted here, so that they strike after the current event.
   private let mailbox: WorldMailbox
   private var ruleCount = 0
   /// Increases when all faults are removed, so that scheduled faults of an earlier generation don't strike.
@@ -32,12 +32,17 @@ final class FaultInjector: @unchecked Sendable {
   private var hciRules: [HCIRule] = []
   private var airRulesByDevice = RulesByDevice()
   private var hciRulesByDevice = RulesByDevice()
+  /// The decisions about transmissions that have not ended.
   private var decisions: [Decision] = []
+  /// The periods of mute faults.
   private var muted: [Period] = []
   /// The devices whose radios were switched off by `setRadio`; the end of a mute fault doesn't switch them on.
   private var switchedOff: Set<RadioID> = []
+  /// The periods in which devices ignore connection requests.
   private var refusing: [Period] = []
+  /// The periods in which hosts receive no ACL data.
   private var silent: [Period] = []
+  /// The generator that selects the inverted bits of corrupted HCI packets.
   private var bits: RandomStream
 
   private struct Shared {
@@ -77,6 +82,7 @@ final class FaultInjector: @unchecked Sendable {
 
   private func isNamed(_ radio: RadioID, _ name: String?) -> Bool { name == nil || self.name(of: radio) == name }
 
+  /// Records a strike in the list of events and in the log, and a device fault also in the capture.
   func note(_ layer: FaultEvent.Layer, _ device: RadioID, _ text: String, at now: Instant) {
     let strike = FaultEvent(
       time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
@@ -125,6 +131,8 @@ final class FaultInjector: @unchecked Sendable {
     hciRules.append(rule)
   }
 
+  /// Schedules a device fault, or adds the rule that triggers it. The plan's scope limits the affected devices, but a
+  /// trigger matches the packets of all devices.
   private func arm(_ rule: DeviceRule, _ trigger: DeviceFault.Trigger, in engine: WorldEngine) {
     switch trigger {
     case .at(let time):
@@ -243,6 +251,7 @@ extension FaultInjector: AirFaults {
     }
   }
 
+  /// Applies a fault at the start of a transmission, with the same outcome for all receivers.
   private func decide(_ action: AirFault.Action, _ record: inout TransmissionRecord, _ content: AirContent) {
     let text: String
     var outcome: ReceptionOutcome?
@@ -298,6 +307,7 @@ extension FaultInjector: AirFaults {
     }
   }
 
+  /// Applies a fault to the reception by one receiver.
   private func change(
     _ reception: inout Reception, of record: TransmissionRecord, by action: AirFault.Action, _ content: AirContent
   ) {
@@ -330,6 +340,7 @@ extension FaultInjector: HCIFaults {
     for packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
   ) -> (decision: HCIFaultDecision, comment: String)? {
     if case .acl = packet, !isFromHost, silent.contains(where: { $0.includes(device, at: now) }) {
+      // The strike was recorded when the device fault began.
       return (.lose, "fault: the host does not answer")
     }
     let content = HCIContent(packet)

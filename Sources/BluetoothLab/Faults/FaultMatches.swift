@@ -10,8 +10,8 @@ public struct AirMatch: Hashable, Sendable {
     case control(UInt8? = nil)
     /// The first fragment of an L2CAP frame on the channel with this CID (Vol 3, Part A, 2.1).
     case channel(UInt16)
-    /// The first fragment of an ATT PDU with this opcode (Vol 3, Part F, 3.4.8) and attribute handle; nil matches
-    /// any.
+    /// The first fragment of an ATT PDU with this opcode (Vol 3, Part F, 3.4.8) and attribute handle; nil matches any
+    /// PDU. A handle matches only PDUs that refer to exactly one attribute.
     case attribute(opcode: UInt8? = nil, handle: UInt16? = nil)
     /// An empty data PDU, which only acknowledges.
     case empty
@@ -21,8 +21,9 @@ public struct AirMatch: Hashable, Sendable {
   public var content: Content
   /// The name of the sending device; nil matches any.
   public var sender: String?
-  /// The name of the receiving device; nil matches any. A fault with a receiver affects only what that device
-  /// receives, and counts only packets that it would have received.
+  /// The name of the receiving device; nil matches any. With a receiver, a fault affects only the reception by that
+  /// device. It counts the packets that the device's radio locked onto, even those that it misses or receives with a
+  /// wrong CRC without the fault.
   public var receiver: String?
 
   /// Creates a pattern for transmissions with this content between these devices.

@@ -106,7 +106,7 @@ public enum DeviceFault {
     case driftClock(partsPerMillion: Double)
     /// The controller loses its entire state, as after a power failure, and reports Hardware Error to its host.
     case resetController
-    /// The device ignores CONNECT_IND for this time, nil for ever.
+    /// The device ignores CONNECT_IND and AUX_CONNECT_REQ for this time, nil for ever.
     case refuseConnections(for: Duration? = nil)
     /// The host receives no ACL data for this time, nil for ever: links stay connected, but requests get no response.
     case stopAnswering(for: Duration? = nil)
@@ -116,7 +116,8 @@ public enum DeviceFault {
   public enum Trigger: Hashable, Sendable {
     /// At this radio time of the world, or at once if it has passed.
     case at(Duration)
-    /// At the end of a matching transmission, whether it was received or not.
+    /// At the start of a matching transmission, even if no device receives it; the fault can affect this transmission.
+    /// If the pattern has a receiver: at the end of the transmission, if the receiver's radio locked onto it.
     case afterAir(AirMatch, Occurrence)
     /// When a matching packet passes between host and controller.
     case afterHCI(HCIMatch, Occurrence)

@@ -37,6 +37,7 @@ struct OccurrenceCounter {
     self.chance = chance
   }
 
+  /// Counts a matching packet. Returns true if the fault strikes it.
   mutating func strikesNext() -> Bool {
     count += 1
     switch occurrence {
@@ -44,7 +45,7 @@ struct OccurrenceCounter {
     case .number(let number): return count == number
     case .numbers(let numbers): return numbers.contains(count)
     case .percent(let percent):
-      // A Double holds 53 bits exactly.
+      // 53 random bits, which a Double represents exactly.
       return Double(chance.next() >> 11) < percent / 100 * 0x1p53
     }
   }

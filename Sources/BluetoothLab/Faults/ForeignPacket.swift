@@ -1,7 +1,7 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// A packet injected into a world by a transmitter that is none of its devices · Vol 6, Part B, 2.1.
+/// A packet to inject into a world from a transmitter that is not one of its devices · Vol 6, Part B, 2.1.
 ///
 /// ```swift
 /// // ADV_NONCONN_IND of C0:00:00:00:00:07, a random address, with the name "Hi".
@@ -64,7 +64,7 @@ public struct ForeignPacket: Hashable, Sendable {
 }
 
 extension World {
-  /// Transmits a packet that comes from no device, regardless of other transmissions.
+  /// Transmits a packet that comes from no device, even if it collides with other transmissions.
   ///
   /// The packet appears in `faultEvents`, and in captures with a comment that begins with `fault: injected`.
   ///
@@ -80,7 +80,7 @@ extension World {
 
 extension FaultInjector {
   fileprivate func inject(_ injection: Injection, in engine: WorldEngine) {
-    note(.air, .none, "sent by nobody: \(AirContent(injection.packet).description)", at: engine.now)
+    note(.air, .none, "transmitted by no device: \(AirContent(injection.packet).description)", at: engine.now)
     engine.inject(injection, at: engine.now)
   }
 }

@@ -1,10 +1,11 @@
 import BluetoothRadio
 
 /// The indices of the rules that may apply to a device's packets, in the order in which the rules were added. Most
-/// rules are for one or two devices, so packets of other devices need not be compared with them.
+/// rules are for one or two devices, so most packets need not be compared with them.
 struct RulesByDevice {
+  /// The rules for all devices.
   private var ofWorld: [Int] = []
-  /// The rules of devices that have rules, including the rules of the world.
+  /// The rules for each device that has its own rules, merged with the rules for all devices.
   private var ofDevices: [RadioID: [Int]] = [:]
 
   /// Adds the index of a rule. Indices must be added in ascending order.
@@ -24,7 +25,7 @@ struct RulesByDevice {
 
   mutating func removeAll() { self = RulesByDevice() }
 
-  /// Returns the rules that may apply to what this device does.
+  /// Returns the rules that may apply to packets that this device sends on the air or exchanges over HCI.
   func about(_ device: RadioID) -> [Int] { ofDevices[device] ?? ofWorld }
 
   /// Returns the rules that may apply to packets between two devices.

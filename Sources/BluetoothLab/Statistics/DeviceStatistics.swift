@@ -42,7 +42,8 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   public var receivedPackets = 0
   /// The number of packets received with a wrong CRC.
   public var crcErrors = 0
-  /// The number of packets whose preamble was received but not their access address.
+  /// The number of packets that began at a sufficient level, but whose access address was not detected, or that a fault
+  /// suppressed.
   public var missedPackets = 0
   /// The use of the radio, by purpose.
   public var uses: [RadioPurpose: Use] = [:]
@@ -72,9 +73,9 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   /// The number of connection events missed because the radio was in use for something else, on the connections in
   /// `links`.
   public var missedEvents: Int { links.reduce(0) { $0 + $1.missedEvents } }
-  /// The throughput sent on the connections in `links`, averaged over the whole time, in bits per second.
+  /// The throughput sent on the connections in `links`, averaged over `time`, in bits per second.
   public var throughputSent: Double { throughput(\.sent) }
-  /// The throughput received on the connections in `links`, averaged over the whole time, in bits per second.
+  /// The throughput received on the connections in `links`, averaged over `time`, in bits per second.
   public var throughputReceived: Double { throughput(\.received) }
 
   private func throughput(_ direction: KeyPath<LinkStatistics, LinkStatistics.Direction>) -> Double {
@@ -97,7 +98,7 @@ public struct LinkStatistics: Hashable, Sendable, Codable {
     public init() {}
   }
 
-  /// The number of the connection, the same for both its devices.
+  /// The access address of the connection, which identifies it on both its devices.
   public var number: UInt32
   /// The name of the peer device; nil if unknown.
   public var peer: String?

@@ -2,15 +2,14 @@ import Metrics
 
 extension World {
   /// Reports the activity since the last call to the metrics system: counters and gauges with the dimensions `device`
-  /// and, for connections, `peer`. Between two calls the metrics system is not used, so metrics do not slow down the
-  /// world.
+  /// and, for connections, `peer`. Only this method uses the metrics system, so metrics do not slow down the world.
   ///
   /// | label | kind | unit |
   /// | --- | --- | --- |
   /// | `bluetooth_packets_sent`, `bluetooth_packets_received` | counter | packets |
   /// | `bluetooth_crc_errors`, `bluetooth_packets_missed` | counter | packets |
   /// | `bluetooth_air_time` | counter | microseconds sent |
-  /// | `bluetooth_radio_sending`, `bluetooth_radio_listening` | gauge | part of all time, 0 to 1 |
+  /// | `bluetooth_radio_sending`, `bluetooth_radio_listening` | gauge | part of the device's time so far, 0 to 1 |
   /// | `bluetooth_link_packets_sent`, `bluetooth_link_packets_received` | counter | packets |
   /// | `bluetooth_link_air_time` | counter | microseconds sent |
   /// | `bluetooth_link_throughput_sent` | gauge | bits per second since the last call |

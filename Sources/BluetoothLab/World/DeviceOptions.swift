@@ -44,9 +44,9 @@ public struct DeviceOptions: Hashable, Sendable {
   public var usesPrivateAddresses = false
   /// True if the device encrypts a link to a bonded device as soon as it is established, as phones do, and neither
   /// sends requests nor trusts received data before that. If false, the link stays unencrypted until the peer or a
-  /// protected value requires encryption; the peer's identity is then unproven, and eavesdroppers can read the
-  /// traffic. Set it to false to test such links: only on them are writes to characteristics that accept nothing but
-  /// signed writes sent with a signature.
+  /// protected value requires encryption; the peer's identity is then unproven, and eavesdroppers can read the traffic.
+  /// Set it to false to test such links. Signed writes need one, for example: a device signs a write only on an
+  /// unencrypted link, and only to a characteristic that permits no other kind of write.
   public var encryptsBondedLinks = true
   /// The sleep clock accuracy that the device claims, in parts per million, 0 to 500.
   public var sleepClockAccuracy = 50

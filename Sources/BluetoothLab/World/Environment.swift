@@ -78,8 +78,9 @@ public struct Waypoint: Hashable, Sendable, Codable {
 }
 
 extension RadioDevice {
-  /// Moves the device at constant speed from each waypoint to the next. It stays at the first waypoint until its
-  /// time, and at the last after its time. An empty path stops the movement.
+  /// Moves the device at constant speed from each waypoint to the next. The device is at the first waypoint before that
+  /// waypoint's time, and at the last one after its time. An empty path ends the movement: the device returns at once
+  /// to the position that it had before.
   public func move(along path: [Waypoint]) {
     let radio = radio
     let points = path.map { MovementPath.Point(Instant.zero + TimeSpan($0.time), $0.position.grid) }

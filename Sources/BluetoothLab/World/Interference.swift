@@ -20,7 +20,7 @@ public struct Interference: Hashable, Sendable {
   public var kind: Kind
   /// The position of the source.
   public var position: Position
-  /// The transmit power over the whole bandwidth, in dBm.
+  /// The transmit power over the whole bandwidth, in dBm; for a jammer, the power on each of its channels.
   public var power: Double
 
   /// Creates a source at `position` with `power` in dBm.

@@ -11,8 +11,11 @@ final class VirtualRunner: @unchecked Sendable {
   private let state = NIOLockedValueBox(State())
 
   private struct State {
+    /// True while a thread uses the engine.
     var isRunning = false
+    /// The number of calls of `hold` without a matching `release`.
     var holds = 0
+    /// The suspended tasks that wait for the last `release`.
     var continuations: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -50,6 +53,7 @@ final class VirtualRunner: @unchecked Sendable {
     return .condition
   }
 
+  /// Evaluates the condition of a run. If the condition reads the clock, makes the engine return after every event.
   private func ask(_ isDone: () -> Bool) -> Bool {
     let reads = engine.mailbox.clockReads
     defer { if engine.mailbox.clockReads != reads { engine.isWatched = true } }
@@ -156,6 +160,7 @@ private final class ReleaseSignal: Sendable {
     condition.lock()
     condition.broadcast()
     condition.unlock()
+    // Wakes the main thread if it waits in its run loop.
     RunLoop.main.perform {}
   }
 

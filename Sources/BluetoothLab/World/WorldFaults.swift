@@ -21,7 +21,7 @@ extension World {
     }
   }
 
-  /// Removes all faults: pending faults are cancelled and muted radios are turned on again. Clock drift remains.
+  /// Removes all faults: cancels scheduled faults, and ends those in progress, such as muting. Clock drift remains.
   public func removeFaults() {
     let faults = faults
     mailbox.perform { engine in faults.removeAll(in: engine) }

@@ -2,10 +2,10 @@ import BluetoothWire
 
 /// The simulated 2.4 GHz band: decides which radio receives which packet, and with which errors.
 ///
-/// The result of a reception depends on the signal, the receiver's noise, all other transmissions on any channel, and
-/// the length of the packet. A free receiver locks onto the first packet with its access address that begins above its
-/// noise and above all interference; packets that begin later are interference. If the access address is not detected,
-/// the receiver is released at the end of the access address.
+/// The result of a reception depends on the level of the packet, the receiver's noise, all other transmissions on any
+/// channel, and the length of the packet. A receiver without a lock locks onto the first packet with its access address
+/// and PHY whose level exceeds the noise and the interference when the packet begins. Packets that begin later are
+/// interference. If the access address is not detected, the receiver is released when the access address has ended.
 struct Medium {
   var radios: [Radio] = []
   var transmissions = Transmissions()
@@ -15,14 +15,16 @@ struct Medium {
   var faults: (any AirFaults)?
   /// The sources of interference besides radios.
   var sources: [InterferenceSource] = []
-  /// A buffer, reused by every evaluation.
+  /// A buffer that every reception reuses, to avoid allocations.
   var interferers: [Interferer] = []
-  /// The receivers on each channel.
+  /// The listening receivers by channel number, in no particular order. `Radio.Activity.listening` has the index.
   var listeners: [[ListeningRadio]] = Array(repeating: [], count: 40)
+  /// The injected packets on the air, by transmission number.
   private var injected: [UInt64: AirPacket] = [:]
-  /// Receivers whose listening time would end while the access address of a packet arrives, with the end of that access
-  /// address. Their listening times are settled only then.
+  /// The receivers whose listening time ends while the access address of a packet arrives, with the end of that access
+  /// address: only then is it known whether they receive the packet.
   private var undecided: [(radio: Int32, until: Instant)] = []
+  /// The paths of moving radios, by radio index.
   var paths: [Int: MovementPath] = [:]
 
   init(generator: RandomStream) {
@@ -63,7 +65,7 @@ struct Medium {
 
   // MARK: Radio activity
 
-  /// Starts a transmission of the radio, and returns its end.
+  /// Starts a transmission of the radio, and returns its end. Nothing of a muted radio's transmission is on the air.
   mutating func transmit(
     _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel, at now: Instant
@@ -103,6 +105,7 @@ struct Medium {
     return (number, end)
   }
 
+  /// The transmitter of a packet: a radio, or the position of an injection.
   private struct Origin {
     let radio: RadioID
     let position: GridPosition
@@ -127,7 +130,7 @@ struct Medium {
     return end
   }
 
-  /// Starts listening.
+  /// Makes a radio listen until `until` (nil: without limit).
   mutating func receive(
     _ radio: RadioID, on channel: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?,
     at now: Instant
@@ -141,7 +144,8 @@ struct Medium {
       ListeningRadio(
         radio: Int32(truncatingIfNeeded: radio.index), phy: phy, phyNumber: phy.rawValue, accessAddress: accessAddress,
         crcInit: crcInit, until: until))
-    // A packet that began at this very instant is received from its beginning.
+    // The receiver can lock onto a packet that began at the same instant. The list is in the order of start times,
+    // except for late entries.
     for transmission in transmissions.indices.reversed() {
       guard transmissions.all[transmission].start == now else {
         if transmissions.all[transmission].isLate { continue }
@@ -167,7 +171,7 @@ struct Medium {
     radios[radio].meter.change(to: .idle, at: now)
   }
 
-  /// Removes a receiver; the last receiver of the list takes its place.
+  /// Removes a receiver from a channel's list. The last receiver of the list moves to its index.
   private mutating func removeEar(_ list: Int, _ place: Int) {
     let last = listeners[list].removeLast()
     guard place < listeners[list].count else { return }
@@ -179,7 +183,8 @@ struct Medium {
 
   func isTransmitting(_ radio: RadioID) -> Bool { radios[radio.index].activity.isTransmitting }
 
-  /// Receivers that had locked onto a packet that was broken off, with the end of their listening time.
+  /// The receivers that have lost their lock because a packet was broken off or a radio was muted, with the end of
+  /// their listening time.
   typealias Freed = [(RadioID, until: Instant?)]
 
   /// Breaks off the radio's transmission. No receiver gets the packet, but its interference until now remains. Returns
@@ -191,6 +196,8 @@ struct Medium {
     return freed
   }
 
+  /// Ends a transmission before the end of its packet: no receiver gets the packet, but it remains interference until
+  /// now. Returns the receivers that had locked onto it.
   private mutating func breakOff(_ number: UInt64?, at now: Instant) -> Freed {
     guard let number, let transmission = transmissions.index(of: number), !transmissions.all[transmission].isOver else {
       return []
@@ -209,8 +216,8 @@ struct Medium {
 
   func isMuted(_ radio: RadioID) -> Bool { radios[radio.index].isMuted }
 
-  /// Mutes or unmutes a radio. A muted radio continues as before, but nothing leaves it and nothing reaches it. Returns
-  /// the receivers that are released.
+  /// Mutes or unmutes a radio. A muted radio executes commands as usual, but transmits nothing and receives nothing.
+  /// Returns the receivers that are released.
   mutating func setMuted(_ isMuted: Bool, _ radio: RadioID, at now: Instant) -> Freed {
     let index = radio.index
     guard radios[index].isMuted != isMuted else { return [] }
@@ -239,6 +246,7 @@ struct Medium {
     case undecided(until: Instant)
   }
 
+  /// Ends the listening time of a radio, unless a packet is arriving.
   mutating func listeningTimeIsOver(_ radio: RadioID, at now: Instant) -> ListeningEnd {
     guard case .listening(let channel, let place) = radios[radio.index].activity else { return .receiving }
     let list = Int(channel.number)
@@ -252,6 +260,8 @@ struct Medium {
 
   // MARK: Reception of packets
 
+  /// Locks a receiver onto a transmission that begins, if the receiver has no lock and the packet is detectable. A lock
+  /// onto a packet whose access address has ended is decided first.
   private mutating func lock(_ list: Int, _ place: Int, onto transmission: Int, at now: Instant) {
     guard listeners[list][place].accessAddress == transmissions.all[transmission].accessAddress,
       listeners[list][place].phyNumber == transmissions.all[transmission].phyNumber,
@@ -271,15 +281,14 @@ struct Medium {
     }
   }
 
-  /// Removes and returns a receiver whose listening time must be decided at a later instant, with that instant; nil if
-  /// there are no more.
+  /// Removes and returns an element of `undecided`; nil if there is none.
   mutating func takeUndecided() -> (radio: RadioID, until: Instant)? {
     guard let (radio, until) = undecided.popLast() else { return nil }
     return (RadioID(index: Int(radio)), until)
   }
 
-  /// Returns true if the receiver has detected the packet that it is locked onto. To be called after the end of the
-  /// access address. If the access address was not detected, the lock is released.
+  /// Decides if the receiver has detected the access address of the packet that it is locked onto, and releases the
+  /// lock if not. Returns true if it has. Must be called after the access address has ended.
   private mutating func decideLock(_ list: Int, _ place: Int) -> Bool {
     guard let lock = listeners[list][place].lock else { return false }
     if lock.isFound { return true }
@@ -295,9 +304,9 @@ struct Medium {
     return isFound
   }
 
-  /// Ends the transmission with this number. Fills `receptions` with the result of each receiver that was locked onto
-  /// it, in the order of radio numbers. These receivers are idle from now on, except those that missed the packet and
-  /// still have time to listen.
+  /// Ends the transmission with this number. Fills `receptions` with the result of each receiver that is locked onto
+  /// it, in the order of radio numbers. These receivers become idle, except those that missed the packet and whose
+  /// listening time has not ended.
   ///
   /// Returns the transmission; nil if no receiver locked onto it and no observer or fault injector needs it.
   mutating func burstEnds(
@@ -336,10 +345,11 @@ struct Medium {
       guard let lock = listeners[list][place].lock, lock.transmission == record.number else { continue }
       receptions.append(finish(list, place, lock, of: transmission, record, now: now))
     }
-    // The order of reports does not depend on the order in which the receivers began to listen.
+    // The list of receivers has no particular order, but the order of reports must be repeatable.
     if receptions.count > 1 { receptions.sort { $0.radio.index < $1.radio.index } }
   }
 
+  /// Returns the number of the radio's transmission; nil if it is not transmitting, or is muted.
   func transmission(of radio: RadioID) -> UInt64? {
     if case .transmitting(let number) = radios[radio.index].activity { number } else { nil }
   }
@@ -368,6 +378,7 @@ struct Medium {
     radio >= 0 ? radios[radio].properties.antennaGain : Decibel(0)
   }
 
+  /// Decides the outcome of a reception at the end of the packet, and releases the receiver.
   private mutating func finish(
     _ list: Int, _ place: Int, _ lock: ListeningRadio.Lock, of transmission: Int, _ record: TransmissionRecord,
     now: Instant

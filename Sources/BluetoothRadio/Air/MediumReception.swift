@@ -1,15 +1,18 @@
 import BluetoothWire
 
-/// Reception: detection of packets, and the bits that arrive.
+/// Reception: the detection of packets and the decoding of their bits.
+///
+/// The *cost* of a part of a packet is −log₂ of the probability that all its bits are received correctly. The costs of
+/// parts add up, and one random number decides if all bits are correct (see `Bits`).
 extension Medium {
-  /// The margin below which interference is ignored: a signal that is more than 20 dB below the noise, or below the
-  /// level that would cost a bit, adds less than 0.05 dB.
+  /// The margin for negligible interference: a signal 20 dB below the noise raises the sum by less than 0.05 dB. The
+  /// same holds for a signal 20 dB below the weakest interference that causes bit errors.
   static let negligible = Decibel(20)
-  /// The ratio of signal to interference above which no bit is ever lost.
+  /// The ratio of signal to interference above which no bit error occurs.
   private static let harmless = Decibel(ErrorRates.last)
 
-  /// Returns the level of the transmission at a receiver that could lock onto it; nil if noise or interference is at
-  /// least as strong. In that case, fewer than one access address in 90,000 would be detected.
+  /// Returns the level, dBm, of a transmission that begins now at a receiver that can lock onto it; nil if noise or
+  /// interference is at least as strong. In that case, fewer than one access address in 90,000 would be detected.
   mutating func detectableLevel(at radio: Int, of transmission: Int, at now: Instant) -> Decibel? {
     let modulation = transmissions.all[transmission].modulation.accessAddressPart.modulation
     let noise = radios[radio].properties.noise(modulation)
@@ -17,8 +20,7 @@ extension Medium {
     let level = transmissions.level(of: transmission, at: receiver, &propagation)
     guard level > noise else { return nil }
     if transmissions.onAir.count == 1 && sources.isEmpty { return level }
-    // Co-channel transmissions are checked first: most often they are the ones that are too strong, which saves the
-    // check of all other channels.
+    // Co-channel transmissions first: if one of them is too strong, as is usual, the other channels need no check.
     guard
       var others = transmissions.others(
         than: transmission, sharingChannel: true, level, at: receiver, now, &propagation),
@@ -53,7 +55,7 @@ extension Medium {
     return arrive(cost, transmission: transmission, at: receiver, part: 0)
   }
 
-  /// Returns true if everything after the access address arrives without error.
+  /// Returns true if everything after the access address is received without bit errors.
   mutating func decodes(_ receiver: Int, transmission: Int, level: Decibel) -> Bool {
     let modulation = transmissions.all[transmission].modulation
     let pdu = modulation.pduPart(payloadOctets: Int(transmissions.all[transmission].payloadOctets))
@@ -64,6 +66,8 @@ extension Medium {
     return arrive(cost, transmission: transmission, at: receiver, part: 1)
   }
 
+  /// Decides if all bits of a total `cost` are correct. `part` distinguishes the two decisions about a packet: 0 for
+  /// the access address, 1 for the rest.
   private func arrive(_ cost: UInt64, transmission: Int, at receiver: Int, part: UInt64) -> Bool {
     guard cost > 0 else { return true }
     guard cost < Bits.hopeless else { return false }
@@ -73,7 +77,7 @@ extension Medium {
     return Bits.arrive(cost: cost, draw: draw)
   }
 
-  /// Returns the cost of the bits of a part at a receiver: −log₂ of the probability that all of them arrive.
+  /// Returns the cost of a part at a receiver, in units of 2⁻⁴⁰.
   private mutating func cost(of part: PacketPart, transmission: Int, level: Decibel, at receiver: Int) -> UInt64 {
     let from = transmissions.all[transmission].start + part.offset
     let until = from + part.bitTime * part.bits
@@ -87,8 +91,8 @@ extension Medium {
       into: &interferers, besides: transmission, from: from, until: until, at: receiver, above: floor, &propagation)
     if !sources.isEmpty { gatherSources(at: receiver, from: from, until: until, above: floor) }
     guard !interferers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
-    // The interference is constant between the starts and ends of the interfering transmissions, so the cost is
-    // computed piecewise.
+    // The interference is constant between the starts and ends of interfering transmissions, so the cost is summed over
+    // these intervals.
     let unavoidable = LinearPower(quiet)
     var result: UInt64 = 0
     var bit: Int64 = 0
@@ -113,24 +117,27 @@ extension Medium {
     return result
   }
 
-  /// Returns the receiver's noise, or its distortion if a signal is so strong that distortion exceeds the noise. The
-  /// distortion is of the third order, and at the maximum input level does as much harm as the noise does at the
-  /// sensitivity.
+  /// Returns the power of the receiver's noise or, for a strong signal, of its distortion if that is higher, dBm. The
+  /// distortion is of the third order: it rises by 3 dB per dB of the signal. At the maximum input level it causes the
+  /// bit error rate that the noise causes at the sensitivity, 0.1 %.
   private func unavoidable(_ modulation: Modulation, level: Decibel, at receiver: Int) -> Decibel {
     let noise = radios[receiver].properties.noise(modulation)
     let excess = level - radios[receiver].properties.maximumInputLevel
+    // At 10 dB below the maximum input level, the distortion is 30.9 dB below the signal: it causes no bit error.
     guard excess > Decibel(-10) else { return noise }
     let distortion = level - RadioProperties.ratioAtSensitivity + excess + excess
     return max(noise, distortion)
   }
 
-  /// Appends to `interferers` the interference sources that are stronger than `floor`, one entry for each phase.
+  /// Appends to `interferers` the interference sources that are stronger than `floor` (dBm), one entry for each phase
+  /// in which a source transmits.
   private mutating func gatherSources(
     at receiver: Receiver, from: Instant, until: Instant, above floor: Decibel
   ) {
     for source in sources.indices {
       let level =
         sources[source].power + receiver.antennaGain
+        // Sources have the negative indices −1, −2, …; radios have the indices from 0.
         - propagation.loss(
           from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position, to: receiver.radio,
           at: receiver.position)

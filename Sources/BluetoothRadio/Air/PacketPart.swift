@@ -1,10 +1,12 @@
 import BluetoothWire
 
-/// A part of a packet with a single modulation. Its bits before coding are evenly spaced in time.
+/// A part of a packet with a single modulation. Its bits (on LE Coded: before coding) have equal durations.
 struct PacketPart {
   /// The time from the start of the preamble to the start of the part.
   var offset: TimeSpan
+  /// The duration of one bit.
   var bitTime: TimeSpan
+  /// The number of bits.
   var bits: Int64
   var modulation: Modulation
 }
@@ -20,7 +22,7 @@ extension Modulation {
     }
   }
 
-  /// The time from the start of the preamble to the end of the access address, at which the detection of the packet is
+  /// The time from the start of the preamble to the end of the access address, when the detection of the packet is
   /// decided.
   var foundAfter: TimeSpan {
     let part = accessAddressPart

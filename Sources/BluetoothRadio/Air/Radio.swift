@@ -17,8 +17,8 @@ struct Radio {
     case idle
     /// The radio listens; `place` is the index of its `ListeningRadio` in the channel's list.
     case listening(on: RadioChannel, place: Int)
-    /// The radio transmits; the associated value is the number of its `Transmission`, or nil if the radio is muted and nothing
-    /// is on the air.
+    /// The radio transmits. The associated value is the number of its `Transmission`; nil if the radio is muted, so
+    /// that nothing is on the air.
     case transmitting(UInt64?)
 
     var isTransmitting: Bool { if case .transmitting = self { true } else { false } }
@@ -30,26 +30,28 @@ struct Radio {
   var isMuted = false
   /// True if the radio has a path, so that its position changes with time.
   var isMoving = false
-  /// The place where the radio stands; `passing` while it moves.
+  /// The key of the radio's position in the loss cache; `passing` while the radio moves.
   var place: PlaceNumber
   /// The packet in transmission.
   var packet: AirPacket?
 }
 
-/// A receiver in the list of its channel.
+/// A listening radio, as an element of `Medium.listeners`.
 struct ListeningRadio {
   /// The packet that a receiver has locked onto.
   struct Lock {
+    /// The number of the transmission.
     let transmission: UInt64
     let level: Decibel
-    /// The end of the access address. The detection is decided then, or later when its result is first needed.
+    /// The end of the access address. The detection is decided at that time or, if its result is needed later, then.
     let foundAt: Instant
+    /// True once the detection has been decided, with success. After a failure, there is no lock.
     var isFound = false
   }
 
   let radio: Int32
   let phy: PHY
-  /// The raw value of `phy`, which can be compared in place.
+  /// The raw value of `phy`, which is cheaper to compare.
   let phyNumber: UInt8
   let accessAddress: UInt32
   let crcInit: UInt32

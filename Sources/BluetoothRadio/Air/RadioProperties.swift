@@ -1,20 +1,20 @@
 import BluetoothWire
 
-/// The static properties of a radio, in contrast to its current activity.
+/// The position, the receiver and the antenna of a radio, which do not depend on its current activity.
 package struct RadioProperties: Sendable {
   package var position: GridPosition
-  /// The sensitivity: the level in dBm at which one bit in a thousand is lost · Vol 6, Part A, 4.1. One value for each
-  /// modulation.
+  /// The sensitivity on LE 1M: the level in dBm at which the bit error rate is 0.1 % · Vol 6, Part A, 4.1. The
+  /// following properties are the sensitivities of the other modulations.
   package var sensitivity1M = Decibel(-90)
   package var sensitivity2M = Decibel(-87)
   package var sensitivityS8 = Decibel(-102)
   package var sensitivityS2 = Decibel(-95)
-  /// The level in dBm at which receiver overload again loses one bit in a thousand: the specification's maximum input
-  /// level · Vol 6, Part A, 4.5. From 3.6 dB above it, almost nothing arrives.
+  /// The level in dBm at which receiver overload causes a bit error rate of 0.1 %: the specification's maximum input
+  /// level · Vol 6, Part A, 4.5. At 3.6 dB above it and more, almost no packet is received.
   package var maximumInputLevel = Decibel(-10)
   /// The antenna gain for both transmission and reception, equal in all directions, dBi.
   package var antennaGain = Decibel(0)
-  /// The conversion from levels to the RSSI that the link layer gets.
+  /// The conversion from true levels to the RSSI that the link layer gets.
   package var signalStrength = SignalStrengthIndicator()
 
   package init(position: GridPosition) { self.position = position }
@@ -29,18 +29,18 @@ package struct RadioProperties: Sendable {
     }
   }
 
-  /// Returns the receiver's noise, which lies 10.9 dB below its sensitivity: at that ratio, one bit in a thousand is
-  /// lost.
+  /// Returns the power of the receiver's noise, dBm: 10.9 dB below its sensitivity, because at that signal-to-noise
+  /// ratio the bit error rate is 0.1 % (see `ErrorRates`).
   @inline(__always)
   func noise(_ modulation: Modulation) -> Decibel { sensitivity(modulation) - Self.ratioAtSensitivity }
 
+  /// The ratio of signal to noise at the sensitivity: 10.9 dB.
   static let ratioAtSensitivity = Decibel(steps: 2_790)
 }
 
-/// The RSSI measurement of a chip: offset, resolution and range of the reported levels. The default reports true
-/// levels.
+/// The errors of a chip's RSSI measurement: offset, resolution and range. The default has no error.
 package struct SignalStrengthIndicator: Hashable, Sendable {
-  /// The decibels that are added to every level.
+  /// The offset that is added to every level, in decibels.
   package var offset: Decibel
   /// The resolution: reported levels are multiples of it; at least 1/256 dB.
   package private(set) var step: Decibel

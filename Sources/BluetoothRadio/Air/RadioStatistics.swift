@@ -14,15 +14,16 @@ package struct RadioStatistics: Hashable, Sendable {
     }
   }
 
-  /// The number of packets whose transmission has begun.
+  /// The number of packets whose transmission has begun; packets of a muted radio do not count.
   package var packetsSent = 0
   /// The number of packets received without error.
   package var packetsReceived = 0
   /// The number of packets received with a wrong CRC.
   package var crcErrors = 0
-  /// The number of packets that the radio locked onto without detecting the access address.
+  /// The number of packets that the radio locked onto without detecting the access address, or that a fault made it
+  /// miss.
   package var missedPackets = 0
-  /// The time spent transmitting at each power, in the order of first use.
+  /// The time spent transmitting at each power, in the order of first use, including time while the radio was muted.
   package var transmitting: [Transmitting] = []
   /// The time spent receiving: listening, with or without a packet.
   package var receiving = TimeSpan.zero
@@ -40,12 +41,12 @@ struct RadioMeter {
     case transmitting(power: Int)
   }
 
-  /// The counters, without the time in `latest`.
+  /// The counters, without the time in `latest` and without the current activity since `since`.
   var counts = RadioStatistics()
   private var activity = Activity.idle
   private var since: Instant
   /// The most recent transmit power, and the time at that power that `counts` does not contain yet. Most radios use a
-  /// single power, so counting their packets touches no array.
+  /// single power, so counting their packets does not search `counts.transmitting`.
   private var latest: RadioStatistics.Transmitting?
 
   init(at now: Instant) { since = now }

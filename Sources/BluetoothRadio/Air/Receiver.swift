@@ -15,8 +15,8 @@ struct Receiver {
     transmissions[transmission].power + antennaGain - loss(of: transmission, in: transmissions, &propagation)
   }
 
-  /// Returns the level of the transmission after the receiver's selectivity: how much it counts on the receiver's
-  /// channel.
+  /// Returns the level of the transmission after the receiver's selectivity filter: its interference on the receiver's
+  /// channel, dBm.
   @inline(__always)
   func filteredLevel(of transmission: Int, in transmissions: Span<Transmission>, _ propagation: inout Propagation)
     -> Decibel
@@ -59,9 +59,14 @@ extension Transmissions {
     receiver.level(of: transmission, in: all.span, &propagation)
   }
 
-  /// Returns the total power at `now` of the transmissions besides `transmission`: of those on the receiver's channel, or of
-  /// those on other channels if `sharingChannel` is false. Transmissions that are negligible beside `level` are left
-  /// out. Returns nil if one of them is not weaker than `level`.
+  /// Returns the total interference power at `now` from the other transmissions on the air, or nil if one of them is at
+  /// least as strong as `level`. Negligible transmissions (see `Medium.negligible`) are left out.
+  ///
+  /// - Parameters:
+  ///   - transmission: the index of the wanted transmission.
+  ///   - sharingChannel: true to sum over the transmissions on the receiver's channel, false to sum over those on other
+  ///     channels.
+  ///   - level: the level of the wanted transmission, dBm.
   @inline(__always)
   func others(
     than transmission: Int, sharingChannel: Bool, _ level: Decibel, at receiver: borrowing Receiver, _ now: Instant,
@@ -81,7 +86,8 @@ extension Transmissions {
     return result
   }
 
-  /// Appends to `interferers` all transmissions besides `transmission` that overlap the time and are stronger than `floor`.
+  /// Appends to `interferers` all transmissions except `transmission` that overlap the time from `from` to `until` and
+  /// are stronger than `floor` (dBm, after the selectivity filter).
   @inline(__always)
   func gather(
     into interferers: inout [Interferer], besides transmission: Int, from: Instant, until: Instant,

@@ -18,7 +18,7 @@ package struct TransmissionRecord: Sendable {
 
 /// The result of a reception by a receiver that locked onto the packet.
 package enum ReceptionOutcome: Hashable, Sendable {
-  /// Every bit arrived.
+  /// Every bit is correct.
   case intact
   /// The CRC is wrong.
   case corrupt
@@ -34,7 +34,7 @@ package struct Reception: Sendable {
   package var outcome: ReceptionOutcome
   /// True if the receiver continues to listen because it missed the packet.
   var stillListens: Bool
-  /// The packet that the receiver gets in place of the one that was sent; nil: the one that was sent.
+  /// The packet that a fault gives to the receiver in place of the transmitted packet; nil: the transmitted packet.
   package var replacement: AirPacket?
 }
 

@@ -1,8 +1,9 @@
 import BluetoothWire
 
-/// A transmission, current or past: the data that decide which receivers detect it and which it interferes with.
+/// A transmission, current or past: the data that decide which receivers detect it and which it interferes with. The
+/// packet itself is in `Radio.packet` or `Medium.injected`.
 ///
-/// The structure holds no references, so it is read in place and copied without reference counting.
+/// The structure holds no references, so that it is read and copied without reference counting.
 struct Transmission {
   let number: UInt64
   /// The index of the transmitting radio; −1 for an injected packet.
@@ -21,14 +22,15 @@ struct Transmission {
   var end: Instant
   /// True once the end of the transmission has been processed.
   var isOver = false
-  /// True if the transmission was added after its start: transmissions before it in the list may have started later.
+  /// True if the transmission was added after its start, when a culled device was resumed: transmissions before it in
+  /// the list may have started later.
   var isLate = false
   /// The number of receivers that locked onto the transmission, including receivers that lost the lock.
   var locks: Int32 = 0
 }
 
-/// The transmissions on the air, and the past ones that overlap a transmission that is still on the air, in the order
-/// of their start.
+/// The transmissions on the air, and the past transmissions that overlap one of them in time, in the order of their
+/// start (except late ones, see `Transmission.isLate`).
 struct Transmissions {
   /// The storage, read in place. Only the elements at `indices` are valid.
   var all: ContiguousArray<Transmission> = []
@@ -59,7 +61,8 @@ struct Transmissions {
     return startIndex + Int(number - all[startIndex].number)
   }
 
-  /// Marks the end of a transmission as processed, and drops transmissions that overlap nothing on the air.
+  /// Marks the end of a transmission as processed, and drops past transmissions that overlap no transmission on the
+  /// air.
   mutating func isOver(_ index: Int) {
     all[index].isOver = true
     let number = all[index].number

@@ -7,6 +7,7 @@ package struct ClassicBluetooth: Hashable, Sendable {
 
   package init(dutyCyclePerMille: Int = 1_000) { perMille = min(max(dutyCyclePerMille, 1), 1_000) }
 
+  /// The length of a slot, in nanoseconds.
   private static let slot: Int64 = 625_000
   /// The longest packet of one slot, in nanoseconds · Vol 2, Part B, 6.5.
   private static let packet: Int64 = 366_000

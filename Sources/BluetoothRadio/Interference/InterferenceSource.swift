@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// A source of interference in the band that is not a device of the world. It receives nothing, and costs no
-/// computation while no receiver listens near it.
+/// A source of interference in the band that is not a device of the world.
 ///
-/// Its activity at an instant follows from that instant and the world's seed alone, so it needs no events.
+/// Its activity is a function of the time and of the world's seed, so it needs no events, and costs no computing time
+/// while no receiver listens near it.
 package struct InterferenceSource: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case wiFi(WiFiTransmitter)
@@ -24,7 +24,7 @@ package struct InterferenceSource: Hashable, Sendable {
     self.power = power
   }
 
-  /// Returns the activity at `now`. `seed` distinguishes sources of the same kind.
+  /// Returns the phase that contains `now`. `seed` distinguishes sources of the same kind.
   func phase(at now: Instant, seed: UInt64) -> InterferencePhase {
     switch kind {
     case .wiFi(let source): source.pattern.phase(at: now, seed: seed)

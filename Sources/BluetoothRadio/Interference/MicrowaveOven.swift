@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// A microwave oven. Its magnetron radiates during a part of each mains period, and drifts through the upper half of
-/// the band meanwhile.
+/// A microwave oven. Its magnetron radiates during a part of each mains period; its frequency rises meanwhile, in the
+/// upper half of the band.
 package struct MicrowaveOven: Hashable, Sendable {
   /// The mains period: 20 ms at 50 Hz.
   package let period: TimeSpan
@@ -14,8 +14,8 @@ package struct MicrowaveOven: Hashable, Sendable {
     perMille = min(max(dutyCyclePerMille, 1), 1_000)
   }
 
-  /// The lowest start frequency of a half-wave (MHz), the number of possible start frequencies (1 MHz apart), and the
-  /// drift of each half-wave (MHz).
+  /// The frequency in MHz at the start of the radiating part of a period is `lowest` plus a pseudo-random number from 0
+  /// to `spread` − 1. Until the end of that part, the frequency rises by `drift` MHz.
   private static let lowest = 2_450
   private static let spread: UInt64 = 9
   private static let drift: Int64 = 22

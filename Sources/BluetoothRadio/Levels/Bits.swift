@@ -1,19 +1,22 @@
 import BluetoothWire
 
 /// Random decisions about the correct reception of bits.
+///
+/// The *cost* of bits is −log₂ of the probability that all of them are received correctly, in units of 2⁻⁴⁰.
 enum Bits {
-  /// The cost at and above which bits never arrive: no 64-bit draw passes it.
+  /// A cost with which bits are never correct: a probability of 2⁻⁶⁵, below the resolution of a random number of 64
+  /// bits.
   static let hopeless: UInt64 = 65 << 40
 
-  /// Returns the cost of a bit at this ratio of signal to noise and interference: −log₂ of the probability that the bit
-  /// arrives, in units of 2⁻⁴⁰ (see `ErrorRates`).
+  /// Returns the cost of one bit at this ratio of signal to noise and interference (see `ErrorRates`).
   static func cost(at ratio: Decibel) -> UInt64 {
     let row = (Int(ratio.steps) - ErrorRates.first * 256) * ErrorRates.rowsPerDecibel / 256
     if row < 0 { return ErrorRates.costs[0] }
     return row < ErrorRates.costs.count ? ErrorRates.costs[row] : 0
   }
 
-  /// Returns true if bits with the total `cost` arrive: that is so for 2^−cost of all values of `draw`.
+  /// Returns true if bits with this total cost are correct. This holds for the smallest values of `draw`, a share of
+  /// 2^−cost of all values.
   static func arrive(cost: UInt64, draw: UInt64) -> Bool {
     guard cost > 0 else { return true }
     // −log₂ (draw / 2⁶⁴), in units of 2⁻²⁴.
@@ -22,8 +25,8 @@ enum Bits {
   }
 }
 
-/// The random numbers of the radio channel. Each number is a hash of the seed and of the event that it decides, so the
-/// draws of one pair of radios never shift the draws of another pair.
+/// The random numbers of the radio channel. Each number is a hash of the seed and of the decision that it is for, so
+/// that additional packets or radios do not change the random numbers of others.
 struct ChannelRandom {
   private let seed: UInt64
 
@@ -39,7 +42,8 @@ struct ChannelRandom {
     return Self.mixed(Self.mixed(seed ^ UInt64(bitPattern: start.nanoseconds)) ^ Self.mixed(pair) &+ part)
   }
 
-  /// Returns the random bits of a pair of radios; `key` is the same for both orders of the pair.
+  /// Returns the random bits that decide the shadowing between two radios. `key` is the same for both orders of the
+  /// pair.
   func draw(pair key: UInt64) -> UInt64 { Self.mixed(Self.mixed(seed &+ 0x5AD0_0000) ^ key) }
 
   /// Returns the seed from which a source of interference derives its times.

@@ -1,11 +1,11 @@
 // Written by Scripts/generate-error-rates.py.
 
-/// What each bit of a packet costs at a ratio of signal to noise and interference: −log2 of the probability that it
-/// arrives, in units of 2⁻⁴⁰, at steps of 1/8 dB.
+/// The cost of one bit by the ratio of signal to noise and interference: −log₂ of the probability that the bit is
+/// correct, in units of 2⁻⁴⁰, in steps of 1/8 dB.
 enum ErrorRates {
-  /// The ratio of the first row, dB. Below it a bit is a coin that is tossed.
+  /// The ratio of the first row, dB. It also applies to lower ratios: the bit error rate is nearly ½.
   static let first = -20
-  /// The ratio of the last row, dB. Above it no bit is ever lost.
+  /// The ratio of the last row, dB. At higher ratios no bit error occurs.
   static let last = 18
   static let rowsPerDecibel = 8
 

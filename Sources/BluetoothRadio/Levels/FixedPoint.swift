@@ -1,9 +1,9 @@
-/// Logarithms and powers of two in integer arithmetic, so that every machine computes the same levels.
+/// Binary logarithms and powers of two in integer arithmetic, so that every machine computes the same levels.
 enum FixedPoint {
   /// The number of fraction bits of logarithms.
   static let fraction = 24
 
-  /// Returns log₂ of `value`, which is at least 1, in units of 2⁻²⁴. The error is at most 3 units.
+  /// Returns log₂ of `value`, in units of 2⁻²⁴. The error is at most 3 units. Traps if `value` is 0.
   @inline(__always)
   static func log2(_ value: UInt64) -> Int64 {
     precondition(value > 0, "zero has no logarithm")
@@ -17,7 +17,8 @@ enum FixedPoint {
     return Int64(63 - zeros) << Int64(fraction) + low + ((high - low) * rest) >> 22
   }
 
-  /// Returns 2 to the power of `exponent` (in units of 2⁻²⁴), in units of 2^−`bits`; clamped to the largest number.
+  /// Returns 2 to the power of `exponent` (in units of 2⁻²⁴) as a fixed-point number with `bits` fraction bits;
+  /// `UInt64.max` for 2⁶³ units or more, 0 for less than one unit.
   @inline(__always)
   static func exp2(_ exponent: Int64, bits: Int64 = 16) -> UInt64 {
     let whole = exponent >> Int64(fraction) + bits

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// A linear power, which can be summed, in units of 10⁻¹⁵ mW (−150 dBm).
+/// A power on a linear scale, so that powers can be added, in units of 10⁻¹⁵ mW (−150 dBm).
 struct LinearPower {
   private(set) var units: UInt64
 

@@ -1,6 +1,7 @@
 // Written by Scripts/generate-logarithms.py.
 
-/// Logarithms and powers between two powers of two; between two rows a straight line is right to 2·10⁻⁷.
+/// Tables of log₂ from 1 to 2 and of 2ˣ from 0 to 1. Linear interpolation between two rows has an error of at most
+/// 2·10⁻⁷.
 enum LogarithmTables {
   /// log₂ (1 + row/1024), in units of 2⁻²⁴.
   static let logarithms: [UInt32] = [

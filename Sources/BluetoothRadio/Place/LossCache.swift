@@ -1,18 +1,18 @@
 import BluetoothWire
 
-/// The number of a place where a radio stands. Each time a radio is placed, its place gets the next number.
+/// The key of a radio's position in the loss cache. A radio gets a new key each time its position is set.
 struct PlaceNumber: Equatable {
-  /// 0 (`passing`) stands for places that are not cached, such as those of moving radios and of injected packets.
+  /// 0 (`passing`) stands for positions that are not cached: those of moving radios and of injected packets.
   fileprivate let number: UInt32
 
   static let passing = PlaceNumber(number: 0)
 }
 
-/// A cache of recent path losses between two places. In a crowd, every receiver needs the loss of every transmission on
-/// the air, again and again.
+/// A direct-mapped cache of path losses between two positions. With many radios, every receiver needs the loss of every
+/// transmission on the air repeatedly.
 ///
-/// A radio that is placed elsewhere gets another place number, so only a change of the propagation itself makes entries
-/// invalid.
+/// A radio whose position is set gets a new key, so entries become invalid only if the path loss model or a fixed loss
+/// changes.
 struct LossCache {
   private struct Entry {
     var from = PlaceNumber.passing
@@ -20,7 +20,8 @@ struct LossCache {
     var loss = Decibel(0)
   }
 
-  /// The numbers of consecutive receiver places and of consecutive sender places that don't collide in the cache.
+  /// The numbers of receivers with consecutive keys, and of transmitters with consecutive keys, whose entries do not
+  /// collide.
   private static let listeners: UInt32 = 16
   private static let senders: UInt32 = 1_024
 
@@ -28,9 +29,9 @@ struct LossCache {
   /// The entries; empty until the first loss is stored.
   private var entries: ContiguousArray<Entry> = []
 
-  /// Returns the number of a place where a radio has been put.
+  /// Returns a new key.
   mutating func nextPlace() -> PlaceNumber {
-    // Once all numbers are used up, new places are not cached.
+    // After 2³² − 2 keys, new positions are not cached.
     if lastPlace.number < .max - 1 { lastPlace = PlaceNumber(number: lastPlace.number + 1) } else { return .passing }
     return lastPlace
   }
@@ -55,6 +56,6 @@ struct LossCache {
     entries[Self.index(from, to)] = Entry(from: from, to: to, loss: loss)
   }
 
-  /// Empties the cache, after the propagation has changed.
+  /// Empties the cache. Called after a change of the path loss model or of a fixed loss.
   mutating func removeAll() { entries = [] }
 }

@@ -29,7 +29,7 @@ package struct PathLossModel: Hashable, Sendable {
   /// Indoors among walls, furniture and people: +10 dBm reach 30 m.
   package static let office = PathLossModel(margin: Decibel(23))
 
-  /// The square of the shortest distance, in square millimetres: antennas have a size, so nothing is nearer than 10 cm.
+  /// The square of the minimum distance, 10 cm, in square millimetres. The formula would give a gain near 0.
   private static let nearest: UInt64 = 100 * 100
 
   /// Returns the path loss over a distance, given as its square in square millimetres; without shadowing.

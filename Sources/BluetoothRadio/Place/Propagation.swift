@@ -3,7 +3,7 @@ import BluetoothWire
 /// The path losses between all places of a world.
 struct Propagation {
   var model = PathLossModel() { didSet { losses.removeAll() } }
-  /// The fixed losses of pairs whose loss does not follow the model, by pair key.
+  /// The fixed losses, which replace the model's loss between two radios, by `key`.
   private var givenLosses: [UInt64: Decibel] = [:]
   var losses = LossCache()
   private let chance: ChannelRandom
@@ -17,6 +17,7 @@ struct Propagation {
     losses.removeAll()
   }
 
+  /// Returns the path loss between two radios or interference sources at these positions, in decibels.
   @inline(__always)
   func loss(from sender: Int32, at origin: GridPosition, to receiver: Int32, at place: GridPosition) -> Decibel {
     let key = Self.key(sender, receiver)
@@ -36,6 +37,7 @@ struct Propagation {
       from: sender, at: origin, to: receiver, at: GridPosition(x: origin.x + distance, y: origin.y, z: origin.z))
   }
 
+  /// Returns the key of a pair, the same for both orders.
   private static func key(_ one: Int32, _ other: Int32) -> UInt64 {
     UInt64(UInt32(bitPattern: min(one, other))) << 32 | UInt64(UInt32(bitPattern: max(one, other)))
   }

@@ -1,11 +1,11 @@
 import BluetoothWire
 
 /// The culled devices: devices that only advertise, and whose packets are too weak at every receiver to be received or
-/// to interfere. They are not run.
+/// to interfere. The engine does not process their events.
 ///
-/// A device is culled at the start of an advertising event. It is resumed before a receiver listens where the device
-/// counts, before the device is changed, and before it is inspected. It then catches up at once with all events in the
-/// meantime, including their random numbers, so the result is the same as if the device had been run all the time.
+/// A device is culled at the start of an advertising event. It is resumed before a receiver that its packets could
+/// affect starts to listen, before the device is changed, and before it is inspected. It then catches up with all
+/// missed events at once and draws the same random numbers, so the results are the same as without culling.
 struct CulledTransmitters {
   /// A culled device.
   struct Transmitter {
@@ -13,43 +13,51 @@ struct CulledTransmitters {
     /// The transmit power including antenna gain, dBm.
     let power: Decibel
     let position: GridPosition
+    /// The time at which the device was culled.
     let since: Instant
+    /// True if the device has been resumed; the entry is removed later.
     var isGone = false
   }
 
-  /// The knowledge of a listening radio about the culled devices.
+  /// A cached upper bound of the levels at which culled devices reach a receiver.
   private struct Listener {
-    /// The number of elements of `transmitters` that are evaluated.
+    /// The number of elements of `transmitters`, from the first one on, that `loudest` includes.
     var known = 0
-    /// An upper bound of the highest level of the evaluated devices, without the receiver's antenna gain.
+    /// The highest level of these devices anywhere in the area, dBm, without the receiver's antenna gain.
     var loudest = CulledTransmitters.silence
-    /// The centre and the radius (millimetres) of the area for which `loudest` holds.
+    /// The centre of the area for which `loudest` holds; `radius` is its radius in millimetres.
     var origin = GridPosition(x: 0)
     var radius: Int64 = 0
   }
 
-  /// The history that decides whether culling a device is worthwhile.
+  /// The culling state of one device, with the backoff between attempts to cull it.
   private struct Backoff {
+    /// The index of the device in `transmitters`; −1 if it is not culled.
     var transmitter: Int32 = -1
+    /// The binary logarithm of the next pause in seconds, 0 to `longestBackoff`.
     var failures: UInt8 = 0
     /// The earliest instant of the next attempt.
     var until = Instant.zero
   }
 
+  /// A level below the level of every device.
   static let silence = Decibel(-10_000)
-  /// The distance, in millimetres, that a moving radio may cover before all culled devices are evaluated again.
+  /// The minimum radius, in millimetres, of the area for which a moving radio's bound is computed: the radio may cover
+  /// this distance before all culled devices are evaluated again.
   private static let roaming: Int64 = 10_000
-  /// The backoff of culling: a device that was noticed runs for at least 1 s, and for up to 64 s if it is noticed
-  /// repeatedly.
+  /// The first pause after a device could affect a receiver. The pause doubles each time, up to 64 s
+  /// (`longestBackoff`, a binary logarithm of seconds).
   private static let shortestBackoff = TimeSpan.seconds(1)
   private static let longestBackoff: UInt8 = 6
-  /// The time unnoticed after which the backoff of a device starts from the beginning.
+  /// The time for which a device must have been culled to reset its backoff.
   private static let longSilence = TimeSpan.seconds(10)
 
   /// The culled devices in the order of culling, including resumed devices (`isGone`).
   private var transmitters: ContiguousArray<Transmitter> = []
   private var listeners: ContiguousArray<Listener> = []
+  /// The states by device index.
   private var patience: ContiguousArray<Backoff> = []
+  /// The number of culled devices, without resumed ones.
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
@@ -58,7 +66,7 @@ struct CulledTransmitters {
 
   func contains(_ radio: Int) -> Bool { patience.indices.contains(radio) && patience[radio].transmitter >= 0 }
 
-  /// Returns true if it is time to try to cull the device.
+  /// Returns true if the device's backoff has expired, so that the engine may try to cull it.
   func isWorthTrying(_ radio: Int, at now: Instant) -> Bool {
     !patience.indices.contains(radio) || patience[radio].until <= now
   }
@@ -71,7 +79,7 @@ struct CulledTransmitters {
     count += 1
   }
 
-  /// Removes a device that is resumed. Returns its entry; nil if it was not culled.
+  /// Removes a device, to resume it. Returns its entry; nil if it is not culled.
   mutating func remove(_ radio: Int) -> Transmitter? {
     guard contains(radio) else { return nil }
     let place = Int(patience[radio].transmitter)
@@ -83,8 +91,9 @@ struct CulledTransmitters {
     return transmitter
   }
 
-  /// Postpones the next attempt to cull a device that could be noticed; it has been culled since `since` (nil: it was
-  /// not culled).
+  /// Postpones the next attempt to cull a device whose packets can affect a receiver.
+  ///
+  /// - Parameter since: the time at which the device was culled; nil if it was not culled.
   mutating func postpone(_ radio: Int, since: Instant?, at now: Instant) {
     extend(to: radio)
     if let since, now - since >= Self.longSilence { patience[radio].failures = 0 }
@@ -106,14 +115,15 @@ struct CulledTransmitters {
 
   // MARK: Listening radios
 
-  /// Discards the knowledge of all listening radios.
+  /// Discards the cached bounds of all receivers.
   mutating func forgetListeners() { listeners.removeAll(keepingCapacity: true) }
+  /// Discards the cached bound of one receiver.
   mutating func forgetListener(_ radio: Int) {
     if listeners.indices.contains(radio) { listeners[radio] = Listener() }
   }
 
-  /// Returns true if the strongest culled device may reach a receiver at more than `floor`, within `radius` millimetres
-  /// around `place`.
+  /// Returns true if a culled device may reach a receiver with a level above `floor` at any position within `radius`
+  /// millimetres of `place`. The bound is conservative: true does not mean that there is such a device.
   mutating func mayReach(
     _ receiver: Int, at place: GridPosition, within radius: Int64, above floor: Decibel, _ propagation: Propagation
   ) -> Bool {
@@ -134,12 +144,12 @@ struct CulledTransmitters {
     return loudest > floor
   }
 
-  /// Returns the radios of all culled devices that reach a receiver at more than `floor`, within `radius` millimetres
-  /// around `place`.
+  /// Returns the radios of all culled devices that reach a receiver with a level above `floor` at some position within
+  /// `radius` millimetres of `place`.
   mutating func reaching(
     _ receiver: Int, at place: GridPosition, within radius: Int64, above floor: Decibel, _ propagation: Propagation
   ) -> [Int] {
-    // The strongest device is resumed now, so `loudest` is no longer valid.
+    // The caller resumes these devices, among them the one that `loudest` comes from.
     forgetListener(receiver)
     return transmitters.compactMap { transmitter in
       guard !transmitter.isGone, level(of: transmitter, at: receiver, place, within: radius, propagation) > floor else {

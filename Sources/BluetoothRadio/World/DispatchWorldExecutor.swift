@@ -1,6 +1,6 @@
 import Dispatch
 
-/// An executor with a dispatch queue for one world, which sleeps between events.
+/// The executor of one world on a separate dispatch queue.
 final class DispatchWorldExecutor: WorldExecutor, @unchecked Sendable {
   // Unchecked: both properties are constant, and their types are thread-safe.
   private let queue = DispatchQueue(label: "CoreBluetooth world", qos: .userInitiated)

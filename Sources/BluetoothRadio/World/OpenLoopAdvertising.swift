@@ -1,10 +1,11 @@
 import BluetoothWire
 
-/// Advertising that the engine can run without the device: legacy advertising that is neither connectable nor
-/// scannable, repeats the same packet on the primary advertising channels, and reports nothing to the app.
+/// Advertising that the engine can run without the device ("open loop": the device expects no response): legacy
+/// advertising that is neither connectable nor scannable, repeats the same packet on the primary advertising channels,
+/// and reports nothing to the app.
 ///
-/// The engine transmits the packets itself, and asks the device only for the time of the next event. While no receiver
-/// could notice the packets, the engine culls the device and does not transmit them at all (see `CulledTransmitters`).
+/// The engine transmits the packets itself, and asks the device only for the time of the next event. While the packets
+/// can affect no receiver, the engine culls the device and does not transmit them at all (see `CulledTransmitters`).
 package struct OpenLoopAdvertising: Sendable {
   /// The packet of every advertising event.
   package let packet: AirPacket
@@ -15,7 +16,7 @@ package struct OpenLoopAdvertising: Sendable {
   package let channels: PrimaryChannels
   /// The time from the end of one packet of an event to the start of the next.
   package let pause: TimeSpan
-  /// The time at which the device does something else; nil if nothing else is scheduled.
+  /// The time of the device's next activity other than this advertising; nil if none is scheduled.
   package var until: Instant?
 
   package init(
@@ -47,6 +48,7 @@ package struct PrimaryChannels: Sendable {
 
   var count: Int { map.nonzeroBitCount }
 
+  /// The channel at index `place` in the order of transmission, 0 to `count` − 1.
   subscript(place: Int) -> RadioChannel {
     var rest = map
     for _ in 0..<place { rest &= rest &- 1 }
@@ -58,7 +60,8 @@ package struct PrimaryChannels: Sendable {
   }
 }
 
-/// The packets of advertising events that a device has skipped.
+/// The packets of the advertising events that a culled device has skipped: they were not transmitted, but count in the
+/// statistics.
 package struct SkippedPackets: Sendable {
   package var count: Int
   /// The air time of all packets together.
@@ -78,7 +81,7 @@ package struct SkippedPackets: Sendable {
 
 /// The advertising that the engine runs on behalf of devices, by device index.
 ///
-/// The fields that are read often are stored apart from the packet, whose copies would count references.
+/// The packets are stored in a separate array, because copying an element with a packet would count references.
 struct ScheduledAdvertisers {
   struct ScheduledAdvertiser {
     let channels: PrimaryChannels
@@ -86,7 +89,7 @@ struct ScheduledAdvertisers {
     let power: Decibel
     let pause: TimeSpan
     let until: Instant
-    /// The duration of an advertising event.
+    /// The duration of an advertising event, from the start of its first packet to the end of its last.
     let span: TimeSpan
     /// The number of packets of the current event that have begun; −1 if the engine does not advertise for this device.
     fileprivate(set) var begun: Int8
@@ -120,7 +123,7 @@ struct ScheduledAdvertisers {
 
   func contains(_ index: Int) -> Bool { index < all.count && all[index].begun >= 0 }
 
-  /// The advertising of a device that `contains` confirms.
+  /// The advertising of a device for which `contains` returns true.
   subscript(index: Int) -> ScheduledAdvertiser { all[index] }
 
   mutating func begin(_ index: Int, _ openLoopAdvertising: OpenLoopAdvertising) {
@@ -132,7 +135,7 @@ struct ScheduledAdvertisers {
     packets[index] = openLoopAdvertising.packet
   }
 
-  /// Hands the advertising back to the device. Returns true if an event is in progress.
+  /// Ends the advertising on behalf of a device. Returns true if an advertising event is in progress.
   mutating func end(_ index: Int) -> Bool {
     defer {
       all[index].begun = -1
@@ -147,7 +150,8 @@ struct ScheduledAdvertisers {
     return packets[index]
   }
 
-  /// Ends a packet. Returns the time to the next packet of the event; nil if the event has ended, too.
+  /// Records the end of a packet. Returns the time to the start of the event's next packet; nil if that packet was the
+  /// event's last.
   mutating func pause(_ index: Int) -> TimeSpan? {
     if Int(all[index].begun) < all[index].channels.count { return all[index].pause }
     all[index].begun = 0

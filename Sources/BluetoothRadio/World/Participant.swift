@@ -1,27 +1,28 @@
 import BluetoothWire
 
-/// A device of a world. All calls come one at a time, from the thread that runs the world.
+/// A device of a world, as the engine sees it. The engine makes one call at a time, on the thread that runs the world.
 package protocol Participant: AnyObject {
   /// The instant of the next call of `timeReached`; nil: none.
   var deadline: Instant? { get }
-  /// Called when `deadline` has come.
+  /// Handles `deadline`, which is `now`.
   func timeReached(_ now: Instant)
-  /// Called with an event of the device's radio.
+  /// Handles an event of the device's radio.
   func radio(_ event: RadioEvent, at now: Instant)
-  /// Returns the next command for the device's radio; nil: the radio continues.
+  /// Removes and returns the pending command for the device's radio; nil: the radio continues its activity.
   func takeRadioCommand() -> RadioCommand?
-  /// Processes the calls that apps have made.
+  /// Processes the queued calls of apps.
   func takeMail(at now: Instant)
   /// True if `deliverNext` has something to deliver.
   var hasDelivery: Bool { get }
   /// Delivers one callback to an app. Calls that the app makes meanwhile are not processed before the next `takeMail`.
   func deliverNext()
 
-  /// Called when `deadline` has come. Returns the advertising that begins now, if it expects no response and reports
-  /// nothing, and if the device does nothing else until it is changed from outside; nil otherwise.
+  /// Returns the advertising event that begins now at `deadline`, if it expects no response and reports nothing, and if
+  /// the device does nothing else before the result's `until` unless it is called; nil otherwise. Called before
+  /// `timeReached`, which the engine does not call if it runs the advertising event itself.
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising?
-  /// Skips all events of its advertising that end at `limit` or before, as if they had taken place. Returns the packets
-  /// skipped; nil if there are none.
+  /// Skips all advertising events that end at `limit` or before, and draws their random numbers. Returns the skipped
+  /// packets; nil if there are none.
   func skip(until limit: Instant) -> SkippedPackets?
 }
 

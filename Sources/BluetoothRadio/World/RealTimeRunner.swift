@@ -2,7 +2,7 @@ import BluetoothWire
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Runs a world in step with the wall clock, on an executor that sleeps between events.
+/// Runs a world in real time: radio time advances with the wall clock, and the executor sleeps between events.
 package final class RealTimeRunner: Sendable {
   package let mailbox: WorldMailbox
   private let executor: any WorldExecutor
@@ -15,13 +15,14 @@ package final class RealTimeRunner: Sendable {
     let executor: any WorldExecutor
     // Unchecked: no call leaves this class during an access to one of these properties.
     @exclusivity(unchecked) var delegate: (any RunnerDelegate)?
-    /// The wall clock time at which the current speed took effect, and the radio time at that moment (`beginning`).
+    /// The wall clock time, in nanoseconds, from which radio time is counted at the current speed. `beginning` is the
+    /// radio time at that moment.
     @exclusivity(unchecked) private var origin = Confined.clock
     @exclusivity(unchecked) private var beginning = Instant.zero
-    /// The radio nanoseconds per 1,000 wall clock nanoseconds; 0 stops the time.
+    /// The radio nanoseconds per 1,000 wall clock nanoseconds; 0 pauses the world.
     @exclusivity(unchecked) private var speedPerMille: Int64
-    /// The event for which the timer is set, `.some(nil)` if there is no event; nil if the timer may be set for another
-    /// event.
+    /// The instant of the event for which the timer is set; `.some(nil)` if no event was pending when it was set; nil
+    /// if the timer is set for something else, for example with a tolerance.
     @exclusivity(unchecked) private var scheduled: Instant??
 
     init(engine: WorldEngine, executor: any WorldExecutor, speedPerMille: Int64) {
@@ -33,7 +34,8 @@ package final class RealTimeRunner: Sendable {
     /// The wall clock time, in nanoseconds.
     private static var clock: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// The radio time that corresponds to the current wall clock time.
+    /// The radio time that corresponds to the current wall clock time. The engine's time is earlier while the world
+    /// lags.
     private var wallTime: Instant { time(at: readClock()) }
 
     private func readClock() -> UInt64 {
@@ -50,7 +52,7 @@ package final class RealTimeRunner: Sendable {
     }
 
     func setSpeed(perMille: Int64) {
-      // A world that can't keep up drops its delay here.
+      // A world that lags behind the wall clock discards its lag here, instead of catching up at the new speed.
       restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)), Self.clock)
       speedPerMille = perMille
       pump(runsAhead: false)
@@ -61,7 +63,7 @@ package final class RealTimeRunner: Sendable {
       origin = clock
     }
 
-    /// Advances the world's time to the wall clock, unless an event is due.
+    /// Advances the world's time to the wall clock, unless an event is due or overdue.
     func passTime() {
       let time = wallTime
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
@@ -78,8 +80,8 @@ package final class RealTimeRunner: Sendable {
       return scheduled == .some(next) && !engine.hasDeliveries ? .scheduled : .unscheduled
     }
 
-    /// Processes the events that are due, then sets the timer for the next event. A world that can't keep up with its
-    /// speed yields the thread regularly, so that callers can inspect it or slow it down.
+    /// Processes the events that are due, then sets the timer for the next event. A world that lags yields the thread
+    /// every `slice`, so that callers can inspect it or slow it down.
     func pump(runsAhead: Bool) {
       let goesOn = advance(runsAhead: runsAhead)
       delegate?.worldPaused()
@@ -90,7 +92,7 @@ package final class RealTimeRunner: Sendable {
         scheduled = .some(engine.nextEvent)
         return executor.setTimer(nil)
       }
-      // A world that is behind does not wait.
+      // A world that lags does not wait.
       let timerTolerance = wait > 0 ? delegate?.timerTolerance(at: engine.now) ?? 0 : 0
       if timerTolerance == 0 { scheduled = .some(engine.nextEvent) }
       executor.setTimer(max(wait, timerTolerance))
@@ -116,7 +118,7 @@ package final class RealTimeRunner: Sendable {
       return mayRunAhead && (!runsAhead || runAhead())
     }
 
-    /// The wall clock time until the next event, in nanoseconds; nil if there is no event, or if the time stands still.
+    /// The wall clock time until the next event, in nanoseconds; nil if there is no event, or if the world is paused.
     private var timeToWait: Int? {
       guard speedPerMille > 0, let next = engine.nextEvent else { return nil }
       return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
@@ -124,7 +126,8 @@ package final class RealTimeRunner: Sendable {
 
     private var mayRunAhead: Bool { speedPerMille > 0 && delegate?.mayRunAhead(at: engine.now) ?? false }
 
-    /// Processes some events before their time, and continues the clock from there. Returns true if there were any.
+    /// Processes events before their time for at most `sliceAhead`, and sets the clock forward to the last one. Returns
+    /// true if it processed any event.
     private func runAhead() -> Bool {
       let end = Self.clock + RealTimeRunner.sliceAhead
       var steps = 0
@@ -138,11 +141,13 @@ package final class RealTimeRunner: Sendable {
     }
   }
 
-  /// The time after which the count of the wall clock restarts, in nanoseconds.
+  /// The maximum wall clock time since `origin`, in nanoseconds (one hour); `readClock` then moves `origin` to the
+  /// current time.
   private static let longestCount: UInt64 = 3_600_000_000_000
-  /// The time for which a world keeps its thread, in nanoseconds.
+  /// The time after which a world that still has due events yields its thread, in nanoseconds (5 ms).
   private static let slice: UInt64 = 5_000_000
-  /// The time for which a world runs ahead before its guests get a turn, in nanoseconds.
+  /// The time after which a world that runs ahead yields its thread, in nanoseconds (0.5 ms): the executor then does
+  /// its other work, such as reading sockets.
   private static let sliceAhead: UInt64 = 500_000
 
   /// Returns the wall clock time, in nanoseconds, until `wait` of radio time has passed. `wait` is limited to one hour;
@@ -172,7 +177,7 @@ package final class RealTimeRunner: Sendable {
     executor.end()
   }
 
-  /// Sets the speed from now on: radio seconds per second, 0.001 to 1,000; 0 stops the time.
+  /// Sets the speed from now on: radio seconds per second, 0.001 to 1,000; 0 pauses the world.
   package func setSpeed(_ speed: Double) {
     let perMille = speed == 0 ? 0 : Self.perMille(speed)
     executor.execute { [confined] in confined.setSpeed(perMille: perMille) }
@@ -182,8 +187,8 @@ package final class RealTimeRunner: Sendable {
     speed.isNaN ? 1_000 : Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
   }
 
-  /// Calls `body` with the engine between two events, and returns its result. Must not be called on the world's own
-  /// queue.
+  /// Calls `body` with the engine between two events, and returns its result. Must not be called from work of the
+  /// world's executor, such as an event of the world.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
     let (result, pendingWork) = executor.wait {
       confined.passTime()
@@ -214,8 +219,8 @@ package final class RealTimeRunner: Sendable {
   /// Sets the delegate that is called when the world pauses; nil: none. On the executor only.
   package func setDelegate(_ delegate: (any RunnerDelegate)?) { confined.delegate = delegate }
 
-  /// Calls `body` at the current time or, if events are overdue, at the time of the latest event. The consequences are
-  /// processed by the next `pump`. On the executor only, and not within an event of the world.
+  /// Calls `body` with the engine at the current time or, if events are overdue, at the time of the latest event. The
+  /// next `pump` processes new events. On the executor only, and not within an event of the world.
   package func enter(_ body: (WorldEngine) -> Void) {
     confined.passTime()
     body(confined.engine)
@@ -229,9 +234,9 @@ package final class RealTimeRunner: Sendable {
   package enum PendingWork: Sendable {
     /// An event is due at the time of the latest `enter`.
     case due
-    /// No event was due at that time, and the timer is set for the next event.
+    /// No event was due at that time, no callback is pending, and the timer is set for the next event.
     case scheduled
-    /// The timer must be set.
+    /// The timer must be set for the next event, or callbacks are pending.
     case unscheduled
   }
 
@@ -240,17 +245,19 @@ package final class RealTimeRunner: Sendable {
 
   /// Processes the events that are due, and sets the timer. On the executor only.
   ///
-  /// - Parameter runsAhead: true to process events before their time if the delegate allows it (`mayRunAhead`); false to
-  ///   leave that to the timer, which then fires soon.
+  /// - Parameter runsAhead: true to process events before their time if the delegate allows it (`mayRunAhead`); false
+  ///   to leave that to the timer, which then fires soon.
   package func pump(runsAhead: Bool) { confined.pump(runsAhead: runsAhead) }
 }
 
-/// An object that shares the executor of a world, and is called when the world pauses. Confined to the executor.
+/// An object that shares the executor of a world, for example to serve sockets on its thread. Confined to the executor.
 package protocol RunnerDelegate: AnyObject {
-  /// Called after the events that were due have been processed: the time to flush pending output.
+  /// Called after the due events have been processed, before the world sleeps or yields. The delegate flushes pending
+  /// output here.
   func worldPaused()
-  /// Returns true if someone waits for the world, so that its clock may jump to the next event.
+  /// Returns true if the world may process the next event at once, before the wall clock reaches the event's time.
   func mayRunAhead(at now: Instant) -> Bool
-  /// Returns the delay, in wall clock nanoseconds, by which an event may be late without much notice.
+  /// Returns the maximum time, in wall clock nanoseconds, by which the world may process the next event too late; 0 to
+  /// be on time. A world that sleeps at least this long wakes the machine less often.
   func timerTolerance(at now: Instant) -> Int
 }

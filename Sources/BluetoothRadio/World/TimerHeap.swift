@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// A priority queue of timers: the next instant of each of a growing number of slots, and the earliest of them all. It
-/// is a four-ary heap with an index, so setting a slot again moves its entry instead of leaving a stale one behind.
+/// A priority queue of timers. Each timer has a slot, which holds one instant or none. The queue is a four-ary heap
+/// with an index from slots to heap positions, so setting a slot again moves its entry instead of leaving a stale one.
 ///
-/// Setting, clearing and taking cost O(log n); the earliest entry is found in O(1). Slots that are due at the same
-/// instant come in the order of their rank, then of their number, so that a run is repeatable.
+/// Setting and clearing cost O(log n); the earliest entry is found in O(1). Slots that are due at the same instant come
+/// in the order of their rank, then of their number, so that a run is repeatable.
 ///
-/// A cleared entry leaves a gap that the next entry takes. Usually one slot is due and another slot is set soon after,
-/// so one pass through the heap serves both.
+/// Clearing an entry leaves a gap, which the next entry takes. Usually one slot is cleared and another slot is set soon
+/// after, so one pass through the heap serves both.
 struct TimerHeap {
   struct Entry: Equatable {
     /// The instant, the rank and the slot in one number, so that one comparison covers all three.
@@ -122,7 +122,7 @@ struct TimerHeap {
       var best = firstChild
       var earliest = heap[firstChild]
       if firstChild + 3 < heap.count {
-        // A tournament of two pairs, without branches that the processor would have to predict.
+        // The minimum of two pairs, and then of the two winners, without branches: they would be mispredicted often.
         let (second, third, fourth) = (heap[firstChild + 1], heap[firstChild + 2], heap[firstChild + 3])
         let (isSecond, isFourth) = (second.precedes(earliest), fourth.precedes(third))
         earliest = isSecond ? second : earliest

@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// A priority queue of timers: the next instant of each of a growing number of slots, and the earliest of them all.
-///
-/// Instants in the near future, such as the end of a packet, are kept in a small second heap. Most operations concern
-/// that heap only, however many devices wait for their next event in the large one.
+/// A priority queue of timers in two heaps (see `TimerHeap`): `soon` for instants in the near future, such as the end
+/// of a packet, and `later` for all others. Most operations concern the small heap `soon` only, however many devices
+/// wait in `later` for their next event.
 struct TimerQueue {
   typealias Entry = TimerHeap.Entry
 
-  /// The limit of the near future, from the latest event on: the longest packet and the pause after it.
+  /// The length of the near future after the latest event: longer than the longest packet on LE 1M (2.12 ms) and the
+  /// inter frame space after it. The end of a longer packet on LE Coded waits in `later`.
   private static let reach = TimeSpan.milliseconds(3)
 
   private enum Place: UInt8 {
@@ -18,6 +18,7 @@ struct TimerQueue {
   private var later = TimerHeap()
   /// The heap of each slot, so that only that heap is searched.
   private var places: ContiguousArray<Place> = []
+  /// The end of the near future. It never moves back, so an entry need not move from `soon` to `later`.
   private var horizon = Instant.zero + reach
 
   /// Adds a slot. At the same instant, slots of a lower `rank` come first.
@@ -37,6 +38,7 @@ struct TimerQueue {
     }
   }
 
+  /// Moves the horizon to `reach` after `entry`, and returns `entry`.
   private mutating func note(_ entry: Entry?) -> Entry? {
     if let entry { horizon = max(horizon, entry.instant + Self.reach) }
     return entry

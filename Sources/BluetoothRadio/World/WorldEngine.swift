@@ -1,22 +1,23 @@
 import BluetoothWire
 import DequeModule
 
-/// The event loop of a world: its radios, devices and time. It processes the events of all devices in order.
+/// A discrete-event simulation of a world: its clock, its radios and its devices. `step` processes the events of all
+/// devices in order of time.
 ///
-/// A world is confined: one thread at a time works in it, either the caller of `step`, or the world's own thread in
-/// real time. Only `mailbox` may be used from any thread.
+/// A world is confined: one thread at a time uses it. In virtual time that is the caller of `step`; in real time it is
+/// the thread of `RealTimeRunner`'s executor. Only `mailbox` may be used from any thread.
 package final class WorldEngine {
   /// The time of the latest event.
   @exclusivity(unchecked) package private(set) var now = Instant.zero {
     didSet { mailbox.now = now }
   }
-  /// The queue in which apps' calls are announced.
+  /// The queue of requests from other threads, such as apps' calls.
   package let mailbox = WorldMailbox()
   /// The random generator from which each device's generator is derived by name.
   package let generator: RandomStream
   /// The memory pool of all packets of this world.
   package let pool = PacketPool()
-  /// The observer of the transmissions that begin while it is set.
+  /// The observer of transmissions; nil: none. It gets only transmissions that begin after it has been set.
   @exclusivity(unchecked) package var observer: (any AirObserver)? {
     willSet {
       if newValue != nil { runAll() }
@@ -33,31 +34,35 @@ package final class WorldEngine {
       medium.faults = newValue
     }
   }
-  /// True if the engine advertises on behalf of devices (see `OpenLoopAdvertising`), and culls devices that no receiver could
-  /// notice (see `CulledTransmitters`). This affects only the run time and the points at which `step` returns.
+  /// True if the engine advertises on behalf of devices (see `OpenLoopAdvertising`), and culls devices whose packets
+  /// can affect no receiver (see `CulledTransmitters`). The results are the same either way: only the computing time
+  /// and the number of `step` calls differ.
   @exclusivity(unchecked) package var actsForDevices = true {
     didSet { if !actsForDevices { runAll() } }
   }
-  /// True if `step` must return after every event of every device.
+  /// True if `step` must return after every event of every device, because the caller checks a condition after each
+  /// event. Devices are then not culled.
   @exclusivity(unchecked) package var isWatched = false {
     didSet { if isWatched { runAll() } }
   }
 
-  // Unchecked: one thread at a time works in a world, and no access here overlaps a call to a participant. Checking
-  // that at run time took a sixth of the total time.
+  // Unchecked: one thread at a time uses a world, and no access here overlaps a call to a participant. The run-time
+  // exclusivity checks took a sixth of the total time.
   @exclusivity(unchecked) var medium: Medium
   @exclusivity(unchecked) var timers = TimerQueue()
   @exclusivity(unchecked) var members: [any Participant] = []
   @exclusivity(unchecked) private var injections = InjectionQueue()
   @exclusivity(unchecked) private var schedule = Schedule()
-  /// The indices of devices with callbacks to deliver, in the order in which the callbacks arose.
+  /// The indices of devices with callbacks to deliver. A device is appended when its first callback is pending, and
+  /// again after each delivery while more are pending, so that devices take turns.
   @exclusivity(unchecked) private var delivering: Deque<Int> = []
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
   @exclusivity(unchecked) private var receptions: [Reception] = []
   @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
   @exclusivity(unchecked) var unheard = CulledTransmitters()
   @exclusivity(unchecked) var scheduledAdvertisers = ScheduledAdvertisers()
-  /// The position in the order of events: every event before it has been processed.
+  /// The position in the order of events (instant, rank, slot): every event before it has been processed. A culled
+  /// device catches up to this position.
   @exclusivity(unchecked) private(set) var turn = TimerQueue.Entry(.zero, rank: 0, slot: 0)
   private let injectionSlot: Int
   private let scheduleSlot: Int
@@ -86,7 +91,7 @@ package final class WorldEngine {
 
   // MARK: Devices
 
-  /// Adds a device; its radio gets the next number.
+  /// Adds a device. Its index, and its radio's number, is the number of devices added before.
   func add(_ participant: any Participant, radio: RadioProperties) {
     medium.add(radio, at: now)
     members.append(participant)
@@ -98,17 +103,17 @@ package final class WorldEngine {
   /// The number of devices.
   var memberCount: Int { members.count }
 
-  /// True while an app's callback runs; the world does nothing else meanwhile.
+  /// True while an app's callback runs. The engine waits until the callback returns.
   @exclusivity(unchecked) package private(set) var isInCallback = false
 
-  /// Returns the device of this number; nil if it does not exist (yet).
+  /// Returns the device with this number, resumed if it was culled; nil if there is no such device yet.
   package func participant(_ radio: RadioID) -> (any Participant)? {
     guard members.indices.contains(radio.index) else { return nil }
     run(radio.index)
     return members[radio.index]
   }
 
-  /// Calls `body` with a device, and then processes the consequences.
+  /// Calls `body` with a device, and then executes the device's radio command and updates its deadline.
   package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
     run(radio.index)
     let participant = members[radio.index]
@@ -116,24 +121,27 @@ package final class WorldEngine {
     attend(to: radio.index, participant)
   }
 
-  /// Calls `body` with a device at the current time; `body` returns true if there are consequences to process.
+  /// Calls `body` with a device and the current time. `body` returns true if the device's radio command, deadline or
+  /// callbacks may have changed.
   func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) {
     run(radio.index)
     let participant = members[radio.index]
     if body(participant, now) { attend(to: radio.index, participant) }
   }
 
-  /// True if the next `settle` delivers callbacks.
+  /// True if callbacks are pending, which the next `settle` delivers.
   var hasDeliveries: Bool { !delivering.isEmpty }
 
   // MARK: Time
 
-  /// The instant of the next event, without the events of culled devices (see `CulledTransmitters`).
+  /// The instant of the next event, not counting the events of culled devices (see `CulledTransmitters`); nil if there
+  /// is none.
   package var nextEvent: Instant? { timers.earliest?.instant }
-  /// True if no event is pending, so that nothing will happen without a call from outside.
+  /// True if no event is pending, not even of a culled device: the state changes only by a call from outside.
   package var isIdle: Bool { timers.earliest == nil && unheard.isEmpty }
 
-  /// Processes all calls from apps, and delivers all callbacks, that belong to the current instant.
+  /// Processes all requests in `mailbox` and delivers all pending callbacks, until there are no more, at the current
+  /// instant.
   package func settle() {
     while true {
       mailbox.take(into: &mail)
@@ -158,8 +166,8 @@ package final class WorldEngine {
     }
   }
 
-  /// Processes the next event, if it is not later than `limit`, and all its consequences at that instant. Returns false
-  /// if there is no such event.
+  /// Processes the next event if it is not later than `limit`, and then calls `settle`. Returns false if there is no
+  /// such event.
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
     if turn.precedes(next) { turn = next }
@@ -176,13 +184,13 @@ package final class WorldEngine {
     return true
   }
 
-  /// Schedules `operation` at `instant`, or now if `instant` is past.
+  /// Schedules `operation` at `instant`, or at the current time if `instant` is in the past.
   package func schedule(at instant: Instant, _ operation: @escaping @Sendable (WorldEngine) -> Void) {
     schedule.add(at: max(now, instant), operation)
     timers.set(scheduleSlot, to: schedule.next)
   }
 
-  /// Advances the time to `instant` without an event; `step` must have found none until then.
+  /// Advances the time to `instant`. No event may be pending before `instant`.
   package func passTime(to instant: Instant) {
     now = max(now, instant)
     turn = TimerQueue.Entry(now, rank: .max, slot: Int(UInt32.max))
@@ -190,7 +198,7 @@ package final class WorldEngine {
 
   private func memberEvent(slot: Int) {
     let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Self.ranks)
-    // The device's next entry takes the gap that this leaves in the queue.
+    // The device usually sets another timer next, which takes the gap that this leaves in the heap (see `TimerHeap`).
     timers.set(slot, to: nil)
     switch rank {
     case Int(Rank.transmissionEnds.rawValue): transmissionEnds(of: RadioID(index: index))
@@ -217,7 +225,8 @@ package final class WorldEngine {
     }
   }
 
-  /// Called after every change to a device: executes its radio command, and sets its deadline timer.
+  /// Executes the device's radio command, sets its deadline timer, and notes whether it has callbacks. Called after
+  /// every change to a device.
   private func attend(to index: Int, _ participant: any Participant) {
     if let command = participant.takeRadioCommand() { obey(command, RadioID(index: index)) }
     timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
@@ -246,7 +255,7 @@ package final class WorldEngine {
     }
   }
 
-  /// Starts a transmission of a radio, on its device's command or on its device's behalf.
+  /// Starts a transmission of a radio, on command of its device or on behalf of its device.
   func transmit(
     _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel
@@ -256,20 +265,21 @@ package final class WorldEngine {
     postponeEnds()
   }
 
-  /// Postpones the ends of listening times that fall into an access address. Called after a packet or a listening time
-  /// has begun.
+  /// Postpones the end of each listening time that ends while an access address arrives, to the end of that access
+  /// address. Called after a transmission or a listening time has begun.
   private func postponeEnds() {
     while let (radio, until) = medium.takeUndecided() {
       timers.set(Self.slot(of: radio.index, .listeningEnds), to: until)
     }
   }
 
-  /// Breaks off the radio's transmission; only a reset does that.
+  /// Breaks off the radio's transmission. Only a controller reset commands this.
   private func abandonTransmission(of radio: RadioID) {
     timers.set(Self.slot(of: radio.index, .transmissionEnds), to: nil)
     free(medium.abandonTransmission(of: radio, at: now))
   }
 
+  /// Restarts the listening timers of receivers whose packet was broken off.
   private func free(_ receivers: Medium.Freed) {
     for (listener, until) in receivers {
       timers.set(Self.slot(of: listener.index, .listeningEnds), to: until.map { max($0, now) })
@@ -298,7 +308,7 @@ package final class WorldEngine {
   }
 
   private func burstEnds(_ number: UInt64) {
-    // Usually there is one entry, and this is cheaper than `removeAll`.
+    // Usually there is one entry, for which this loop is cheaper than `removeAll`.
     while receptions.popLast() != nil {}
     let isObserved = observer != nil && number >= firstObserved
     guard let record = medium.burstEnds(number, at: now, isObserved: isObserved, receptions: &receptions) else {
@@ -323,7 +333,7 @@ package final class WorldEngine {
     attend(to: radio.index, participant)
   }
 
-  /// Reports to the observer the transmissions that are on the air, because it is removed before they end.
+  /// Reports to the observer the transmissions that are still on the air. Called before the observer is removed.
   package func endObservation() {
     if let observer {
       for record in medium.recordsOnAir where record.number >= firstObserved {
@@ -335,7 +345,7 @@ package final class WorldEngine {
 
   // MARK: Injections
 
-  /// Transmits a packet without a device at `instant`, or at once if that is past.
+  /// Transmits a packet that comes from no device, at `instant` or, if `instant` is in the past, at the current time.
   package func inject(_ injection: Injection, at instant: Instant) {
     injections.add(injection, at: max(instant, now))
     timers.set(injectionSlot, to: injections.next)

@@ -2,12 +2,12 @@
 package protocol WorldExecutor: AnyObject, Sendable {
   /// Schedules `work` after all work that was scheduled before.
   func execute(_ work: @escaping @Sendable () -> Void)
-  /// Runs `work` between two other pieces of work, and waits for its result.
+  /// Runs `work` on the executor, between two scheduled pieces of work, and waits for its result.
   func wait<R: Sendable>(for work: () -> R) -> R
-  /// Sets the timer's handler, which runs on the executor.
+  /// Sets the timer's handler, which runs on the executor, and calls it for the first time. Called once.
   func begin(_ onTimer: @escaping @Sendable () -> Void)
-  /// Sets the timer to fire after `wait` nanoseconds of the wall clock, or earlier; nil: not before it is set again. On
-  /// the executor only.
+  /// Sets the timer to fire after `wait` nanoseconds of the wall clock; nil if no timer is needed. It may fire too
+  /// early, even after nil: the handler then sets it again. On the executor only.
   func setTimer(_ wait: Int?)
   /// Stops the timer for good.
   func end()

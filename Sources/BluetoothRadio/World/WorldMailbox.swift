@@ -2,8 +2,8 @@ import BluetoothWire
 import NIOConcurrencyHelpers
 import Synchronization
 
-/// A thread-safe queue of requests to a world, processed in order by the thread that runs the world. It also holds the
-/// world's clock, which every thread may read.
+/// A thread-safe queue of requests to a world. The thread that runs the world processes them in order. The queue also
+/// holds the world's clock, which every thread may read.
 package final class WorldMailbox: Sendable {
   /// A request.
   enum Mail: Sendable {
@@ -22,8 +22,8 @@ package final class WorldMailbox: Sendable {
   private let state = NIOLockedValueBox(State())
   private let nanoseconds = Atomic<Int64>(0)
   private let reads = Atomic<UInt>(0)
-  /// True if `State.mail` is not empty. Written under the lock; a world without requests, which checks after every
-  /// event, need not take the lock.
+  /// True if `State.mail` is not empty. Written under the lock, but read without it: the world checks after every
+  /// event, and usually there is no request.
   private let hasMail = Atomic<Bool>(false)
 
   init() {}
@@ -34,7 +34,8 @@ package final class WorldMailbox: Sendable {
     set { nanoseconds.store(newValue.nanoseconds, ordering: .relaxed) }
   }
 
-  /// Returns the world's time for an app, and counts the read.
+  /// Returns the world's time for an app, and counts the read: a run whose condition reads the clock must evaluate the
+  /// condition after every event (see `WorldEngine.isWatched`).
   package func readClock() -> Instant {
     reads.wrappingAdd(1, ordering: .relaxed)
     return now
@@ -43,13 +44,14 @@ package final class WorldMailbox: Sendable {
   /// The number of clock reads by apps.
   package var clockReads: UInt { reads.load(ordering: .relaxed) }
 
-  /// Announces that the device of this radio has pending calls.
+  /// Requests that the device of this radio processes its queued calls.
   package func announce(_ radio: RadioID) { put(.device(radio)) }
 
-  /// Runs `operation` in the world, at the world's time of that moment.
+  /// Requests that the world runs `operation`, before its next event.
   package func perform(_ operation: @escaping @Sendable (WorldEngine) -> Void) { put(.operation(operation)) }
 
-  /// Adds a device, which `make` creates later in the world. Returns its number at once.
+  /// Requests a new device, and returns its number at once. The world creates the device with `make` when it processes
+  /// the request.
   package func addDevice(
     radio: RadioProperties, make: @escaping @Sendable (WorldEngine, RadioID) -> any Participant
   ) -> RadioID {

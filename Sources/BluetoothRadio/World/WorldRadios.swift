@@ -1,6 +1,6 @@
 import BluetoothWire
 
-// Access to the positions and radios of a world for its owner.
+// Access to the positions and the radio properties of devices, for the owner of the world.
 
 extension WorldEngine {
   /// The radio properties of a device, with its current position. Setting another position ends a movement.
@@ -13,7 +13,8 @@ extension WorldEngine {
     }
   }
 
-  /// Moves the radio along `path`; nil ends the movement, and the radio stays where it was last placed.
+  /// Moves the radio along `path`. nil ends the movement: the radio returns to the position that was last set through
+  /// the subscript, usually its position before `path`.
   package func move(_ radio: RadioID, along path: MovementPath?) {
     run(radio.index)
     medium.move(radio, along: path)
@@ -43,7 +44,8 @@ extension WorldEngine {
     set { medium.sources = newValue }
   }
 
-  /// Returns the level, dBm, at which `receiver` would receive a packet that `sender` transmits now at `power`.
+  /// Returns the level, dBm, at which `receiver` would receive a packet that `sender` transmits now at `power` (dBm,
+  /// without antenna gain).
   package func level(of power: Decibel, from sender: RadioID, at receiver: RadioID) -> Decibel {
     let (from, to) = (self[sender], self[receiver])
     return power + from.antennaGain + to.antennaGain
@@ -60,7 +62,7 @@ extension WorldEngine {
 }
 
 extension Medium {
-  /// Returns the RSSI that the receiver reports for a level.
+  /// Returns the RSSI, dBm, that the receiver reports for a true level.
   func reading(of level: Decibel, at radio: RadioID) -> Decibel {
     radios[radio.index].properties.signalStrength.reading(of: level)
   }

@@ -1,14 +1,14 @@
 import BluetoothWire
 
-// Devices that only advertise: the engine transmits on their behalf, and culls them (does not run them) while no
-// receiver could notice them.
+// Devices that only advertise: the engine transmits on their behalf, and culls them while their packets can affect no
+// receiver (see `CulledTransmitters`).
 
 extension WorldEngine {
-  /// The number of devices that are culled at the moment.
+  /// The number of culled devices.
   package var unheardDevices: Int { unheard.count }
 
-  /// Handles a device's deadline on its behalf, if the device only advertises. Returns false if the device must do it
-  /// itself.
+  /// Handles the deadline of a device that only advertises: transmits its next packet, or culls the device. Returns
+  /// false if the device must handle the deadline itself.
   func actsFor(_ index: Int) -> Bool {
     if unheard.contains(index) {
       run(index)
@@ -27,7 +27,7 @@ extension WorldEngine {
         return false
       }
       if setsAside(index) { return true }
-      // A change in the middle of an event may affect the rest of the event.
+      // The device's next other activity falls into this event, so the device must run the event itself.
       if scheduledAdvertiser.until <= now + scheduledAdvertiser.span {
         _ = scheduledAdvertisers.end(index)
         return false
@@ -40,19 +40,20 @@ extension WorldEngine {
     return true
   }
 
-  /// Continues the advertising of a device after a packet on its behalf has ended.
+  /// Sets the deadline of the next packet, after a packet on behalf of a device has ended.
   func goOnActing(for index: Int) {
     if let pause = scheduledAdvertisers.pause(index) {
       timers.set(Self.slot(of: index, .deadline), to: now + pause)
     } else {
       let participant = members[index]
-      // The medium has counted the packets.
+      // The result is not needed: the medium has counted these packets when it transmitted them.
       _ = participant.skip(until: now)
       timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
     }
   }
 
-  /// Culls the device at the start of an event, if no receiver could notice it. Returns true if it did.
+  /// Culls the device at the start of an advertising event, if its packets can affect no receiver. Returns true if the
+  /// device is culled.
   private func setsAside(_ index: Int) -> Bool {
     guard !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
       medium.canBeUnheard(index)
@@ -73,8 +74,8 @@ extension WorldEngine {
     return true
   }
 
-  /// Ends the advertising on behalf of a device, and resumes the device if it is culled: the device catches up with the
-  /// events in the meantime, and continues from there.
+  /// Ends the advertising on behalf of a device, and resumes the device if it is culled. The device catches up with the
+  /// events that it has missed, and handles its following events itself.
   func run(_ index: Int) {
     if scheduledAdvertisers.contains(index) {
       if scheduledAdvertisers.end(index) { catchUp(index, isOnAir: true) }
@@ -90,7 +91,8 @@ extension WorldEngine {
     unheard.forgetListeners()
   }
 
-  /// Resumes all culled devices that a radio could notice. Called before the radio begins to listen.
+  /// Resumes all culled devices whose packets can affect a receiver until `until` (nil: without limit). Called before
+  /// the receiver starts to listen.
   func runAudible(to receiver: Int, on channel: RadioChannel, _ phy: PHY, until: Instant?) {
     let floor = medium.inaudible(at: receiver, on: channel, phy)
     let place = medium.position(of: receiver, at: now)
@@ -103,7 +105,8 @@ extension WorldEngine {
     }
   }
 
-  /// Updates culling after the position, the receiver or the movement of a radio has changed.
+  /// Resumes the culled devices that can affect a listening radio now. Called after the radio's position, movement or
+  /// properties have changed.
   func placeChanged(of receiver: Int) {
     unheard.forgetListener(receiver)
     guard !unheard.isEmpty, case .listening(let channel, let place) = medium.radios[receiver].activity else { return }
@@ -111,10 +114,11 @@ extension WorldEngine {
     runAudible(to: receiver, on: channel, listener.phy, until: listener.until)
   }
 
-  /// Catches up a device with all its events before `turn`.
+  /// Makes a device process all its events before `turn`: first it skips complete advertising events, then it processes
+  /// the event in progress packet by packet.
   ///
-  /// - Parameter isOnAir: true if its packets are on the air already; false if it was culled and its packets went
-  ///   unnoticed.
+  /// - Parameter isOnAir: true if the engine has transmitted the device's packets; false if the device was culled, so
+  ///   that they were not transmitted.
   private func catchUp(_ index: Int, isOnAir: Bool) {
     let participant = members[index]
     let transmissionEnds = Self.slot(of: index, .transmissionEnds)
@@ -124,6 +128,7 @@ extension WorldEngine {
     }
     if !isOnAir {
       let limit = turn.instant
+      // At the same instant, the end of the last packet may still be in the future of `turn`.
       let isOver = isDue(limit, .transmissionEnds, transmissionEnds)
       if let skipped = participant.skip(until: isOver ? limit : limit - .nanoseconds(1)) {
         medium.radios[index].meter.skip(skipped)
@@ -146,8 +151,8 @@ extension WorldEngine {
       end = nil
       guard let command = participant.takeRadioCommand() else { continue }
       guard case .transmit(let packet, let channel, let modulation, let power) = command else {
-        // By returning a openLoopAdvertising, the device promised to do nothing else until then.
-        fatalError("a device that should only send did something else")
+        // A device that returns an `OpenLoopAdvertising` must do nothing but transmit until its `until`.
+        fatalError("a device issued another radio command than transmit during its open-loop advertising")
       }
       let ending = instant + packet.airTime(modulation)
       if !isOnAir {
@@ -167,15 +172,15 @@ extension Medium {
   /// 4.5.10.
   private static let longestPacket = TimeSpan.milliseconds(18)
 
-  /// Returns true if a radio may be culled while it only transmits: its position and properties stay the same until
-  /// they are changed from outside.
+  /// Returns true if a radio may be culled: it is idle now, does not move and is not muted, so that the levels of its
+  /// packets do not change.
   func canBeUnheard(_ index: Int) -> Bool {
     guard case .idle = radios[index].activity else { return false }
     return !radios[index].isMoving && !radios[index].isMuted
   }
 
-  /// Returns the level, without the receiver's antenna gain, up to which a packet on a primary advertising channel has
-  /// no effect on a receiver on `channel`: the packet can neither be received nor interfere with others.
+  /// Returns the highest level, dBm, without the receiver's antenna gain, at which a packet on a primary advertising
+  /// channel does not affect a receiver on `channel`: the packet can neither be received nor interfere with others.
   func inaudible(at receiver: Int, on channel: RadioChannel, _ phy: PHY) -> Decibel {
     func level(_ modulation: Modulation) -> Decibel {
       var rejection = Decibel(1_000)
@@ -194,14 +199,15 @@ extension Medium {
     return lowest - antennaGain(of: receiver)
   }
 
-  /// Returns the distance, in millimetres, that a radio may move from its current position until `end`.
+  /// Returns the greatest distance, in millimetres, of a radio from its current position until `end` (nil: without
+  /// limit); 0 if it does not move.
   func reach(of radio: Int, from now: Instant, until end: Instant?) -> Int64 {
     guard radios[radio].isMoving, let path = paths[radio] else { return 0 }
-    // A packet that has begun to arrive is received to its end.
+    // A packet that arrives at `end` is received to its end.
     return path.reach(from: now, until: end.map { $0 + Self.longestPacket })
   }
 
-  /// Returns true if a radio that listens now would be affected by transmissions like this one.
+  /// Returns true if packets of this device can affect a radio that is listening now.
   func isNoticed(_ transmitter: CulledTransmitters.Transmitter, at now: Instant) -> Bool {
     for channel in listeners.indices {
       for listener in listeners[channel] {
@@ -217,9 +223,9 @@ extension Medium {
     return false
   }
 
-  /// Adds a transmission that began at `start` and has affected no receiver so far.
+  /// Adds a transmission of a resumed device, which began at `start` in the past and has affected no receiver so far.
   ///
-  /// - Parameter isOver: true if its end has been reached, too.
+  /// - Parameter isOver: true if `end` is in the past, too; the transmission then needs no entry in `transmissions`.
   mutating func goOnTransmitting(
     _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation, power: Decibel,
     since start: Instant, until end: Instant, isOver: Bool

@@ -8,11 +8,10 @@ package protocol H4Receiver: AnyObject {
   func opened(_ link: H4Handler)
   /// A complete packet has arrived. Packets sent during this call leave with the next `flush`.
   func receive(_ packet: HCI.Packet, on link: H4Handler)
-  /// Packet boundaries have been lost. The next packet delivered is HCI_Reset, or the Command Complete event for it ·
-  /// Vol 4, Part A, 4.
+  /// Packet boundaries have been lost. The handler discards octets until HCI_Reset or its Command Complete event, which
+  /// is the next packet delivered · Vol 4, Part A, 4.
   func synchronizationLost(on link: H4Handler)
-  /// All octets that had arrived have been delivered. This is the place to send responses to all of them and to call
-  /// `flush`.
+  /// All octets that had arrived have been delivered. The receiver sends its responses and calls `flush` here.
   func receivedAll(on link: H4Handler)
   /// Flow control of the outgoing direction has changed; see `H4Handler.isWritable`.
   func writabilityChanged(on link: H4Handler)
@@ -27,7 +26,7 @@ extension H4Receiver {
 
 /// The reason why an H4 link has ended.
 package struct H4Ending: Error, Sendable, CustomStringConvertible {
-  /// The system's error text; nil if one of the two sides closed the link.
+  /// The text of a system error; nil if one of the two sides closed the link.
   package var reason: String?
   /// The number of octets received of an incomplete packet.
   package var cut: Int
@@ -56,14 +55,15 @@ package final class H4Handler: ChannelInboundHandler {
   private let pool: PacketPool
   private let writing: Writing
   private let receiver: any H4Receiver
-  // Only one thread accesses these properties, and no access is in progress while another object is called. The
-  // run-time exclusivity check would cost more than a small packet.
+  // Unchecked: only one thread accesses these properties, and no access is in progress while another object is called.
+  // The run-time exclusivity checks would cost more than a small packet.
   @exclusivity(unchecked) private var decoder: H4Decoder
   @exclusivity(unchecked) private var context: ChannelHandlerContext?
   @exclusivity(unchecked) private var pending = ByteBuffer()
   /// Packets queued behind a write that is in progress; only for `Writing.packets`.
   private var waiting: Deque<ByteBuffer> = []
   private var isWriting = false
+  /// The text of the error that closes the link.
   private var failure: String?
 
   /// The maximum capacity in octets of the buffer that is kept for reuse. Larger buffers are released after the
@@ -73,7 +73,7 @@ package final class H4Handler: ChannelInboundHandler {
   /// Creates the handler of one end of a link.
   ///
   /// - Parameters:
-  ///   - side: the side that reads here.
+  ///   - side: the side of HCI that this handler serves, host or controller.
   ///   - pool: the pool for received octets, which belongs to the event loop.
   ///   - receiver: the delegate, retained until the link is closed.
   package init(
@@ -88,10 +88,10 @@ package final class H4Handler: ChannelInboundHandler {
   /// The number of complete packets that were dropped because they could not be decoded.
   package var dropped: Int { decoder.dropped }
 
-  /// True while the other side reads what it is sent. While false, packets accumulate here. Also false after the link
-  /// is closed.
+  /// True while the other side reads the packets sent to it. While false, packets accumulate here. Also false after the
+  /// link is closed.
   package var isWritable: Bool { takesMore }
-  // Other modules read `isWritable`, because they can't see that this property needs no exclusivity check.
+  // The storage of `isWritable`: a separate property, because `@exclusivity(unchecked)` has no effect across modules.
   @exclusivity(unchecked) private var takesMore = false
 
   /// True while the link is open.
@@ -109,7 +109,7 @@ package final class H4Handler: ChannelInboundHandler {
     if writing == .packets { flush() }
   }
 
-  /// Queues octets that need not form packets for the next `flush`, for tests of the reader.
+  /// Queues arbitrary octets for the next `flush`, for tests of the other side's decoder.
   package func send(octets: [UInt8]) {
     if context != nil { pending.writeBytes(octets) }
   }
@@ -123,7 +123,7 @@ package final class H4Handler: ChannelInboundHandler {
     // Writing may call back synchronously, and the callee may send and flush more.
     var octets = ByteBuffer()
     swap(&octets, &pending)
-    // The capacity of a buffer that was never filled beyond the limit does not exceed it.
+    // A buffer grows to the next power of two, so its capacity does not exceed the limit if its content does not.
     let isKept = octets.readableBytes <= Self.keptCapacity
     switch writing {
     case .stream: context.writeAndFlush(wrapOutboundOut(octets), promise: nil)

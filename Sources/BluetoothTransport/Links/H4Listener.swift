@@ -14,9 +14,8 @@ package final class H4Listener: Sendable {
     self.file = file
   }
 
-  /// The number of octets read from a connection at a time. It is small at first, because there may be a thousand
-  /// connections and each keeps such a buffer; it grows on a busy connection up to the size of a controller's
-  /// buffers.
+  /// The size of the receive buffer of a connection, in octets. It is small at first, because there may be thousands of
+  /// connections; on a busy connection it grows up to the total size of a controller's ACL data buffers.
   private static let receiveCapacity = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
   /// The maximum number of connections that the system queues before they are accepted.
   private static let backlog: ChannelOptions.Types.SocketOption.Value = 1_024
@@ -31,8 +30,8 @@ package final class H4Listener: Sendable {
     _ specifier: TransportSpecifier, on group: any EventLoopGroup, accept: @escaping @Sendable () -> H4Handler
   ) -> EventLoopFuture<H4Listener> {
     let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: Int32(backlog))
-      // Accepts one connection at a time: a rejected connection has released its descriptor before the next one is
-      // accepted, so that the lowest free descriptor indicates how many are in use.
+      // Accepts one connection per read event: a rejected connection has released its descriptor before the next one is
+      // accepted, so that the number of the lowest free descriptor shows how many are in use.
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       // Backs off while no descriptor is available.
       .serverChannelInitializer { channel in

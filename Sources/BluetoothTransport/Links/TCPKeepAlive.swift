@@ -10,18 +10,19 @@ import NIOCore
 struct TCPKeepAlive {
   typealias Value = ChannelOptions.Types.SocketOption.Value
 
-  /// The idle time in seconds before the first keepalive probe. `interval` is the time in seconds between two probes;
-  /// `count` is the number of unanswered probes after which the connection is considered lost.
+  /// The idle time in seconds before the first keepalive probe.
   var idle: Value
+  /// The time in seconds between two probes.
   var interval: Value
+  /// The number of unanswered probes after which the connection is considered lost.
   var count: Value
   /// The time in milliseconds for which sent octets may remain unacknowledged; nil for the system's default.
   var unacknowledged: Value?
 
-  /// Settings for the connection to a controller, which is considered lost after 25 s, whether data is in flight or
-  /// not.
+  /// Settings for the connection to a controller: considered lost after 25 s, with or without data in flight.
   static let ofController = TCPKeepAlive(idle: 10, interval: 5, count: 3, unacknowledged: 25_000)
-  /// Settings for the connection of a host, which is kept for a minute: the host may be stopped in a debugger.
+  /// Settings for the connection of a host: considered lost after 60 s. Unacknowledged data does not shorten that time,
+  /// because the host may be stopped in a debugger.
   static let ofHost = TCPKeepAlive(idle: 30, interval: 10, count: 3, unacknowledged: nil)
 
   /// The socket options, as far as the system supports them.

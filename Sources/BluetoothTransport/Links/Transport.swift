@@ -9,14 +9,15 @@ import NIOPosix
 
 /// Connects to controllers.
 package enum Transport {
-  /// The number of octets read at a time. It exceeds the longest packet: a read from a kernel HCI socket returns one
-  /// whole packet, and the end of a longer one would be lost.
+  /// The maximum number of octets per read. It must exceed the longest HCI packet: a read from a kernel HCI socket
+  /// returns one packet, and discards the octets that exceed the buffer.
   private static let receiveCapacity = 16_384
 
+  /// The maximum time to establish a TCP or Unix socket connection.
   private static let connectTime = TimeAmount.seconds(10)
 
-  /// Connects to the controller that `specifier` names, and adds `link` to this end. No packets arrive before the
-  /// future has succeeded. The future fails with a `TransportError`.
+  /// Connects to the controller that `specifier` names, and adds `link` to the connection's pipeline. The future fails
+  /// with a `TransportError`.
   ///
   /// Must be called on `loop`, to which `link` is confined from then on.
   package static func connect(
@@ -36,7 +37,7 @@ package enum Transport {
       .flatMapErrorThrowing { throw TransportError(connectingTo: specifier, $0) }
   }
 
-  /// Adds `link` to a descriptor that is already open. The descriptor is closed with the link, or if this function
+  /// Connects through a descriptor that is already open. The descriptor is closed with `link`, or if this function
   /// fails. Must be called on `loop`.
   package static func adopt(
     _ descriptor: CInt, with link: H4Handler, on loop: any EventLoop

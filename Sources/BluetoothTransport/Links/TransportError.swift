@@ -9,7 +9,7 @@ import NIOPosix
   import Darwin
 #endif
 
-/// The reason why a connection to a controller failed.
+/// The reason why a connection to a controller, or a listening socket, could not be opened.
 package struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
   /// One line that states the error and a remedy.
   package let description: String
@@ -23,7 +23,7 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension TransportError {
-  /// Returns the system's text for an `errno`, for the middle of a line.
+  /// Returns the system's text for an `errno`, with its first letter in lower case, for use after a colon.
   static func reason(_ code: Int32) -> String {
     let text = String(cString: strerror(code))
     // An acronym at the beginning, as in "RF-kill", keeps its capitals.

@@ -14,7 +14,7 @@ package struct UnixSocketFile: Sendable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// Creates the file. Replaces a stale socket file, at which no process listens.
+  /// Binds a socket to `path`. Replaces a stale socket file, on which no process listens.
   package init(path: String) throws(TransportError) {
     // An empty path would name an abstract socket instead of a file: any user could connect.
     guard !path.isEmpty, path.utf8.count <= TransportSpecifier.longestPath, !path.utf8.contains(0) else {

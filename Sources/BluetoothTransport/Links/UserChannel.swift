@@ -10,6 +10,7 @@ import CBluetoothTransport
 
 /// The HCI user channel of Linux, which gives exclusive access to the packets of an adapter.
 enum UserChannel {
+  /// Opens the user channel of adapter `number`, and returns its descriptor.
   static func open(_ number: Int) throws(TransportError) -> CInt {
     var step = bluetooth_user_channel_socket
     let result = bluetooth_user_channel_open(UInt16(truncatingIfNeeded: number), &step)

@@ -39,7 +39,7 @@ extension AdvertisingData.Structure {
     return addresses.isEmpty ? nil : .targetAddresses(addresses, kind)
   }
 
-  /// A scheme that is not known yet is no error, but it can't be expanded to text, so the field is `other`.
+  /// The URI; `other` for a scheme number that is not known, because it can't be converted to text.
   private var uri: AdvertisingData.Field? {
     var text = data.validUTF8Prefix
     guard !text.unicodeScalars.isEmpty else { return nil }

@@ -1,11 +1,11 @@
 /// Apple's overflow area for services that do not fit in an advertisement: manufacturer specific data with a mask of
-/// 128 bits, one for each service. As several services share a bit, it indicates only that an advertiser may have a
-/// service.
+/// 128 bits. Each service UUID sets one bit. Several UUIDs share a bit, so the mask shows only that an advertiser may
+/// have a service.
 ///
 /// Apple's function from UUID to bit is not public. This project uses the 64-bit FNV-1a hash of the UUID's 128-bit
 /// form, most significant octet first, with its upper half folded onto the lower half by exclusive or, modulo 128.
-/// Bit n is bit n mod 8 (0 is the least significant) of octet n / 8 of the mask. So only devices of this project find
-/// each other this way.
+/// Bit n is bit n mod 8 (0 is the least significant) of octet n / 8 of the mask. Therefore the overflow area works only
+/// between devices of this project, not with Apple's devices.
 package struct OverflowArea: Hashable, Sendable {
   private var low: UInt64 = 0
   private var high: UInt64 = 0

@@ -1,8 +1,7 @@
-/// Reassembles octets that arrive in parts. The parts are copied into one storage of a pool, so that no part is
-/// retained.
+/// Reassembles octets that arrive in parts, such as the fragments of an L2CAP frame. The parts are copied into one
+/// storage of a pool, so that the storages of the parts can be reused.
 ///
-/// An engine holds the collector as a value while parts arrive. Copies share the storage: only one of them may go on
-/// collecting.
+/// The collector is a value, but copies share the storage: only one copy may append more octets.
 package struct ByteCollector {
   private let storage: PacketStorage
   /// The number of octets expected in total.

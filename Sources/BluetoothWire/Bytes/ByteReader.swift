@@ -2,7 +2,7 @@
 package enum DecodingError: Error, Hashable, Sendable {
   /// The octets end before the last field.
   case truncated
-  /// Octets are left over after the last field of a unit that states its own length.
+  /// Octets are left over after the last field.
   case excess
   /// A field holds a value that the specification forbids; `field` is the specification's name for it.
   case invalid(field: StaticName)
@@ -19,8 +19,8 @@ package enum DecodingError: Error, Hashable, Sendable {
   }
 }
 
-/// Reads fields from the front of a `ByteSlice`. Every access is checked: input from outside gives a value or an
-/// error, never a trap.
+/// Reads little-endian fields from the front of a `ByteSlice`. Every access is checked, so that invalid input throws an
+/// error and never traps.
 package struct ByteReader {
   private(set) var slice: ByteSlice
   private(set) var position = 0

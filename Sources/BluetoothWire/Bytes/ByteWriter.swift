@@ -1,5 +1,5 @@
-/// Fills a storage with fields and then returns it as a `ByteSlice`. The writer can reserve headroom, so that each
-/// lower layer prepends its header in place instead of copying the octets.
+/// Writes little-endian fields to a storage, and returns them as a `ByteSlice`. The writer reserves headroom, so that
+/// each lower layer can prepend its header in place instead of copying the octets.
 package struct ByteWriter: ~Copyable {
   let storage: PacketStorage
   var start: Int

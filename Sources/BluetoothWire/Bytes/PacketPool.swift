@@ -1,5 +1,5 @@
-/// A buffer of a fixed size that `ByteSlice`s share. Only its one owner, such as a `ByteWriter`, writes to it.
-/// After that its octets are immutable until the last reference to it is released.
+/// A buffer of a fixed size that `ByteSlice`s share. First its only owner, such as a `ByteWriter`, writes to it.
+/// Afterwards its octets are immutable until the last reference outside the pool is released.
 package final class PacketStorage {
   let base: UnsafeMutablePointer<UInt8>
   let capacity: Int
@@ -16,8 +16,8 @@ package final class PacketStorage {
 // One owner fills the storage; it is immutable afterwards (see the type's description).
 extension PacketStorage: @unchecked Sendable {}
 
-/// The buffer pool of one executor. The pool reuses a storage as soon as only the pool refers to it, so that nothing
-/// is allocated in the steady state. A `count` that keeps growing indicates packets that are never released.
+/// The buffer pool of one executor. The pool reuses a storage when only the pool refers to it, so that nothing is
+/// allocated in the steady state. A `count` that keeps growing indicates packets that are never released.
 ///
 /// A pool is confined to its executor. It is a class because all layers of an adapter share one pool.
 package final class PacketPool {
@@ -54,8 +54,8 @@ package final class PacketPool {
       if isKnownUniquelyReferenced(&storages[index]) { return storages[index] }
     }
     let storage = PacketStorage(capacity: Self.storageCapacity)
-    // The new storage goes in the middle of those just probed. Thus a run of storages in long-term use is broken up,
-    // however many there are, and the same run is not probed again.
+    // The new storage is inserted in the middle of the storages just probed. It splits a run of storages that are in
+    // long-term use, so that later probes of this run find a free storage.
     let middle = next - Self.probes / 2
     let place = middle >= 0 ? middle : max(0, storages.count + middle)
     storages.insert(storage, at: place)

@@ -22,15 +22,15 @@
   @inlinable package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }
 
-/// A table of values in numbered slots. The lowest vacant slot is used first, so that the table stays dense and its
-/// order depends on nothing but the order of the calls. A generation for each slot tells the key of a removed value
-/// from the key of the next value in the same slot.
+/// A table of values in numbered slots. An insertion uses the lowest vacant slot, so that the table stays dense and its
+/// order depends only on the order of the calls. Each slot has a generation number, which distinguishes the key of a
+/// removed value from the key of the next value in the same slot.
 ///
-/// Inlinable, so that each module gets code for its own values: tokens of GATT requests are taken and returned for each
-/// request.
+/// Inlinable, so that each module gets code that is specialized for its values: every GATT request inserts and removes
+/// one.
 @usableFromInline package struct SlotMap<Value> {
-  /// The values by slot; nil: the slot is vacant. Hot paths read a property of a value here, after `index(of:)`: the
-  /// subscript would copy the whole value.
+  /// The values by slot; nil if the slot is vacant. Code that runs for each packet reads single properties here, after
+  /// `index(of:)`, because the subscript copies the whole value.
   @usableFromInline package internal(set) var values: [Value?] = []
   /// The number of values.
   @usableFromInline package internal(set) var count = 0

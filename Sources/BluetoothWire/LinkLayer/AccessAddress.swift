@@ -1,7 +1,12 @@
 extension LL {
   /// Returns true if a connection may use this access address · Vol 6, Part B, 2.1.2.
   ///
-  /// - Parameter forCoded: true on a device that supports the LE Coded PHY, which imposes further requirements.
+  /// The specification's requirements, in the order of the conditions below: at most six consecutive equal bits; more
+  /// than one bit different from the advertising access address; four octets that are not all equal; at most 24
+  /// transitions; at least two transitions in the six most significant bits.
+  ///
+  /// - Parameter forCoded: true on a device that supports the LE Coded PHY. Then the least significant octet must have
+  ///   at least three ones, and the 16 least significant bits at most eleven transitions.
   package static func isValidAccessAddress(_ address: UInt32, forCoded: Bool = false) -> Bool {
     let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
     // Bit n is 1 if bit n of the address differs from bit n + 1.

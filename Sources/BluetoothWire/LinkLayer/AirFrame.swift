@@ -1,5 +1,5 @@
 extension LL {
-  /// Returns the packet in the format of a sniffer: access address, PDU and CRC, not whitened · Vol 6, Part B, 2.1.
+  /// Returns the packet as captures show it: access address, PDU and CRC, without whitening · Vol 6, Part B, 2.1.
   package static func airBytes(of packet: AirPacket) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(9 + packet.payload.count)

@@ -10,7 +10,7 @@ package enum LL {
   package static let minimumAuxiliaryFrameSpace = TimeSpan.microseconds(300)
 }
 
-/// A physical layer (PHY). A receiver is set to one PHY · Vol 6, Part A. The raw values are those of HCI.
+/// An LE PHY · Vol 6, Part A. A receiver receives on one PHY at a time. The raw values are those of HCI.
 package enum PHY: UInt8, Hashable, Sendable {
   case le1M = 1
   case le2M = 2
@@ -74,19 +74,19 @@ package enum Modulation: UInt8, Hashable, Sendable, CaseIterable {
 
 /// A link layer packet: the part that follows the preamble, before whitening · Vol 6, Part B, 2.1.
 ///
-/// The CRC is not stored: the octets and `crcInit` determine it, and capture writers compute it.
+/// The CRC is not stored: it is computed from the PDU and `crcInit` when a capture needs it.
 package struct AirPacket: Hashable, Sendable {
   package var accessAddress: UInt32
   /// The initial value of the CRC, 24 bits · 3.1.1.
   package var crcInit: UInt32
   /// The first two octets of the PDU, the first in the low byte. The second is the length of the payload.
   package var header: UInt16
-  /// True for a packet of the advertising physical channels or of a periodic one, false for a packet of a connection.
-  /// Only faults and captures that inspect packets use it; receivers ignore it.
+  /// True for a packet of an advertising or periodic physical channel, false for a packet of a connection. It is not
+  /// transmitted: only fault injection and captures use it.
   package var isAdvertising: Bool
   package var payload: ByteSlice
-  /// The payload before encryption; nil if it is not encrypted. Only faults and captures that inspect packets use it:
-  /// it is not transmitted, and receivers ignore it.
+  /// The payload before encryption; nil if `payload` is not encrypted. It is not transmitted: only fault injection and
+  /// captures use it.
   package var plainPayload: ByteSlice?
 
   package init(accessAddress: UInt32, crcInit: UInt32, header: UInt16, payload: ByteSlice) {

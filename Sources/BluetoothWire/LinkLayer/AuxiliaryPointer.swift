@@ -24,7 +24,7 @@ extension LL {
       self.isInLargeUnits = isInLargeUnits
     }
 
-    /// Creates the offset of a packet that starts exactly `span` later; `none` if that is more than 2.4576 s.
+    /// Creates the offset of a packet that starts exactly `span` later; `none` for 2.4576 s or more.
     package init(_ span: TimeSpan) {
       let isInLargeUnits = span >= Self.firstInLargeUnits
       let count = span.nanoseconds / (isInLargeUnits ? Self.largeUnit : Self.smallUnit).nanoseconds

@@ -8,7 +8,7 @@ extension LL {
     /// The polynomial with its coefficients in the order of `register`, without x²⁴.
     private static let polynomial: UInt32 = 0xDA_6000
 
-    /// The effect of eight steps of the register, for each octet.
+    /// The register after eight steps, by the octet in its low bits.
     private static let table: [UInt32] = (0..<256).map { octet in
       (0..<8).reduce(UInt32(octet)) { register, _ in register >> 1 ^ (register & 1 == 1 ? polynomial : 0) }
     }

@@ -12,8 +12,8 @@ extension LL {
         identifier: UInt16(truncatingIfNeeded: accessAddress >> 16) ^ UInt16(truncatingIfNeeded: accessAddress))
     }
 
-    /// Returns the channel of connection event number `event`, which counts from 0 without wrapping. `map` must be
-    /// valid.
+    /// Returns the channel of connection event number `event`. The number counts from 0 and, unlike connEventCounter,
+    /// does not wrap at 65,536. `map` must be valid.
     package func channel(event: Int, map: ChannelMap) -> ChannelIndex {
       switch self {
       case .algorithm1(let hopIncrement):

@@ -44,9 +44,9 @@ extension LL {
     }
   }
 
-  /// The maximum payload in octets that every device supports · 4.5.10. `maximumDataLength` is the maximum of the
-  /// specification.
+  /// The payload in octets that every device supports · 4.5.10.
   package static let minimumDataLength = 27
+  /// The maximum payload in octets, without MIC, with the Data Length Extension · 4.5.10.
   package static let maximumDataLength = 251
 
   /// Returns the duration on LE 1M of a data PDU with `octets` of payload, the MIC not counted · 4.5.10. Preamble,

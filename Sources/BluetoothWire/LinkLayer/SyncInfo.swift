@@ -6,7 +6,7 @@ extension LL {
     package static let size = 18
     /// The time that Offset Adjust adds.
     private static let adjustment = TimeSpan.microseconds(2_457_600)
-    /// The upper bound of all offsets, exclusive.
+    /// The exclusive upper bound of the offsets that the field can express: 4.9152 s.
     package static let reach = adjustment * 2
     /// The unit of Interval.
     package static let intervalUnit = TimeSpan.microseconds(1_250)
@@ -40,8 +40,8 @@ extension LL {
       self.eventCounter = eventCounter
     }
 
-    /// The minimum time to the AUX_SYNC_IND, which starts at most one unit of `offset` later. A new value of `reach`
-    /// or more means that there is no such packet.
+    /// The minimum time to the AUX_SYNC_IND, which starts at most one unit of `offset` later. Setting a value of
+    /// `reach` or more sets the offset 0, which announces no packet.
     package var span: TimeSpan {
       get { isAdjusted ? offset.span + Self.adjustment : offset.span }
       set {

@@ -1,7 +1,7 @@
 /// A level or a ratio of levels in steps of 1/256 dB. An absolute level is relative to 1 mW (dBm). Integer arithmetic
 /// gives the same result on every machine.
 ///
-/// Inlinable like `Instant`, because every reception is decided by sums and comparisons of levels.
+/// Inlinable like `Instant`, because sums and comparisons of levels decide every reception.
 @usableFromInline package struct Decibel: Hashable, Comparable, Sendable {
   /// The level in units of 1/256 dB.
   @usableFromInline package var steps: Int32

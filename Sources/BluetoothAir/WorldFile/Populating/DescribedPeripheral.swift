@@ -1,13 +1,13 @@
 import BluetoothLab
 import BluetoothProfiles
 
-/// A peripheral that a world file describes completely. Its characteristics have values that clients may change, and
-/// that it sends periodically to subscribed clients.
+/// A peripheral that a world file describes completely. GATT clients may write the values of its characteristics, and
+/// the peripheral notifies subscribed clients of values periodically.
 struct DescribedPeripheral: Accessory {
   /// A characteristic, and the sequence of its values.
   struct Characteristic: Hashable, Sendable {
     let path: CharacteristicPath
-    /// The values, used in sequence and then from the beginning.
+    /// The values of successive notifications; after the last one, the first one follows.
     let values: [[UInt8]]
     /// The period of notifications; nil: only a write causes one.
     let period: Duration?
@@ -29,7 +29,8 @@ struct DescribedPeripheral: Accessory {
       value = values.first ?? []
     }
 
-    /// Advances to the next value. Without one, the current value stays, even if a client wrote it.
+    /// Advances to the next value. If the file defines at most one value, the current value stays, even if a client
+    /// wrote it.
     fileprivate mutating func advance() {
       guard values.count > 1 else { return }
       value = values[next % values.count]
@@ -40,7 +41,7 @@ struct DescribedPeripheral: Accessory {
   var advertising = Advertising()
   var services: [AccessoryService<Self>] = []
   var appearance = Appearance(rawValue: 0)
-  /// The connection parameters that it requests after a connection; nil: none.
+  /// The connection parameters that the peripheral requests after each connection; nil: none.
   var connectionWish: PreferredConnectionParameters?
   private var characteristics: [Characteristic] = []
 
@@ -83,7 +84,7 @@ struct DescribedPeripheral: Accessory {
     schedule(&context)
   }
 
-  /// Updates the notification times: a period begins when a client subscribes, and again when it has passed.
+  /// Updates the notification times. A period begins when a client subscribes, and after each notification.
   private mutating func schedule(_ context: inout AccessoryContext) {
     var next: Duration?
     for index in characteristics.indices {

@@ -1,10 +1,10 @@
 import BluetoothLab
 
 extension WorldFile {
-  /// Adds the devices of the file to `world`, and sets its environment, interference and faults. In a world that runs
-  /// already, the changes take effect now; times in the file are those of the world.
+  /// Adds the devices of the file to `world`, and sets its environment, interference and faults. Times in the file are
+  /// times of the world, even if the world has been running before.
   ///
-  /// - Returns: the population, which assigns clients their places when they join.
+  /// - Returns: the population, to which the devices of clients are added when the clients join.
   @discardableResult
   package func populate(_ world: World) -> WorldPopulation {
     world.setEnvironment(environment)
@@ -26,9 +26,10 @@ extension WorldFile {
   }
 }
 
-/// The devices that a world file has added to a world, and the places of its clients.
+/// The devices that a world file has added to a world, and the file's settings for clients.
 package struct WorldPopulation: Sendable {
   private let clients: [WorldFile.Client]
+  /// The path losses to other devices and clients, by device or client name.
   private let losses: [String: [(other: String, decibels: Double)]]
   private let world: World
   private var devices: [String: RadioDevice] = [:]
@@ -44,12 +45,11 @@ package struct WorldPopulation: Sendable {
     self.losses = losses
   }
 
-  /// The device of this name: a device of the file, or a client that has been assigned its place; nil if there is none.
+  /// The device with this name: a device of the file, or the device of a client that has joined; nil if there is none.
   package subscript(_ name: String) -> RadioDevice? { devices[name] }
 
-  /// Assigns the place of a client to a device that was created with the client's name and options: starts its
-  /// movement, and sets its path losses to other devices. Does nothing if there is no such client. The place may be
-  /// assigned again after its device has left.
+  /// Applies the settings of a client to a device that was created with the client's name and options: starts the
+  /// device's movement, and sets its path losses to other devices. Does nothing if there is no such client.
   ///
   /// - Parameter client: the index of the client, from 0.
   package mutating func place(_ client: Int, for device: RadioDevice) {

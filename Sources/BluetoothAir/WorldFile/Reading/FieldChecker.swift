@@ -1,4 +1,4 @@
-/// Checks the values of a file against the shapes of their fields, and reports all that do not fit.
+/// Checks each value of a file against the shape of its field, and reports the values that do not fit.
 struct FieldChecker {
   var problems = ProblemList()
 

@@ -1,11 +1,12 @@
 import BluetoothLab
 
-/// Converts the values of a file to a world, and finds the problems that no single value shows: duplicate or unknown
-/// names, times out of order, and exceeded limits.
+/// Converts the values of a file to a `WorldFile`. `FieldChecker` has checked each value; the reader finds the problems
+/// that concern several values: duplicate or unknown names, times out of order, and exceeded limits.
 struct WorldReader {
   var problems: ProblemList
-  /// The place of each name's definition.
+  /// The location of the definition of each device's or client's name.
   private var names: [String: TextLocation] = [:]
+  /// The names in the order of their definitions.
   private var order: [String] = []
 
   init(problems: ProblemList) { self.problems = problems }
@@ -68,6 +69,7 @@ struct WorldReader {
 
   // MARK: Names
 
+  /// Reads and registers the name of a device or a client.
   private mutating func take(_ object: ObjectReader) -> String {
     guard let name = object.text("name") else { return "" }
     let place = object.place("name")
@@ -171,7 +173,7 @@ struct WorldReader {
     }
     var checker = FieldChecker()
     checker.check(value, .object(.fault), at: path)
-    // The checker has reported its problems already; the plan would report them again.
+    // The checker has reported these problems already; decoding the fault would report them again.
     guard checker.problems.isEmpty else { return nil }
     do throws(FaultProblem) {
       return try FaultText.fault(value)

@@ -62,8 +62,8 @@ extension LocatedValue {
     }
   }
 
-  /// The value as a finite number; nil if it is none. Digits with a leading zero are no number, because some YAML
-  /// readers take them for octal.
+  /// The value as a finite number; nil if it is not one. Digits with a leading zero are not a number, because some YAML
+  /// readers read them as octal.
   var number: Double? {
     guard let plain, !plain.isEmpty else { return nil }
     if let hexadecimal = Self.hexadecimal(plain) { return Double(hexadecimal) }
@@ -76,14 +76,15 @@ extension LocatedValue {
     return value
   }
 
-  /// Returns the value as an integer that `T` can hold, decimal or hexadecimal such as `0x1B`; nil if it is none.
+  /// Returns the value as an integer, decimal or hexadecimal such as `0x1B`; nil if it is not an integer or exceeds the
+  /// range of `T`.
   func whole<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
     guard let plain else { return nil }
     if let hexadecimal = Self.hexadecimal(plain) { return T(exactly: hexadecimal) }
     return number == nil ? nil : T(plain)
   }
 
-  /// The value as text: a quoted scalar, or a plain scalar with no other meaning; nil otherwise.
+  /// The value as text: a quoted scalar, or a plain scalar that is neither null, a Boolean nor a number; nil otherwise.
   var text: String? {
     switch content {
     case .quoted(let text): text
@@ -92,7 +93,7 @@ extension LocatedValue {
     }
   }
 
-  /// True for words that some YAML readers take for true or false.
+  /// True for words that some YAML readers read as true or false.
   private var looksLikeFlag: Bool {
     guard let plain else { return false }
     return ["true", "false", "yes", "no", "on", "off"].contains(plain.lowercased())

@@ -9,15 +9,16 @@ struct SyntaxProblem: Error, Hashable {
 
 /// Reads YAML, and therefore JSON, which is a subset of YAML.
 ///
-/// Anchors, aliases and tags are rejected: a world needs none, and ten lines of aliases can stand for billions of
-/// values. Yams can't reject them while it reads, and compares the keys of an object to any depth, so it must never see
-/// one. Each `&` and `*` that could begin one is replaced by a character that has no meaning in YAML and that no file
-/// may contain. If that character begins a plain scalar, the scalar was an anchor or an alias; elsewhere (in quotes,
-/// within a text, in comments) it was an ordinary character, and is restored.
+/// Anchors, aliases and tags are rejected: ten lines of nested aliases can stand for billions of values. Yams has no
+/// option to reject them, and expands them while it compares the keys of an object, so it must not see any. Therefore
+/// all `&` and `*` are masked before parsing, by characters that have no meaning in YAML and that no file may contain.
+/// If a mask begins a plain scalar, the scalar was an anchor or an alias. Elsewhere (in quotes, within a text, in
+/// comments) it was an ordinary character, and is restored.
 struct WorldSyntax {
   /// The largest nesting depth of lists and objects.
   static let maximumDepth = 32
 
+  /// The text with masks for `&` and `*`.
   private let masked: String
   private let hasMasks: Bool
 
