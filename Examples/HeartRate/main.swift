@@ -76,7 +76,7 @@ struct HeartRate: ParsableCommand {
     let (display, owner) = (ScriptedPrompts(.displayOnly), ScriptedPrompts(.keyboardOnly))
     owner.answer(.passkeyShown(by: display), to: .enterPasskey, after: .seconds(3))
     let strap = world.makeDevice(named: "sensor", DeviceOptions(), prompts: display, bondFolder: bonds)
-    let mobile = world.device(
+    let mobile = world.makeDevice(
       named: "phone", DeviceOptions(position: Position(x: distance)), prompts: owner, bondFolder: bonds)
     let sensor = Sensor(isProtected: protected, options: [CBManagerOptionAdapterKey: strap], log: log("sensor"))
     let phone = Phone(count: count, options: [CBManagerOptionAdapterKey: mobile], log: log("phone "))

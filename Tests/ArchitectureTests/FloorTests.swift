@@ -49,7 +49,7 @@ private struct House {
     // Read for each event of an app.
     "Sources/BluetoothDaemon/Sessions/EventBacklog.swift": ["Synchronization"],
     // Read for each command of an app.
-    "Sources/BluetoothDaemon/Sessions/StateCounter.swift": ["Synchronization"],
+    "Sources/BluetoothDaemon/Sessions/SessionCounters.swift": ["Synchronization"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],

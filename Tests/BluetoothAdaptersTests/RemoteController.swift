@@ -18,8 +18,8 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
     let closed: AsyncStream<Int>
     fileprivate let opening: AsyncStream<NIOLoopBound<H4Handler>>.Continuation
     fileprivate let closing: AsyncStream<Int>.Continuation
-    /// True if the controller answers commands.
-    let answers = NIOLockedValueBox(true)
+    /// True if the next command closes its link instead of being answered.
+    let closesAtNextCommand = NIOLockedValueBox(false)
 
     init() {
       (opened, opening) = AsyncStream.makeStream()
@@ -45,7 +45,11 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
     guard case .command(let opcode, _) = packet else { return }
     place.opcodes.withLockedValue { $0.append(opcode) }
-    guard place.answers.withLockedValue({ $0 }) else { return }
+    let closes = place.closesAtNextCommand.withLockedValue { closes in
+      defer { closes = false }
+      return closes
+    }
+    if closes { return link.close() }
     controller.receive(packet, at: .zero)
     while let answer = controller.takePacket() { link.send(answer) }
   }

@@ -77,13 +77,9 @@ struct TransportAdapterTests {
 
   @Test("A controller that disconnects during the start-up is reconnected to")
   func lossWhileStarting() async throws {
-    place.answers.withLockedValue { $0 = false }
+    place.closesAtNextCommand.withLockedValue { $0 = true }
     let listener = try await listen()
-    var links = place.opened.makeAsyncIterator()
     var app = app(listener.specifier)
-    let first = try #require(await links.next())
-    place.answers.withLockedValue { $0 = true }
-    try await closeAll(first)
     #expect(await app.nextState() == .resetting)
     #expect(await app.nextState() == .poweredOn)
     try await listener.close().get()

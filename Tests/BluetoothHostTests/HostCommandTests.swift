@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// Command flow control, and controllers that fail · Vol 4, Part E, 4.4.

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// ACL data and its flow control · Vol 4, Part E, 4.1.

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import TestVectors
 import Testing
 

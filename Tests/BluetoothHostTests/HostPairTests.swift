@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// Two hosts with one link between them, and controllers that relay their packets.

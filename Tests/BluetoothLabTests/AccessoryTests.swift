@@ -72,7 +72,7 @@ struct AccessoryTests {
     #expect(await meeting.world.run(until: { meeting.app.has(.notifying(true)) && other.has(.notifying(true)) }))
     await meeting.world.run(for: .seconds(2))
     meeting.app.peripheral?.setNotifyValue(false, for: try #require(meeting.app.characteristic(uuid)))
-    #expect(await meeting.world.run(until: { meeting.app.has("not notifying") }))
+    #expect(await meeting.world.run(until: { meeting.app.has(.notifying(false)) }))
     let before = other.values(of: uuid).count
     await meeting.world.run(for: .seconds(5))
     return other.values(of: uuid).count - before
@@ -177,7 +177,7 @@ struct AccessoryTests {
   func iBeacon() async throws {
     let uuid = try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
     let meeting = Encounter(
-      IBeacon(proximityUUID: uuid, major: 0x0102, minor: 0x0304, measuredPower: -59), .listen)
+      IBeacon(proximityUUID: uuid, major: 0x0102, minor: 0x0304, measuredPower: -59), plan: .listen)
     await meeting.world.run(for: .seconds(1))
     #expect((8...11).contains(meeting.app.sightings.count))
     let data = try #require(meeting.app.advertisement[CBAdvertisementDataManufacturerDataKey] as? Data)
@@ -191,6 +191,6 @@ struct AccessoryTests {
 }
 
 extension Characteristic {
-  /// The UUID as text, which an `PhoneApp` expects.
+  /// The UUID as text, which a `PhoneApp` expects.
   fileprivate var uuidString: String { path.characteristic.description }
 }

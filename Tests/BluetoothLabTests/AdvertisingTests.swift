@@ -21,7 +21,7 @@ struct AdvertisingTests {
       .flags(), .serviceData(of: 0x1809, Array(repeating: 1, count: 30)), long,
     ])
     #expect(fitting.octets.count == 31)
-    #expect(fitting.structures.map(\.type) == [0x01, 0x08])
+    #expect(fitting.structures.map(\.type) == [.flags, .shortenedLocalName])
   }
 
   @Test("A schedule of 20 ms for 30 s and then 1 s is followed")

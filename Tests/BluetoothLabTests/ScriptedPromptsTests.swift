@@ -80,7 +80,7 @@ struct ScriptedPromptsTests {
     desk.withdraw(id)
     #expect(user.shownPasskey == nil)
     #expect(user.asked.first?.isWithdrawn == true)
-    #expect(user.asked.first?.keypresses == [.digitEntered])
+    #expect(user.asked.first?.keypresses == [.passkeyDigitEntered])
 
     let other = ScriptedPrompts(.displayOnly)
     other.answer(.no, to: .showPasskey)

@@ -66,6 +66,8 @@ import Testing
     #expect(format.unit == .degreeCelsius)
     #expect(
       format.description == "format sint16, exponent -2, unit Celsius temperature (degree Celsius), description left")
+    let foreign = try PresentationFormat([0x04, 0, 0xAD, 0x27, 2, 0, 1])
+    #expect(foreign.description == "format uint8, exponent 0, unit percentage, description 256 of namespace 2")
     #expect(PresentationFormat.Description(number: 3).name == "number 3")
     #expect(PresentationFormat.Description(number: 0).name == nil)
     #expect(PresentationFormat.Description(number: 0x111).name == nil)

@@ -71,17 +71,17 @@ package struct WorldFile: Sendable {
   /// Reads a regular file, the standard input (`-`), or a file that the shell has opened (`/dev/fd/63`). Other FIFOs
   /// and devices are rejected, because reading them could block for ever.
   ///
-  /// - Throws: `Failure` with all problems, or with the reason why the file can't be read.
-  package init(path: String) throws(Failure) {
+  /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
+  package init(path: String) throws(WorldFileFailure) {
     let data: Data
     do {
       let file = try Self.open(path)
       defer { try? file.close() }
       data = try file.read(upToCount: Self.maximumSize + 1) ?? Data()
-    } catch let failure as Failure {
+    } catch let failure as WorldFileFailure {
       throw failure
     } catch {
-      throw Failure(file: path, "can't read the file: \(Self.reason(error))")
+      throw WorldFileFailure(file: path, "can't read the file: \(Self.reason(error))")
     }
     try self.init(data: data, named: path)
   }
@@ -89,12 +89,12 @@ package struct WorldFile: Sendable {
   /// Reads the text of a world file.
   ///
   /// - Parameter name: the name of the text in error messages.
-  /// - Throws: `Failure` with all problems.
-  package init(text: String, named name: String = "world") throws(Failure) {
+  /// - Throws: `WorldFileFailure` with all problems.
+  package init(text: String, named name: String = "world") throws(WorldFileFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
     let root: LocatedValue
     do throws(SyntaxProblem) { root = try WorldSyntax.read(text) } catch {
-      throw Failure(file: name, error.reason, at: error.place)
+      throw WorldFileFailure(file: name, error.reason, at: error.place)
     }
     var checker = FieldChecker()
     checker.check(root, .object(.world), at: .root)
@@ -104,9 +104,11 @@ package struct WorldFile: Sendable {
     self = file
   }
 
-  private init(data: Data, named name: String) throws(Failure) {
+  private init(data: Data, named name: String) throws(WorldFileFailure) {
     guard data.count <= Self.maximumSize else { throw Self.tooLong(name) }
-    guard let text = String(validating: data, as: UTF8.self) else { throw Failure(file: name, "not valid UTF-8") }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw WorldFileFailure(file: name, "not valid UTF-8")
+    }
     try self.init(text: text, named: name)
   }
 
@@ -124,13 +126,13 @@ package struct WorldFile: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
     else {
-      throw Failure(file: path, "not a regular file")
+      throw WorldFileFailure(file: path, "not a regular file")
     }
     return file
   }
 
-  private static func tooLong(_ name: String) -> Failure {
-    Failure(file: name, "file too large: expected at most \(maximumSize) octets")
+  private static func tooLong(_ name: String) -> WorldFileFailure {
+    WorldFileFailure(file: name, "file too large: expected at most \(maximumSize) octets")
   }
 
   private static func reason(_ error: any Error) -> String {

@@ -191,7 +191,8 @@ struct DiscoveryProcedure {
       else { return .failed(.invalidResponse) }
       characteristics.append(
         GATTCharacteristic(
-          declaration: element.handle, value: value, properties: GATTProperties(rawValue: properties), uuid: uuid))
+          declaration: element.handle, value: value, properties: CharacteristicProperties(rawValue: properties),
+          uuid: uuid))
     }
     guard let last = characteristics.last?.declaration, last < range.upperBound else { return finish() }
     return findCharacteristics(in: last + 1...range.upperBound)

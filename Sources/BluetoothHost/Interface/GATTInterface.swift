@@ -75,7 +75,9 @@ package struct GATTCharacteristic: Hashable, Sendable {
   package var value: AttributeHandle
   package var properties: CharacteristicProperties
   package var uuid: BluetoothUUID
-  package init(declaration: AttributeHandle, value: AttributeHandle, properties: CharacteristicProperties, uuid: BluetoothUUID) {
+  package init(
+    declaration: AttributeHandle, value: AttributeHandle, properties: CharacteristicProperties, uuid: BluetoothUUID
+  ) {
     self.declaration = declaration
     self.value = value
     self.properties = properties

@@ -66,6 +66,12 @@ public struct PresentationFormat: CharacteristicValue {
       ]
       return places.indices.contains(Int(number) - 0x100) ? places[Int(number) - 0x100] : nil
     }
+
+    /// The name, or the numbers of a description without one; nil for the number 0 of the SIG, "unknown".
+    var text: String? {
+      if let name { return name }
+      return self == Description() ? nil : "\(number) of namespace \(namespace)"
+    }
   }
 
   public var format: Format
@@ -100,7 +106,7 @@ public struct PresentationFormat: CharacteristicValue {
 
   public var fields: [ValueField] {
     var fields = [ValueField("format", format), ValueField("exponent", exponent), ValueField("unit", unit)]
-    fields.add("description", details.name)
+    fields.add("description", details.text)
     return fields
   }
 }

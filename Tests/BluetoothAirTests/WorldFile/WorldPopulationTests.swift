@@ -142,7 +142,8 @@ struct WorldPopulationTests {
     let scene = Scene(file)
     let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(2))
-    #expect(Set(phone.sightings(of: "strong").map(\.level)) == [8 - 60 + 2 + 5])
+    let levels = Set(phone.sightings(of: "strong").map(\.level))
+    #expect(levels == [8 - 60 + 2 + 5] as Set<Double>)
   }
 
   @Test("Interference in a file disturbs the band")

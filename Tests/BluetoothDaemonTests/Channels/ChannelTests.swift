@@ -189,10 +189,10 @@ struct ChannelTests {
     #expect(links[0].channels.entries.isEmpty && links[0].channels.opening.isEmpty)
   }
 
-  @Test("An event that the app never takes closes its channel")
-  func lostEvent() throws {
+  @Test("A channel that its app receives and does not keep is closed")
+  func unusedChannel() throws {
     let here = try open(try publish(sensor), by: phone)
-    _ = sensor.recorder.take()
+    _ = try accepted(sensor)
     air.run()
     #expect(here.pipe.end == .closed)
   }

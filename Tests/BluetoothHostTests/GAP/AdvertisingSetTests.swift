@@ -1,4 +1,5 @@
 import BluetoothWire
+import TestSupport
 import Testing
 
 @testable import BluetoothHost

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// Links whose LE Connection Complete or Disconnection Complete does not arrive.

@@ -12,7 +12,8 @@ struct GATTSignedWriteTests {
 
   private static func client(
     _ properties: CharacteristicProperties = [.read, .authenticatedSignedWrites],
-    _ permissions: AttributePermissions = [.readable, .writeable], verifier: SignatureVerifier? = SignatureVerifier(key: key)
+    _ permissions: AttributePermissions = [.readable, .writeable],
+    verifier: SignatureVerifier? = SignatureVerifier(key: key)
   ) -> HostileClient {
     var client = HostileClient(
       GATTCharacteristicDefinition(uuid: 0x2A39, properties: properties, permissions: permissions, value: [0]))

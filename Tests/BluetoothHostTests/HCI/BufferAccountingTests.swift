@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// The accounting of the controller's buffers · Vol 4, Part E, 4.1, 4.3.

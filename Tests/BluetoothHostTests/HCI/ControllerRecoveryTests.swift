@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// The recovery of controllers that fail or stop answering · Vol 4, Part E, 4.4, 7.3.2, 7.7.16.

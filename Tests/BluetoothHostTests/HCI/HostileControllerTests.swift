@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// The rows of the project's table of hostile peers for the interface between host and controller. Each ends with the

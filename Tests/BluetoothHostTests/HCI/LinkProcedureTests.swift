@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// The link layer procedures that a host starts · Vol 6, Part B, 5.1.

@@ -56,14 +56,14 @@ import Testing
 
   @Test("4.18 The GAP and GATT services are hidden")
   func hiddenServices() {
-    let air = Air()
+    let air = TwoDeviceFixture()
     let peripheral = air.connect()
     peripheral.discoverServices(nil)
     air.expect("services")
-    #expect(peripheral.services?.map(\.uuid) == [Air.service])
+    #expect(peripheral.services?.map(\.uuid) == [TwoDeviceFixture.service])
     peripheral.discoverServices([CBUUID(string: "1800"), CBUUID(string: "1801")])
     air.expect("services")
-    #expect(peripheral.services?.map(\.uuid) == [Air.service])
+    #expect(peripheral.services?.map(\.uuid) == [TwoDeviceFixture.service])
   }
 
   @Test(
