@@ -56,18 +56,27 @@ final class VirtualDevice: WorldDevice {
   // MARK: Participant
 
   @exclusivity(unchecked) private(set) var deadline: Instant?
+  /// The daemon's deadline after the daemon's latest input.
+  @exclusivity(unchecked) private var daemonDeadline: Instant?
 
   func timeReached(_ now: Instant) {
     guard let parts else { return }
-    parts.station.timeReached(now) { parts.daemon.receive($0, at: now) }
-    if let deadline = parts.daemon.deadline, deadline <= now { parts.daemon.timeReached(now) }
-    exchange(parts, at: now)
+    var hasChanged = false
+    parts.station.timeReached(now) {
+      parts.daemon.receive($0, at: now)
+      hasChanged = true
+    }
+    if let deadline = hasChanged ? parts.daemon.deadline : daemonDeadline, deadline <= now {
+      parts.daemon.timeReached(now)
+      hasChanged = true
+    }
+    exchange(parts, daemonHasChanged: hasChanged, at: now)
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
     guard let parts else { return }
     parts.station.radio(event, at: now)
-    exchange(parts, at: now)
+    exchange(parts, daemonHasChanged: false, at: now)
   }
 
   func takeRadioCommand() -> RadioCommand? { parts?.station.takeRadioCommand() }
@@ -93,12 +102,12 @@ final class VirtualDevice: WorldDevice {
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
     guard let parts, events.isEmpty else { return nil }
-    return parts.station.openLoopAdvertising(at: now, hostDeadline: parts.daemon.deadline)
+    return parts.station.openLoopAdvertising(at: now, hostDeadline: daemonDeadline)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
     guard let parts, let skipped = parts.station.skip(until: limit) else { return nil }
-    noteDeadline(parts)
+    deadline = earliest(parts.station.deadline, daemonDeadline)
     return skipped
   }
 
@@ -169,25 +178,30 @@ final class VirtualDevice: WorldDevice {
 
   /// Passes packets between host and controller until neither side has any. HCI transfers take no simulated time.
   /// Called after every change to a part.
-  private func exchange(_ parts: Parts, at now: Instant) {
-    collectEvents(parts)
+  ///
+  /// - Parameter daemonHasChanged: false if the daemon has had no input since the last call. Most events of the radio
+  ///   do not reach the daemon, so its output and its deadline are the same as before.
+  private func exchange(_ parts: Parts, daemonHasChanged: Bool = true, at now: Instant) {
+    var hasChanged = daemonHasChanged
     while true {
-      while let packet = parts.daemon.takePacket() { parts.station.receive(packet, at: now) }
+      if hasChanged {
+        collectEvents(parts)
+        while let packet = parts.daemon.takePacket() { parts.station.receive(packet, at: now) }
+      }
       guard parts.station.sendPacket(at: now, toHost: { parts.daemon.receive($0, at: now) }) else { break }
-      collectEvents(parts)
+      hasChanged = true
     }
-    holdLinks(parts)
-    noteDeadline(parts)
+    if hasChanged {
+      holdLinks(parts)
+      daemonDeadline = parts.daemon.deadline
+    }
+    deadline = earliest(parts.station.deadline, daemonDeadline)
   }
 
   /// Tells the controller on which links it must accept no data from the peers, because the apps do not read theirs
   /// (flow control of the link layer).
   private func holdLinks(_ parts: Parts) {
     if parts.daemon.heldLinksChanged { parts.station.controller.holdLinks(parts.daemon.takeHeldLinks()) }
-  }
-
-  private func noteDeadline(_ parts: Parts) {
-    deadline = earliest(parts.station.deadline, parts.daemon.deadline)
   }
 
   private func collectEvents(_ parts: Parts) {

@@ -50,6 +50,8 @@ private struct House {
     "Sources/BluetoothDaemon/Sessions/EventBacklog.swift": ["Synchronization"],
     // Read for each command of an app.
     "Sources/BluetoothDaemon/Sessions/SessionCounters.swift": ["Synchronization"],
+    // Creates the tables of sessions at first use, so that an adapter without apps has none.
+    "Sources/BluetoothDaemon/Sessions/LocalSessions.swift": ["Synchronization"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],

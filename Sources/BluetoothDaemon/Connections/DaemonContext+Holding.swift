@@ -77,6 +77,9 @@ struct BacklogState {
     if notes.count < Self.maximumNotes { notes.append(line) }
   }
 
+  /// True if `takeNotes` returns lines.
+  var hasNotes: Bool { !notes.isEmpty }
+
   /// Removes and returns the lines for the log.
   mutating func takeNotes() -> [String] {
     defer { notes.removeAll() }

@@ -147,7 +147,10 @@ package struct Daemon: ~Copyable {
   }
 
   /// Removes and returns the lines about bonds and blocked apps for the log.
-  package mutating func takeNotes() -> [String] { bonds.takeNotes() + context.backlogs.takeNotes() }
+  package mutating func takeNotes() -> [String] {
+    guard bonds.hasNotes || context.backlogs.hasNotes else { return [] }
+    return bonds.takeNotes() + context.backlogs.takeNotes()
+  }
 
   /// True if the result of `takeHeldLinks` has changed.
   package var heldLinksChanged: Bool { context.backlogs.heldLinksChanged }

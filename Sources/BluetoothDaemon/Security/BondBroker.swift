@@ -18,6 +18,9 @@ struct BondBroker {
     for record in records { adopt(record, &context) }
   }
 
+  /// True if `takeNotes` returns lines.
+  var hasNotes: Bool { bonds.hasNotes }
+
   /// Removes and returns the lines about bonds for the log.
   mutating func takeNotes() -> [String] { bonds.takeNotes() }
 

@@ -162,6 +162,10 @@ struct BondManager {
     }
   }
 
+  /// True if `takeNotes` returns lines.
+  var hasNotes: Bool { !notes.isEmpty }
+
+  /// Removes and returns the lines for the log.
   mutating func takeNotes() -> [String] {
     defer { notes.removeAll() }
     return notes

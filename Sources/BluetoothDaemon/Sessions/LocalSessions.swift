@@ -1,5 +1,6 @@
 import BluetoothWire
 import NIOConcurrencyHelpers
+import Synchronization
 
 /// The sessions of one adapter whose clients are in the daemon's process: the transport between both ends. It passes
 /// requests on through a queue and events by calls, and holds the memory that both ends share (`SessionCounters`,
@@ -29,7 +30,15 @@ package final class LocalSessions: Sendable {
 
   /// The queue of requests to the daemon.
   package let requests = RequestQueue()
-  private let state = NIOLockedValueBox(State())
+  /// Created with the first session or channel, because a crowd has thousands of adapters that no app uses.
+  private let lazyState = AtomicLazyReference<SharedState>()
+  private var state: NIOLockedValueBox<State> {
+    (lazyState.load() ?? lazyState.storeIfNil(SharedState())).box
+  }
+
+  private final class SharedState: Sendable {
+    let box = NIOLockedValueBox(State())
+  }
 
   package init() {}
 

@@ -14,7 +14,9 @@ package struct AdapterFeatures: OptionSet, Sendable {
 
 /// The adapter's knowledge of its peers and of apps' permission to use the adapter. Every thread can read it without
 /// waiting for the executor, which alone writes it.
-package final class PeerDirectory: Sendable {
+///
+/// All copies are the same directory.
+package struct PeerDirectory: Sendable {
   private struct Connected {
     var handle: PeerHandle
     var services: [BluetoothUUID]
@@ -37,13 +39,13 @@ package final class PeerDirectory: Sendable {
   /// The permission of apps to use the adapter.
   package var access: AppAccess {
     get { state.withLockedValue { $0.access } }
-    set { state.withLockedValue { $0.access = newValue } }
+    nonmutating set { state.withLockedValue { $0.access = newValue } }
   }
 
   /// The features of the adapter's controller; empty until the adapter is powered on for the first time.
   package internal(set) var features: AdapterFeatures {
     get { state.withLockedValue { $0.features } }
-    set { state.withLockedValue { $0.features = newValue } }
+    nonmutating set { state.withLockedValue { $0.features = newValue } }
   }
 
   /// Returns the peer with that identifier; nil if this adapter does not know it.

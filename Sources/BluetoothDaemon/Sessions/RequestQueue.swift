@@ -9,7 +9,9 @@ package protocol AdapterExecutor: AnyObject, Sendable {
 }
 
 /// The only path from apps' threads to an adapter's executor. It keeps the order and never blocks the sender.
-package final class RequestQueue: Sendable {
+///
+/// All copies are the same queue.
+package struct RequestQueue: Sendable {
   private struct State {
     var requests: Deque<DaemonRequest> = []
     weak var executor: (any AdapterExecutor)?
