@@ -56,7 +56,8 @@ public class RadioDevice: @unchecked Sendable {
   }
 }
 
-/// A device of a world for managers: pass it under `CBManagerOptionAdapterKey`.
+/// A device of a world for managers. Managers use it if it is the value of their option `CBManagerOptionAdapterKey`, if
+/// it is the default device (`World.makeDefault`), or if they are created inside `run`.
 public final class Device: RadioDevice, @unchecked Sendable {
   private let virtual: VirtualAdapter
 
@@ -64,6 +65,39 @@ public final class Device: RadioDevice, @unchecked Sendable {
     virtual = adapter
     super.init(name: name, radio: radio, world: world)
   }
+
+  /// Calls `body`. Managers that `body` creates without `CBManagerOptionAdapterKey` use this device, also in the tasks
+  /// that `body` creates, but not in detached tasks and on other dispatch queues. Two apps in one process so use two
+  /// devices.
+  public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try DefaultAdapter.$ofTask.withValue(virtual) { try body() }
+  }
+}
+
+extension Device {
+  // In an extension: the formatter takes two forms of one method in one place for ambiguous.
+  /// Calls `body`, like the synchronous method.
+  public nonisolated(nonsending) func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    try await DefaultAdapter.$ofTask.withValue(virtual) { try await body() }
+  }
+}
+
+extension World {
+  /// Makes `device` the device of all managers that are created from now on without `CBManagerOptionAdapterKey`, in the
+  /// whole process: an app joins the world without a change. It replaces the default device of any other world, and
+  /// takes precedence over the environment variable `COREBLUETOOTH_ADAPTER`.
+  ///
+  /// - Parameter device: a device of this world. A device of another world stops the program.
+  public func makeDefault(_ device: Device) {
+    guard device.world === self else {
+      fatalError("the device \"\(device.name)\" belongs to another world than the one that makes it the default")
+    }
+    DefaultAdapter.ofProcess = device.adapter
+  }
+
+  /// Makes managers that are created from now on without `CBManagerOptionAdapterKey` use the adapter of the environment
+  /// variable `COREBLUETOOTH_ADAPTER` again.
+  public static func removeDefault() { DefaultAdapter.ofProcess = nil }
 }
 
 extension Device: AdapterSource {

@@ -7,7 +7,8 @@
 ///
 /// The value is a `String` that specifies an adapter, in the format of the environment variable
 /// `COREBLUETOOTH_ADAPTER` (`virtual`, `tcp:HOST:PORT` …), or an object that has an adapter, such as a device of a
-/// `BluetoothLab` world. Any other value leaves the manager in the state `unsupported` and logs the expected format.
+/// `BluetoothLab` world. Without the key, the manager uses the default device of a world (`World.makeDefault`), else
+/// the adapter that `COREBLUETOOTH_ADAPTER` specifies, else `virtual`. Any other value leaves the manager in the state `unsupported` and logs the expected format.
 public let CBManagerOptionAdapterKey: String = "CBManagerOptionAdapter"
 
 /// The key for the HCI error code (Core Specification Vol 1, Part F) that caused a `CBError`, an extension of this

@@ -3,7 +3,8 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Selects the adapter of a manager: from its option, else from the environment, else the default.
+/// Selects the adapter of a manager: from its option, else the default device of a world, else from the environment,
+/// else the device of the process.
 enum AdapterSelection {
   static let environmentVariable = "COREBLUETOOTH_ADAPTER"
   static let standard = "virtual"
@@ -37,12 +38,29 @@ enum AdapterSelection {
           + " device of a BluetoothLab world")
       return nil
     case nil:
+      if let adapter = DefaultAdapter.current { return adapter }
       // Scripts set an empty value to unset the variable.
       guard let specifier = ProcessInfo.processInfo.environment[environmentVariable], !specifier.isEmpty else {
+        noteSolitude()
         return adapter(named: standard, by: "the default")
       }
       return adapter(named: specifier, by: "the environment variable \(environmentVariable)")
     }
+  }
+
+  private static let solitudeWasLogged = NIOLockedValueBox(false)
+
+  /// Logs, once in a process, that the manager is alone on its air.
+  private static func noteSolitude() {
+    let isFirst = solitudeWasLogged.withLockedValue { wasLogged in
+      defer { wasLogged = true }
+      return !wasLogged
+    }
+    guard isFirst else { return }
+    Log.hint(
+      "this program uses a simulated adapter with no other device in range. To meet devices, make a device of a"
+        + " BluetoothLab world the default (World.makeDefault), or name an adapter in \(environmentVariable), such as"
+        + " tcp:HOST:PORT of \"ble air\" or hci:0")
   }
 
   private static func adapter(named specifier: String, by origin: String) -> (any Adapter)? {

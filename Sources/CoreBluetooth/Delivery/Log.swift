@@ -20,6 +20,9 @@ enum Log {
   /// Logs a request that has another effect than the app may expect.
   static func warning(_ text: String) { logger.warning("\(text.printable)") }
 
+  /// Logs what the developer can do to get another result.
+  static func hint(_ text: String) { logger.notice("\(text.printable)") }
+
   /// Logs a fact that helps to explain an app's behaviour and is not a mistake.
   static func note(_ text: String) { logger.debug("\(text.printable)") }
 
