@@ -121,7 +121,7 @@ final class Host {
   }
 
   /// Sets the maximum time that `packets` waits.
-  func setPatience(milliseconds: Int) {
+  func setTimeout(milliseconds: Int) {
     var limit = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }

@@ -115,7 +115,7 @@ private final class Receiver: @unchecked Sendable {
   init(_ host: Host, octets: Int) {
     self.host = host
     self.octets = octets
-    host.setPatience(milliseconds: 200)
+    host.setTimeout(milliseconds: 200)
   }
 
   func run() {

@@ -52,11 +52,11 @@ final class Crowd {
   private func context(of number: Int) -> String {
     let reader = readers[number]
     let since = reader.lastValueAt - .seconds(5)
-    let strikes = world.faultEvents.filter {
+    let events = world.faultEvents.filter {
       ["counter \(number)", "phone \(number)"].contains($0.device) && $0.layer != .air && $0.time > since
     }
     return
-      ([reader.history.joined(separator: ", ")] + strikes.prefix(12).map { "\($0.time) \($0.device) \($0.description)" })
+      ([reader.history.joined(separator: ", ")] + events.prefix(12).map { "\($0.time) \($0.device) \($0.description)" })
       .map { "\n    " + $0 }.joined()
   }
 
@@ -65,12 +65,12 @@ final class Crowd {
     let all = readers.flatMap(\.problems)
     var problems = Array(all.dropFirst(problemsSeen))
     problemsSeen = all.count
-    let patience = notificationPeriod * 3 + .seconds(10)
-    for (number, reader) in readers.enumerated() where world.now - reader.lastValueAt > patience {
+    let maximumGap = notificationPeriod * 3 + .seconds(10)
+    for (number, reader) in readers.enumerated() where world.now - reader.lastValueAt > maximumGap {
       problems.append("counter \(number): no value since \(reader.lastValueAt), now \(world.now)" + context(of: number))
     }
     return PeriodResult(
-      radioTime: world.now, octets: UInt64(allocation_octets_in_use()), faults: world.faultStrikeCount,
+      radioTime: world.now, octets: UInt64(allocation_octets_in_use()), faults: world.faultEventCount,
       values: readers.reduce(0) { $0 + $1.values }, problems: problems)
   }
 }

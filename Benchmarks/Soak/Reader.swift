@@ -7,7 +7,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private static let service = CBUUID(string: "1815")
   private static let value = CBUUID(string: "2A58")
 
-  private let wanted: String
+  private let sensorName: String
   private let now: () -> Duration
   private var central: CBCentralManager?
   private var peripheral: CBPeripheral?
@@ -37,7 +37,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   }
 
   init(of counter: String, on device: Device, now: @escaping () -> Duration) {
-    wanted = counter
+    sensorName = counter
     self.now = now
     super.init()
     central = CBCentralManager(delegate: self, queue: nil, options: [CBManagerOptionAdapterKey: device])
@@ -56,7 +56,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   func centralManager(
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
   ) {
-    guard self.peripheral == nil, advertisementData[CBAdvertisementDataLocalNameKey] as? String == wanted else {
+    guard self.peripheral == nil, advertisementData[CBAdvertisementDataLocalNameKey] as? String == sensorName else {
       return
     }
     self.peripheral = peripheral
@@ -120,11 +120,11 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
       return
     }
     if let last {
-      if number < last { problems.append("\(wanted): \(number) after \(last) at \(now())") }
+      if number < last { problems.append("\(sensorName): \(number) after \(last) at \(now())") }
       if number == last { repeated += 1 }
     }
     if isCalm, let lastInCalm, number != lastInCalm + 1 {
-      problems.append("\(wanted): \(number) after \(lastInCalm) without a fault at \(now())")
+      problems.append("\(sensorName): \(number) after \(lastInCalm) without a fault at \(now())")
     }
     last = max(last ?? 0, number)
     lastInCalm = isCalm ? number : nil

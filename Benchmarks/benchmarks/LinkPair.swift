@@ -22,7 +22,7 @@ final class LinkPair {
     }
     (central, peripheral) = (hosts[0], hosts[1])
     radios = hosts.enumerated().map { index, host in
-      engine.mailbox.addDevice(
+      engine.requestQueue.addDevice(
         radio: RadioProperties(position: GridPosition(metresX: distance * Double(index), y: 0, z: 0))
       ) { _, _ in host }
     }
@@ -63,7 +63,7 @@ final class LinkPair {
 }
 
 /// A minimal host that connects and sends as many packets as its controller accepts. Confined to its world.
-final class LinkHost: Participant, @unchecked Sendable {
+final class LinkHost: SimulatedDevice, @unchecked Sendable {
   private static let key = UInt128(0x1234_5678)
   private var controller: Controller
   private let pool: PacketPool
@@ -126,7 +126,7 @@ final class LinkHost: Participant, @unchecked Sendable {
     send(.leEnableEncryption(handle, random: 1, encryptedDiversifier: 2, longTermKey: Self.key))
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   var deadline: Instant? { controller.deadline }
 
@@ -143,7 +143,7 @@ final class LinkHost: Participant, @unchecked Sendable {
   }
 
   func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func takeMail(at now: Instant) { self.now = now }
+  func processRequests(at now: Instant) { self.now = now }
   var hasDelivery: Bool { false }
   func deliverNext() {}
 

@@ -56,7 +56,7 @@ private final class Star {
         pool: engine.pool)
     }
     radios = hosts.enumerated().map { number, host in
-      engine.mailbox.addDevice(
+      engine.requestQueue.addDevice(
         radio: RadioProperties(position: GridPosition(metresX: number == 0 ? 0 : 2, y: 0, z: 0))
       ) { _, _ in host }
     }
@@ -89,7 +89,7 @@ private final class Star {
 }
 
 /// A host that keeps two packets of 27 octets in flight on each of its connections. Confined to its world.
-private final class StarHost: Participant, @unchecked Sendable {
+private final class StarHost: SimulatedDevice, @unchecked Sendable {
   private var controller: Controller
   private let pool: PacketPool
   private let payload = ByteSlice(Array(repeating: 0x5A, count: 27))
@@ -142,7 +142,7 @@ private final class StarHost: Participant, @unchecked Sendable {
             minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 400))))
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   var deadline: Instant? { controller.deadline }
 
@@ -159,7 +159,7 @@ private final class StarHost: Participant, @unchecked Sendable {
   }
 
   func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func takeMail(at now: Instant) { self.now = now }
+  func processRequests(at now: Instant) { self.now = now }
   var hasDelivery: Bool { false }
   func deliverNext() {}
 

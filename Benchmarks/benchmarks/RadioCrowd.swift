@@ -17,11 +17,11 @@ enum RadioCrowd {
     of count: Int, interval: TimeSpan, radioSeconds: Int64, divisor: Int
   ) throws -> Measurement {
     let count = max(10, count / divisor)
-    let (world, ears) = world(of: count, interval: interval, scanners: scanners)
+    let (world, scannerDevices) = world(of: count, interval: interval, scanners: scanners)
     world.run(for: interval * 2)
-    let before = ears.reduce(0) { $0 + $1.reports }
+    let before = scannerDevices.reduce(0) { $0 + $1.reports }
     let time = bestTime(of: 3) { world.run(for: .seconds(radioSeconds)) }
-    let reports = (ears.reduce(0) { $0 + $1.reports } - before) / 3 / Int(radioSeconds)
+    let reports = (scannerDevices.reduce(0) { $0 + $1.reports } - before) / 3 / Int(radioSeconds)
     return Measurement(
       name: "radio seconds per second, \(count.grouped) advertisers at \(interval.text)",
       result: (Double(radioSeconds) / time).rounded(to: 1), aim: "20 (first: 5)",
@@ -102,7 +102,7 @@ final class ControllerWorld {
         random: engine.generator.split("device \(number)"), pool: engine.pool),
       pool: engine.pool)
     nonisolated(unsafe) let added = device
-    device.radio = engine.mailbox.addDevice(radio: RadioProperties(position: position)) { _, _ in added }
+    device.radio = engine.requestQueue.addDevice(radio: RadioProperties(position: position)) { _, _ in added }
     engine.settle()
     device.world = engine
     return device
@@ -116,7 +116,7 @@ final class ControllerWorld {
 }
 
 /// A controller that advertises or scans.
-final class ControllerDevice: Participant {
+final class ControllerDevice: SimulatedDevice {
   @exclusivity(unchecked) private var controller: Controller
   private let pool: PacketPool
   fileprivate(set) var radio = RadioID.none
@@ -141,18 +141,18 @@ final class ControllerDevice: Participant {
           minimumInterval: units, maximumInterval: units, type: type, ownAddressType: .public)))
     send(.leSetAdvertisingData(ByteSlice([0x1E, 0xFF] + Array(repeating: 0x5A, count: 29))))
     self.start = start
-    attend()
+    processOutput()
   }
 
   func scan() {
     send(
       .leSetScanParameters(HCI.ScanParameters(isActive: false, interval: 48, window: 48, ownAddressType: .public)))
     send(.leSetScanEnable(true, filterDuplicates: false))
-    attend()
+    processOutput()
   }
 
   /// Makes the engine execute the controller's radio command.
-  func attend() { world?.with(radio) { _ in } }
+  func processOutput() { world?.with(radio) { _ in } }
 
   private func send(_ command: HCI.Command) {
     controller.receive(command.packet(in: pool), at: world?.now ?? .zero)
@@ -165,7 +165,7 @@ final class ControllerDevice: Participant {
     }
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   var deadline: Instant? { earliest(start, controller.deadline) }
 
@@ -188,7 +188,7 @@ final class ControllerDevice: Participant {
     start == nil ? controller.openLoopAdvertising(at: now) : nil
   }
   func skip(until limit: Instant) -> SkippedPackets? { controller.skip(until: limit) }
-  func takeMail(at now: Instant) {}
+  func processRequests(at now: Instant) {}
   var hasDelivery: Bool { false }
   func deliverNext() {}
 }

@@ -15,7 +15,7 @@ final class SecurePair {
     central = try SecureHost(.central, in: engine)
     peripheral = try SecureHost(.peripheral, in: engine)
     radios = [central, peripheral].enumerated().map { index, host in
-      engine.mailbox.addDevice(
+      engine.requestQueue.addDevice(
         radio: RadioProperties(position: GridPosition(metresX: 2 * Double(index), y: 0, z: 0))
       ) { _, _ in host }
     }
@@ -74,7 +74,7 @@ final class SecurePair {
 }
 
 /// A host that reads or notifies at the maximum rate. Confined to its world.
-final class SecureHost: Participant, @unchecked Sendable {
+final class SecureHost: SimulatedDevice, @unchecked Sendable {
   private static let addresses = [
     DeviceAddress(0xC0FF_EE00_0001, .random), DeviceAddress(0xC0FF_EE00_0002, .random),
   ]
@@ -157,7 +157,7 @@ final class SecureHost: Participant, @unchecked Sendable {
     exchange()
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   private(set) var deadline: Instant?
 
@@ -179,7 +179,7 @@ final class SecureHost: Participant, @unchecked Sendable {
   }
 
   func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func takeMail(at now: Instant) { self.now = now }
+  func processRequests(at now: Instant) { self.now = now }
   var hasDelivery: Bool { false }
   func deliverNext() {}
 

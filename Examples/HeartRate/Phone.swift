@@ -8,7 +8,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private static let controlPoint = CBUUID(string: "2A39")
 
   private let log: (String) -> Void
-  private let wanted: Int
+  private let expectedCount: Int
   private var central: CBCentralManager!
   private var sensor: CBPeripheral?
   private var received = 0
@@ -22,7 +22,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
 
   /// Creates the app, which receives `count` measurements and then disconnects.
   init(count: Int, options: [String: Any], log: @escaping (String) -> Void) {
-    wanted = count
+    expectedCount = count
     self.log = log
     super.init()
     central = CBCentralManager(delegate: self, queue: nil, options: options)
@@ -63,7 +63,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: Error?
   ) {
     log(error.map { "disconnected: \($0.localizedDescription)" } ?? "disconnected")
-    hasSucceeded = error == nil && received >= wanted
+    hasSucceeded = error == nil && received >= expectedCount
     isDone = true
   }
 
@@ -132,7 +132,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     let octets = [UInt8](value)
     guard octets.count >= 4 else { return log("invalid measurement: \(octets.count) octets") }
     log("\(octets[1]) beats per minute, \(Int(octets[2]) | Int(octets[3]) << 8) kJ")
-    guard received == wanted, let sensor, let controlPoint = characteristic(Self.controlPoint) else { return }
+    guard received == expectedCount, let sensor, let controlPoint = characteristic(Self.controlPoint) else { return }
     log("resetting energy expended")
     sensor.writeValue(Data([1]), for: controlPoint, type: .withResponse)
   }

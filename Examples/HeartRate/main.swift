@@ -83,7 +83,7 @@ struct HeartRate: ParsableCommand {
 
     let succeeded = meet(in: world, sensor, phone)
     try world.finishCapture()
-    for digits in display.asked.compactMap(\.digits) { print(String(format: "The sensor showed %06d.", digits)) }
+    for digits in display.questions.compactMap(\.digits) { print(String(format: "The sensor showed %06d.", digits)) }
     let yours = (ContinuousClock.now - start).inMilliseconds
     if !succeeded {
       print(

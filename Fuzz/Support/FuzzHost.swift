@@ -9,7 +9,7 @@ package struct FuzzHost {
   /// The packets that the host has sent since the test last read them.
   package var data: [HCI.ACLData] = []
   /// The number of next commands that get no answer.
-  package var silence = 0
+  package var unansweredCommands = 0
 
   package init() {
     let address = DeviceAddress(0xC0_00_00_00_00_01, .random)
@@ -63,7 +63,7 @@ package struct FuzzHost {
 
   /// Stops the program unless the host accepts a connection and answers a read after it is switched off and on.
   package mutating func expectSound() {
-    silence = 0
+    unansweredCommands = 0
     perform { host, now in host.setPower(false, at: now) }
     pass(.seconds(60))
     perform { host, now in host.setPower(true, at: now) }
@@ -83,8 +83,8 @@ package struct FuzzHost {
         guard let command = try? HCI.Command(opcode: opcode, parameters: parameters) else {
           preconditionFailure("\(opcode) can't be read")
         }
-        guard silence == 0 else {
-          silence -= 1
+        guard unansweredCommands == 0 else {
+          unansweredCommands -= 1
           continue
         }
         host.receive(answer(to: command).packet(in: pool), at: now)

@@ -15,7 +15,7 @@ package final class FuzzStation {
   }
 
   /// The maximum number of steps in one instant; more count as a lack of progress.
-  private static let patience = 10_000
+  private static let maximumIdleSteps = 10_000
 
   package private(set) var controller: Controller
   package let pool = PacketPool()
@@ -47,7 +47,7 @@ package final class FuzzStation {
   package func receive(_ packet: HCI.Packet) {
     answers = 0
     controller.receive(packet, at: now)
-    attend()
+    processOutput()
   }
 
   /// Advances the time.
@@ -95,14 +95,14 @@ package final class FuzzStation {
       now = max(now, deadline)
       controller.timeReached(now)
       guardProgress(from: deadline)
-      attend()
+      processOutput()
     }
     now = end
     guard case .transmitting(end) = radio else { return }
     radio = .idle
     controller.radio(
       .received(packet, modulation: modulation, start: start, level: Decibel(-60), isIntact: isIntact), at: now)
-    attend()
+    processOutput()
   }
 
   private var nextInstant: Instant? {
@@ -128,21 +128,21 @@ package final class FuzzStation {
     default: controller.timeReached(now)
     }
     guardProgress(from: before)
-    attend()
+    processOutput()
   }
 
   private func guardProgress(from before: Instant) {
     idleSteps = now == before ? idleSteps + 1 : 0
-    precondition(idleSteps < Self.patience, "the controller wants the time at \(now) for ever")
+    precondition(idleSteps < Self.maximumIdleSteps, "the controller wants the time at \(now) for ever")
   }
 
-  private func attend() {
+  private func processOutput() {
     repeat {
-      while let command = controller.takeRadioCommand() { obey(command) }
+      while let command = controller.takeRadioCommand() { execute(command) }
     } while takePacket()
   }
 
-  private func obey(_ command: RadioCommand) {
+  private func execute(_ command: RadioCommand) {
     switch command {
     case .stop: radio = .idle
     case .transmit(let packet, _, let modulation, _):

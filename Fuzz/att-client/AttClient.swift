@@ -32,7 +32,7 @@ private struct Client {
   private var token: GATTToken = 0
   private var open: Set<GATTToken> = []
   /// The security that the client waits for.
-  private var wanted: SecurityDemand?
+  private var pendingDemand: SecurityDemand?
 
   init(mode: UInt8) {
     bearer = Self.bearer(mode, pool)
@@ -58,7 +58,7 @@ private struct Client {
       if let request = outstanding { respond([0x01, request.rawValue, 0, 0, octets.isEmpty ? 0x0A : octets[0]]) }
     case 9, 10, 11: request(kind >> 4, octets)
     case 12: reconnect()
-    case 13 where wanted != nil: settle(kind >> 4)
+    case 13 where pendingDemand != nil: settle(kind >> 4)
     case 13: pass(.milliseconds(Int64(kind >> 4) * 20))
     case 14: pass(.seconds(Int64(kind >> 4) * 3))
     default: respond([kind & 0x10 == 0 ? 0x1B : 0x1D] + octets.bytes)
@@ -115,19 +115,19 @@ private struct Client {
 
   /// Completes pairing or encryption: with the security that the client demands, with less, or with a failure.
   private mutating func settle(_ outcome: UInt8) {
-    guard let demand = wanted else { return }
+    guard let demand = pendingDemand else { return }
     let weak = LinkSecurity(level: .encrypted, keySize: 7, hasKey: outcome & 4 == 0)
     switch outcome & 3 {
     case 0:
-      wanted = nil
+      pendingDemand = nil
       secure(LinkSecurity(level: demand.level, keySize: max(demand.keySize, 7), hasKey: true, isBonded: true))
     case 1 where outcome & 8 == 0 || demand.isMet(by: weak):
-      wanted = nil
+      pendingDemand = nil
       secure(weak)
       if !demand.isMet(by: weak) { fail() }
     case 1: secure(weak)
     default:
-      wanted = nil
+      pendingDemand = nil
       fail()
     }
   }
@@ -148,7 +148,7 @@ private struct Client {
     precondition((cache?.count ?? 0) <= GATTCache.maximumCount, "too much is kept")
     bearer = Self.bearer(0, pool)
     if let cache { bearer.offer(cache) }
-    (outstanding, owedConfirmations, open, wanted) = (nil, 0, [], nil)
+    (outstanding, owedConfirmations, open, pendingDemand) = (nil, 0, [], nil)
     bearer.start(at: now)
     take()
   }
@@ -182,7 +182,7 @@ private struct Client {
     while let event = bearer.takeEvent() {
       switch event {
       case .completed(let token, _): precondition(open.remove(token) != nil, "\(token) completes that is not open")
-      case .securityWanted(let demand): wanted = demand
+      case .securityRequired(let demand): pendingDemand = demand
       default: break
       }
     }

@@ -28,7 +28,7 @@ private func step(_ bench: inout FuzzHost, _ input: inout FuzzInput) {
   case 8:
     bench.receive(.numberOfCompletedPackets(HCI.CompletedPackets(handle, count: UInt16(input.octet()), in: bench.pool)))
   case 9: bench.pass(.milliseconds(Int64(input.octet()) * 200))
-  case 10: bench.silence = Int(choice >> 4)
+  case 10: bench.unansweredCommands = Int(choice >> 4)
   case 11: bench.perform { host, now in host.connect(to: peer, at: now) }
   case 12: bench.perform { host, now in host.cancelConnecting(to: peer, at: now) }
   case 13:

@@ -2,7 +2,8 @@ import BluetoothDaemon
 import BluetoothTransport
 import NIOConcurrencyHelpers
 
-/// An object that provides an adapter, such as a device of a world. Apps pass it to a manager in place of a specifier.
+/// An object that provides an adapter, such as a device of a world. Apps pass the object to a manager in place of a
+/// specifier.
 package protocol AdapterSource: AnyObject {
   var adapter: any Adapter { get }
 }
@@ -18,7 +19,7 @@ package enum AdapterRegistry {
   /// The valid forms of specifiers, for messages.
   package static let forms = "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N"
 
-  /// The device of the specifier `virtual`. It is created when a manager first uses this specifier.
+  /// The device for the specifier `virtual`, created when a manager first uses this specifier.
   private static let ownDevice = RealTimeDevice(name: "virtual")
 
   /// The adapters with external controllers. They reconnect to their controllers until the process ends.
@@ -44,7 +45,7 @@ package enum AdapterRegistry {
   }
 }
 
-/// The adapters with external controllers, by transport specifier. Each is created at its first use.
+/// The adapters with external controllers, by transport specifier. Each adapter is created at its first use.
 final class TransportAdapterTable: Sendable {
   private let make: @Sendable (TransportSpecifier) -> TransportAdapter
   private let adapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])

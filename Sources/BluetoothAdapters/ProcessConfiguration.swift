@@ -8,8 +8,8 @@ extension DaemonConfiguration {
 
   /// Returns the configuration of a device with an external controller, as set by this process's environment variables.
   ///
-  /// Bonds are stored under the adapter's name, not under the controller's address: the device has a stored address
-  /// that does not depend on the controller, and that is known before a controller is connected.
+  /// Bonds are stored under the adapter's name, not under the controller's address: the store contains the device's
+  /// address, which does not depend on the controller and is known before a controller is connected.
   static func ofProcess(adapter: String) -> DaemonConfiguration {
     var result = DaemonConfiguration(
       name: adapter, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
@@ -26,8 +26,8 @@ extension DaemonConfiguration {
     return result
   }
 
-  /// Keeps bonds and identity in a subfolder of `folder` that no other program is using. Logs if that is not the
-  /// adapter's first subfolder: to peers, this program is then a different device with another address.
+  /// Keeps bonds and identity in a subfolder of `folder` that no other program is using. Logs a line if another program
+  /// uses the adapter's first subfolder: to peers, this program is then a different device with a different address.
   mutating func claimBonds(in folder: String) {
     let store: FileBondStore
     do throws(BondStoreError) {

@@ -4,7 +4,7 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// The only device of a world of this process, which runs in real time until the process ends.
+/// A device in a separate world, in which it is the only device. The world runs in real time until the process ends.
 final class RealTimeDevice: Sendable {
   let adapter: VirtualAdapter
   private let runner: RealTimeRunner
@@ -14,7 +14,7 @@ final class RealTimeDevice: Sendable {
   static let bondsVariable = "COREBLUETOOTH_BONDS"
 
   init(name: String) {
-    // A random seed: runs of a process's own world need not be reproducible.
+    // The seed is random, because runs of this world need not be reproducible.
     runner = RealTimeRunner(WorldEngine(seed: UInt64.random(in: .min ... .max)))
     var configuration = VirtualDeviceConfiguration(name: name, position: GridPosition(x: 0))
     // Keys need not be reproducible either.
@@ -26,7 +26,7 @@ final class RealTimeDevice: Sendable {
       configuration.hasLastingIdentity = true
     }
     adapter = VirtualAdapter(
-      configuration, in: runner.mailbox, deliversInPlace: false,
+      configuration, in: runner.requestQueue, deliversInPlace: false,
       epoch: WallClock.secondsSince2001, environment: DeviceEnvironment())
   }
 }

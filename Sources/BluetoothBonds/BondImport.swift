@@ -25,7 +25,8 @@ extension BondImportError: CustomStringConvertible {
 }
 
 extension BondRecord {
-  /// Checks what a store does not: that a device with this identity can exist, and that the bond is usable.
+  /// Checks conditions that a store does not check: that a device with this identity can exist, and that the bond is
+  /// usable.
   package func checkImport() throws(BondImportError) {
     let isUsed = identity.value != 0 && identity.value != 0xFFFF_FFFF_FFFF
     guard isUsed, identity.isIdentity, identity.hasValidRandomPart else { throw .notAnIdentity(identity) }

@@ -25,7 +25,7 @@ extension FileBondStore {
 
   /// Waits until the program that uses the adapter has applied the last change.
   ///
-  /// - Parameter attempts: the number of checks for that, 100 ms apart.
+  /// - Parameter attempts: the number of checks, 100 ms apart.
   package func reach(attempts: Int = 40) -> Reach {
     let lock = path + "/" + FolderLock.fileName
     let change = lastChange() ?? 0

@@ -6,8 +6,8 @@ import BluetoothWire
 ///
 /// The folder has mode 0700, the files 0600. A wider mode is restricted and, for files with keys, reported as a
 /// problem. Files of other users and symbolic links are not read. A file is written under a temporary name,
-/// synchronized to disk and then renamed over the old file, and the folder is synchronized, too: after a loss of power
-/// either the old or the new bond is there. Several stores, also of several processes, may use one folder; an adapter
+/// synchronized to disk and then renamed over the old file, and the folder is synchronized, too: after a loss of power,
+/// either the old or the new bond exists. Several stores, also of several processes, may use one folder; an adapter
 /// that must be a separate device reserves a folder with `claimed`.
 package struct FileBondStore: BondStore {
   /// The maximum size of a file in octets.
@@ -95,7 +95,7 @@ package struct FileBondStore: BondStore {
     return result
   }
 
-  /// Returns the same as `load` without changing any file: for programs that only inspect the store.
+  /// Returns the same result as `load`, without changing any file, for programs that only inspect the store.
   package func look() throws(BondStoreError) -> StoredBonds {
     var result = try read(mends: false)
     result.records = result.records.sortedByIdentity
@@ -225,7 +225,8 @@ package struct FileBondStore: BondStore {
     let file = path + "/" + Self.appsName
     let contents = contents(of: file, mends: false, &problems)
     if let problem = problems.first {
-      // Another user may have forged a list that others could write. It is removed, so that no later run trusts it.
+      // Another user may have changed a list that other users can write. Remove the list, so that no later run trusts
+      // it.
       if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
       throw .apps(problem)
     }
@@ -248,7 +249,7 @@ extension FileBondStore {
   /// Returns a file name such as `C0-11-22-33-44-55.random.json`.
   static func fileName(of identity: DeviceAddress) -> String { name(of: identity) + ".json" }
 
-  /// Returns the address in the name of a bond's file; nil: the name is not one of a bond's file.
+  /// Returns the address in the name of a bond's file; nil: the file is not a bond's file.
   static func identity(fileName: String) -> DeviceAddress? {
     let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[2] == "json", let kind = DeviceAddress.Kind(word: String(parts[1])),
@@ -303,7 +304,7 @@ extension FileBondStore {
     for byte in name.utf8 {
       let character = Character(Unicode.Scalar(byte))
       let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-_".contains(character))
-      // A point is allowed except at the beginning: "." and ".." are other folders.
+      // A dot is allowed except at the beginning, because "." and ".." are other folders.
       if isPlain || character == "." && !result.isEmpty {
         result.append(character)
       } else {

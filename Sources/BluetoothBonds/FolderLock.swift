@@ -3,8 +3,8 @@ import BluetoothDaemon
 /// The reservation of an adapter's folder for one program, by a lock on a file in it. The system releases the lock when
 /// the program ends, in any way.
 final class FolderLock: Sendable {
-  /// The name of the lock file. The file is empty and is never removed: otherwise two programs could hold a lock, one
-  /// of them on the removed file.
+  /// The name of the lock file. The file is empty and is never removed: otherwise two programs could hold locks at the
+  /// same time, one of them on the removed file.
   static let fileName = "in-use.lock"
 
   private let file: OpenFile
@@ -27,8 +27,9 @@ extension FileBondStore {
   /// The maximum number of programs that use an adapter at the same time, each as a separate device.
   static let maximumClaims = 256
 
-  /// Returns a store that this program alone uses: in the adapter's folder or, while another program has reserved that,
-  /// in the first free numbered folder beside it. The reservation lasts until the last copy of the store is gone.
+  /// Returns a store that this program alone uses: in the adapter's folder or, if another program has reserved this
+  /// folder, in the first free numbered folder next to it. The reservation lasts until the last copy of the store is
+  /// gone.
   ///
   /// Programs that use one adapter at the same time are therefore different devices, and each keeps its identity if
   /// they are started in the same order.

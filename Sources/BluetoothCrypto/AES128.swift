@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
 
-/// The block cipher and the message authentication code on which all other functions are built. Both use
-/// swift-crypto.
+/// The block cipher AES-128 and the message authentication code AES-CMAC, on which all other functions of this module
+/// are built. swift-crypto provides both.
 package enum AES128 {
   /// Returns the result of the security function e, one AES-128 block encryption · Vol 3, Part H, 2.2.1.
   package static func encrypt(_ plaintext: Block, key: Block) -> Block {
@@ -14,8 +14,8 @@ package enum AES128 {
     return block
   }
 
-  /// Encrypts a block in the form of an integer whose lowest octet comes first. Allocates nothing, so it suits a key
-  /// that is used often.
+  /// Returns the encrypted block. Both blocks are integers whose least significant octet is the first octet. This
+  /// function allocates no memory, so it suits a key that is used often.
   static func encrypt(_ block: UInt128, key: SymmetricKey) -> UInt128 {
     var block = block.littleEndian
     withUnsafeMutableBytes(of: &block) { bytes in

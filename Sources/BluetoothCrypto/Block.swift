@@ -1,5 +1,5 @@
 /// A value of 128 bits, most significant octet first, as the Core Specification prints keys and values. Its description
-/// does not show it, because it may be a key.
+/// does not show the value, because it may be a key.
 package struct Block: Hashable, Sendable {
   /// The first eight octets in the order in which they are printed; `low` holds the last eight.
   package var high: UInt64

@@ -22,7 +22,7 @@ package struct LinkLayerCipher: Sendable {
   }
 
   let key: SymmetricKey
-  /// IVm and IVs in the order of the air: the first octet is the lowest.
+  /// IVm and IVs in the order of transmission: the first octet on the air is the least significant one.
   private let initializationVector: UInt64
   /// The AES-CMAC state before the first octet. `codeByModes` copies it for each packet.
   let messageCode: AES.CMAC

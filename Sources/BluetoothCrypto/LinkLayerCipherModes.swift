@@ -96,9 +96,9 @@ extension LinkLayerCipher {
     }
   }
 
-  /// Returns the nonce for swift-crypto's counter mode. The initializer of a nonce takes as long as seven blocks,
-  /// nearly all of it to look up the types of a generic function. Overwriting the octets of a copy of `emptyNonce`
-  /// avoids that.
+  /// Returns the nonce for swift-crypto's counter mode. The initializer of a nonce takes as long as the encryption of
+  /// seven blocks, because a generic function in it looks up types at run time. Overwriting the octets of a copy of
+  /// `emptyNonce` avoids that cost.
   private static func counterModeNonce(_ block: UInt128) -> AES._CTR.Nonce {
     guard var nonce = emptyNonce else { return makeNonce(block) }
     withUnsafeMutableBytes(of: &nonce) { $0.storeBytes(of: block, as: UInt128.self) }
@@ -121,8 +121,8 @@ extension LinkLayerCipher {
     return nonce
   }
 
-  /// Calls `body` with the octets of a mode's result in one buffer: each access to a part of the result takes as long
-  /// as several blocks.
+  /// Calls `body` with the octets of a mode's result in one buffer. Each separate access to a part of the result would
+  /// take as long as the encryption of several blocks.
   @inline(__always)
   private static func withOctets(
     of result: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) -> UInt32

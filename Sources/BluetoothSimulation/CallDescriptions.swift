@@ -2,7 +2,7 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-// Descriptions of calls and callbacks in captures: their names in the API, with the arguments that tell them apart.
+// Descriptions of calls and callbacks in captures: their names in the API, with the arguments that distinguish them.
 
 extension DaemonRequest {
   /// The description of the app's call; nil: the request is not the result of an app's call.
@@ -72,7 +72,7 @@ extension DaemonEvent {
     switch self {
     case .central(_, let event): event.callbackDescription
     case .peripheral(_, let event): event.callbackDescription
-    // The channel's streams decide which callbacks they make.
+    // A channel's streams determine the callbacks, so they are unknown here.
     case .channel: nil
     }
   }

@@ -5,10 +5,10 @@ import BluetoothWire
 /// The part of a simulated device that lies below its host: a controller, its HCI link to the host, and the account of
 /// its radio's time.
 ///
-/// The device's host may be a daemon, a host without apps, a test's script or another program. The station gives it
-/// packets by closures that do not escape, and so allocates nothing. These closures must not use the station.
+/// The device's host may be a daemon, a host without apps, a test's script or another program. The station passes
+/// packets to the host by nonescaping closures, which need no allocation. The closures must not use the station.
 ///
-/// Functions that only read are `mutating`, as those of `Controller`.
+/// Functions that only read are `mutating`, like those of `Controller`.
 package struct ControllerStation: ~Copyable {
   package var controller: Controller
   private var wire: HCIWire
@@ -32,7 +32,7 @@ package struct ControllerStation: ~Copyable {
   // MARK: HCI
 
   /// Carries a packet from the host to the controller. Returns false if the packet only queried the controller, so that
-  /// nothing has changed but the packets for the host.
+  /// only packets for the host have been added.
   @discardableResult
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     latest = now
@@ -46,7 +46,7 @@ package struct ControllerStation: ~Copyable {
 
   /// Carries the controller's next packet to the host. Returns false if the controller has none.
   ///
-  /// - Parameter arrive: takes the packets that the host receives now: one, unless a fault strikes.
+  /// - Parameter arrive: takes the packets that the host receives now: one packet, unless a fault applies.
   package mutating func sendPacket(at now: Instant, toHost arrive: (HCI.Packet) -> Void) -> Bool {
     latest = now
     guard let packet = controller.takePacket() else { return false }
@@ -90,7 +90,7 @@ package struct ControllerStation: ~Copyable {
   }
 
   /// Returns the advertising that begins now, if the controller does nothing else until it is changed from outside; see
-  /// `Participant.openLoopAdvertising`.
+  /// `SimulatedDevice.openLoopAdvertising`.
   ///
   /// - Parameter hostDeadline: the next deadline of the host; nil: none.
   package mutating func openLoopAdvertising(at now: Instant, hostDeadline: Instant?) -> OpenLoopAdvertising? {
@@ -99,7 +99,7 @@ package struct ControllerStation: ~Copyable {
     return advertising
   }
 
-  /// Skips all events of the controller's advertising that end at `limit` or before; see `Participant.skip`.
+  /// Skips all events of the controller's advertising that end at `limit` or before; see `SimulatedDevice.skip`.
   package mutating func skip(until limit: Instant) -> SkippedPackets? {
     guard let skipped = controller.skip(until: limit) else { return nil }
     uses.skip(skipped)
@@ -108,7 +108,8 @@ package struct ControllerStation: ~Copyable {
   }
 }
 
-/// The settings of a device's controllers. They exist before the first controller, and outlast each of them.
+/// The settings of a device's controllers. The settings exist before the first controller is created, and outlive each
+/// controller.
 package struct StationSettings {
   fileprivate let device: RadioID
   fileprivate let environment: DeviceEnvironment

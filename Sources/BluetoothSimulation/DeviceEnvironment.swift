@@ -26,7 +26,7 @@ package final class DeviceEnvironment: @unchecked Sendable {
 }
 
 /// A device of a world that has a controller. Confined to the world.
-package protocol WorldDevice: Participant {
+package protocol WorldDevice: SimulatedDevice {
   func setCapture(_ capture: DeviceCapture?)
   /// The address by which other devices know this device; nil: unknown.
   var identityAddress: DeviceAddress? { get }
@@ -67,8 +67,8 @@ extension WorldDevice {
 extension WorldEngine {
   /// Calls `body` with the device of that radio, if it has a controller.
   package func withDevice(_ radio: RadioID, _ body: (any WorldDevice) -> Void) {
-    with(radio) { participant in
-      if let device = participant as? any WorldDevice { body(device) }
+    with(radio) { device in
+      if let device = device as? any WorldDevice { body(device) }
     }
   }
 }

@@ -7,7 +7,7 @@ struct HCIWire: ~Copyable {
   private let environment: DeviceEnvironment
   private let device: RadioID
   var capture: DeviceCapture?
-  /// The packets that a fault delays; nil while there are none, as for most devices.
+  /// The packets that a fault delays; nil: none, as for most devices.
   private var delayed: Delayed?
 
   private final class Delayed {

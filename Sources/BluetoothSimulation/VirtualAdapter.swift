@@ -9,26 +9,26 @@ package final class VirtualAdapter: Adapter, Sendable {
   /// The device's number in its world.
   package let radio: RadioID
   private let sessions = LocalSessions()
-  private let world: WorldMailbox
+  private let world: WorldRequestQueue
   /// The time of the world's start, in seconds since 2001-01-01.
   private let epoch: Double
 
   /// Announces a device's requests to the world. The device retains the executor.
   final class Executor: AdapterExecutor {
-    let world: WorldMailbox
+    let world: WorldRequestQueue
     let radio: RadioID
 
-    init(world: WorldMailbox, radio: RadioID) {
+    init(world: WorldRequestQueue, radio: RadioID) {
       self.world = world
       self.radio = radio
     }
 
-    func wake() { world.announce(radio) }
+    func wake() { world.deviceHasRequests(radio) }
   }
 
   /// Adds a device to `world` and switches it on.
   package init(
-    _ configuration: VirtualDeviceConfiguration, in world: WorldMailbox, deliversInPlace: Bool, epoch: Double,
+    _ configuration: VirtualDeviceConfiguration, in world: WorldRequestQueue, deliversInPlace: Bool, epoch: Double,
     environment: DeviceEnvironment
   ) {
     self.world = world
@@ -46,7 +46,7 @@ package final class VirtualAdapter: Adapter, Sendable {
         executor: Executor(world: world, radio: radio))
       sessions.requests.setExecutor(device.executor)
       // Requests posted before this point have woken no executor.
-      world.announce(radio)
+      world.deviceHasRequests(radio)
       return device
     }
   }

@@ -21,7 +21,7 @@ final class VirtualDevice: WorldDevice {
 
   private let recipe: Recipe
   let executor: VirtualAdapter.Executor
-  // Confined, and no engine makes calls while it works: see `WorldEngine`.
+  // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`.
   @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var parts: Parts?
   @exclusivity(unchecked) private var isPowered = true
@@ -53,7 +53,7 @@ final class VirtualDevice: WorldDevice {
     return new
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   @exclusivity(unchecked) private(set) var deadline: Instant?
   /// The daemon's deadline after the daemon's latest input.
@@ -81,7 +81,7 @@ final class VirtualDevice: WorldDevice {
 
   func takeRadioCommand() -> RadioCommand? { parts?.station.takeRadioCommand() }
 
-  func takeMail(at now: Instant) {
+  func processRequests(at now: Instant) {
     guard parts != nil || !recipe.sessions.requests.isEmpty else { return }
     let parts = wake(at: now)
     if let capture = settings.capture {
@@ -128,7 +128,7 @@ final class VirtualDevice: WorldDevice {
   }
 
   var bondRecords: [BondRecord] {
-    // Without parts: the stored bonds of an earlier run.
+    // While the parts do not exist, return the stored bonds of an earlier run.
     parts?.daemon.bondRecords ?? (try? recipe.configuration.bonds?.load().records) ?? []
   }
 
@@ -198,8 +198,7 @@ final class VirtualDevice: WorldDevice {
     deadline = earliest(parts.station.deadline, daemonDeadline)
   }
 
-  /// Tells the controller on which links it must accept no data from the peers, because the apps do not read theirs
-  /// (flow control of the link layer).
+  /// Applies link layer flow control: the controller accepts no data on links whose apps do not read the received data.
   private func holdLinks(_ parts: Parts) {
     if parts.daemon.heldLinksChanged { parts.station.controller.holdLinks(parts.daemon.takeHeldLinks()) }
   }

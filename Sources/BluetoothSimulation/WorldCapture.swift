@@ -12,7 +12,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   private let lock = NIOLock()
   private var writer: PcapngWriter
   private var directions = ConnectionDirections()
-  /// The output file. Once there is a queue, only the queue uses it.
+  /// The output file. Once `queue` exists, only the queue uses the file.
   private let file: CaptureFile
   /// The queue that writes the file for a world that must not wait; nil: the world waits for the file.
   private var queue: CaptureQueue?
@@ -39,10 +39,10 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     let isReplacement: Bool
   }
 
-  /// The number of waiting octets at which they are written, to save system calls.
+  /// The number of buffered octets at which the buffer is written, to save system calls.
   private static let chunk = 1 << 16
-  /// The maximum number of elements of `sessions`. Both ends of a link report a session shortly after one another; more
-  /// sessions than this are unlikely in between.
+  /// The maximum number of elements of `sessions`. Both ends of a link report a session at almost the same time, so
+  /// more sessions than this are unlikely in between.
   private static let rememberedSessions = 64
   private static var logger: Logger { Logger(label: "CoreBluetooth.capture") }
 
@@ -105,8 +105,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   /// Returns the path of the file of keys that belongs to a capture.
   package static func keyPath(ofCapture path: String) -> String { path + ".keys.json" }
 
-  /// Adds an interface for the packets between host and controller of one more device. Devices are added in the order
-  /// of their numbers.
+  /// Adds an interface for the packets between the host and the controller of a new device. Devices must be added in
+  /// the order of their radio indices.
   package func device(named name: String) -> DeviceCapture {
     lock.withLock {
       names.append(name)
@@ -252,16 +252,16 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   /// Returns a summary such as `sensor → phone −47 dBm, hub corrupt −89 dBm`.
   private func describe(_ record: TransmissionRecord, _ receptions: [Reception]) -> String {
-    let fates = receptions.map { reception in
-      let fate =
+    let outcomes = receptions.map { reception in
+      let outcome =
         switch reception.outcome {
         case .intact: ""
         case .corrupt: "corrupt "
         case .missed: "missed "
         }
-      return "\(name(of: reception.radio)) \(fate)\(reception.level.rounded) dBm"
+      return "\(name(of: reception.radio)) \(outcome)\(reception.level.rounded) dBm"
     }
-    return "\(name(of: record.radio)) → " + (fates.isEmpty ? "nobody" : fates.joined(separator: ", "))
+    return "\(name(of: record.radio)) → " + (outcomes.isEmpty ? "nobody" : outcomes.joined(separator: ", "))
   }
 
   private func name(of radio: RadioID) -> String {
@@ -288,7 +288,7 @@ extension WorldCapture: SessionObserver {
 package final class DeviceCapture {
   private let world: WorldCapture
   private let interface: PcapngWriter.Interface
-  /// The calls of apps whose packets are still to come.
+  /// The app calls that have not caused a packet yet.
   private var calls: [String] = []
   private var lastFromController: PcapngWriter.Record?
 

@@ -35,7 +35,7 @@
   @inlinable public static var simplePairingHash192: ADType { ADType(rawValue: 0x0E) }
   /// Simple Pairing Randomizer R-192.
   @inlinable public static var simplePairingRandomizer192: ADType { ADType(rawValue: 0x0F) }
-  /// Security Manager TK Value. Also the type of Device ID, in data of BR/EDR.
+  /// Security Manager TK Value. In BR/EDR data, the same number is the type of Device ID.
   @inlinable public static var securityManagerTKValue: ADType { ADType(rawValue: 0x10) }
   /// Security Manager Out of Band Flags.
   @inlinable public static var outOfBandFlags: ADType { ADType(rawValue: 0x11) }

@@ -40,7 +40,7 @@
   @inlinable public static var unlikelyError: ATTErrorCode { ATTErrorCode(rawValue: 0x0E) }
   /// The access requires an encrypted link (0x0F).
   @inlinable public static var insufficientEncryption: ATTErrorCode { ATTErrorCode(rawValue: 0x0F) }
-  /// The attribute type is no grouping attribute (0x10).
+  /// The attribute type is not a supported grouping attribute (0x10).
   @inlinable public static var unsupportedGroupType: ATTErrorCode { ATTErrorCode(rawValue: 0x10) }
   /// The server has too few resources (0x11).
   @inlinable public static var insufficientResources: ATTErrorCode { ATTErrorCode(rawValue: 0x11) }

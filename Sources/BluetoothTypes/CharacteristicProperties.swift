@@ -29,7 +29,7 @@
 /// The access permissions of an attribute · Vol 3, Part F, 3.2.5. The security requirements are separate for reading
 /// and writing; authentication refers to the key of an encrypted link.
 @frozen public struct AttributePermissions: OptionSet, Hashable, Sendable {
-  /// The bits. They are never sent.
+  /// The bits, which ATT does not transmit.
   public let rawValue: UInt8
 
   /// Creates permissions from their bits.

@@ -15,7 +15,7 @@
     @inlinable public static func == (left: Kind, right: Kind) -> Bool { left.rawValue == right.rawValue }
   }
 
-  /// The sub-type of a random address, which its two most significant bits tell · 1.3.2.
+  /// The sub-type of a random address: its two most significant bits · 1.3.2.
   @frozen public enum RandomKind: Hashable, Sendable {
     /// A private address that cannot be resolved.
     case nonResolvablePrivate

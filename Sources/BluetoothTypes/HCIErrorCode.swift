@@ -1,5 +1,5 @@
-/// An error code of the controller, which also is the reason of a disconnection · Vol 1, Part F. Any octet can arrive;
-/// only the codes that this project uses have names.
+/// An error code of the controller; also the reason for a disconnection · Vol 1, Part F. Any octet can arrive; only the
+/// codes that this project uses have names.
 @frozen public struct HCIErrorCode: RawRepresentable, Hashable, Sendable, Error {
   /// The code.
   public let rawValue: UInt8
@@ -50,7 +50,7 @@
   @inlinable public static var unsupportedRemoteFeature: HCIErrorCode { HCIErrorCode(rawValue: 0x1A) }
   /// A parameter of an LL Control PDU is invalid (0x1E).
   @inlinable public static var invalidLLParameters: HCIErrorCode { HCIErrorCode(rawValue: 0x1E) }
-  /// An error without a code of its own (0x1F).
+  /// No other error code is appropriate (0x1F).
   @inlinable public static var unspecifiedError: HCIErrorCode { HCIErrorCode(rawValue: 0x1F) }
   /// The peer does not support a value of an LL Control PDU (0x20).
   @inlinable public static var unsupportedLLParameterValue: HCIErrorCode { HCIErrorCode(rawValue: 0x20) }
@@ -68,7 +68,7 @@
   @inlinable public static var controllerBusy: HCIErrorCode { HCIErrorCode(rawValue: 0x3A) }
   /// The connection parameters are not acceptable (0x3B).
   @inlinable public static var unacceptableConnectionParameters: HCIErrorCode { HCIErrorCode(rawValue: 0x3B) }
-  /// The advertising ended without a connection (0x3C).
+  /// The advertising duration expired, or directed advertising ended without a connection (0x3C).
   @inlinable public static var advertisingTimeout: HCIErrorCode { HCIErrorCode(rawValue: 0x3C) }
   /// The connection ended, because a Message Integrity Check failed (0x3D).
   @inlinable public static var connectionTerminatedMICFailure: HCIErrorCode { HCIErrorCode(rawValue: 0x3D) }

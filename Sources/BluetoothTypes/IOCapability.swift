@@ -1,4 +1,4 @@
-/// The input and output that a device has for its user, which decide how it can pair · Vol 3, Part H, 2.3.2, 3.5.1.
+/// The input and output capabilities of a device, which determine the pairing method · Vol 3, Part H, 2.3.2, 3.5.1.
 @frozen public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
   /// The device can show six digits.
   case displayOnly = 0x00
@@ -6,7 +6,7 @@
   case displayYesNo = 0x01
   /// The user can type six digits.
   case keyboardOnly = 0x02
-  /// The device has neither.
+  /// The device has neither input nor output.
   case noInputNoOutput = 0x03
   /// The device can show six digits, and its user can type six digits and answer yes or no.
   case keyboardDisplay = 0x04

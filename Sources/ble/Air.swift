@@ -176,7 +176,8 @@ extension Air {
       }
       Self.allowManyDescriptors()
       let server = AirServer(options)
-      // Signals are handled before the output shows that the air runs, because a script may then send one.
+      // Handle signals before printing that the air runs, because a script may send a signal as soon as it reads this
+      // output.
       let signals = Self.watchSignals { server.requestEnd() }
       defer { withExtendedLifetime(signals) {} }
       do {
@@ -217,7 +218,7 @@ extension Air {
             defer { hasEnded = true }
             return !hasEnded
           }
-          // The exit status that shells report for a signal.
+          // A second signal ends the program, with the exit status that shells report for a signal.
           guard isFirst, isAlone else { _exit(128 + number) }
           end()
         }

@@ -10,7 +10,8 @@ struct Ble: ParsableCommand {
 
   /// Runs the command, and reports a failure in one line.
   static func main() {
-    // With these signals ignored, writing to a closed pipe, or beyond the file size limit, fails with an error.
+    // Ignore these signals, so that writing to a closed pipe, or beyond the file size limit, fails with an error
+    // instead.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     do {
       var command = try parseAsRoot()

@@ -16,7 +16,7 @@ struct Bonds: ParsableCommand {
     subcommands: [List.self, Forget.self, Export.self, Import.self], defaultSubcommand: List.self)
 
   /// The options that select the folder and the adapter.
-  struct Place: ParsableArguments {
+  struct StoreOptions: ParsableArguments {
     @Option(
       help: ArgumentHelp(
         "The folder with the bonds of all adapters (default: $COREBLUETOOTH_BONDS, or a folder in your data folder).",
@@ -70,11 +70,11 @@ struct Bonds: ParsableCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the bonded devices of all adapters.")
 
-    @OptionGroup var place: Place
+    @OptionGroup var options: StoreOptions
 
     func run() throws {
-      let adapters = try place.adapters()
-      if adapters.isEmpty { try say("No bonds in \(try place.path()).") }
+      let adapters = try options.adapters()
+      if adapters.isEmpty { try say("No bonds in \(try options.path()).") }
       for (name, store) in adapters {
         let stored: StoredBonds
         do throws(BondStoreError) { stored = try store.look() } catch {
@@ -102,12 +102,12 @@ struct Bonds: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Removes the bond with a device: its keys and its cached data.")
 
-    @OptionGroup var place: Place
+    @OptionGroup var options: StoreOptions
     @Argument(help: "The address, identifier or name of the device.")
     var device: String
 
     func run() throws {
-      let (store, record) = try place.find(device)
+      let (store, record) = try options.find(device)
       _ = try store.remove(record.identity)
       try say("removed \(record.bluezFolder)")
       try tellReach(of: store)
@@ -123,7 +123,7 @@ struct Bonds: ParsableCommand {
       abstract: "Exports a bond with all its keys, as JSON or as a BlueZ info file.",
       discussion: "Keep the output secret: its keys allow anyone to impersonate either device.")
 
-    @OptionGroup var place: Place
+    @OptionGroup var options: StoreOptions
     @Argument(help: "The address, identifier or name of the device.")
     var device: String
     @Option(help: "The file format.")
@@ -134,10 +134,10 @@ struct Bonds: ParsableCommand {
     var output: String?
 
     func run() throws {
-      let (_, record) = try place.find(device)
+      let (_, record) = try options.find(device)
       let text = format == .json ? record.json.text : record.bluezInfo
       guard let output else { return try put(text) }
-      // The file is created with mode 600, so it is never readable by others.
+      // Create the file with mode 600, so that other users can never read it.
       let file = open(output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
       guard file >= 0 else {
         throw Failure("--output: \(output): \(String(cString: strerror(errno)))")
@@ -154,7 +154,7 @@ struct Bonds: ParsableCommand {
         the address of that adapter.
         """)
 
-    @OptionGroup var place: Place
+    @OptionGroup var options: StoreOptions
     @Argument(help: "The file to import.")
     var file: String
     @Option(help: "The file format.")
@@ -183,7 +183,7 @@ struct Bonds: ParsableCommand {
       var kept = record
       let known = (try? store.look().records) ?? []
       if let former = known.first(where: { $0.identity == record.identity }) {
-        // Apps know the device by its former identifier.
+        // Keep the identifier by which apps know the device.
         kept.identifier = former.identifier
       } else if known.contains(where: { $0.identifier == record.identifier }) {
         kept.identifier = .random()
@@ -194,10 +194,10 @@ struct Bonds: ParsableCommand {
       try tellReach(of: store)
     }
 
-    /// Returns the bond store of the selected adapter, new if the adapter has no bonds yet.
+    /// Returns the bond store of the selected adapter; creates a store if the adapter has no bonds yet.
     private func target() throws -> FileBondStore {
-      guard let adapter = place.adapter else { return try place.store() }
-      let path = try place.path()
+      guard let adapter = options.adapter else { return try options.store() }
+      let path = try options.path()
       let known = try FileBondStore.adapters(in: path).first { $0.name == adapter }
       return known?.store ?? FileBondStore(folder: path, shownAs: adapter)
     }

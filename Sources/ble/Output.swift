@@ -3,12 +3,12 @@ import Foundation
 
 /// Prints one or more lines on the standard output.
 ///
-/// - Throws: `OutputFailure` if not all of it was written.
+/// - Throws: `OutputFailure` if the text was not written completely.
 func say(_ text: String) throws(OutputFailure) { try put(text.printableLines + "\n") }
 
 /// Prints a text without changes on the standard output.
 ///
-/// - Throws: `OutputFailure` if not all of it was written.
+/// - Throws: `OutputFailure` if the text was not written completely.
 func put(_ text: String) throws(OutputFailure) {
   var rest = Array(text.utf8)[...]
   while !rest.isEmpty {
@@ -39,6 +39,6 @@ struct OutputFailure: Error {
     Foundation.exit(EXIT_FAILURE)
   }
 
-  /// The message, in one line.
+  /// The error message, in one line.
   var reason: String { "can't write to standard output: \(String(cString: strerror(code)))" }
 }

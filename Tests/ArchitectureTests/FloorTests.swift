@@ -45,7 +45,7 @@ private struct House {
     "Sources/BluetoothRadio/World/RealTimeRunner.swift": ["Dispatch"],
     "Sources/BluetoothRadio/World/DispatchWorldExecutor.swift": ["Dispatch"],
     // The clock, which every thread may read.
-    "Sources/BluetoothRadio/World/WorldMailbox.swift": ["Synchronization"],
+    "Sources/BluetoothRadio/World/WorldRequestQueue.swift": ["Synchronization"],
     // Read for each event of an app.
     "Sources/BluetoothDaemon/Sessions/EventBacklog.swift": ["Synchronization"],
     // Read for each command of an app.

@@ -32,9 +32,9 @@ final class AdapterClaimTests {
   @Test("An adapter claims its folder for as long as the adapter is in use")
   func adapters() async throws {
     let group = MultiThreadedEventLoopGroup.singleton
-    let place = RemoteController.Place()
-    let listener = try await H4Listener.bind(.tcp(host: "127.0.0.1", port: 0), on: group) { place.makeLink() }.get()
-    var endings = place.closed.makeAsyncIterator()
+    let state = RemoteController.SharedState()
+    let listener = try await H4Listener.bind(.tcp(host: "127.0.0.1", port: 0), on: group) { state.makeLink() }.get()
+    var endings = state.closed.makeAsyncIterator()
     let loop = group.next()
     func app() -> (app: DistantApp, store: String) {
       var configuration = DaemonConfiguration(name: Self.adapter, host: HostConfiguration(deviceName: "Claimed"))

@@ -48,10 +48,10 @@ struct BondReachTests {
     let file = folder.file("bond.json")
     #expect(try await ble(["export", Self.device, "--output", file], origin).status == 0)
 
-    let place = RemoteController.Place()
+    let state = RemoteController.SharedState()
     let listener = try await H4Listener.bind(
       .tcp(host: "127.0.0.1", port: 0), on: MultiThreadedEventLoopGroup.singleton
-    ) { place.makeLink() }.get()
+    ) { state.makeLink() }.get()
     var configuration = DaemonConfiguration(name: "shared", host: HostConfiguration(deviceName: "Shared"))
     configuration.bonds = try claim(folder)
     var app = DistantApp(

@@ -11,7 +11,7 @@ import NIOPosix
 /// A controller at the other end of a socket, with nothing on its radio. Confined to its link's event loop.
 final class RemoteController: H4Receiver, @unchecked Sendable {
   /// The state shared by the connections to one listener.
-  final class Place: Sendable {
+  final class SharedState: Sendable {
     let opcodes = NIOLockedValueBox<[HCI.Opcode]>([])
     let links = NIOLockedValueBox<[NIOLoopBound<H4Handler>]>([])
     let opened: AsyncStream<NIOLoopBound<H4Handler>>
@@ -31,21 +31,21 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
     }
   }
 
-  private let place: Place
+  private let state: SharedState
   private var controller = Controller(
     configuration: ControllerConfiguration(address: DeviceAddress(0x0200_0000_0001, .public)),
     random: RandomStream(seed: 1), pool: PacketPool())
 
-  init(_ place: Place) { self.place = place }
+  init(_ state: SharedState) { self.state = state }
 
   func opened(_ link: H4Handler) {
-    if let loop = link.eventLoop { place.opening.yield(NIOLoopBound(link, eventLoop: loop)) }
+    if let loop = link.eventLoop { state.opening.yield(NIOLoopBound(link, eventLoop: loop)) }
   }
 
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
     guard case .command(let opcode, _) = packet else { return }
-    place.opcodes.withLockedValue { $0.append(opcode) }
-    let closes = place.closesAtNextCommand.withLockedValue { closes in
+    state.opcodes.withLockedValue { $0.append(opcode) }
+    let closes = state.closesAtNextCommand.withLockedValue { closes in
       defer { closes = false }
       return closes
     }
@@ -56,7 +56,7 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
 
   func synchronizationLost(on link: H4Handler) { link.close() }
   func receivedAll(on link: H4Handler) { link.flush() }
-  func closed(_ ending: H4Ending, on link: H4Handler) { place.closing.yield(ending.cut) }
+  func closed(_ ending: H4Ending, on link: H4Handler) { state.closing.yield(ending.cut) }
 }
 
 /// A central manager's client that streams each event as it arrives.

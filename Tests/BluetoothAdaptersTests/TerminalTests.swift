@@ -59,11 +59,12 @@ private let identifier = PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123
 extension Prompt.Question {
   /// Returns a question about a device called "strap".
   fileprivate static func strap(
-    _ prompt: PairingPrompt, isOwnWish: Bool = true, replacesBond: Bool = false, name: String? = "strap"
+    _ prompt: PairingPrompt, isLocallyInitiated: Bool = true, replacesBond: Bool = false, name: String? = "strap"
   ) -> Prompt.Question {
     .pairing(
       prompt,
-      Prompt.Pairing(identifier: identifier, name: name, isOwnWish: isOwnWish, replacesBond: replacesBond))
+      Prompt.Pairing(
+        identifier: identifier, name: name, isLocallyInitiated: isLocallyInitiated, replacesBond: replacesBond))
   }
 }
 
@@ -73,15 +74,18 @@ struct TerminalTests {
   func texts() {
     let text = { (question: Prompt.Question) in TerminalDialogue.text(question) }
     #expect(text(.strap(.allow)) == "a secure connection to “strap” is required. Pair? [y/N] ")
-    #expect(text(.strap(.allow, isOwnWish: false)) == "“strap” wants to pair. Pair? [y/N] ")
-    #expect(text(.strap(.compare(1_234), isOwnWish: false)) == "“strap” wants to pair. Does it display 001 234? [y/N] ")
+    #expect(text(.strap(.allow, isLocallyInitiated: false)) == "“strap” wants to pair. Pair? [y/N] ")
+    #expect(
+      text(.strap(.compare(1_234), isLocallyInitiated: false))
+        == "“strap” wants to pair. Does it display 001 234? [y/N] ")
     #expect(
       text(.strap(.enterPasskey))
         == "a secure connection to “strap” is required. Enter the six digits that it displays, or n: ")
     #expect(text(.useBluetooth(app: "my app")) == "allow my app to use Bluetooth? [y/N] ")
     #expect(text(.turnOn) == "the adapter is off. Turn it on? [y/N] ")
     #expect(
-      text(.strap(.allow, isOwnWish: false, name: nil)) == "an unnamed device (01234567…) wants to pair. Pair? [y/N] ")
+      text(.strap(.allow, isLocallyInitiated: false, name: nil))
+        == "an unnamed device (01234567…) wants to pair. Pair? [y/N] ")
   }
 
   @Test("Yes accepts, an empty line refuses, and other input repeats the question")
@@ -158,7 +162,7 @@ struct TerminalTests {
   @Test("The prompt for a peer that would replace a bond contains a warning")
   func replacing() {
     var talk = Talk()
-    let lines = talk.ask(.strap(.allow, isOwnWish: false, replacesBond: true)).split(separator: "\n")
+    let lines = talk.ask(.strap(.allow, isLocallyInitiated: false, replacesBond: true)).split(separator: "\n")
     #expect(
       lines == [
         "Bluetooth: a new bond with “strap” replaces the existing bond.",
@@ -203,7 +207,7 @@ struct TerminalTests {
       ("  ", "an unnamed device (01234567…)"), ("\u{1F600}", "“\u{1F600}”"),
     ])
   func names(name: String, text: String) {
-    let pairing = Prompt.Pairing(identifier: identifier, name: name, isOwnWish: false, replacesBond: false)
+    let pairing = Prompt.Pairing(identifier: identifier, name: name, isLocallyInitiated: false, replacesBond: false)
     #expect(pairing.who == text)
   }
 

@@ -13,11 +13,11 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct TransportAdapterTests {
   let group = MultiThreadedEventLoopGroup.singleton
-  let place = RemoteController.Place()
+  let state = RemoteController.SharedState()
 
   func listen(_ specifier: TransportSpecifier = .tcp(host: "127.0.0.1", port: 0)) async throws -> H4Listener {
-    let place = place
-    return try await H4Listener.bind(specifier, on: group) { place.makeLink() }.get()
+    let state = state
+    return try await H4Listener.bind(specifier, on: group) { state.makeLink() }.get()
   }
 
   func app(_ specifier: TransportSpecifier) -> DistantApp {
@@ -36,23 +36,23 @@ struct TransportAdapterTests {
     let listener = try await listen()
     var app = app(listener.specifier)
     #expect(await app.nextState() == .poweredOn)
-    #expect(place.opcodes.withLockedValue { $0.first } == .reset)
+    #expect(state.opcodes.withLockedValue { $0.first } == .reset)
     try await listener.close().get()
   }
 
   @Test("When the controller disconnects, apps see resetting, and poweredOn after its return and a new Reset")
   func reconnecting() async throws {
     let listener = try await listen()
-    var links = place.opened.makeAsyncIterator()
+    var links = state.opened.makeAsyncIterator()
     var app = app(listener.specifier)
     #expect(await app.nextState() == .poweredOn)
     for _ in 0..<3 {
-      place.opcodes.withLockedValue { $0.removeAll() }
+      state.opcodes.withLockedValue { $0.removeAll() }
       let link = try #require(await links.next())
       try await closeAll(link)
       #expect(await app.nextState() == .resetting)
       #expect(await app.nextState() == .poweredOn)
-      #expect(place.opcodes.withLockedValue { $0.first } == .reset)
+      #expect(state.opcodes.withLockedValue { $0.first } == .reset)
     }
     try await listener.close().get()
   }
@@ -77,7 +77,7 @@ struct TransportAdapterTests {
 
   @Test("A controller that disconnects during the start-up is reconnected to")
   func lossWhileStarting() async throws {
-    place.closesAtNextCommand.withLockedValue { $0 = true }
+    state.closesAtNextCommand.withLockedValue { $0 = true }
     let listener = try await listen()
     var app = app(listener.specifier)
     #expect(await app.nextState() == .resetting)
@@ -88,18 +88,18 @@ struct TransportAdapterTests {
   @Test("A loss of synchronization resets the controller: apps see resetting, and poweredOn on the same link")
   func garbage() async throws {
     let listener = try await listen()
-    var links = place.opened.makeAsyncIterator()
+    var links = state.opened.makeAsyncIterator()
     var app = app(listener.specifier)
     #expect(await app.nextState() == .poweredOn)
     let link = try #require(await links.next())
-    place.opcodes.withLockedValue { $0.removeAll() }
+    state.opcodes.withLockedValue { $0.removeAll() }
     try await link.eventLoop.submit {
       link.value.send(octets: [0xFF, 0x17, 0x04])
       link.value.flush()
     }.get()
     #expect(await app.nextState() == .resetting)
     #expect(await app.nextState() == .poweredOn)
-    #expect(place.opcodes.withLockedValue { $0.first } == .reset)
+    #expect(state.opcodes.withLockedValue { $0.first } == .reset)
     try await listener.close().get()
   }
 
@@ -121,7 +121,7 @@ struct TransportAdapterTests {
   @Test("An adapter without users closes its link")
   func release() async throws {
     let listener = try await listen()
-    var endings = place.closed.makeAsyncIterator()
+    var endings = state.closed.makeAsyncIterator()
     do {
       var app = app(listener.specifier)
       #expect(await app.nextState() == .poweredOn)

@@ -51,8 +51,8 @@ struct BondClaimTests {
     func begin() throws -> (store: FileBondStore, secrets: AdapterSecrets) {
       let store = try claimed()
       // A generator without a state has no address, which Thread Sanitizer does not expect.
-      var chance = RandomStream(seed: .random(in: 0...UInt64.max))
-      return (store, try store.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) })
+      var random = RandomStream(seed: .random(in: 0...UInt64.max))
+      return (store, try store.secrets { AdapterSecrets.make(needsAddress: true, using: &random) })
     }
     var identities: [AdapterSecrets] = []
     do {

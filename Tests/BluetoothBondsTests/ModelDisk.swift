@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 /// A disk that loses power: after a number of operations all further ones fail, and data that was not synchronized is
 /// partly or completely lost.
 final class ModelDisk: FileSystem {
-  /// The fate of octets that were written but not synchronized.
+  /// The state after a power loss of octets that were written but not synchronized.
   enum Loss: CaseIterable { case nothing, all, half, zeros }
 
   private struct File {

@@ -19,10 +19,10 @@ struct PowerLossTests {
     FileBondStore(folder: "/data/swift-corebluetooth/bonds", adapter: "hci", limit: 8, process: process, files: disk)
   }
 
-  /// Returns the errors after a power loss at each of the operations of `deed`; `before` has been synchronized long
+  /// Returns the errors after a power loss at each of the operations of `change`; `before` has been synchronized long
   /// ago.
   private static func wrongs(
-    ignoresSync: Bool = false, before: (FileBondStore) throws -> Void, deed: (FileBondStore) throws -> Void,
+    ignoresSync: Bool = false, before: (FileBondStore) throws -> Void, change: (FileBondStore) throws -> Void,
     old: [BondRecord], new: [BondRecord]
   ) throws -> [String] {
     var wrongs: [String] = []
@@ -32,7 +32,7 @@ struct PowerLossTests {
       try before(Self.store(disk))
       let start = disk.operations
       disk.setPower(count)
-      let isDone = (try? deed(Self.store(disk))) != nil
+      let isDone = (try? change(Self.store(disk))) != nil
       for (index, restarted) in disk.restarted().enumerated() {
         let loaded = try Self.store(restarted, process: 2).load()
         let isRight = loaded.records == new || !isDone && loaded.records == old
@@ -59,20 +59,20 @@ struct PowerLossTests {
       before: { store in
         try store.save(Self.old)
         try store.save(Self.other)
-      }, deed: { try $0.save(Self.new) }, old: [Self.other, Self.old], new: [Self.other, Self.new])
+      }, change: { try $0.save(Self.new) }, old: [Self.other, Self.old], new: [Self.other, Self.new])
     #expect(wrongs.isEmpty)
   }
 
   @Test("A power loss while the first bond and its folders are created leaves the bond or none")
   func first() throws {
-    let wrongs = try Self.wrongs(before: { _ in }, deed: { try $0.save(Self.new) }, old: [], new: [Self.new])
+    let wrongs = try Self.wrongs(before: { _ in }, change: { try $0.save(Self.new) }, old: [], new: [Self.new])
     #expect(wrongs.isEmpty)
   }
 
   @Test("A power loss while a device is forgotten leaves its bond or none")
   func removing() throws {
     let wrongs = try Self.wrongs(
-      before: { try $0.save(Self.old) }, deed: { _ = try $0.remove(Self.old.identity) }, old: [Self.old], new: [])
+      before: { try $0.save(Self.old) }, change: { _ = try $0.remove(Self.old.identity) }, old: [Self.old], new: [])
     #expect(wrongs.isEmpty)
   }
 
@@ -100,7 +100,7 @@ struct PowerLossTests {
   @Test("On a disk that never synchronizes, bonds get lost: the model can detect the loss")
   func modelTells() throws {
     let wrongs = try Self.wrongs(
-      ignoresSync: true, before: { try $0.save(Self.old) }, deed: { try $0.save(Self.new) }, old: [Self.old],
+      ignoresSync: true, before: { try $0.save(Self.old) }, change: { try $0.save(Self.new) }, old: [Self.old],
       new: [Self.new])
     #expect(!wrongs.isEmpty)
   }
@@ -134,20 +134,20 @@ struct PowerLossTests {
       process.standardOutput = output
       try process.run()
       // The kill hits the middle of an operation, a little later each time.
-      var told = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
+      var received = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
       var spin = UInt64(round) &* 40_000
       while spin > 0 { spin = Self.waste(spin) }
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
-      told += output.fileHandleForReading.readDataToEndOfFile().count
+      received += output.fileHandleForReading.readDataToEndOfFile().count
       #expect(process.terminationReason == .uncaughtSignal)
-      #expect(told > 0)
+      #expect(received > 0)
 
       let loaded = try FileBondStore(folder: folder.path, adapter: "adapter").load()
       #expect(loaded.problems.isEmpty)
       let record = try #require(loaded.records.first)
       let next = try #require(record.bond.signatureMaker?.nextCounter)
-      #expect([counter + UInt32(told), counter + UInt32(told) + 1].contains(next))
+      #expect([counter + UInt32(received), counter + UInt32(received) + 1].contains(next))
       #expect(record.name?.count == Int(next % 7) * 2_000)
       counter = next
     }

@@ -25,7 +25,7 @@ private final class Reports: Sendable {
   private let reports = Reports()
 
   private func queue(_ file: CaptureFile, limit: Int = CaptureQueue.standardLimit) -> CaptureQueue {
-    CaptureQueue(file, limit: limit, patience: 1) {
+    CaptureQueue(file, limit: limit, stallLimit: 1) {
       $0.restart(with: Self.beginning)
     } report: { [reports] in
       reports.add($0)

@@ -165,52 +165,52 @@ struct AuxiliaryExchangeTests {
   func mixture(seed: UInt64) {
     let devices = [device, other]
     var random = RandomStream(seed: seed)
-    func chance(_ count: UInt64) -> Int { Int(random.next() % count) }
-    var fates = RandomStream(seed: seed + 1_000)
-    air.fate = { _ in fates.next() % 12 == 0 ? .lost : fates.next() % 12 == 0 ? .corrupt : .arrives }
+    func below(_ count: UInt64) -> Int { Int(random.next() % count) }
+    var outcomes = RandomStream(seed: seed + 1_000)
+    air.outcome = { _ in outcomes.next() % 12 == 0 ? .lost : outcomes.next() % 12 == 0 ? .corrupt : .arrives }
     for _ in 0..<250 {
-      let (one, two) = chance(2) == 0 ? (devices[0], devices[1]) : (devices[1], devices[0])
-      let handle = HCI.AdvertisingHandle(rawValue: UInt8(chance(4)))
-      switch chance(14) {
+      let (one, two) = below(2) == 0 ? (devices[0], devices[1]) : (devices[1], devices[0])
+      let handle = HCI.AdvertisingHandle(rawValue: UInt8(below(4)))
+      switch below(14) {
       case 0...3:
         let types: [HCI.ExtendedAdvertisingParameters.Properties] = [
           [], .connectable, .scannable, .anonymous, [.legacy, .connectable, .scannable], .legacy,
           [.legacy, .connectable, .directed, .highDutyCycle], [.connectable, .directed],
         ]
         let phys = [PHY.le1M, .le2M, .leCoded]
-        let parameters = HCI.ExtendedAdvertisingParameters.every100ms(handle, types[chance(8)]) {
-          $0.minimumInterval = UInt32(0x20 + chance(200))
+        let parameters = HCI.ExtendedAdvertisingParameters.every100ms(handle, types[below(8)]) {
+          $0.minimumInterval = UInt32(0x20 + below(200))
           $0.maximumInterval = 0x4000
-          $0.secondaryPHY = phys[chance(3)]
+          $0.secondaryPHY = phys[below(3)]
           $0.peer = HCI.PeerAddress(two.address)
         }
         one.send(.leSetExtendedAdvertisingParameters(parameters))
-      case 4: one.setData(Array(repeating: 7, count: chance(1_650)), of: handle)
-      case 5: one.setResponse(Array(repeating: 8, count: chance(600)), of: handle)
-      case 6, 7: one.enable(handle, duration: UInt16(chance(3) * 40), maximumEvents: UInt8(chance(3)))
+      case 4: one.setData(Array(repeating: 7, count: below(1_650)), of: handle)
+      case 5: one.setResponse(Array(repeating: 8, count: below(600)), of: handle)
+      case 6, 7: one.enable(handle, duration: UInt16(below(3) * 40), maximumEvents: UInt8(below(3)))
       case 8: one.disable(handle)
       case 9:
         one.send(
           .leSetPeriodicAdvertisingParameters(
             HCI.PeriodicAdvertisingParameters(handle: handle, minimumInterval: 8, maximumInterval: 80)))
-        one.setPeriodicData(Array(repeating: 9, count: chance(300)), of: handle)
+        one.setPeriodicData(Array(repeating: 9, count: below(300)), of: handle)
         one.send(.leSetPeriodicAdvertisingEnable([.enabled, .includesADI], handle))
       case 10: one.send(.leSetPeriodicAdvertisingEnable([], handle))
-      case 11: one.send(chance(2) == 0 ? .leRemoveAdvertisingSet(handle) : .leClearAdvertisingSets)
+      case 11: one.send(below(2) == 0 ? .leRemoveAdvertisingSet(handle) : .leClearAdvertisingSets)
       case 12:
-        one.send(.leExtendedCreateConnection(.extended(to: two, interval: UInt16(8 + chance(40)))))
+        one.send(.leExtendedCreateConnection(.extended(to: two, interval: UInt16(8 + below(40)))))
       default:
         if let complete = one.connectionCompletes.last {
           one.send(.disconnect(complete.handle, reason: .remoteUserTerminatedConnection))
         } else {
-          one.send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(chance(2) == 0)))
+          one.send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(below(2) == 0)))
         }
       }
-      air.run(for: .milliseconds(Int64(chance(150))))
+      air.run(for: .milliseconds(Int64(below(150))))
       air.clearLog()
     }
     // No device retains any state, and each serves a newcomer.
-    air.fate = { _ in .arrives }
+    air.outcome = { _ in .arrives }
     for device in devices { device.stopEverything(isExtended: true) }
     // The longest supervision timeout is 32 s, and that of procedures 40 s.
     air.run(for: .seconds(80))

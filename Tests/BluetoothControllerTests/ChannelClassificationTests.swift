@@ -9,7 +9,7 @@ struct ChannelClassificationTests {
   /// Corrupts `percent` % of the packets on these data channels.
   private func jam(_ link: LinkHarness, _ channels: ClosedRange<UInt8>, percent: UInt64, seed: UInt64 = 7) {
     var random = RandomStream(seed: seed)
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard !transmission.isAdvertising, channels.contains(ChannelIndex(transmission.channel).number) else {
         return .arrives
       }
@@ -46,7 +46,7 @@ struct ChannelClassificationTests {
     jam(link, 0...7, percent: 90)
     link.air.run(for: .seconds(40))
     #expect(map(link).bits & 0xFF == 0)
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     link.air.run(for: .seconds(120))
     #expect(map(link) == .all)
   }
@@ -134,8 +134,8 @@ struct ChannelClassificationTests {
     }
     _ = channels.assessment.evaluate(at: .zero + .seconds(100))
     let phys = link.central.controller.connections[0].phys
-    #expect(channels.wanted(on: phys).count == max(9, count))
-    #expect(channels.wanted(on: phys).bits >> 28 == 0x1FF)
+    #expect(channels.preferredMap(on: phys).count == max(9, count))
+    #expect(channels.preferredMap(on: phys).bits >> 28 == 0x1FF)
     #expect(link.isAlive())
   }
 
@@ -144,7 +144,7 @@ struct ChannelClassificationTests {
     let link = try LinkHarness()
     for count in [UInt8(0), 1, 38, 255] { #expect(link.injectFromPeripheral([0x19, 7, count]).isEmpty) }
     let connection = link.central.controller.connections[0]
-    #expect(connection.channels.wanted(on: connection.phys) == .all)
+    #expect(connection.channels.preferredMap(on: connection.phys) == .all)
     #expect(link.isAlive())
   }
 }

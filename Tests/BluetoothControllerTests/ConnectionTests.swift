@@ -92,7 +92,7 @@ struct ConnectionTests {
     let link = try LinkHarness()
     link.runEvents(2)
     link.central.send([7], on: link.centralHandle)
-    link.air.fate = { [accessAddress = link.accessAddress] in
+    link.air.outcome = { [accessAddress = link.accessAddress] in
       $0.packet.accessAddress == accessAddress ? .lost : .arrives
     }
     link.air.clearLog()
@@ -104,7 +104,7 @@ struct ConnectionTests {
       #expect(next.channel != one.channel)
       #expect(next.dataHeader?.sequenceNumber == one.dataHeader?.sequenceNumber)
     }
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     link.runEvents(2)
     #expect(link.peripheral.data.map(\.payload) == [[7]])
   }
@@ -183,7 +183,7 @@ struct ConnectionTests {
   func retransmission(lossy device: Int) throws {
     let link = try LinkHarness()
     var count = 0
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard !transmission.isAdvertising, transmission.device == device else { return .arrives }
       count += 1
       return count % 3 == 0 ? .arrives : count % 2 == 0 ? .corrupt : .lost
@@ -226,7 +226,7 @@ struct ConnectionTests {
   func supervisionTimeout() throws {
     let link = try LinkHarness(timeout: 100)
     link.runEvents(2)
-    link.air.fate = { _ in .lost }
+    link.air.outcome = { _ in .lost }
     link.air.run(for: .milliseconds(900))
     #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
     link.air.run(for: .milliseconds(200))
@@ -238,13 +238,13 @@ struct ConnectionTests {
   func failedToBeEstablished() throws {
     let link = try LinkHarness(attacked: .peripheral)
     try link.connectAnew(timeout: 200)
-    link.air.fate = { [accessAddress = link.accessAddress] in
+    link.air.outcome = { [accessAddress = link.accessAddress] in
       $0.packet.accessAddress == accessAddress ? .lost : .arrives
     }
     link.air.run(for: .milliseconds(190))
     #expect(link.central.disconnections == [.connectionFailedToBeEstablished])
     #expect(link.peripheral.disconnections == [.connectionFailedToBeEstablished])
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.secondLinksWork())
     link.peripheral.advertise()
     link.central.connect(to: link.peripheral)
@@ -258,7 +258,7 @@ struct ConnectionTests {
     link.runEvents(3)
     for number in 0..<8 { link.central.send([UInt8(number)], on: link.centralHandle) }
     var packets = 0
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == 0 else { return .arrives }
       packets += 1
       return packets == 3 || packets == 4 ? .corrupt : .arrives
@@ -276,7 +276,7 @@ struct ConnectionTests {
   func terminationTimeout() throws {
     let link = try LinkHarness(timeout: 100)
     link.runEvents(3)
-    link.air.fate = { $0.device == 0 ? .lost : .arrives }
+    link.air.outcome = { $0.device == 0 ? .lost : .arrives }
     link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection))
     link.air.run(for: .milliseconds(900))
     #expect(link.central.disconnections.isEmpty)

@@ -90,7 +90,7 @@ struct ExtendedInitiatingTests {
   @Test("Without AUX_CONNECT_RSP there is no connection, and the initiator tries again")
   func lostResponse() {
     var losses = 2
-    air.fate = { sent in
+    air.outcome = { sent in
       guard case .auxConnectRsp? = sent.advertisingPDU, losses > 0 else { return .arrives }
       losses -= 1
       return .lost
@@ -139,7 +139,7 @@ struct ExtendedInitiatingTests {
     arguments: [true, false])
   func cancelledInTheAir(isAnswered: Bool) {
     advertise(secondary: .leCoded)
-    air.fate = { sent in
+    air.outcome = { sent in
       if case .auxConnectRsp? = sent.advertisingPDU, !isAnswered { return .lost }
       return .arrives
     }
@@ -162,7 +162,7 @@ struct ExtendedInitiatingTests {
     #expect(peripheral.disconnections == (isAnswered ? [] : [.connectionFailedToBeEstablished]))
     guard !isAnswered else { return }
     #expect(central.send(.leCreateConnectionCancel) == .commandDisallowed)
-    air.fate = { _ in .arrives }
+    air.outcome = { _ in .arrives }
     peripheral.enable(1)
     #expect(connect() == .success)
     air.run(for: .seconds(2))
@@ -187,7 +187,7 @@ struct ExtendedInitiatingTests {
 
   @Test("A connection whose first packets are lost fails with 0x3E after six intervals")
   func establishment() {
-    air.fate = { $0.isAdvertising ? .arrives : .lost }
+    air.outcome = { $0.isAdvertising ? .arrives : .lost }
     advertise(secondary: .le1M)
     #expect(connect() == .success)
     air.run(until: { !central.connectionCompletes.isEmpty })

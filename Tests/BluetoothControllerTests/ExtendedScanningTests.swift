@@ -129,7 +129,7 @@ struct ExtendedScanningTests {
     scanner.startScan(isActive: true)
     advertiser.announce(at: at(10), mode: .scannable, to: .milliseconds(2), on: 20, .le2M)
     advertiser.send(advertisement([]) { $0.mode = .scannable }, at: at(12), on: 20, .le2M)
-    air.fate = { [advertiser, scanner] sent in
+    air.outcome = { [advertiser, scanner] sent in
       guard case .scanReq(scanner.address, advertiser.address)? = sent.advertisingPDU else { return .arrives }
       #expect(sent.modulation == .le2M && sent.channel == ChannelIndex(20).radioChannel)
       let start = sent.end + LL.interFrameSpace
@@ -170,7 +170,7 @@ struct ExtendedScanningTests {
       .advDirectInd(advertiser: address, target: scanner.address, usesAlgorithm2: true), at: at(4), on: 37)
     advertiser.send(.advScanInd(advertiser: address, data: [2]), at: at(6), on: 37)
     advertiser.send(.advInd(advertiser: address, data: [3], usesAlgorithm2: true), at: at(12), on: 37)
-    air.fate = { [advertiser] sent in
+    air.outcome = { [advertiser] sent in
       guard case .scanReq? = sent.advertisingPDU else { return .arrives }
       advertiser.send(.scanRsp(advertiser: address, data: [4]), at: sent.end + LL.interFrameSpace, on: 37)
       return .arrives

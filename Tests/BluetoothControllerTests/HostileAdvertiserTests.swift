@@ -74,7 +74,7 @@ struct HostileAdvertiserTests {
     scanner.isAsleep = false
     scanner.takePackets(at: air.now)
     #expect((250...256).contains(scanner.extendedReports.count))
-    secondLink.excuseSilence()
+    secondLink.excuseGap()
     #expect(hearsOthers())
   }
 
@@ -177,7 +177,7 @@ struct HostileAdvertiserTests {
     advertiser.announce(at: at(10), mode: .scannable, to: .milliseconds(2))
     advertiser.send(
       Payload(mode: .scannable, advertiser: advertiser.address, dataInfo: advertiser.dataInfo), at: at(12))
-    air.fate = { [advertiser] sent in
+    air.outcome = { [advertiser] sent in
       guard case .scanReq? = sent.advertisingPDU else { return .arrives }
       advertiser.send(
         Payload(advertiser: DeviceAddress(1, .public), dataInfo: advertiser.dataInfo, data: [9]),

@@ -17,7 +17,7 @@ struct HostilePeerTests {
     let secondLink = try SecondLink(of: peripheral, on: air)
     peripheral.advertise()
     central.connect(to: peripheral)
-    air.fate = { transmission in
+    air.outcome = { transmission in
       if case .connectInd(let initiator, let advertiser, var data, let chSel)? = transmission.advertisingPDU {
         change(&data)
         transmission.packet = LL.AdvertisingPDU.connectInd(
@@ -28,7 +28,7 @@ struct HostilePeerTests {
     }
     air.run(until: { !central.connectionCompletes.isEmpty })
     let isTaken = !peripheral.connectionCompletes.isEmpty
-    air.fate = { _ in .arrives }
+    air.outcome = { _ in .arrives }
     air.run(for: .milliseconds(500))
     if !isTaken {
       // The peripheral continues to advertise, and the next central connects.
@@ -88,7 +88,7 @@ struct HostilePeerTests {
     peripheral.advertise()
     scanner.scan(isActive: true)
     var isLonger = false
-    air.fate = { transmission in
+    air.outcome = { transmission in
       if case .scanReq(let from, let to)? = transmission.advertisingPDU {
         var packet = LL.AdvertisingPDU.scanReq(
           scanner: from, advertiser: DeviceAddress(to.value, isLonger ? .public : .random)
@@ -122,7 +122,7 @@ struct HostilePeerTests {
     link.runEvents(5)
     #expect(try #require(link.peripheral.controller.connections.first).lengths.receive.octets == agreed)
     link.peripheral.clear()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == 0, transmission.dataHeader?.llid == .start else { return .arrives }
       transmission.packet.payload = ByteSlice(Array(repeating: 0xEE, count: octets))
       transmission.packet.header = transmission.packet.header & 0xFF | UInt16(octets) << 8
@@ -140,7 +140,7 @@ struct HostilePeerTests {
     let link = try LinkHarness(attacked: .peripheral)
     link.runEvents(2)
     var spoiled = 0
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == 0, transmission.dataHeader?.llid == .start, spoiled < 3 else { return .arrives }
       spoiled += 1
       transmission.packet.header = transmission.packet.header & 0xFF | 200 << 8
@@ -156,7 +156,7 @@ struct HostilePeerTests {
   @Test("S2: a data PDU with LLID 0b00 is acknowledged and ignored")
   func reservedLLID() throws {
     let link = try LinkHarness(attacked: .peripheral)
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if transmission.device == 0, transmission.dataHeader?.llid == .start { transmission.packet.header &= ~0b11 }
       return .arrives
     }
@@ -164,14 +164,14 @@ struct HostilePeerTests {
     link.runEvents(3)
     #expect(link.peripheral.data.isEmpty)
     #expect(link.central.completedPackets == 1)
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.isAlive())
   }
 
   @Test("An empty data PDU is not delivered to the host")
   func emptyStart() throws {
     let link = try LinkHarness()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if transmission.device == 0, transmission.dataHeader?.length == 0 {
         transmission.packet.header = transmission.packet.header & ~0b11 | 0b10
       }
@@ -242,12 +242,12 @@ struct HostilePeerTests {
   @Test("An LL Control PDU without octets is ignored")
   func emptyControl() throws {
     let link = try LinkHarness()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if transmission.device == 0, transmission.dataHeader?.length == 0 { transmission.packet.header |= 0b11 }
       return .arrives
     }
     link.runEvents(5)
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.isAlive())
   }
 
@@ -340,7 +340,7 @@ struct HostilePeerTests {
     // Every packet of the central is a new LL_PING_REQ that does not acknowledge the peripheral's packets.
     var nextSequenceNumber: Bool?
     var acknowledgement: Bool?
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == 0, let header = transmission.dataHeader else { return .arrives }
       let number = nextSequenceNumber ?? header.sequenceNumber
       nextSequenceNumber = !number

@@ -45,7 +45,7 @@ struct HostileProcedureTests {
       for garbage in [[0x18, 9, 9, 9, 9, 9], [0x17, 1, 1], [0x3F, UInt8(truncatingIfNeeded: round)]] as [[UInt8]] {
         link.central.send(garbage, on: link.centralHandle)
       }
-      link.air.fate = { transmission in
+      link.air.outcome = { transmission in
         if transmission.device == 0, transmission.dataHeader?.llid == .start { transmission.packet.header |= 0b11 }
         return .arrives
       }
@@ -60,7 +60,7 @@ struct HostileProcedureTests {
       _ = link.central.controller.connections[0].phys.apply(update, role: .central)
       link.air.run(for: span)
     }
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     let connection = link.peripheral.controller.connections[0]
     #expect(connection.procedures.isIdle && connection.flow.waitingControl == 0)
     #expect(link.isAlive())

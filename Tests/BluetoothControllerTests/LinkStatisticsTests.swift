@@ -20,7 +20,7 @@ struct LinkStatisticsTests {
     let empty = Int64(central.sent.packets - 3)
     #expect(central.sent.airTime == .microseconds(80) * empty + .microseconds(240) * 3)
     #expect(central.lastLevel == Decibel(-50) && central.meanLevel == Decibel(-50))
-    #expect(central.retransmissions == 0 && central.crcErrors == 0 && central.silences == 0)
+    #expect(central.retransmissions == 0 && central.crcErrors == 0 && central.receiveTimeouts == 0)
   }
 
   @Test("Retransmissions and their causes are counted")
@@ -28,7 +28,7 @@ struct LinkStatisticsTests {
     let link = try LinkHarness()
     link.runEvents(3)
     var spoiled = 0
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == 0, transmission.dataHeader?.llid == .start, spoiled < 4 else { return .arrives }
       spoiled += 1
       return spoiled <= 2 ? .corrupt : .lost
@@ -39,7 +39,7 @@ struct LinkStatisticsTests {
     let peripheral = try #require(link.statistics(false))
     #expect(central.retransmissions == 4 && central.sent.octets == 20)
     #expect(peripheral.crcErrors == 2 && peripheral.received.octets == 20)
-    #expect(central.silences >= 2 && peripheral.silences >= 2)
+    #expect(central.receiveTimeouts >= 2 && peripheral.receiveTimeouts >= 2)
   }
 
   @Test("The statistics remain readable after the connection has ended, and unknown handles have none")

@@ -33,9 +33,9 @@ struct LossyLinkTests {
     let link = try LinkHarness(
       interval: interval, latency: latency, timeout: 800, central: { $0.sleepClockDrift = 40_000 },
       peripheral: { $0.sleepClockDrift = -40_000 })
-    var chance = RandomStream(seed: UInt64(seed) + 99)
-    link.air.fate = { _ in
-      switch chance.next() % 20 {
+    var airRandom = RandomStream(seed: UInt64(seed) + 99)
+    link.air.outcome = { _ in
+      switch airRandom.next() % 20 {
       case 0: .lost
       case 1: .corrupt
       default: .arrives
@@ -84,12 +84,12 @@ struct LossyLinkTests {
 
   @Test("The link recovers from the loss of a packet at any place of an exchange", arguments: 0..<30)
   func oneLoss(place: Int) throws {
-    for fate in [PerfectAir.Fate.lost, .corrupt] {
+    for outcome in [PerfectAir.Outcome.lost, .corrupt] {
       let link = try LinkHarness()
       var count = 0
-      link.air.fate = { _ in
+      link.air.outcome = { _ in
         count += 1
-        return count == place + 1 ? fate : .arrives
+        return count == place + 1 ? outcome : .arrives
       }
       let payload = (0..<60).map { UInt8($0) }
       link.central.send(.leReadRemoteFeatures(link.centralHandle))
@@ -112,7 +112,7 @@ struct LossyLinkTests {
     func parameters(_ interval: UInt16) -> ConnectionParameters {
       ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
     }
-    link.air.fate = { [unowned central = link.central] transmission in
+    link.air.outcome = { [unowned central = link.central] transmission in
       let instant: UInt16
       switch transmission.device == 0 ? transmission.controlPDU : nil {
       case .connectionUpdateInd(_, let number)?, .channelMapInd(_, let number)?: instant = number
@@ -127,7 +127,7 @@ struct LossyLinkTests {
     for device in [link.central, link.peripheral] {
       #expect(device.controller.connections.map(\.values.interval) == [12])
     }
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.isAlive())
   }
 
@@ -136,7 +136,7 @@ struct LossyLinkTests {
     let link = try LinkHarness(
       interval: 6, timeout: 100,
       prepare: { central, _ in
-        central.air?.fate = { transmission in
+        central.air?.outcome = { transmission in
           // Without ChSel in ADV_IND the connection uses Algorithm #1. The advertiser too sees a CONNECT_IND without
           // ChSel.
           if transmission.isAdvertising, !usesAlgorithm2 { transmission.packet.header &= ~(1 << 5) }

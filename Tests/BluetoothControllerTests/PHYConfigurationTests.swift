@@ -62,14 +62,14 @@ struct PHYConfigurationTests {
       link.air.clearLog()
       #expect(device.send(.leSetPHY(handle, HCI.PHYPreference(transmit: all, receive: all), options: 0)) == .success)
       link.runEvents(20)
-      let told = link.air.log.filter { $0.device == 1 }.compactMap { sent -> LL.PHYPreferences? in
+      let preferences = link.air.log.filter { $0.device == 1 }.compactMap { sent -> LL.PHYPreferences? in
         switch sent.controlPDU {
         case .phyReq(let preferences), .phyRsp(let preferences): preferences
         default: nil
         }
       }
-      #expect(!told.isEmpty)
-      #expect(told.allSatisfy { $0.transmit.union($0.receive).isDisjoint(with: HCI.PHYs(phy)) })
+      #expect(!preferences.isEmpty)
+      #expect(preferences.allSatisfy { $0.transmit.union($0.receive).isDisjoint(with: HCI.PHYs(phy)) })
       let result = try #require(
         device.events.lazy.compactMap { event -> UInt8? in
           if case .lePHYUpdateComplete(.success, handle, let transmit, let receive) = event, transmit == receive {

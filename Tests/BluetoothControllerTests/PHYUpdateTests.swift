@@ -145,14 +145,14 @@ struct PHYUpdateTests {
   func unknownToPeer(isCentral: Bool) throws {
     let link = try LinkHarness()
     let (device, handle) = link.side(isCentral)
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == device.number, case .phyReq? = transmission.controlPDU else { return .arrives }
       // The peer answers the unknown opcode 0x3F. The test restores the opcode of LL_PHY_REQ in that answer.
       transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
       return .arrives
     }
-    let corrupt = link.air.fate
-    link.air.fate = { transmission in
+    let corrupt = link.air.outcome
+    link.air.outcome = { transmission in
       if transmission.device != device.number, case .unknownRsp? = transmission.controlPDU {
         transmission.packet.payload = [0x07, 0x16]
       }
@@ -166,7 +166,7 @@ struct PHYUpdateTests {
   @Test("LL_PHY_REQ that is acknowledged and never answered ends the connection after 40 s")
   func timeout() throws {
     let link = try LinkHarness()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if case .phyRsp? = transmission.controlPDU {
         // An unsolicited answer.
         transmission.packet.payload = [0x13]

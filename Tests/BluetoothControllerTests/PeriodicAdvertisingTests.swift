@@ -159,11 +159,13 @@ struct PeriodicAdvertisingTests {
     let sent = air.log.compactMap { packet -> LL.PeriodicSyncTransfer? in
       if case .periodicSyncInd(let transfer)? = packet.controlPDU { transfer } else { nil }
     }
-    let told = try #require(sent.first)
-    #expect(told.serviceData == 0x1234 && told.advertisingSID == 3 && told.advertiser == device.address)
-    #expect(told.connectionEventCount == UInt16(truncatingIfNeeded: event))
-    let earliest = anchor + told.syncInfo.span
-    let meant = trains.first { $0.start >= earliest && $0.start <= earliest + told.syncInfo.offset.unit }
-    #expect(meant?.packet.accessAddress == told.syncInfo.accessAddress)
+    let sentTransfer = try #require(sent.first)
+    #expect(
+      sentTransfer.serviceData == 0x1234 && sentTransfer.advertisingSID == 3
+        && sentTransfer.advertiser == device.address)
+    #expect(sentTransfer.connectionEventCount == UInt16(truncatingIfNeeded: event))
+    let earliest = anchor + sentTransfer.syncInfo.span
+    let meant = trains.first { $0.start >= earliest && $0.start <= earliest + sentTransfer.syncInfo.offset.unit }
+    #expect(meant?.packet.accessAddress == sentTransfer.syncInfo.accessAddress)
   }
 }

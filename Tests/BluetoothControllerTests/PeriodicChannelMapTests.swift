@@ -132,10 +132,10 @@ struct PeriodicChannelMapTests {
     air.clearLog()
     classify(low)
     air.run(for: .seconds(3))
-    let told = air.log.compactMap(\.extended?.syncInfo)
+    let syncInfos = air.log.compactMap(\.extended?.syncInfo)
     let announced = trains.compactMap { ($0.train?.additionalData).flatMap(ChannelMapUpdate.init(in:)) }
     let instant = try #require(announced.first).instant
-    #expect(told.contains { $0.channelMap == .all } && told.contains { $0.channelMap == low })
-    #expect(told.allSatisfy { $0.channelMap == ($0.eventCounter < instant ? .all : low) })
+    #expect(syncInfos.contains { $0.channelMap == .all } && syncInfos.contains { $0.channelMap == low })
+    #expect(syncInfos.allSatisfy { $0.channelMap == ($0.eventCounter < instant ? .all : low) })
   }
 }

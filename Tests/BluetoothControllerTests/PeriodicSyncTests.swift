@@ -134,7 +134,7 @@ struct PeriodicSyncTests {
 
   @Test("A train that is not received in six events is not established, with 0x3E")
   func neverHeard() {
-    air.fate = { $0.train == nil ? .arrives : .lost }
+    air.outcome = { $0.train == nil ? .arrives : .lost }
     advertise()
     scanner.scanExtended()
     #expect(synchronize() == .success)
@@ -190,7 +190,7 @@ struct PeriodicSyncTests {
     _ = untilNextReport()
     #expect(isClose(untilNextReport(), to: 5))
     var count = 0
-    air.fate = { sent in
+    air.outcome = { sent in
       guard sent.train != nil else { return .arrives }
       count += 1
       return count <= 7 ? .lost : .arrives
@@ -218,7 +218,7 @@ struct PeriodicSyncTests {
     let data = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
     _ = try established(data)
     var isSecond = false
-    air.fate = { sent in
+    air.outcome = { sent in
       guard sent.train != nil else { return .arrives }
       defer { isSecond = sent.train?.auxiliary != nil && !isSecond }
       return isSecond ? .corrupt : .arrives

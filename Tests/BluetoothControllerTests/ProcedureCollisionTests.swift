@@ -158,7 +158,7 @@ struct ProcedureCollisionTests {
   func twoTimeouts() throws {
     let link = try LinkHarness()
     // The answer to the peripheral's feature request never arrives, and LL_PHY_REQ is forged later.
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if case .peripheralFeatureReq? = transmission.controlPDU {
         transmission.packet.payload = [0x13]
         transmission.packet.header = transmission.packet.header & 0xFF | 1 << 8

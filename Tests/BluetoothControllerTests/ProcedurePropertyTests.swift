@@ -122,9 +122,9 @@ struct ProcedurePropertyTests {
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (100, 90_000) },
       peripheral: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (250, -240_000) })
     let (loss, damage) = (random.next() % 12, random.next() % 12)
-    var chance = RandomStream(seed: UInt64(seed)).split("air")
-    link.air.fate = { _ in
-      let draw = chance.next() % 100
+    var airRandom = RandomStream(seed: UInt64(seed)).split("air")
+    link.air.outcome = { _ in
+      let draw = airRandom.next() % 100
       return draw < loss ? .lost : draw < loss + damage ? .corrupt : .arrives
     }
     let sides = [true, false].map { Side(link, isCentral: $0, seed: UInt64(seed)) }

@@ -124,7 +124,7 @@ struct ProcedureTests {
   func unsupportedByPeer() throws {
     let link = try LinkHarness()
     // The test replaces the peripheral's opcode by one that this link layer does not know.
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if transmission.device == 1, case .peripheralFeatureReq? = transmission.controlPDU {
         transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
       }
@@ -144,7 +144,7 @@ struct ProcedureTests {
   @Test("A request that is acknowledged and never answered ends the connection after 40 s")
   func procedureTimeout() throws {
     let link = try LinkHarness()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if transmission.device == 1, case .featureRsp? = transmission.controlPDU {
         transmission.packet.payload = [0x13]
         transmission.packet.header = transmission.packet.header & 0xFF | 1 << 8
@@ -195,7 +195,7 @@ struct ProcedureTests {
     let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     var random = RandomStream(seed: 5)
-    link.air.fate = { _ in random.next() % 5 == 0 ? .lost : .arrives }
+    link.air.outcome = { _ in random.next() % 5 == 0 ? .lost : .arrives }
     for round in 0..<20 {
       let interval: UInt16 = round % 2 == 0 ? 6 : 40
       link.central.send(
@@ -208,7 +208,7 @@ struct ProcedureTests {
     }
     let updates = link.central.events.count { if case .leConnectionUpdateComplete = $0 { true } else { false } }
     #expect(updates == 20)
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.isAlive())
   }
 

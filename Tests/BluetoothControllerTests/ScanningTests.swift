@@ -40,7 +40,7 @@ struct ScanningTests {
   @Test("With the duplicate filter a scanner requests each advertiser until it has received the scan response")
   func asksOnce() {
     var lost = 0
-    air.fate = { sent in
+    air.outcome = { sent in
       guard case .scanRsp? = sent.advertisingPDU, lost < 2 else { return .arrives }
       lost += 1
       return .lost

@@ -155,16 +155,16 @@ struct SharedRadioTests {
     for device in devices {
       air.start(device)
     }
-    var chance = RandomStream(seed: UInt64(seed) + 1_000)
-    air.fate = { transmission in
-      switch chance.next() % 20 {
+    var airRandom = RandomStream(seed: UInt64(seed) + 1_000)
+    air.outcome = { transmission in
+      switch airRandom.next() % 20 {
       case 0: return .lost
       case 1: return .corrupt
       case 2:
-        transmission.packet.header = UInt16(truncatingIfNeeded: chance.next())
+        transmission.packet.header = UInt16(truncatingIfNeeded: airRandom.next())
         return .arrives
       case 3:
-        transmission.packet.payload = ByteSlice((0..<chance.next() % 40).map { _ in UInt8(chance.next() & 0xFF) })
+        transmission.packet.payload = ByteSlice((0..<airRandom.next() % 40).map { _ in UInt8(airRandom.next() & 0xFF) })
         transmission.packet.header = transmission.packet.header & 0xFF | UInt16(transmission.packet.payload.count) << 8
         return .arrives
       default: return .arrives
@@ -190,7 +190,7 @@ struct SharedRadioTests {
       air.run(for: .milliseconds(Int64(random.next() % 200)))
     }
     // No device retains any state, and each serves a newcomer.
-    air.fate = { _ in .arrives }
+    air.outcome = { _ in .arrives }
     for device in devices { device.stopEverything() }
     // The longest supervision timeout is 32 s, and that of procedures 40 s.
     air.run(for: .seconds(80))

@@ -65,14 +65,14 @@ struct SleepClockTests {
   }
 
   @Test("A peripheral widens its window for a central that announces a less accurate clock", arguments: [true, false])
-  func news(isTold: Bool) throws {
+  func news(isRequested: Bool) throws {
     let link = try LinkHarness(
       interval: 80, latency: 40, timeout: 3_200,
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (20, 400_000) },
       peripheral: { $0.sleepClockAccuracy = 20 })
     // LL_CLOCK_ACCURACY_REQ: 251 to 500 ppm; the central's initial value is 0 to 20 ppm.
-    if isTold { #expect(link.injectFromCentral([0x1D, 0], events: 10) == [[0x1E, 7]]) }
-    #expect(holds(link) == isTold)
+    if isRequested { #expect(link.injectFromCentral([0x1D, 0], events: 10) == [[0x1E, 7]]) }
+    #expect(holds(link) == isRequested)
   }
 
   /// Returns the time by which the peripheral starts to listen before the anchor point of the next event.
@@ -144,7 +144,7 @@ struct SleepClockTests {
         HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 40)))
     device.send(.leSetPeriodicAdvertisingEnable(.enabled, 1))
     device.enable(1)
-    func told() -> (accuracies: Set<LL.SleepClockAccuracy>, isAccurate: Set<Bool>) {
+    func sentAccuracies() -> (accuracies: Set<LL.SleepClockAccuracy>, isAccurate: Set<Bool>) {
       air.clearLog()
       air.run(for: .seconds(1))
       return (
@@ -152,11 +152,11 @@ struct SleepClockTests {
         Set(air.log.compactMap { $0.extended?.auxiliary?.isClockAccurate })
       )
     }
-    var (accuracies, isAccurate) = told()
+    var (accuracies, isAccurate) = sentAccuracies()
     #expect(accuracies == [.upTo50] && isAccurate == [true])
     #expect(device.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .success)
     air.run(for: .milliseconds(200))
-    (accuracies, isAccurate) = told()
+    (accuracies, isAccurate) = sentAccuracies()
     #expect(accuracies == [.upTo75] && isAccurate == [false])
   }
 }

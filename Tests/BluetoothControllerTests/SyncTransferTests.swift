@@ -122,7 +122,7 @@ struct SyncTransferTests {
     let train = isOwn ? HCI.SyncHandle(rawValue: 0) : try receivedTrain()
     expectTransfers(peripheral)
     air.run(for: .milliseconds(200))
-    air.fate = { [peripheral] in $0.device == peripheral.number ? .lost : .arrives }
+    air.outcome = { [peripheral] in $0.device == peripheral.number ? .lost : .arrives }
     let command: HCI.Command =
       isOwn
       ? .lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 0, 1)
@@ -132,7 +132,7 @@ struct SyncTransferTests {
     #expect((1...20).contains(taken) && statuses[taken...].allSatisfy { $0 == .controllerBusy })
     #expect(central.controller.connections[0].flow.waitingControl <= 1)
     air.run(for: .milliseconds(200))
-    air.fate = { _ in .arrives }
+    air.outcome = { _ in .arrives }
     air.run(for: .seconds(3))
     #expect(central.send(command) == .success && central.controller.connections[0].procedures.isIdle == false)
     air.run(for: .seconds(1))
@@ -233,7 +233,7 @@ struct SyncTransferTests {
     air.run(for: .seconds(1))
     let connection = air.log.last { $0.device == peripheral.number && !$0.isAdvertising }?.packet.accessAddress
     #expect(connection != nil)
-    air.fate = { $0.isAdvertising || $0.packet.accessAddress == connection ? .arrives : .lost }
+    air.outcome = { $0.isAdvertising || $0.packet.accessAddress == connection ? .arrives : .lost }
     central.send(.lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 0, 1))
     air.run(for: .seconds(2))
     #expect(peripheral.syncTransfers.map(\.0) == [.connectionFailedToBeEstablished])

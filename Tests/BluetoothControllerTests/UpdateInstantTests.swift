@@ -83,13 +83,13 @@ struct UpdateInstantTests {
     let link = try link()
     let peripheral = Record(link.peripheral, isWanted: completesUpdate)
     begin(link, changesPHY: true)
-    link.air.fate = { $0.modulation == .le2M ? .lost : .arrives }
+    link.air.outcome = { $0.modulation == .le2M ? .lost : .arrives }
     link.runEvents(14)
     let number = try #require(instant(link))
     let anchor = try #require(firstPacket(link, inEvent: number)).start
     let time = try #require(peripheral.time)
     #expect(time > anchor && time < anchor + .milliseconds(2))
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.isAlive())
   }
 

@@ -117,7 +117,7 @@ struct FrameReassemblerTests {
   }
 
   @Test("Whatever arrives, the reassembler holds at most one frame of the maximum length")
-  func chance() {
+  func randomInput() {
     var reassembler = FrameReassembler()
     var generator = RandomStream(seed: 3)
     let pool = PacketPool()

@@ -14,7 +14,7 @@ struct HostCommandTests {
   @Test("A command waits until the previous one is answered")
   func oneAtATime() {
     var bench = bench()
-    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.answers[.leSetAdvertisingParameters] = .noAnswer
     bench.perform { host, now in
       host.startAdvertising(data: [1], scanResponse: [], at: now)
       host.setScanning(ScanParameters(isActive: true, filterDuplicates: false), at: now)
@@ -28,7 +28,7 @@ struct HostCommandTests {
   @Test("A controller that grants no command credits gets no command until it grants some")
   func credits() {
     var bench = bench()
-    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.answers[.leSetAdvertisingParameters] = .noAnswer
     bench.perform { host, now in host.startAdvertising(data: [1], scanResponse: [], at: now) }
     bench.receive(.commandComplete(credits: 0, .leSetAdvertisingParameters, .status(.success)))
     #expect(bench.commands.map(\.opcode) == [.leSetAdvertisingParameters])
@@ -39,8 +39,8 @@ struct HostCommandTests {
   @Test("A late answer to a command that timed out restores the command credits")
   func lateCredits() {
     var bench = bench()
-    bench.answers[.leSetDataLength] = .silence
-    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.answers[.leSetDataLength] = .noAnswer
+    bench.answers[.leSetAdvertisingParameters] = .noAnswer
     let handle = bench.link(.central)
     bench.passToDeadline()
     bench.forget()
@@ -66,7 +66,7 @@ struct HostCommandTests {
   @Test("A controller that never grants command credits again has failed")
   func noCredits() {
     var bench = bench()
-    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.answers[.leSetAdvertisingParameters] = .noAnswer
     bench.perform { host, now in host.startAdvertising(data: [1], scanResponse: [], at: now) }
     bench.receive(.commandComplete(credits: 0, .leSetAdvertisingParameters, .status(.success)))
     bench.passToDeadline()
@@ -79,7 +79,7 @@ struct HostCommandTests {
     var bench = bench()
     let handle = bench.link(.central)
     bench.forget()
-    bench.answers[.readRSSI] = .silence
+    bench.answers[.readRSSI] = .noAnswer
     bench.perform { host, now in host.readRSSI(handle, at: now) }
     let metrics = bench.host.metrics
     bench.receive(.commandComplete(credits: 1, .leRand, .leRand(4)))
@@ -100,7 +100,7 @@ struct HostCommandTests {
     let handle = bench.link(.central)
     bench.perform { host, now in host.connect(to: DeviceAddress(9, .public), at: now) }
     bench.forget()
-    bench.answers[.readRSSI] = .silence
+    bench.answers[.readRSSI] = .noAnswer
     bench.perform { host, now in
       host.readRSSI(handle, at: now)
       host.startAdvertising(data: [1], scanResponse: [], at: now)
@@ -118,7 +118,7 @@ struct HostCommandTests {
   @Test("A command that a controller may not support is skipped when it gets no answer")
   func unknownCommand() {
     var bench = bench()
-    bench.answers[.leSetDataLength] = .silence
+    bench.answers[.leSetDataLength] = .noAnswer
     bench.link(.central)
     bench.forget()
     bench.now = .zero + .seconds(2)
@@ -143,7 +143,7 @@ struct HostCommandTests {
   }
 
   @Test("Random events never trap")
-  func chance() {
+  func randomInput() {
     var bench = bench()
     bench.link(.central)
     bench.link(.peripheral, handle: 0x41, to: DeviceAddress(7, .public))

@@ -155,7 +155,7 @@ struct HostConnectingTests {
   @Test("A link created at the moment of the cancellation is disconnected and not reported")
   func cancelRace() {
     var bench = bench()
-    bench.answers[.leCreateConnectionCancel] = .silence
+    bench.answers[.leCreateConnectionCancel] = .noAnswer
     connect(&bench, HostHarness.peer)
     bench.perform { host, now in host.cancelConnecting(to: HostHarness.peer, at: now) }
     bench.forget()
@@ -259,7 +259,7 @@ struct HostConnectingTests {
   @Test("LE Connection Complete may precede the answer to the command")
   func earlyCompletion() {
     var bench = bench()
-    bench.answers[.leCreateConnection] = .silence
+    bench.answers[.leCreateConnection] = .noAnswer
     connect(&bench, HostHarness.peer)
     bench.receive(
       .leConnectionComplete(HostHarness.connection(.central, HCI.ConnectionHandle(rawValue: 1), HostHarness.peer)))

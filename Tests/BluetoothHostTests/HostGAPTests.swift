@@ -136,7 +136,7 @@ struct HostAdvertisingTests {
   @Test("A stop that overtakes the start leaves advertising off")
   func stopOvertakes() {
     var bench = bench()
-    bench.answers[.leSetAdvertisingEnable] = .silence
+    bench.answers[.leSetAdvertisingEnable] = .noAnswer
     start(&bench)
     bench.answers = [:]
     bench.perform { host, now in host.stopAdvertising(at: now) }

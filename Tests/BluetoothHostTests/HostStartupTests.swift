@@ -88,9 +88,9 @@ struct HostStartupTests {
   }
 
   @Test("A controller that never answers is reset once more and then abandoned")
-  func silence() {
+  func noAnswer() {
     var bench = HostHarness()
-    bench.answers[.reset] = .silence
+    bench.answers[.reset] = .noAnswer
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.host.deadline == .zero + .seconds(2))
     bench.passToDeadline()
@@ -104,7 +104,7 @@ struct HostStartupTests {
   @Test("A start-up command that gets no answer twice is skipped")
   func passedOver() {
     var bench = HostHarness()
-    bench.answers[.leReadMaximumDataLength] = .silence
+    bench.answers[.leReadMaximumDataLength] = .noAnswer
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.passToDeadline()
     #expect(bench.powerChanges == [.starting])
@@ -116,7 +116,7 @@ struct HostStartupTests {
   @Test("A lost answer does not change the device's identity: the start-up repeats the command")
   func lostAnswer() {
     var bench = HostHarness()
-    bench.answers[.leSetRandomAddress] = .silence
+    bench.answers[.leSetRandomAddress] = .noAnswer
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.answers[.leSetRandomAddress] = nil
     bench.passToDeadline()
@@ -186,7 +186,7 @@ struct HostStartupTests {
   @Test("Switching off during the start-up aborts it")
   func offDuringStartup() {
     var bench = HostHarness()
-    bench.answers[.setEventMask] = .silence
+    bench.answers[.setEventMask] = .noAnswer
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.perform { host, now in host.setPower(false, at: now) }
     #expect(bench.powerChanges == [.starting, .off])

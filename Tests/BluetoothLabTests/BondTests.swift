@@ -106,7 +106,7 @@ import Testing
     #expect(scene.phone.bonds.count == 1)
     #expect(bond.identifier == scene.app.identifier)
     #expect(bond.usesSecureConnections && !bond.isAuthenticated && bond.name == "safe")
-    #expect(scene.user.asked.count == 1)
+    #expect(scene.user.questions.count == 1)
     scene.phone.forgetBond(UUID())
     scene.world.run(for: .seconds(1))
     #expect(scene.phone.bonds == [bond])
@@ -114,7 +114,7 @@ import Testing
     scene.world.run(for: .seconds(1))
     #expect(scene.phone.bonds == [])
     #expect(scene.read() == [1, 2, 3])
-    #expect(scene.user.asked.count == 2)
+    #expect(scene.user.questions.count == 2)
   }
 
   @Test("An exported bond works where it is imported", arguments: [true, false])
@@ -133,7 +133,7 @@ import Testing
     #expect(scene.phone.bonds.map(\.address) == [bond.address])
     #expect(scene.phone.bonds.map(\.identifier) == [bond.identifier])
     #expect(scene.read() == [1, 2, 3])
-    #expect(scene.user.asked.count == 1 && scene.app.identifier == bond.identifier)
+    #expect(scene.user.questions.count == 1 && scene.app.identifier == bond.identifier)
   }
 
   @Test("A bond that is imported and forgotten during a link to its device ends the link")
@@ -222,6 +222,6 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: adapter.path).filter(isBond) == [])
     scene.phone.setPower(true)
     #expect(scene.read() == [1, 2, 3])
-    #expect(scene.user.asked.count == 2 && scene.phone.bonds.count == 1)
+    #expect(scene.user.questions.count == 2 && scene.phone.bonds.count == 1)
   }
 }

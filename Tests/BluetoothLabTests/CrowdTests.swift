@@ -27,7 +27,7 @@ private final class Crowd {
 
   init(seed: UInt64, pairs: Int) {
     world = World(seed: seed)
-    var random = SystemOfChance(state: seed)
+    var random = SeededGenerator(state: seed)
     for number in 0..<pairs {
       let place = Position(x: random.metres(300), y: random.metres(300))
       let strap = HeartRateSensor(name: "strap \(number)", interval: .milliseconds(500))
@@ -41,7 +41,7 @@ private final class Crowd {
           Waypoint(at: .seconds(25), place),
         ])
       }
-      phones.append(Wearer(on: phone, wanted: "strap \(number)"))
+      phones.append(Wearer(on: phone, strapName: "strap \(number)"))
       addFaults(number, phone)
     }
     world.add([.air(.lose, .anything, .percent(3)), .air(.corrupt, .anything, .percent(3))])
@@ -87,14 +87,14 @@ private final class Crowd {
 /// A phone that stays with its strap and checks that the reported energies have no gap.
 private final class Wearer: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private let manager: CBCentralManager
-  private let wanted: String
+  private let strapName: String
   private var strap: CBPeripheral?
   private var last: Int?
   private(set) var measurements = 0
   private(set) var complaints: [String] = []
 
-  init(on device: Device, wanted: String) {
-    self.wanted = wanted
+  init(on device: Device, strapName: String) {
+    self.strapName = strapName
     manager = CBCentralManager(delegate: nil, queue: nil, options: [CBManagerOptionAdapterKey: device])
     super.init()
     manager.delegate = self
@@ -109,7 +109,7 @@ private final class Wearer: NSObject, CBCentralManagerDelegate, CBPeripheralDele
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
     rssi: NSNumber
   ) {
-    guard strap == nil, advertisementData[CBAdvertisementDataLocalNameKey] as? String == wanted else { return }
+    guard strap == nil, advertisementData[CBAdvertisementDataLocalNameKey] as? String == strapName else { return }
     strap = peripheral
     peripheral.delegate = self
     central.stopScan()
@@ -143,14 +143,14 @@ private final class Wearer: NSObject, CBCentralManagerDelegate, CBPeripheralDele
   ) {
     guard let value = characteristic.value, value.count == 4 else { return }
     let energy = Int(value[2]) | Int(value[3]) << 8
-    if let last, energy != last + 1 { complaints.append("\(wanted): \(energy) after \(last)") }
+    if let last, energy != last + 1 { complaints.append("\(strapName): \(energy) after \(last)") }
     last = energy
     measurements += 1
   }
 }
 
 /// A generator of the devices' places: the same for the same seed.
-private struct SystemOfChance {
+private struct SeededGenerator {
   var state: UInt64
 
   mutating func metres(_ range: Double) -> Double {

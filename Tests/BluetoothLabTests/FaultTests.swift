@@ -28,11 +28,11 @@ struct FaultTests {
     meeting.world.add([.air(.lose, .notifications(from: "accessory"), .number(3))])
     await meeting.world.run(for: .seconds(6))
     #expect(energies(meeting) == [1, 2, 3, 4, 5, 6])
-    let strike = try #require(meeting.world.faultEvents.first)
+    let event = try #require(meeting.world.faultEvents.first)
     #expect(meeting.world.faultEvents.count == 1)
-    #expect(strike.layer == .air)
-    #expect(strike.device == "accessory")
-    #expect(strike.description.contains("handleValueNotification"))
+    #expect(event.layer == .air)
+    #expect(event.device == "accessory")
+    #expect(event.description.contains("handleValueNotification"))
   }
 
   @Test("A notification that is repeatedly corrupted on the air arrives when the corruption ends")
@@ -107,17 +107,17 @@ struct FaultTests {
 
   @Test("A percentage of packets is lost, and the same seed loses the same ones")
   func percentage() async {
-    func strikes(seed: UInt64) async -> [FaultEvent] {
+    func events(seed: UInt64) async -> [FaultEvent] {
       let meeting = await subscribed(seed: seed)
       meeting.world.add([.air(.lose, .anything, .percent(20))])
       await meeting.world.run(for: .seconds(10))
       #expect(energies(meeting).count >= 8)
       return meeting.world.faultEvents
     }
-    let first = await strikes(seed: 3)
+    let first = await events(seed: 3)
     #expect(first.count > 50)
-    #expect(await strikes(seed: 3) == first)
-    #expect(await strikes(seed: 4) != first)
+    #expect(await events(seed: 3) == first)
+    #expect(await events(seed: 4) != first)
   }
 
   @Test("The capture marks the packets that a fault has affected")
@@ -139,7 +139,7 @@ struct FaultTests {
         .device(.resetController, "accessory", when: .at(meeting.world.now + .seconds(8))),
       ])
       await meeting.world.run(for: .milliseconds(8_500))
-      meeting.world.inject(ForeignPacket([0x42, 0, 7, 0, 0, 0, 0, 0xC0], channel: 0))
+      meeting.world.inject(InjectedPacket([0x42, 0, 7, 0, 0, 0, 0, 0xC0], channel: 0))
       await meeting.world.run(for: .milliseconds(500))
       try meeting.world.finishCapture()
       return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
@@ -160,14 +160,14 @@ struct FaultTests {
   // MARK: Between host and controller
 
   @Test("A packet from outside the simulation is heard at its time, from its place, by receivers on its channel")
-  func foreignPacket() async throws {
+  func injectedPacket() async throws {
     let world = World(seed: 1)
     let app = PhoneApp(on: world.makeDevice(named: "phone"), .listen)
     await world.run(for: .seconds(1))
     // ADV_NONCONN_IND of a random static address, with the complete name "Hi".
     let pdu: [UInt8] = [0x42, 0, 7, 0, 0, 0, 0, 0xC0, 3, 0x09, 0x48, 0x69]
     for (index, channel) in [0, 12, 39].enumerated() {
-      var packet = ForeignPacket(pdu, channel: channel)
+      var packet = InjectedPacket(pdu, channel: channel)
       packet.transmitPower = 10
       packet.position = Position(x: 10)
       world.inject(packet, at: .milliseconds(2_000 + index))
@@ -179,9 +179,9 @@ struct FaultTests {
     #expect(app.sightings.count == 1)
     #expect(app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Hi")
     #expect(app.level == -55)
-    let strikes = world.faultEvents
-    #expect(strikes.map(\.time) == [.milliseconds(2_000), .milliseconds(2_001), .milliseconds(2_002)])
-    #expect(strikes.allSatisfy { $0.device == "injected" && $0.layer == .air })
+    let events = world.faultEvents
+    #expect(events.map(\.time) == [.milliseconds(2_000), .milliseconds(2_001), .milliseconds(2_002)])
+    #expect(events.allSatisfy { $0.device == "injected" && $0.layer == .air })
   }
 
   @Test("A notification lost between controller and host is not retransmitted")
@@ -314,15 +314,15 @@ struct FaultTests {
   }
 
   @Test("Of more than 10,000 faults only the latest are reported")
-  func manyStrikes() async {
+  func manyEvents() async {
     let meeting = Encounter(Broadcaster(advertising("Often")), plan: .listen)
     meeting.world.add([.air(.lose)])
     await meeting.world.run(for: .seconds(760))
-    let strikes = meeting.world.faultEvents
-    #expect(strikes.count == 10_000)
-    #expect(meeting.world.faultStrikeCount > 20_500)
-    #expect(strikes.map(\.time) == strikes.map(\.time).sorted())
-    #expect(strikes.last.map { meeting.world.now - $0.time < .seconds(1) } == true)
+    let events = meeting.world.faultEvents
+    #expect(events.count == 10_000)
+    #expect(meeting.world.faultEventCount > 20_500)
+    #expect(events.map(\.time) == events.map(\.time).sorted())
+    #expect(events.last.map { meeting.world.now - $0.time < .seconds(1) } == true)
   }
 
   @Test("A device fault starts after its trigger event")

@@ -113,7 +113,7 @@ struct PlaceTests {
     await meeting.world.run(for: .seconds(10))
     let link = try #require(meeting.phone.statistics.links.first)
     #expect(link.isConnected)
-    #expect(link.silences + link.crcErrors + link.retransmissions > 3)
+    #expect(link.receiveTimeouts + link.crcErrors + link.retransmissions > 3)
     meeting.world.setInterference([Interference(.jammer(channels: Set(0..<40)), at: Position(x: 1))])
     await meeting.world.run(for: .seconds(5))
     #expect(meeting.app.has(.disconnected))
@@ -132,6 +132,6 @@ struct PlaceTests {
     #expect(await meeting.prepare())
     await meeting.world.run(for: .seconds(60))
     let link = try #require(meeting.phone.statistics.links.first)
-    #expect(link.silences + link.crcErrors + link.retransmissions == 0)
+    #expect(link.receiveTimeouts + link.crcErrors + link.retransmissions == 0)
   }
 }

@@ -9,12 +9,13 @@ struct ScriptedPromptsTests {
   private let user = ScriptedPrompts()
 
   private func question(
-    _ prompt: PairingPrompt, peer: String? = "strap", isOwnWish: Bool = true, replacesBond: Bool = false
+    _ prompt: PairingPrompt, peer: String? = "strap", isLocallyInitiated: Bool = true, replacesBond: Bool = false
   ) -> Prompt.Question {
     .pairing(
       prompt,
       Prompt.Pairing(
-        identifier: PeerIdentifier(high: 1, low: 2), name: peer, isOwnWish: isOwnWish, replacesBond: replacesBond))
+        identifier: PeerIdentifier(high: 1, low: 2), name: peer, isLocallyInitiated: isLocallyInitiated,
+        replacesBond: replacesBond))
   }
 
   private func desk() -> PromptQueue { PromptQueue(prompts: user) {} }
@@ -28,15 +29,16 @@ struct ScriptedPromptsTests {
   @Test("Without a rule all questions are refused, and they are recorded")
   func recording() {
     var desk = desk()
-    #expect(answer(to: question(.allow, isOwnWish: false, replacesBond: true), &desk) == .no)
+    #expect(answer(to: question(.allow, isLocallyInitiated: false, replacesBond: true), &desk) == .no)
     #expect(answer(to: question(.compare(123_456)), &desk) == .no)
     #expect(answer(to: question(.enterPasskey, peer: nil), &desk) == .no)
     #expect(answer(to: .useBluetooth(app: "app"), &desk) == .no)
     #expect(answer(to: .turnOn, &desk) == .no)
     #expect(
-      user.asked == [
+      user.questions == [
         .init(.allowPairing, peer: "strap", replacesBond: true),
-        .init(.compareNumbers, digits: 123_456, peer: "strap", isOwnWish: true), .init(.enterPasskey, isOwnWish: true),
+        .init(.compareNumbers, digits: 123_456, peer: "strap", isLocallyInitiated: true),
+        .init(.enterPasskey, isLocallyInitiated: true),
         .init(.useBluetooth, app: "app"), .init(.turnOn),
       ])
   }
@@ -79,8 +81,8 @@ struct ScriptedPromptsTests {
     desk.keypress(.passkeyDigitEntered, for: id)
     desk.withdraw(id)
     #expect(user.shownPasskey == nil)
-    #expect(user.asked.first?.isWithdrawn == true)
-    #expect(user.asked.first?.keypresses == [.passkeyDigitEntered])
+    #expect(user.questions.first?.isWithdrawn == true)
+    #expect(user.questions.first?.keypresses == [.passkeyDigitEntered])
 
     let other = ScriptedPrompts(.displayOnly)
     other.answer(.no, to: .showPasskey)
@@ -109,7 +111,7 @@ struct ScriptedPromptsTests {
 
   @Test("A silent user, and a user who accepts everything")
   func otherwise() {
-    user.answer(.silence, to: .allowPairing)
+    user.answer(.noAnswer, to: .allowPairing)
     var desk = desk()
     #expect(answer(to: question(.allow), &desk) == nil)
     var agreeable = PromptQueue(prompts: ScriptedPrompts(otherwise: .yes)) {}

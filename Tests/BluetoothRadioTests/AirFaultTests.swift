@@ -4,7 +4,7 @@ import Testing
 @testable import BluetoothRadio
 
 /// A radio that carries out one command and records what it hears.
-private final class OneShot: Participant {
+private final class OneShot: SimulatedDevice {
   private var command: RadioCommand?
   private(set) var heard: [RadioEvent] = []
   private(set) var deadline: Instant? = .zero + .microseconds(100)

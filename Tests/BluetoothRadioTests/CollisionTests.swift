@@ -5,7 +5,7 @@ import Testing
 @testable import BluetoothRadio
 
 /// Sends one packet repeatedly, at an interval plus a random delay of 0 to 10 ms.
-private final class Beacon: Participant {
+private final class Beacon: SimulatedDevice {
   private let interval: TimeSpan
   private let packet: AirPacket
   private var random: RandomStream
@@ -33,7 +33,7 @@ private final class Beacon: Participant {
 }
 
 /// Listens all the time and counts the intact packets.
-private final class Counter: Participant {
+private final class Counter: SimulatedDevice {
   private(set) var received = 0
   private var isListening = false
 

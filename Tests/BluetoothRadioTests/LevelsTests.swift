@@ -48,7 +48,7 @@ struct LevelsTests {
   }
 
   @Test("Bits arrive with the probability that their cost stands for")
-  func chance() {
+  func randomDraws() {
     var generator = RandomStream(seed: 1)
     // At a cost of two bits, a quarter arrives.
     let arrived = (0..<20_000).count { _ in Bits.arrive(cost: 2 << 40, draw: generator.next()) }

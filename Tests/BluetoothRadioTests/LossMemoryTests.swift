@@ -42,12 +42,12 @@ struct LossMemoryTests {
     let times = (1...20).map { Int64($0) * 10_000 }.filter { packetsBefore || $0 > instant }
     let sender = scene.add(Scripted(times.map { (.microseconds($0), send()) }), metres: 20)
     scene.add(Scripted(times.map { (.microseconds($0 + 3), send(channel: 30)) }), metres: 25)
-    let ear = Scripted(times.map { (.microseconds($0 - 100), listen()) })
-    let receiver = scene.add(ear)
+    let listener = Scripted(times.map { (.microseconds($0 - 100), listen()) })
+    let receiver = scene.add(listener)
     scene.engine.schedule(at: .microseconds(instant)) { change.take(place: $0, sender, receiver) }
     scene.run()
-    #expect(ear.levels.count == times.count)
-    return Array(ear.levels.suffix(times.count { $0 > instant }))
+    #expect(listener.levels.count == times.count)
+    return Array(listener.levels.suffix(times.count { $0 > instant }))
   }
 
   @Test("After any change, a known and an unknown sender arrive at the same level", arguments: Change.allCases)
@@ -70,11 +70,11 @@ struct LossMemoryTests {
     let times = (1...20).map { Int64($0) * 10_000 }
     scene.add(Scripted(times.map { (.microseconds($0), send()) }), metres: 20)
     let interferer = scene.add(Scripted(times.map { (.microseconds($0 + 45), send()) }), metres: 900)
-    let ear = Scripted(times.map { (.microseconds($0 - 100), listen()) })
-    scene.add(ear)
+    let listener = Scripted(times.map { (.microseconds($0 - 100), listen()) })
+    scene.add(listener)
     scene.engine.schedule(at: .microseconds(105_000)) { $0[interferer].position.x = 10_000 }
     scene.run()
-    #expect(ear.outcomes == Array(repeating: .intact, count: 10) + Array(repeating: .corrupt, count: 10))
+    #expect(listener.outcomes == Array(repeating: .intact, count: 10) + Array(repeating: .corrupt, count: 10))
   }
 
   @Test("The cache returns a loss only for the two places that it was stored for")

@@ -165,7 +165,7 @@ struct H4DecoderTests {
   }
 
   @Test("H1: the decoder keeps at most one packet of any input, and consumes each octet")
-  func chance() {
+  func randomInput() {
     var random = RandomStream(seed: 11)
     var decoder = H4Decoder(for: .host, maximumACLLength: 64, pool: pool)
     var lost = 0

@@ -118,7 +118,7 @@ struct HCIVectorTests {
   }
 
   @Test("Random octets decoded as HCI never trap")
-  func chance() {
+  func randomInput() {
     var generator = RandomStream(seed: 7)
     for _ in 0..<20_000 {
       let octets = (0..<Int.random(in: 0...64, using: &generator)).map { _ in

@@ -103,7 +103,7 @@ struct L2CAPTests {
   }
 
   @Test("Random octets decoded as L2CAP never trap")
-  func chance() {
+  func randomInput() {
     var generator = RandomStream(seed: 11)
     for _ in 0..<20_000 {
       let count = Int.random(in: 0...30, using: &generator)

@@ -6,7 +6,7 @@ package struct ScriptedController: Sendable {
   package enum Answer: Sendable {
     case complete(HCI.ReturnParameters)
     case status(HCI.ErrorCode)
-    case silence
+    case noAnswer
   }
 
   /// The commands that every such controller supports.
@@ -65,12 +65,12 @@ package struct ScriptedController: Sendable {
     }
   }
 
-  /// Returns the event that carries an answer; nil for silence.
+  /// Returns the event that carries an answer; nil for no answer.
   package static func event(_ answer: Answer, to opcode: HCI.Opcode) -> HCI.Event? {
     switch answer {
     case .complete(let parameters): .commandComplete(credits: 1, opcode, parameters)
     case .status(let status): .commandStatus(status, credits: 1, opcode)
-    case .silence: nil
+    case .noAnswer: nil
     }
   }
 }

@@ -14,7 +14,7 @@ final class Terminal: Sendable {
 
     static let standardError = Output(descriptor: STDERR_FILENO)
 
-    /// Writes all of `text`, unless the other side has closed.
+    /// Writes all of `text`. Stops if the other side has closed.
     func write(_ text: String) {
       var rest = Array(text.utf8)[...]
       while !rest.isEmpty {

@@ -2,7 +2,7 @@ import BluetoothDaemon
 import BluetoothHost
 
 /// The dialogue with a user at a terminal: it converts questions to text, and typed lines to answers. It asks one
-/// question at a time; further questions wait. It answers yes only if the user types that.
+/// question at a time; further questions wait. Only an explicit "y" or "yes" counts as agreement.
 struct TerminalDialogue {
   struct Question {
     let prompt: Prompt
@@ -147,7 +147,7 @@ struct TerminalDialogue {
     case .turnOn: return "the adapter is off. Turn it on? [y/N] "
     case .pairing(let prompt, let pairing):
       let opening =
-        pairing.isOwnWish
+        pairing.isLocallyInitiated
         ? "a secure connection to \(pairing.who) is required." : "\(pairing.who) wants to pair."
       switch prompt {
       case .allow: return "\(opening) Pair? [y/N] "

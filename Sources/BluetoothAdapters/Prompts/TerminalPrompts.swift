@@ -6,7 +6,7 @@ import Dispatch
 import NIOConcurrencyHelpers
 
 /// Prompts that ask the user at a terminal. While a question is open, a separate thread reads and writes the terminal,
-/// so that the adapter never waits for the user; the app does not get the input typed meanwhile.
+/// so that the adapter never waits for the user. The app does not receive input that is typed while a question is open.
 ///
 /// Without a terminal, or in the background, every question is refused, with a line on the standard error.
 package final class TerminalPrompts: Prompts {

@@ -76,7 +76,8 @@ private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
   }
 
   func wake() {
-    // The running pump handles requests that a client posts in a callback on the loop; this saves a task of the loop.
+    // The running pump handles requests that a client posts in a callback on the loop; this avoids scheduling another
+    // task on the loop.
     if loop.inEventLoop, let runner, runner.isPumping { return runner.wakeWhilePumping() }
     loop.execute { self.runner?.pump() }
   }

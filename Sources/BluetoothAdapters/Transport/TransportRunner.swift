@@ -5,7 +5,7 @@ import BluetoothWire
 import NIOCore
 
 /// Runs a host and its daemon on an event loop, with their controller at the other end of an H4 link. Reconnects when
-/// the link is lost. Confined to that loop.
+/// the H4 link is lost. Confined to the event loop.
 final class TransportRunner: @unchecked Sendable {
   /// The state of the connection to the controller.
   private enum Way {
@@ -25,16 +25,17 @@ final class TransportRunner: @unchecked Sendable {
   /// The event loop's time at the start of the runner: the zero of the adapter's time.
   private let origin = NIODeadline.now()
 
-  // Confined, and neither the host nor the daemon makes calls while it works.
+  // Unchecked: accessed on the loop only, and the daemon never calls back into the runner.
   @exclusivity(unchecked) private var daemon: Daemon
   private var way = Way.ended
   private var backOff = ReconnectBackoff()
   /// The latest error of the current outage of the transport; nil while there is no outage.
   private var outage: TransportError?
-  /// The arrival time of the packets that are being handled, the same for all packets of one read; nil between reads.
+  /// The arrival time of the packets that are being handled. All packets of one read have the same arrival time; nil
+  /// between reads.
   private var arrival: Instant?
-  /// The timer for the daemon's deadline. It may be set too early.
-  private var alarm: (time: Instant, task: Scheduled<Void>)?
+  /// The timer for the daemon's deadline. It may fire before the deadline.
+  private var timer: (time: Instant, task: Scheduled<Void>)?
   /// The timer that checks for bonds changed by other programs.
   private var bondWatch: RepeatedTask?
   private static let bondWatchInterval = TimeAmount.seconds(1)
@@ -56,7 +57,7 @@ final class TransportRunner: @unchecked Sendable {
     self.writing = writing
     self.loop = loop
     self.connector = connector
-    // Runs need not be reproducible.
+    // The seed is random, because runs with a real controller need not be reproducible.
     let generator = RandomStream(seed: UInt64.random(in: .min ... .max))
     daemon = configuration.makeDaemon(generator: generator, pool: pool, sessions: sessions, directory: directory)
   }
@@ -76,8 +77,8 @@ final class TransportRunner: @unchecked Sendable {
   func end() {
     let former = way
     way = .ended
-    alarm?.task.cancel()
-    alarm = nil
+    timer?.task.cancel()
+    timer = nil
     bondWatch?.cancel()
     bondWatch = nil
     switch former {
@@ -113,7 +114,7 @@ final class TransportRunner: @unchecked Sendable {
     isPumping = false
     if isWoken { loop.execute { self.pump() } }
     if case .open(let link) = way { link.flush() }
-    setAlarm()
+    setTimer()
   }
 
   private func deliver() {
@@ -138,21 +139,21 @@ final class TransportRunner: @unchecked Sendable {
 
   // MARK: Time
 
-  /// Schedules a timer on the loop for the daemon's deadline. A timer that is set too early stays as it is: deadlines
-  /// move with each packet, and almost always to a later time.
-  private func setAlarm() {
+  /// Schedules a timer on the loop for the daemon's deadline. A timer that fires before the deadline is not
+  /// rescheduled, because deadlines move with each packet, almost always to a later time.
+  private func setTimer() {
     if case .ended = way { return }
     guard let deadline = daemon.deadline else { return }
-    if let alarm {
-      if alarm.time <= deadline { return }
-      alarm.task.cancel()
+    if let timer {
+      if timer.time <= deadline { return }
+      timer.task.cancel()
     }
     let time = origin + .nanoseconds(deadline.nanoseconds)
-    alarm = (deadline, loop.scheduleTask(deadline: time) { self.alarmRings() })
+    timer = (deadline, loop.scheduleTask(deadline: time) { self.timerFired() })
   }
 
-  private func alarmRings() {
-    alarm = nil
+  private func timerFired() {
+    timer = nil
     let time = now
     if let deadline = daemon.deadline, deadline <= time { daemon.timeReached(time) }
     pump()

@@ -7,7 +7,7 @@ package struct ControlRequest: Codable, Sendable {
     case devices
     /// Moves `device` to `position`.
     case move
-    /// Turns the radio of `device` on or off. While it is off, nothing leaves the radio and nothing reaches it.
+    /// Turns the radio of `device` on or off. While the radio is off, it neither transmits nor receives.
     case radio
     /// Adds the faults of `plan`; without a plan, removes all faults.
     case fault
@@ -35,8 +35,8 @@ package struct ControlRequest: Codable, Sendable {
 
   package init(_ verb: Verb) { self.verb = verb }
 
-  /// Decodes a request. A field that is null, misspelt or belongs to another verb is an error. If it were ignored, it
-  /// would count as missing, and a missing field can mean an end: `fault` without `plan` removes all faults.
+  /// Decodes a request. A field that is null, misspelt or belongs to another verb is an error. Ignoring such a field
+  /// would be dangerous, because a missing field has a meaning: `fault` without `plan` removes all faults.
   package init(from decoder: any Decoder) throws {
     func refuse(_ field: some CodingKey, _ reason: String) -> DecodingError {
       .dataCorrupted(DecodingError.Context(codingPath: [field], debugDescription: reason))

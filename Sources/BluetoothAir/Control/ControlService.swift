@@ -73,8 +73,8 @@ struct ControlService {
     if let plan = request.plan { world.add(plan) } else { world.removeFaults() }
   }
 
-  /// Starts a capture in place of the current one, or ends the current one. If the new one can't be created, the
-  /// current one continues.
+  /// Starts a capture in place of the current capture, or ends the current capture. If the new capture can't be
+  /// created, the current capture continues.
   private func setCapture(_ request: ControlRequest) throws(AirError) -> EventLoopFuture<ControlAnswer> {
     let capture = try request.path.map { path throws(AirError) in try makeCapture(path, request) }
     let done = loop.makePromise(of: ControlAnswer.self)
@@ -106,7 +106,7 @@ struct ControlService {
       engine.settle()
       states = names.indices.map { index in
         let radio = RadioID(index: index)
-        let device = engine.participant(radio) as? any WorldDevice
+        let device = engine.device(radio) as? any WorldDevice
         return (device?.identityAddress, engine[radio].position, engine.isMuted(radio))
       }
     }

@@ -19,7 +19,7 @@ package struct AirOptions: Sendable {
   package var file: WorldFile?
   /// The other files that this program reads or writes. No capture may replace them.
   package var usedFiles: [String] = []
-  /// The largest number of hosts at a time.
+  /// The maximum number of hosts at a time.
   package var hostLimit = 10_000
   /// The number of pending packets above which the connection of a host that does not read is closed.
   package var waitingLimit = 1_000

@@ -128,12 +128,12 @@ package final class AirServer: Sendable {
   /// The devices for hosts, in the order of their creation.
   package var controllerSlots: [ControllerSlot] {
     let hosts = hosts
-    // Only an air that has ended throws an error; it has no devices.
+    // `onLoop` fails only after the air has ended; the air then has no devices.
     return (try? onLoop { hosts.controllerSlots }) ?? []
   }
 
   /// Calls `observer` now and after each arrival or departure of a host, with the number of hosts, on the air's thread;
-  /// nil ends it.
+  /// nil ends these calls.
   package func observeHosts(_ observer: (@Sendable (Int) -> Void)?) throws {
     let hosts = hosts
     try onLoop { hosts.observeHosts(observer) }

@@ -3,8 +3,8 @@ import Foundation
 /// The file descriptors reserved for control connections and captures, which hosts must not use. Confined to one
 /// thread.
 struct DescriptorReserve {
-  /// The size of the reserve: enough for the control connections and several captures. A process that may have few
-  /// descriptors reserves a quarter of them.
+  /// The size of the reserve: enough for the control connections and several captures. A process with a low descriptor
+  /// limit reserves a quarter of its descriptors.
   private static let count = 32
 
   /// The first descriptor number that hosts must not use.

@@ -51,9 +51,9 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   @exclusivity(unchecked) private var hasTraffic = false
   /// The time of the last call of `timerTolerance` that found `hasTraffic` true.
   @exclusivity(unchecked) private var latestTraffic = Instant.zero
-  /// After `silence` without packets from or to hosts, events may be late by `lateness` nanoseconds of the wall clock.
-  /// Otherwise, many controllers that only advertise would wake the machine for each packet on the air.
-  private static let (silence, lateness) = (TimeSpan.milliseconds(100), 5_000_000)
+  /// After `quietTime` without packets from or to hosts, events may be up to `lateness` nanoseconds of the wall clock
+  /// late. Otherwise, many controllers that only advertise would wake the machine for each packet on the air.
+  private static let (quietTime, lateness) = (TimeSpan.milliseconds(100), 5_000_000)
   /// False if radio time passes faster than the wall clock, because `lateness` would then be a long radio time. With
   /// `Speed.maximum`, radio time passes with the wall clock while no controller holds data.
   private var mayBeLate: Bool {
@@ -62,7 +62,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     case .maximum: true
     }
   }
-  /// The functions that close the listening sockets.
+  /// The closures that close the listening sockets.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
   /// The devices and clients of the world file.
@@ -125,7 +125,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     let clients = options.file?.clients ?? []
     let name = clients.indices.contains(number) ? clients[number].name : freeName(number + 1)
     takenNames.insert(name)
-    let device = world.addPlace(
+    let device = world.addExternalHostDevice(
       named: name,
       clients.indices.contains(number) ? clients[number].options : DeviceOptions(),
       aclBuffers: min(max(options.aclBuffers, 1), 0xFFFF), outlet: self)
@@ -160,10 +160,10 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 
   /// Calls `body` with the device of a slot. `body` returns true if the device's radio command or deadline may have
   /// changed.
-  func with(_ slot: Int, _ body: (HCIParticipant, Instant) -> Bool) {
+  func with(_ slot: Int, _ body: (ExternalHostDevice, Instant) -> Bool) {
     hasTraffic = true
-    runner.with(slots[slot].device.radio) { participant, now in
-      guard let device = participant as? HCIParticipant else { return false }
+    runner.with(slots[slot].device.radio) { device, now in
+      guard let device = device as? ExternalHostDevice else { return false }
       return body(device, now)
     }
   }
@@ -174,7 +174,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     return slots.map { slot in
       var address = DeviceAddress(0, .public)
       runner.enter { engine in
-        if let device = engine.participant(slot.device.radio) as? HCIParticipant { address = device.address }
+        if let device = engine.device(slot.device.radio) as? ExternalHostDevice { address = device.address }
       }
       return ControllerSlot(name: slot.device.name, address: address, isTaken: slot.client != nil)
     }
@@ -228,15 +228,15 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   func timerTolerance(at now: Instant) -> Int {
     if hasTraffic { latestTraffic = now }
     hasTraffic = false
-    return mayBeLate && held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
+    return mayBeLate && held == 0 && now - latestTraffic > Self.quietTime ? Self.lateness : 0
   }
 
-  /// Called after all octets that had arrived from a host have been processed.
+  /// Called after all octets received so far from a host have been processed.
   func receivedAll() {
     let pendingWork = runner.pendingWork
-    // Unless an event is due, flush now: the sooner a host gets its answer, the sooner it continues.
+    // Flush now unless an event is due, so that the host gets its answer as early as possible.
     if pendingWork != .due { flush() }
-    // The usual case: the host has only queried its controller, so that the timer need not change.
+    // In the usual case, the host has only queried its controller, so the timer need not change.
     if pendingWork == .scheduled, deaf.isEmpty, held == 0 { return }
     // The world must not run ahead before the other sockets have been read.
     runner.pump(runsAhead: false)

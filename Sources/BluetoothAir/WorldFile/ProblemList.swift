@@ -21,7 +21,7 @@ struct ProblemList {
       let start = TextLocation(line: 0, column: 0)
       return (left.element.place ?? start, left.offset) < (right.element.place ?? start, right.offset)
     }.map(\.element)
-    let told = Array(sorted.prefix(WorldFileFailure.maximumCount))
-    return WorldFileFailure(file: file, problems: told, omitted: count - told.count)
+    let listed = Array(sorted.prefix(WorldFileFailure.maximumCount))
+    return WorldFileFailure(file: file, problems: listed, omitted: count - listed.count)
   }
 }

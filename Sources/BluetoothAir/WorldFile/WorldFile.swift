@@ -28,7 +28,7 @@ package struct WorldFile: Sendable {
     package var power: [PowerSwitch]
   }
 
-  /// A place for a controller that an external host uses.
+  /// A position and options for the controller of an external host.
   package struct Client: Hashable, Sendable {
     /// The unique name of the client.
     package var name: String
@@ -61,7 +61,7 @@ package struct WorldFile: Sendable {
   package var losses: [Loss] = []
   /// The devices, in the order in which they join the world.
   package var members: [Member] = []
-  /// The places of clients: the first one for the first host that connects, and so on.
+  /// The clients: the first host that connects gets the first one, and so on.
   package var clients: [Client] = []
   package var faults = FaultPlan()
 
@@ -112,7 +112,7 @@ package struct WorldFile: Sendable {
     try self.init(text: text, named: name)
   }
 
-  /// Creates a file in which every field is missing.
+  /// Creates a world file without any fields.
   init() {}
 
   private static func open(_ path: String) throws -> FileHandle {

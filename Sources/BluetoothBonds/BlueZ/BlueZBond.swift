@@ -57,7 +57,7 @@ extension BondRecord {
     var bond = Bond(identity: identity)
     if file.has("LongTermKey") {
       let key = try file.longTermKey("LongTermKey")
-      // Up to 5.62 this entry could mark the key as that of the other role.
+      // Up to BlueZ 5.62, Master=0 or Master=false in this group marks the key that this computer has distributed.
       let isPeers = !["false", "0"].contains(file["LongTermKey", "Master"])
       bond.take(key, isPeers: isPeers)
     }
@@ -114,7 +114,7 @@ extension BondRecord {
     }
     if let key = bond.peerKey { file.setLongTermKey("LongTermKey", key) }
     if let key = bond.key ?? bond.ownKey {
-      // Both names, as BlueZ writes them for its older versions.
+      // Write both names, as BlueZ does for compatibility with its older versions.
       file.setLongTermKey("PeripheralLongTermKey", key)
       file.setLongTermKey("SlaveLongTermKey", key)
     }

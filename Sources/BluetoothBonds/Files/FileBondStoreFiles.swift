@@ -59,7 +59,8 @@ extension FileBondStore {
 
   // MARK: Writing
 
-  /// Replaces the file with this name atomically: at any time either the old or the new file is there, complete.
+  /// Replaces the file with this name atomically: at any time, either the complete old file or the complete new file
+  /// exists.
   func replace(_ name: String, by contents: [UInt8], in folder: OpenFile) throws(FileError) {
     let temporary = path + "/" + name + "." + String(process) + Self.temporarySuffix
     try files.remove(temporary)
@@ -67,7 +68,7 @@ extension FileBondStore {
       try write(contents, to: temporary)
       try files.rename(temporary, to: path + "/" + name)
     } catch {
-      // The file is useless now and may hold keys. If its removal fails, the next load tries again.
+      // Remove the temporary file, which may hold keys. If the removal fails, the next load tries again.
       try? files.remove(temporary)
       throw error
     }

@@ -146,7 +146,7 @@ package struct SystemFiles: FileSystem {
     case EWOULDBLOCK where waits:
       throw FileError(.lock, folder.path, code: code, reason: "another program holds the lock")
     case EWOULDBLOCK: return false
-    // A file system without locks: locks only keep the folder tidy, and no bond is lost without them.
+    // The file system has no locks. Writing is safe without them: each process writes to a separate temporary file.
     case ENOLCK, ENOTSUP, EINVAL, EBADF: return false
     default: throw FileError(.lock, folder.path, code: code, reason: String(cString: strerror(code)))
     }
@@ -158,12 +158,12 @@ package struct SystemFiles: FileSystem {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw failure(.open, path) }
     var isTaken = true
-    // `isClaimed` of another program holds the lock for a moment.
+    // A call of `isClaimed` in another program may hold the lock for a moment.
     for attempt in 0..<3 where isTaken {
       if attempt > 0 { usleep(5_000) }
       isTaken = retried({ Int(flock(descriptor, LOCK_EX | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
     }
-    // Without locks other programs can't be detected.
+    // On a file system without locks, other programs can't be detected.
     guard isTaken else { return OpenFile(number: descriptor, path: path) }
     _ = systemClose(descriptor)
     return nil

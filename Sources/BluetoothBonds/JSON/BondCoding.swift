@@ -127,7 +127,7 @@ extension Bond {
     if let object = try json.object("secureConnections") { key = try LongTermKey(object, isSecureConnections: true) }
     if let object = try json.object("own") { ownKey = try LongTermKey(object, isSecureConnections: false) }
     if let object = try json.object("peer") { peerKey = try LongTermKey(object, isSecureConnections: false) }
-    // A key of zeros is ignored: it stands for no key.
+    // Ignore a key of zeros, which means that there is no key.
     if json.has("peerIdentity"), case let key = try json.block("peerIdentity"), key != .zero { peerIdentityKey = key }
     if let object = try json.object("verifies") {
       signatureVerifier = SignatureVerifier(

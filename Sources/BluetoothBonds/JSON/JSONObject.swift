@@ -15,12 +15,12 @@ struct JSONObject {
     self.what = what
   }
 
-  private func malformed(_ name: String, _ wanted: String) -> BondDecodingError {
-    .malformed("\"\(name)\" of \(what) is not \(wanted)")
+  private func malformed(_ name: String, _ expected: String) -> BondDecodingError {
+    .malformed("\"\(name)\" of \(what) is not \(expected)")
   }
 
-  private func require<T>(_ value: T?, _ name: String, _ wanted: String) throws(BondDecodingError) -> T {
-    guard let value else { throw malformed(name, wanted) }
+  private func require<T>(_ value: T?, _ name: String, _ expected: String) throws(BondDecodingError) -> T {
+    guard let value else { throw malformed(name, expected) }
     return value
   }
 

@@ -8,7 +8,7 @@ extension JSON {
     package var description: String { "octet \(offset): \(reason)" }
   }
 
-  /// Parses one value surrounded by nothing but white space. Arrays and objects may be nested 32 deep.
+  /// Parses a text with exactly one value, which white space may surround. Arrays and objects may be nested 32 deep.
   package init(parsing bytes: [UInt8]) throws(ParsingError) {
     var parser = JSONParser(bytes: bytes)
     self = try parser.document()

@@ -139,15 +139,15 @@ package final class CaptureFile {
   /// The change of a FIFO's reader since the last call of `takeReaderChange`.
   enum ReaderChange {
     case none
-    /// No program reads the FIFO any more. It is closed, and `openIfRead` opens it again.
+    /// No program reads the FIFO any more. The capture has closed the FIFO; `openIfRead` opens it again.
     case gone
-    /// A program has closed the FIFO, and a program has it open: a new reader, or one of several. The data that the
-    /// former reader has not read are discarded.
+    /// A program has closed the FIFO, but a program still reads the FIFO: a new reader, or one of several. The unread
+    /// data of the former reader are discarded.
     case replaced
   }
 
-  /// A descriptor that becomes readable when the reader may have changed; nil without a watch: then only a failed write
-  /// shows a change.
+  /// A descriptor that becomes readable when the reader may have changed; nil without a watch. Without a watch, only a
+  /// failed write shows a change.
   var changeDescriptor: Int32? { watch?.descriptor }
 
   /// Returns the change of the reader since the last call. Closes the FIFO if it has no reader any more.
@@ -165,7 +165,7 @@ package final class CaptureFile {
 
   /// Closes a FIFO, to open it again when another program reads it.
   ///
-  /// - Returns: false if the file is not a FIFO, or is closed for good.
+  /// - Returns: false if the file is not a FIFO, or if `close` has been called.
   @discardableResult
   func closeForReaders() -> Bool {
     guard isFIFO, claim != nil else { return false }
@@ -208,8 +208,8 @@ package final class CaptureFile {
       switch code {
       case EINTR: continue
       case EAGAIN:
-        var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        if poll(&wanted, 1, milliseconds) == 0 { return 0 }
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&request, 1, milliseconds) == 0 { return 0 }
       default: throw Failure(path: path, code: code)
       }
     }

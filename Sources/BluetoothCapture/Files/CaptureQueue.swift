@@ -49,8 +49,8 @@ package final class CaptureQueue: @unchecked Sendable {
     /// True if a FIFO has had a reader.
     var hasBegun = false
     var isEnding = false
-    /// The number of consecutive writes, each of `turn` milliseconds, in which the reader accepted nothing; since `end`
-    /// at the earliest.
+    /// The number of consecutive writes, each of `turn` milliseconds, in which the reader accepted nothing. `end`
+    /// resets the number.
     var turnsWithoutProgress = 0
     var isAbandoned = false
     var failure: CaptureFile.Failure?
@@ -68,7 +68,7 @@ package final class CaptureQueue: @unchecked Sendable {
   private let file: CaptureFile
   private var changes: (any DispatchSourceRead)?
   private let limit: Int
-  private let patience: Int
+  private let stallLimit: Int
   private let begin: @Sendable (CaptureQueue) -> Void
   private let report: @Sendable (Report) -> Void
 
@@ -76,16 +76,16 @@ package final class CaptureQueue: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - limit: the size of the buffer, in octets.
-  ///   - patience: after `end`, the number of periods of 100 ms without progress after which the queue gives up.
+  ///   - stallLimit: after `end`, the number of periods of 100 ms without progress after which the queue gives up.
   ///   - begin: a function that must call `restart` with the octets with which a capture begins. Called on the queue's
   ///     thread, for each reader that opens a FIFO after this call.
   ///   - report: a function that gets status reports. Called on the queue's thread.
   package init(
-    _ file: CaptureFile, limit: Int = standardLimit, patience: Int = 20,
+    _ file: CaptureFile, limit: Int = standardLimit, stallLimit: Int = 20,
     begin: @escaping @Sendable (CaptureQueue) -> Void,
     report: @escaping @Sendable (Report) -> Void
   ) {
-    (self.file, self.limit, self.patience, self.begin, self.report) = (file, limit, patience, begin, report)
+    (self.file, self.limit, self.stallLimit, self.begin, self.report) = (file, limit, stallLimit, begin, report)
     let isOpen = file.isOpen
     state.withLockedValue { ($0.hasReader, $0.hasBegun) = (isOpen, isOpen) }
     watchReader()
@@ -269,7 +269,7 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// Writes all of `chunk`, unless the reader changes meanwhile.
+  /// Writes all of `chunk`, unless the reader changes during the write.
   private func write(_ chunk: [UInt8]) throws(CaptureFile.Failure) -> CaptureFile.ReaderChange {
     var rest = chunk[...]
     while !rest.isEmpty {
@@ -277,23 +277,23 @@ package final class CaptureQueue: @unchecked Sendable {
       guard case .none = change else { return change }
       let count = try file.write(rest, waiting: Self.turn)
       rest = rest.dropFirst(count)
-      if isGivenUp(progress: count) {
+      if shouldAbandon(progress: count) {
         throw CaptureFile.Failure(path: file.path, reason: "the reader did not read the end of the capture")
       }
     }
     return .none
   }
 
-  /// Records the progress of a write. Returns true if the capture has ended and the reader has accepted nothing for too
-  /// long.
-  private func isGivenUp(progress count: Int) -> Bool {
+  /// Records the progress of a write. Returns true if the queue must give up: the reader has accepted nothing in this
+  /// write and `abandon` was called, or nothing in `stallLimit` writes since `end`.
+  private func shouldAbandon(progress count: Int) -> Bool {
     state.withLockedValue { state in
       guard count == 0 else {
         state.turnsWithoutProgress = 0
         return false
       }
       state.turnsWithoutProgress += 1
-      return state.isAbandoned || state.isEnding && state.turnsWithoutProgress >= patience
+      return state.isAbandoned || state.isEnding && state.turnsWithoutProgress >= stallLimit
     }
   }
 

@@ -8,10 +8,9 @@ import NIOConcurrencyHelpers
   import Darwin
 #endif
 
-/// A claim on a file that this process reads or writes. No capture may replace the file, whatever path or link leads to
-/// it.
+/// A claim on a file that this process reads or writes. No capture may replace the file, through any path or link.
 ///
-/// The claim ends with this object.
+/// The claim ends when this object is released.
 package final class ClaimedFile: Sendable {
   private struct Identity: Hashable {
     let device: UInt64
@@ -46,8 +45,8 @@ package final class ClaimedFile: Sendable {
     return claimed.withLockedValue { $0[identity] != nil }
   }
 
-  /// Claims the file at `path`, which this process reads or writes otherwise. A file may have several such claims. If
-  /// there is no file, nothing is claimed.
+  /// Claims the file at `path`, which this process reads or writes outside of captures. A file may have several such
+  /// claims. If the file does not exist, nothing is claimed.
   package init(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else {

@@ -1,7 +1,7 @@
 import BluetoothWire
 
 extension [UInt8] {
-  /// Appends `packet` in H4 form, with its packet type in front · Vol 4, Part A, 2.
+  /// Appends `packet` in H4 form: the packet indicator, then the packet · Vol 4, Part A, 2.
   ///
   /// - Parameter keys: the range of the parameters, or of the data, that is replaced by zeros.
   mutating func append(h4 packet: HCI.Packet, without keys: Range<Int>?) {

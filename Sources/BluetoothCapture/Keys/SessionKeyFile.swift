@@ -18,7 +18,8 @@ package final class SessionKeyFile {
   private let file: CaptureFile
   private var isEmpty = true
 
-  /// Creates the file. It replaces a file or link with that name, so that no other name leads to the keys.
+  /// Creates the file. It replaces an existing file or link at `path`, so that the keys can't be read through another
+  /// link.
   package init(path: String) throws(CaptureFile.Failure) {
     file = try CaptureFile(path: path, isPrivate: true, isNew: true)
     try file.append(Array("{\n  \"sessions\": [".utf8) + Self.end)

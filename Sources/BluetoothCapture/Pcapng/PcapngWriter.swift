@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// A writer of pcapng files with one interface for the air and one HCI interface per device. It collects octets until
-/// they are taken, and opens no file itself.
+/// `takeBytes` removes them, and opens no file.
 ///
 /// A packet on the air is added when it has ended, with the time of its preamble, so packets arrive slightly out of
 /// order. The writer holds them back for `reorderingTime`, and outputs them in the order of time; packets with equal

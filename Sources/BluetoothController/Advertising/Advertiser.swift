@@ -16,11 +16,11 @@ struct Advertiser {
   }
 
   /// The claim of the announced auxiliary packets.
-  typealias AuxiliaryClaim = (place: RadioScheduler.Place, claim: TimeslotRequest?)
+  typealias AuxiliaryClaim = (activityID: RadioScheduler.ActivityID, claim: TimeslotRequest?)
 
   /// The next claims on the radio.
   struct Claims {
-    let place: RadioScheduler.Place
+    let activityID: RadioScheduler.ActivityID
     /// The claim of the primary channels; nil: the auxiliary packets of the event come first.
     let claim: TimeslotRequest?
     /// The claim of the auxiliary packets; nil: the set has none.
@@ -42,10 +42,11 @@ struct Advertiser {
   private static let scanTime = Modulation.le1M.airTime(payloadOctets: 12)
 
   private(set) var identity: AdvertiserIdentity
-  /// The place of the set's claims in the agenda.
-  let place: RadioScheduler.Place
+  /// The number of the set's activity in the scheduler.
+  let activityID: RadioScheduler.ActivityID
   private(set) var events: AdvertisingEvents
-  /// The legacy advertising PDU, with SCAN_RSP in `response`; or a generic ADV_EXT_IND, which has the right length.
+  /// The legacy advertising PDU, with SCAN_RSP in `response`; or an ADV_EXT_IND of the right length, which
+  /// `extendedPacket` replaces before transmission.
   private var packet: AirPacket
   private var response: AirPacket?
   /// The auxiliary packets to which ADV_EXT_IND points; nil: none, as with legacy PDUs.
@@ -54,12 +55,12 @@ struct Advertiser {
 
   init(
     _ identity: AdvertiserIdentity, content: AdvertisingContent, events: AdvertisingEvents,
-    auxiliary: AuxiliaryAdvertiser?, place: RadioScheduler.Place, pool: PacketPool
+    auxiliary: AuxiliaryAdvertiser?, activityID: RadioScheduler.ActivityID, pool: PacketPool
   ) {
     self.identity = identity
     self.events = events
     self.auxiliary = auxiliary
-    self.place = place
+    self.activityID = activityID
     packet = AirPacket(accessAddress: 0, crcInit: 0, header: 0, payload: ByteSlice())
     setContent(content, in: pool)
   }
@@ -91,19 +92,19 @@ struct Advertiser {
     guard !identity.properties.usesLegacyPDUs else {
       let time = packet.airTime(identity.properties.primary)
       return Claims(
-        place: place, claim: events.claim(shortest: time, longest: duration(time), last: .distantFuture),
+        activityID: activityID, claim: events.claim(shortest: time, longest: duration(time), last: .distantFuture),
         auxiliary: nil, hasReachedLimit: events.isBetweenEvents && events.hasReachedLimit)
     }
     let isPending = auxiliary?.isPending ?? false
     return Claims(
-      place: place, claim: isPending && events.isBetweenEvents ? nil : claim(),
+      activityID: activityID, claim: isPending && events.isBetweenEvents ? nil : claim(),
       auxiliary: auxiliaryClaim(hasSyncInfo: hasSyncInfo),
       hasReachedLimit: events.isBetweenEvents && !isPending && events.hasReachedLimit)
   }
 
   private mutating func auxiliaryClaim(hasSyncInfo: Bool) -> AuxiliaryClaim? {
-    guard let place = auxiliary?.place else { return nil }
-    return (place, auxiliary?.claim(hasSyncInfo: hasSyncInfo))
+    guard let activityID = auxiliary?.activityID else { return nil }
+    return (activityID, auxiliary?.claim(hasSyncInfo: hasSyncInfo))
   }
 
   /// Begins an event: schedules its auxiliary packets.
@@ -122,7 +123,7 @@ struct Advertiser {
   /// Returns the claim of the next packet on a primary channel. Read-only; `mutating` avoids a copy.
   private mutating func claim() -> TimeslotRequest {
     let packetTime = packet.airTime(identity.properties.primary)
-    // ADV_EXT_IND must end early enough before the auxiliary packet that it announces.
+    // ADV_EXT_IND must end at least T_MAFS before the auxiliary packet that it announces.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
     return events.claim(shortest: packetTime, longest: duration(packetTime), last: last)
   }
@@ -186,7 +187,7 @@ struct Advertiser {
     return .command(.transmit(response, on: events.channel, modulation: .le1M, power: identity.properties.power))
   }
 
-  /// Ends a packet, which does not need the radio any more.
+  /// Ends a packet. Called when the set has released the radio.
   mutating func endPacket(at now: Instant, random: inout RandomStream) {
     phase = .idle
     _ = events.endPacket(at: now, random: &random)
@@ -198,8 +199,8 @@ struct Advertiser {
     if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
   }
 
-  /// The set's events as open-loop advertising: no device can answer them, they have no limit, and the next one is
-  /// about to begin; nil otherwise. Read-only; `mutating` avoids a copy.
+  /// The set as open-loop advertising; nil if a device can answer its packets, if it has a limit, or if an event is in
+  /// progress. Read-only; `mutating` avoids a copy.
   var openLoopAdvertising: OpenLoopAdvertising? {
     mutating get {
       let properties = identity.properties
@@ -220,7 +221,7 @@ struct Advertiser {
     return SkippedPackets(count: count, airTime: time * Int64(count), power: identity.properties.power, end: end)
   }
 
-  /// Returns ADV_EXT_IND as it is when sent at `now` · 2.3.1.5.
+  /// Returns the ADV_EXT_IND to send at `now` · 2.3.1.5.
   private func extendedPacket(at now: Instant, in pool: PacketPool) -> AirPacket {
     let properties = identity.properties
     var payload = LL.ExtendedAdvertisingPayload(mode: identity.mode)

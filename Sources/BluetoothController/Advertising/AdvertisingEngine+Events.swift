@@ -17,7 +17,7 @@ extension AdvertisingEngine {
       identity, content: set.content,
       events: AdvertisingEvents(
         set.properties, duration: duration, maximumEvents: maximumEvents, clock: device.clock, at: now),
-      auxiliary: auxiliary, place: radio.agenda.add(.advertising(index)), pool: device.pool)
+      auxiliary: auxiliary, activityID: radio.agenda.add(.advertising(index)), pool: device.pool)
     sets.refreshDeadline()
     startTrain(index, device: &device, radio: &radio, at: now)
     claim(index, radio: &radio)
@@ -30,7 +30,7 @@ extension AdvertisingEngine {
     AuxiliaryAdvertiser(
       identity, content: content, identifier: UInt16(truncatingIfNeeded: device.random.next()),
       channelMap: device.channelMap, isClockAccurate: device.clockAccuracy <= 50,
-      place: radio.agenda.add(.auxiliaryAdvertising(index)))
+      activityID: radio.agenda.add(.auxiliaryAdvertising(index)))
   }
 
   /// Applies changed content of a set, which may now need AUX_ADV_IND.
@@ -48,16 +48,16 @@ extension AdvertisingEngine {
   /// Stops advertising of a set, for the host or because a limit or a connection has ended it. A packet that is being
   /// sent is completed.
   mutating func stop(_ index: Int, radio: inout RadioControl) {
-    guard let place = sets[index]?.advertiser?.place else { return }
-    radio.agenda.remove(place)
-    if let auxiliary = sets[index]?.advertiser?.auxiliary?.place { radio.agenda.remove(auxiliary) }
+    guard let activityID = sets[index]?.advertiser?.activityID else { return }
+    radio.agenda.remove(activityID)
+    if let auxiliary = sets[index]?.advertiser?.auxiliary?.activityID { radio.agenda.remove(auxiliary) }
     sets[index]?.advertiser = nil
     sets.refreshDeadline()
     radio.abandon(.advertising(index))
     radio.abandon(.auxiliaryAdvertising(index))
   }
 
-  /// Stops a set that has reached its duration or its maximum of events, and reports that.
+  /// Stops a set that has reached its duration or its maximum number of events, and reports its end to the host.
   private mutating func ended(
     _ index: Int, _ limit: AdvertisingEvents.Limit, device: inout LocalDevice, radio: inout RadioControl
   ) {
@@ -68,7 +68,7 @@ extension AdvertisingEngine {
       device.output.send(
         .leAdvertisingSetTerminated(status, handle, HCI.ConnectionHandle(rawValue: 0), completedEvents: events))
     } else {
-      // High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
+      // High duty cycle directed advertising has lasted 1.28 s without a connection request · Vol 6, Part B, 4.4.2.4.3.
       sets.remove(index)
       device.output.send(HCI.ConnectionComplete(failure: .advertisingTimeout))
     }
@@ -96,7 +96,8 @@ extension AdvertisingEngine {
       auxiliaryPHY: properties.usesLegacyPDUs ? nil : properties.secondary.phy, device: &device,
       radio: &radio, at: request.end)
     guard let advertisingHandle = set.handle else { return }
-    // Events are reported only if the duration or the maximum has ended the set · Vol 4, Part E, 7.7.65.18.
+    // The number of events is reported only if the duration or the maximum number has ended the set · Vol 4, Part E,
+    // 7.7.65.18.
     device.output.send(.leAdvertisingSetTerminated(.success, advertisingHandle, handle, completedEvents: 0))
   }
 
@@ -108,9 +109,9 @@ extension AdvertisingEngine {
   }
 
   private mutating func take(_ claims: Advertiser.Claims, of index: Int, radio: inout RadioControl) {
-    if !radio.use.isActivity(.advertising(index)) { radio.agenda[claims.place] = claims.claim }
-    guard let auxiliary = claims.auxiliary, !radio.use.isActivity(.auxiliaryAdvertising(index)) else { return }
-    radio.agenda[auxiliary.place] = auxiliary.claim
+    if !radio.owner.isActivity(.advertising(index)) { radio.agenda[claims.activityID] = claims.claim }
+    guard let auxiliary = claims.auxiliary, !radio.owner.isActivity(.auxiliaryAdvertising(index)) else { return }
+    radio.agenda[auxiliary.activityID] = auxiliary.claim
   }
 
   /// Claims the radio for the next packet of the set, or ends the set at its limit.
@@ -138,7 +139,7 @@ extension AdvertisingEngine {
       target: device.resolvingList.targetAddress(for: peer, at: now, random: &device.random))
   }
 
-  /// Renews the private addresses of a set before an advertising event if they are due.
+  /// Replaces the private addresses of a set before an advertising event if they have expired.
   private mutating func renewAddresses(_ index: Int, device: inout LocalDevice, at now: Instant) {
     guard !device.resolvingList.isEmpty, let set = sets[index], set.properties.ownAddressType.isPrivate,
       let present = set.advertiser?.identity
@@ -158,14 +159,14 @@ extension AdvertisingEngine {
 
   // MARK: Packets on the primary channels
 
-  /// Sends the next packet, for which the radio is available.
+  /// Sends the next packet. Called when the radio is available.
   mutating func begin(_ index: Int, device: inout LocalDevice, radio: inout RadioControl, at now: Instant) -> RadioStep
   {
     if !device.resolvingList.isEmpty, sets[index]?.advertiser?.isBetweenEvents == true {
       renewAddresses(index, device: &device, at: now)
     }
     if let auxiliary = sets[index]?.announce(at: now, agenda: radio.agenda) {
-      radio.agenda[auxiliary.place] = auxiliary.claim
+      radio.agenda[auxiliary.activityID] = auxiliary.claim
     }
     return sets[index]?.advertiser?.begin(at: now, in: device.pool) ?? .done
   }
@@ -176,7 +177,7 @@ extension AdvertisingEngine {
     goesOn(index, device: &device, radio: &radio)
   }
 
-  /// Ends a packet, which does not need the radio any more.
+  /// Ends a packet. Called when the set has released the radio.
   mutating func end(_ index: Int, device: inout LocalDevice, radio: inout RadioControl, at now: Instant) {
     sets[index]?.advertiser?.endPacket(at: now, random: &device.random)
     goesOn(index, device: &device, radio: &radio)
@@ -185,7 +186,7 @@ extension AdvertisingEngine {
   /// Returns the next step when the interframe space after a request has elapsed.
   mutating func timeReached(_ index: Int) -> RadioStep { sets[index]?.advertiser?.timeReached() ?? .done }
 
-  /// Processes an event of the radio while a set has it, and returns the next step; nil: a connection has begun.
+  /// Processes a radio event while a set has the radio. Returns the next step; nil: a connection has been created.
   mutating func take(
     _ event: RadioEvent, for index: Int, connections: inout ConnectionTable, device: inout LocalDevice,
     radio: inout RadioControl, at now: Instant
@@ -236,13 +237,13 @@ extension AdvertisingEngine {
 
   // MARK: Packets on the secondary channels
 
-  /// Sends the next auxiliary packet, for which the radio is available.
+  /// Sends the next auxiliary packet. Called when the radio is available.
   mutating func beginAuxiliary(
     _ index: Int, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
   ) -> RadioStep {
     // A scanner must receive AUX_ADV_IND completely before it can follow the train.
-    let patience = Modulation.codedS8.airTime(payloadOctets: LL.ExtendedAdvertisingPayload.maximumLength)
-    let earliest = now + patience + LL.minimumAuxiliaryFrameSpace
+    let longestPacket = Modulation.codedS8.airTime(payloadOctets: LL.ExtendedAdvertisingPayload.maximumLength)
+    let earliest = now + longestPacket + LL.minimumAuxiliaryFrameSpace
     let syncInfo = sets[index]?.periodic?.advertiser.map { train in
       train.syncInfo(of: train.event(notBefore: earliest), from: now)
     }
@@ -256,7 +257,7 @@ extension AdvertisingEngine {
     goesOn(index, device: &device, radio: &radio)
   }
 
-  /// Ends an auxiliary packet, which does not need the radio any more.
+  /// Ends an auxiliary packet. Called when the set has released the radio.
   mutating func endAuxiliary(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
     goesOn(index, device: &device, radio: &radio)
   }
@@ -268,8 +269,8 @@ extension AdvertisingEngine {
     sets[index]?.advertiser?.auxiliary?.timeReached(at: now, agenda: radio.agenda, in: device.pool) ?? .done
   }
 
-  /// Processes an event of the radio while an auxiliary packet of a set has it, and returns the next step; nil: a
-  /// connection has begun.
+  /// Processes a radio event while an auxiliary packet of a set has the radio. Returns the next step; nil: a connection
+  /// has been created.
   mutating func takeAuxiliary(
     _ event: RadioEvent, for index: Int, connections: inout ConnectionTable, device: inout LocalDevice,
     radio: inout RadioControl, at now: Instant

@@ -4,8 +4,8 @@ import BluetoothWire
 /// Open-loop advertising: a set that expects no answer advertises while the controller does nothing else, so its
 /// events can be computed without running the controller. See `CulledTransmitters`.
 extension AdvertisingEngine {
-  /// Returns the packets of a set if, from its event that is about to begin on, the set does nothing except sending
-  /// them, and no set ends by itself; nil otherwise.
+  /// Returns the set as open-loop advertising; nil if the set expects responses, has a limit or has an event in
+  /// progress, or if any set has a duration.
   mutating func openLoopAdvertising(of index: Int) -> OpenLoopAdvertising? {
     guard sets.deadline == .distantFuture else { return nil }
     return sets[index]?.advertiser?.openLoopAdvertising

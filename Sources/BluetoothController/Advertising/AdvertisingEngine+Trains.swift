@@ -10,7 +10,7 @@ extension AdvertisingEngine {
     guard let set = sets[index], let periodic = set.periodic, periodic.isEnabled, periodic.advertiser == nil,
       let identity = set.advertiser?.identity
     else { return }
-    let place = radio.agenda.add(.periodicAdvertising(index))
+    let activityID = radio.agenda.add(.periodicAdvertising(index))
     let interval = LL.SyncInfo.intervalUnit * Int64(periodic.properties.interval)
     // Starts where no other activity has a claim at present.
     let start = radio.agenda.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
@@ -18,17 +18,17 @@ extension AdvertisingEngine {
       periodic.properties, of: identity, data: periodic.data,
       dataInfo: set.trainDataInfo,
       sleepClockAccuracy: device.sleepClockAccuracy,
-      channelMap: device.channelMap, clock: device.clock, place: place, random: &device.random, start: start)
+      channelMap: device.channelMap, clock: device.clock, activityID: activityID, random: &device.random, start: start)
     sets[index]?.periodic?.advertiser = advertiser
-    radio.agenda[place] = advertiser.claim
+    radio.agenda[activityID] = advertiser.claim
     // AUX_ADV_IND carries the train's SyncInfo from now on.
     contentChanged(index, device: &device, radio: &radio)
   }
 
   /// Ends the train of a set.
   mutating func stopTrain(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
-    guard let place = sets[index]?.periodic?.advertiser?.place else { return }
-    radio.agenda.remove(place)
+    guard let activityID = sets[index]?.periodic?.advertiser?.activityID else { return }
+    radio.agenda.remove(activityID)
     sets[index]?.periodic?.advertiser = nil
     radio.abandon(.periodicAdvertising(index))
     contentChanged(index, device: &device, radio: &radio)
@@ -39,7 +39,7 @@ extension AdvertisingEngine {
     sets[index]?.periodic?.dataID = UInt16(truncatingIfNeeded: device.random.next()) & 0xFFF
     guard let set = sets[index], let periodic = set.periodic else { return }
     sets[index]?.periodic?.advertiser?.setData(periodic.data, set.trainDataInfo)
-    if !radio.use.isActivity(.periodicAdvertising(index)) { claimTrain(index, radio: &radio) }
+    if !radio.owner.isActivity(.periodicAdvertising(index)) { claimTrain(index, radio: &radio) }
   }
 
   /// Applies the host's channel classification to all sets. Receivers of trains get an announcement before the map
@@ -48,16 +48,16 @@ extension AdvertisingEngine {
     for index in sets.indices { sets[index]?.advertiser?.auxiliary?.channelMap = device.channelMap }
     for index in sets.indices {
       sets[index]?.periodic?.advertiser?.setChannelMap(device.channelMap)
-      if !radio.use.isActivity(.periodicAdvertising(index)) { claimTrain(index, radio: &radio) }
+      if !radio.owner.isActivity(.periodicAdvertising(index)) { claimTrain(index, radio: &radio) }
     }
   }
 
   private mutating func claimTrain(_ index: Int, radio: inout RadioControl) {
-    guard let place = sets[index]?.periodic?.advertiser?.place else { return }
-    radio.agenda[place] = sets[index]?.periodic?.advertiser?.claim
+    guard let activityID = sets[index]?.periodic?.advertiser?.activityID else { return }
+    radio.agenda[activityID] = sets[index]?.periodic?.advertiser?.claim
   }
 
-  /// Sends the next packet of a train, for which the radio is available.
+  /// Sends the next packet of a train. Called when the radio is available.
   mutating func beginTrainEvent(
     _ index: Int, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
   ) -> RadioStep {
@@ -70,7 +70,7 @@ extension AdvertisingEngine {
     claimTrain(index, radio: &radio)
   }
 
-  /// Ends a packet of a train, which does not need the radio any more.
+  /// Ends a packet of a train. Called when the train has released the radio.
   mutating func endTrainEvent(_ index: Int, radio: inout RadioControl) {
     sets[index]?.periodic?.advertiser?.end()
     claimTrain(index, radio: &radio)

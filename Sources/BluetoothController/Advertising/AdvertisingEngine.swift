@@ -15,7 +15,7 @@ struct AdvertisingEngine: ~Copyable {
     legacy = LegacyAdvertising()
   }
 
-  /// The time at which the first set ends by itself; `distantFuture`: none does.
+  /// The earliest time at which the duration of a set ends; `distantFuture`: no set has a duration.
   var deadline: Instant { mutating get { sets.deadline } }
 
   /// True if legacy advertising is enabled.

@@ -25,7 +25,7 @@ struct AdvertisingEvents {
   private let isHighDutyCycle: Bool
   private let interval: TimeSpan
   private let clock: SleepClock
-  /// The time at which advertising ends by itself.
+  /// The time at which the duration of advertising ends; nil: unlimited.
   let end: Instant?
   private let maximumEvents: UInt8
 
@@ -70,12 +70,12 @@ struct AdvertisingEvents {
   var channel: RadioChannel { ChannelIndex(Self.channels[min(index ?? 0, 2)]).radioChannel }
   var hasReachedLimit: Bool { maximumEvents > 0 && completed >= Int(maximumEvents) }
 
-  /// Returns the claim of the next packet, which takes `shortest`, or `longest` with everything that may follow. The
-  /// packet can't begin later than `last`.
+  /// Returns the claim of the next packet, which lasts `shortest`; with the longest exchange that may follow,
+  /// `longest`. The packet can't begin later than `last`.
   func claim(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> TimeslotRequest {
     let rest = Int64(((channelMap & 0b111) >> UInt8(index ?? 0)).nonzeroBitCount)
     let start = index == nil ? next : nextPacket
-    // An event may be postponed for a while; a packet within an event only for a short time.
+    // An event may start up to half an interval late; a packet within an event at most 10 ms after the previous one.
     let latestStart = index == nil ? next + interval / 2 : min(last, lastPacket + Self.maximumPause)
     return TimeslotRequest(
       purpose: .advertising, start: start, latestStart: latestStart, shortest: shortest, longest: longest,
@@ -139,8 +139,8 @@ struct AdvertisingEvents {
   private mutating func plan(after start: Instant, at now: Instant, random: inout RandomStream) {
     var interval = interval
     if !isHighDutyCycle {
-      let chance = Int64(truncatingIfNeeded: random.next() >> 32)
-      interval += TimeSpan(nanoseconds: (chance * (Self.maximumDelay.nanoseconds + 1)) >> 32)
+      let draw = Int64(truncatingIfNeeded: random.next() >> 32)
+      interval += TimeSpan(nanoseconds: (draw * (Self.maximumDelay.nanoseconds + 1)) >> 32)
     }
     next = max(now, clock.instant(interval, after: start))
   }

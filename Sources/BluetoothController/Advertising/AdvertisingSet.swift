@@ -141,7 +141,7 @@ struct AdvertisingSets: ~Copyable {
   static let capacity = 16
 
   private var slots: [Slot] = []
-  /// The time at which the first set ends by itself.
+  /// The earliest time at which the duration of a set ends.
   private(set) var deadline = Instant.distantFuture
 
   var indices: Range<Int> { slots.indices }

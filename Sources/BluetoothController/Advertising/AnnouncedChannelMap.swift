@@ -10,7 +10,7 @@ struct AnnouncedChannelMap {
   private var current: ChannelMap
   private var next: (map: ChannelMap, instant: Int)?
   /// The map requested while `next` was being announced.
-  private var wanted: ChannelMap?
+  private var requested: ChannelMap?
   /// ACAD of AUX_SYNC_IND; empty unless a map is announced.
   private(set) var announcement = ByteSlice()
 
@@ -19,7 +19,7 @@ struct AnnouncedChannelMap {
   /// Starts to announce `map` in `event`, or when the present announcement has ended.
   mutating func change(to map: ChannelMap, from event: Int) {
     guard next == nil else {
-      wanted = map
+      requested = map
       return
     }
     guard map != current else { return }
@@ -39,8 +39,8 @@ struct AnnouncedChannelMap {
     current = next.map
     self.next = nil
     announcement = ByteSlice()
-    guard let wanted else { return }
-    self.wanted = nil
-    change(to: wanted, from: event)
+    guard let requested else { return }
+    self.requested = nil
+    change(to: requested, from: event)
   }
 }

@@ -17,12 +17,12 @@ struct AuxiliaryAdvertiser {
   }
 
   /// The maximum delay of AUX_ADV_IND while the radio is in use.
-  private static let patience = TimeSpan.milliseconds(10)
+  private static let maximumDelay = TimeSpan.milliseconds(10)
   /// The additional time that the primary channels need when the radio is busy.
   private static let crowdedMargin = TimeSpan.microseconds(2_500)
 
   var identity: AdvertiserIdentity
-  let place: RadioScheduler.Place
+  let activityID: RadioScheduler.ActivityID
   var isClockAccurate: Bool
   private let selection: LL.ChannelSelection
   var channelMap: ChannelMap
@@ -42,11 +42,11 @@ struct AuxiliaryAdvertiser {
   /// - Parameter identifier: a random number, so that different advertisers rarely choose the same channels.
   init(
     _ identity: AdvertiserIdentity, content: AdvertisingContent, identifier: UInt16, channelMap: ChannelMap,
-    isClockAccurate: Bool, place: RadioScheduler.Place
+    isClockAccurate: Bool, activityID: RadioScheduler.ActivityID
   ) {
     self.identity = identity
     self.content = content
-    self.place = place
+    self.activityID = activityID
     self.channelMap = channelMap
     self.isClockAccurate = isClockAccurate
     selection = .algorithm2(identifier: identifier)
@@ -59,7 +59,7 @@ struct AuxiliaryAdvertiser {
   var dataInfo: LL.AdvertisingDataInfo {
     LL.AdvertisingDataInfo(sid: identity.properties.sid, did: content.dataID)
   }
-  /// True if packets of an event have yet to be sent.
+  /// True if a packet of the event remains to be sent.
   var isPending: Bool { chain?.next != nil }
   var nextStart: Instant? { chain?.next?.start }
 
@@ -80,7 +80,7 @@ struct AuxiliaryAdvertiser {
     phase = .announced
     let earliest = agenda.next < earliest ? earliest + Self.crowdedMargin : earliest
     let start = agenda.gap(
-      of: duration(hasSyncInfo: hasSyncInfo), from: earliest, before: earliest + Self.patience)
+      of: duration(hasSyncInfo: hasSyncInfo), from: earliest, before: earliest + Self.maximumDelay)
     chain = AuxiliaryChain(
       indicationData, modulation: modulation, isClockAccurate: isClockAccurate,
       first: AuxiliaryChain.Link(start: start, channel: selection.channel(event: counter, map: channelMap)))
@@ -141,7 +141,7 @@ struct AuxiliaryAdvertiser {
 
   // MARK: Events
 
-  /// Sends the next packet, for which the radio is available.
+  /// Sends the next packet. Called when the radio is available.
   mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep
   {
     guard let link = chain?.next else { return .done }

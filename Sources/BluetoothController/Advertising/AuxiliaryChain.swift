@@ -10,7 +10,7 @@ struct AuxiliaryChain {
   }
 
   /// The maximum delay of the next packet after its earliest time, while the radio is in use.
-  private static let patience = TimeSpan.milliseconds(20)
+  private static let maximumDelay = TimeSpan.milliseconds(20)
 
   let modulation: Modulation
   let isClockAccurate: Bool
@@ -56,7 +56,7 @@ struct AuxiliaryChain {
     following.data = data.dropFirst(sent)
     let length = modulation.airTime(payloadOctets: min(following.length, maximum))
     let link = Link(
-      start: agenda.gap(of: length, from: earliest, before: earliest + Self.patience), channel: channel(sent))
+      start: agenda.gap(of: length, from: earliest, before: earliest + Self.maximumDelay), channel: channel(sent))
     payload.auxiliary = pointer(to: link, from: now)
     next = link
     return payload

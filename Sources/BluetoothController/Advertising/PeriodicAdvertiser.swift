@@ -13,7 +13,7 @@ struct PeriodicAdvertisingProperties {
 /// A periodic advertising train: AUX_SYNC_IND at fixed intervals, and AUX_CHAIN_IND with the data that do not fit
 /// into it · Vol 6, Part B, 4.4.2.12.
 struct PeriodicAdvertiser {
-  let place: RadioScheduler.Place
+  let activityID: RadioScheduler.ActivityID
   /// The identity of the train: the address and the SID of the set when the train began.
   let advertiser: DeviceAddress
   let sid: UInt8
@@ -41,7 +41,7 @@ struct PeriodicAdvertiser {
   init(
     _ properties: PeriodicAdvertisingProperties, of identity: AdvertiserIdentity, data: ByteSlice,
     dataInfo: LL.AdvertisingDataInfo?, sleepClockAccuracy: LL.SleepClockAccuracy, channelMap: ChannelMap,
-    clock: SleepClock, place: RadioScheduler.Place, random: inout RandomStream, start: Instant
+    clock: SleepClock, activityID: RadioScheduler.ActivityID, random: inout RandomStream, start: Instant
   ) {
     self.properties = properties
     self.data = data
@@ -49,7 +49,7 @@ struct PeriodicAdvertiser {
     self.sleepClockAccuracy = sleepClockAccuracy
     channels = AnnouncedChannelMap(channelMap)
     self.clock = clock
-    self.place = place
+    self.activityID = activityID
     advertiser = identity.own
     sid = identity.properties.sid
     modulation = identity.properties.secondary
@@ -130,7 +130,7 @@ struct PeriodicAdvertiser {
       longest: length, losses: losses)
   }
 
-  /// Sends the next packet, for which the radio is available.
+  /// Sends the next packet. Called when the radio is available.
   mutating func begin(at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep {
     losses = 0
     let fields = fields

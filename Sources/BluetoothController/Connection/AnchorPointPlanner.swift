@@ -10,7 +10,7 @@ import BluetoothWire
 struct AnchorPointPlanner {
   private static let step = ConnectionParameters.intervalUnit
   private static let slot = step / 2
-  /// The drift that an anchor point may have from its grid point.
+  /// The maximum drift of an anchor point from its grid point.
   private static let tolerance = TimeSpan.microseconds(50)
 
   private let earliest: Instant

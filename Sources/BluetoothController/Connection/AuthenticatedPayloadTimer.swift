@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// The authenticated payload timer: the time that an encrypted connection may go without a packet whose MIC proves
-/// that the peer still has the key · Vol 6, Part B, 5.1.8, 5.4.
+/// The authenticated payload timer: the maximum time between two received packets with a valid MIC on an encrypted
+/// connection · Vol 6, Part B, 5.1.8, 5.4.
 struct AuthenticatedPayloadTimer {
   /// The action that is due.
   enum Expiry {
@@ -31,8 +31,8 @@ struct AuthenticatedPayloadTimer {
     restart(at: now)
   }
 
-  /// Starts the timer when the link becomes encrypted. The request to the peer goes out four connection events before
-  /// the end, but not before half of the timeout; the events that a peripheral attends are `interval` apart.
+  /// Starts the timer when the link becomes encrypted. The request to the peer is sent four attended connection events
+  /// (`interval` apart) before the end, but not in the first half of the timeout.
   mutating func start(interval: TimeSpan, at now: Instant) {
     end = now
     notice = interval * 4

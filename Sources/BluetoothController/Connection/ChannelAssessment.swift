@@ -8,16 +8,16 @@ import BluetoothWire
 struct ChannelAssessment {
   /// The minimum number of attempts for a judgement of a channel.
   private static let enough: UInt8 = 10
-  /// The minimum for a channel on probation: a channel that is bad again is detected before it costs much.
+  /// The minimum for a channel on probation: fewer attempts, so that a channel that is still bad is excluded early.
   private static let enoughOfSuspects: UInt8 = 4
   /// The number of attempts at which the counts are halved, so that old results count less and less.
   private static let many: UInt8 = 64
   /// The loss below which a channel is never bad: a fifth.
   private static let tolerableLoss = (failures: 1, of: 5)
-  /// The number of standard deviations of random losses by which the loss of a bad channel exceeds the usual loss, at
-  /// least.
+  /// The minimum number of standard deviations of random losses by which the loss of a bad channel exceeds the usual
+  /// loss.
   private static let deviations = 5
-  /// The minimum of the usual loss, of `scale`: 4 %.
+  /// The minimum of the usual loss, in units of 1/`scale`: 4 %.
   private static let usualLoss = 41
   private static let scale = 1_024
   /// The number of channels that initially count as undisturbed: the best quarter.
@@ -25,9 +25,9 @@ struct ChannelAssessment {
   /// The number of rounds that refine the usual loss.
   private static let rounds = 4
   private static let period = TimeSpan.seconds(1)
-  /// The exclusion time of a bad channel, which is not used and so not measured; after it, the channel is used again
-  /// on probation for the same 60 s. If the channel is bad again, the next exclusion takes twice the time, up to 16
-  /// minutes.
+  /// The exclusion time of a bad channel. An excluded channel is not used and so not measured; after the exclusion, the
+  /// channel is used again on probation for the same 60 s. If the channel is bad again, the next exclusion takes twice
+  /// the time, up to 16 minutes.
   private static let probation = TimeSpan.seconds(60)
   private static let mostDoublings = 4
 
@@ -35,7 +35,7 @@ struct ChannelAssessment {
   /// nothing.
   private var attempts: [UInt8] = []
   private var failures: [UInt8] = []
-  /// The channels that lose a fifth or more, whatever the number of attempts.
+  /// The channels with a loss of a fifth or more, regardless of the number of attempts.
   private var lossy: UInt64 = 0
   private var nextEvaluation = Instant.zero
   private var pardon = Instant.distantFuture
@@ -140,7 +140,7 @@ struct ChannelAssessment {
     return bits
   }
 
-  /// Returns the total loss of these channels, of `scale`.
+  /// Returns the total loss of these channels, in units of 1/`scale`.
   private func loss(among channels: UInt64) -> Int {
     var (lost, all) = (0, 0)
     for channel in attempts.indices where channels >> UInt64(channel) & 1 == 1 {

@@ -33,7 +33,7 @@ extension Connection {
 
   /// Starts a channel map update to the preferred map, unless one is waiting.
   mutating func updateChannelMap(at now: Instant, into output: inout HCIEventQueue) {
-    guard role == .central, channels.wanted(on: phys) != channels.map || procedures.update != nil,
+    guard role == .central, channels.preferredMap(on: phys) != channels.map || procedures.update != nil,
       !procedures.isWaiting(where: { if case .channelMapUpdate = $0 { true } else { false } })
     else { return }
     begin(.channelMapUpdate, at: now, into: &output)

@@ -67,7 +67,7 @@ extension Connection {
     }
   }
 
-  /// Starts an encrypted session, as all its parameters are known, and reports it to the session observer.
+  /// Starts an encrypted session, once all its parameters are known, and reports it to the session observer.
   mutating func beginSession(_ keys: LL.SessionKeys, at now: Instant, into output: inout HCIEventQueue) {
     encryption.session = EncryptionSession(keys, role: role, pool: output.pool)
     guard let observer = output.sessions else { return }
@@ -171,7 +171,7 @@ extension Connection {
     return true
   }
 
-  /// Continues with the key from the host.
+  /// Continues the encryption procedure with the key from the host.
   mutating func takeLongTermKey(_ key: Secret<UInt128>, at now: Instant, into output: inout HCIEventQueue) {
     guard case .longTermKey(let central, let peripheral) = encryption.phase else { return }
     beginSession(

@@ -26,7 +26,7 @@ extension Connection {
   private mutating func answerTime(octets: Int) -> TimeSpan {
     let length = octets > 0 ? octets + encryption.receivedCodeLength : 0
     let time = phys.slowestReceiveModulation.airTime(payloadOctets: length)
-    // On LE Coded the maximum time is the limit, whichever coding the peer has chosen.
+    // On LE Coded the maximum time is the limit, with either coding of the peer.
     return octets > 0 && phys.receive == .leCoded ? min(time, .microseconds(Int64(lengths.receive.time))) : time
   }
 
@@ -48,8 +48,8 @@ extension Connection {
     }
   }
 
-  /// Sends the next packet, whose content is chosen now, so it includes data that the host sent during the interframe
-  /// space. No observer can detect that the controller needs no processing time.
+  /// Sends the next packet. Its content is chosen now, without processing time, so it includes data that the host sent
+  /// during the interframe space.
   mutating func transmit(in pool: PacketPool) -> RadioStep {
     if flow.beginsUpdate { chooseInstant(in: pool) }
     let modulation = phys.modulation
@@ -87,8 +87,9 @@ extension Connection {
 
   /// Handles the absence of a packet of the peer.
   mutating func nothingReceived() -> RadioStep {
-    statistics.silences += 1
-    // Silence is no loss if a peripheral may use its latency, or a central has no more data to send.
+    statistics.receiveTimeouts += 1
+    // Silence counts as a loss only if the peer had to send: a peripheral may skip the event (latency), and a central
+    // without more data may end the event.
     switch role {
     case .central:
       if isEstablished, !event.isFirstPacket || values.latency == 0 {
@@ -99,7 +100,8 @@ extension Connection {
     return .done
   }
 
-  /// Processes a packet that has ended. The reply, in either direction, follows after the interframe space.
+  /// Processes a packet that has ended. If the event continues, this device sends its next packet after the interframe
+  /// space.
   mutating func received(
     _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
     into output: inout HCIEventQueue
@@ -147,13 +149,13 @@ extension Connection {
     case .central:
       let isUnheard = flow.pending.map { !$0.isEmpty } ?? false
       guard event.sentMoreData || event.receivedMoreData || isUnheard else { return .done }
-      // A peripheral that has sent MD = 0 will hardly send a long packet.
+      // A peripheral that has sent MD = 0 is unlikely to send a long packet.
       let answer = answerTime(octets: event.receivedMoreData ? lengths.maximumReceiveOctets : 0)
       return next + nextAirTime + LL.interFrameSpace + answer <= event.limit ? .wait(until: next) : .done
     }
   }
 
-  /// Ends an event, which has finished or did not get the radio.
+  /// Ends an event that is complete or that did not get the radio.
   mutating func endEvent(at now: Instant, into output: inout HCIEventQueue) {
     if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
     if role == .peripheral && isEstablished {

@@ -8,7 +8,8 @@ extension Connection {
   }
 
   /// True if the controller sends LL_CONNECTION_PARAM_REQ for new parameters: this device supports the procedure, and
-  /// the peer is not known to lack it. A central that does not send it decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
+  /// the peer may support it. A central that does not send the request decides without the peer · Vol 6, Part B, 5.1.1,
+  /// 5.1.7.
   var asksForParameters: Bool {
     let procedure = HCI.LEFeatures.connectionParametersRequestProcedure
     return features.contains(procedure) && !procedures.isParameterRequestUnknown && !procedures.peerLacks(procedure)
@@ -21,8 +22,8 @@ extension Connection {
   func check(_ preference: HCI.PHYPreference) -> HCI.ErrorCode {
     let preferences = LL.PHYPreferences(preference, of: features)
     if let refusal = preferences.refusal(with: features) { return refusal }
-    let wanted = preferences.transmit.union(preferences.receive)
-    if procedures.peerLacks(.le2MPHY), procedures.peerLacks(.leCodedPHY), !wanted.contains(.le1M) {
+    let requested = preferences.transmit.union(preferences.receive)
+    if procedures.peerLacks(.le2MPHY), procedures.peerLacks(.leCodedPHY), !requested.contains(.le1M) {
       return .unsupportedRemoteFeature
     }
     return procedures.isFull ? .controllerBusy : .success

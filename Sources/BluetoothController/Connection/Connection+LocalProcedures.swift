@@ -53,7 +53,7 @@ extension Connection {
       send(.lengthReq(lengths.announce(features, remote: procedures.remoteFeatures)), in: pool)
     case .connectionUpdate(let parameters, let placement): announceUpdate(parameters, placement, in: pool)
     case .channelMapUpdate:
-      let map = channels.wanted(on: phys)
+      let map = channels.preferredMap(on: phys)
       if map == channels.map { procedures.finish() } else { announce(.channelMap(map), in: pool) }
     case .parameterRequest(let parameters, let placement):
       if !asksForParameters, decide(on: procedure, in: pool) { return }

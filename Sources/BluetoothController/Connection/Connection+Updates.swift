@@ -63,14 +63,14 @@ extension Connection {
       return
     }
     procedures.agree(on: change, at: event)
-    // If the instant is this very event, the packet that carried the PDU was already sent accordingly.
+    // If the instant is the event in progress, the central has already sent this packet with the new values.
     guard event == schedule.next else { return }
     planUpdate(isInEvent: true)
     completeUpdate(at: now, into: &output)
   }
 
-  /// Applies the change whose instant is the next event to the schedule. The host gets the report when that event
-  /// takes place.
+  /// Applies the change whose instant is the next event to the schedule. `completeUpdate` reports the change to the
+  /// host when that event takes place.
   ///
   /// - Parameter isInEvent: true if the event at the instant is in progress.
   mutating func planUpdate(isInEvent: Bool = false) {
@@ -87,9 +87,9 @@ extension Connection {
     procedures.setEffect(hasEffect)
   }
 
-  /// Ends the procedure whose instant is the present event, and reports the new values to the host. A central does
-  /// this when it sends the event's first packet. A peripheral does it when it receives that packet, or when the
-  /// event ends without one: only then has the instant certainly come · 5.1.1, 5.1.10.
+  /// Ends the procedure whose instant is the present event, and reports the new values to the host. A central does this
+  /// when it sends the event's first packet. A peripheral does it when it receives that packet, or when the event ends
+  /// without one: only then is it certain that the instant has come · 5.1.1, 5.1.10.
   mutating func completeUpdate(at now: Instant, into output: inout HCIEventQueue) {
     guard let update = procedures.takeUpdate() else { return }
     phys.current = (phys.transmit, phys.receive)

@@ -44,8 +44,8 @@ struct Connection {
   /// The time at which the connection is lost unless a packet arrives · 4.5.2.
   var supervisionDeadline: Instant
   var ending: Ending?
-  /// The number of consecutive events missed because the radio was in use; the connection that has missed most goes
-  /// first.
+  /// The number of consecutive events missed because the radio was in use; the connection that has missed most events
+  /// has priority.
   var missed = 0
   var event = EventProgress()
 
@@ -124,7 +124,8 @@ struct Connection {
     if case .over(let reason)? = ending { reason } else { nil }
   }
 
-  /// The time at which the connection ends unless something happens.
+  /// The earliest expiry of the supervision timeout, the procedure response timeout and the timeout of an encryption
+  /// procedure.
   private var end: Instant {
     min(supervisionDeadline, procedures.deadline ?? .distantFuture, encryption.deadline ?? .distantFuture)
   }
@@ -132,13 +133,13 @@ struct Connection {
   /// The time of the next call of `checkDeadline`, apart from the connection's events.
   var deadline: Instant { min(end, encryption.payloadTimer.deadline ?? .distantFuture) }
 
-  /// Ends the connection, or handles the authenticated payload timeout, if the time has come.
+  /// Ends the connection if a timeout has expired, and otherwise checks the authenticated payload timer.
   mutating func checkDeadline(at now: Instant, into output: inout HCIEventQueue) {
     guard reasonForEnd == nil else { return }
     guard now >= end else { return checkAuthenticatedPayload(at: now, into: &output) }
     if case .termination(let reason, _)? = procedures.active {
-      // T_terminate has expired, or the peer is gone · 5.1.6. The host requested the disconnection, so its reason
-      // applies.
+      // T_terminate has expired, or the peer does not respond · 5.1.6. The host requested the disconnection, so its
+      // reason applies.
       ending = .over(reason)
     } else if now >= supervisionDeadline {
       ending = .over(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
@@ -147,7 +148,8 @@ struct Connection {
     }
   }
 
-  /// Changes the local clock's accuracy: adapts window widening, and tells the peer if it supports that.
+  /// Changes the accuracy of the local clock: adapts window widening, and informs the peer unless the peer does not
+  /// support Sleep Clock Accuracy Updates.
   mutating func setSleepClock(
     _ accuracy: LL.SleepClockAccuracy, partsPerMillion: Int64, at now: Instant, into output: inout HCIEventQueue
   ) {
@@ -182,7 +184,7 @@ struct Connection {
   }
 
   /// The values that the connection table caches for a connection.
-  struct Wishes {
+  struct Summary {
     var deadline: Instant
     var heldPackets: Int
     /// The claim of the next event; nil unless requested.
@@ -191,8 +193,8 @@ struct Connection {
 
   /// Returns the values for the connection table; nil: the connection has ended. Read-only; `mutating` because a
   /// non-mutating call on an array element in a class would copy the connection.
-  mutating func wishes(withClaim: Bool) -> Wishes? {
+  mutating func summary(withClaim: Bool) -> Summary? {
     guard reasonForEnd == nil else { return nil }
-    return Wishes(deadline: deadline, heldPackets: flow.heldPackets, claim: withClaim ? claim : nil)
+    return Summary(deadline: deadline, heldPackets: flow.heldPackets, claim: withClaim ? claim : nil)
   }
 }

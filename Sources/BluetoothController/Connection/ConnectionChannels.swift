@@ -40,9 +40,9 @@ struct ConnectionChannels {
   }
 
   /// Returns the channel map that a central prefers: without bad channels, as long as enough channels are left. To
-  /// reach the minimum, channels that only the peripheral has reported come back first; channels that the host has
-  /// excluded stay out.
-  func wanted(on phys: PHYState) -> ChannelMap {
+  /// reach the minimum, the map includes bad channels again: first those that only the peripheral has reported, then
+  /// those of the assessment, but never channels that the host has excluded.
+  func preferredMap(on phys: PHYState) -> ChannelMap {
     let needed = max(minimum(on: phys.transmit), minimum(on: phys.receive))
     let best = host.bits & ~assessment.bad.bits & ~reportedBad.bits
     var map = ChannelMap(bits: best)
@@ -73,7 +73,8 @@ struct ConnectionChannels {
 
   // MARK: Reports of a peripheral · 5.1.27, 5.1.28
 
-  /// Returns the channel reporting that a central enables when it detects losses, once; nil: not now.
+  /// Returns the channel reporting that a central enables when it detects losses; nil if it is already enabled or the
+  /// connection is not assessed.
   mutating func askForReports() -> LL.ChannelReporting? {
     guard isAssessed, reporting == nil else { return nil }
     reporting = LL.ChannelReporting(isEnabled: true, minimumSpacing: 10, maximumDelay: 25)

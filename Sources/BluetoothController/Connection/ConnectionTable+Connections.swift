@@ -60,7 +60,7 @@ extension ConnectionTable {
   /// of a connection that has ended, after which the caller calls again; nil: everything is up to date.
   mutating func refresh(radio: inout RadioControl, into output: inout HCIEventQueue) -> HCI.ConnectionHandle? {
     while let index = takeTouched() {
-      if refresh(index, isRunning: radio.use.isActivity(.connection(index)), agenda: &radio.agenda) { continue }
+      if refresh(index, isRunning: radio.owner.isActivity(.connection(index)), agenda: &radio.agenda) { continue }
       if let handle = removeEnded(index, radio: &radio, into: &output) { return handle }
     }
     return nil
@@ -79,8 +79,8 @@ extension ConnectionTable {
     return handle
   }
 
-  /// Queues an ACL packet from the host. Packets of connections that have ended are dropped: the host knows of the
-  /// end or is about to.
+  /// Queues an ACL packet from the host. Packets of ended connections are dropped: Disconnection Complete has been sent
+  /// or follows.
   mutating func send(_ data: HCI.ACLData, device: inout LocalDevice, at now: Instant) {
     guard let index = index(of: data.handle) else { return }
     guard !data.payload.isEmpty else {

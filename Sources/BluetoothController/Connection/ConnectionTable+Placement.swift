@@ -22,9 +22,8 @@ extension ConnectionTable {
     return EventPlacement(interval: interval, anchor: reference + unit * Int64(offset) + delay)
   }
 
-  /// Returns the longest interval in the range that is a multiple or a divisor of all other connections' intervals,
-  /// so that the connection keeps its distance to them; else the longest of all. Intervals that are no multiple of
-  /// `periodicity` come last.
+  /// Returns the longest interval in the range that is a multiple or a divisor of all other connections' intervals, so
+  /// that the connection keeps its distance to them; else the longest of all. Multiples of `periodicity` have priority.
   private mutating func interval(of index: Int, for parameters: ConnectionParameters, periodicity: UInt8) -> UInt16 {
     let range = (parameters.minimumInterval...parameters.maximumInterval).reversed()
     func isPreferred(_ interval: UInt16) -> Bool { periodicity == 0 || interval % UInt16(periodicity) == 0 }

@@ -1,12 +1,11 @@
 import BluetoothWire
 
-/// The connections of the controller, in an array. Values that are needed often, for all connections, are cached
-/// beside the array, so that unchanged connections need not be accessed; the table tracks which connections were
-/// changed.
+/// The connections of the controller, in an array. The table caches frequently needed values of all connections in a
+/// second array, so that it reads only connections that have changed; it tracks which ones have changed.
 struct ConnectionTable {
   private struct Entry {
     let handle: HCI.ConnectionHandle
-    let place: RadioScheduler.Place
+    let activityID: RadioScheduler.ActivityID
     /// The time of the connection's next deadline, apart from its events.
     var deadline: Instant
     var heldPackets = 0
@@ -70,7 +69,7 @@ struct ConnectionTable {
     let index = connections.count
     entries.append(
       Entry(
-        handle: connection.handle, place: agenda.add(.connection(index)), deadline: connection.deadline))
+        handle: connection.handle, activityID: agenda.add(.connection(index)), deadline: connection.deadline))
     connections.append(connection)
     touch(index)
     return index
@@ -78,21 +77,21 @@ struct ConnectionTable {
 
   /// Removes a connection. The last connection takes its index; `agenda` is updated.
   mutating func remove(at index: Int, agenda: inout RadioScheduler) {
-    agenda.remove(entries[index].place)
+    agenda.remove(entries[index].activityID)
     heldPackets -= entries[index].heldPackets
     let last = connections.count - 1
     touched.removeAll { $0 == index }
     if index < last {
       connections.swapAt(index, last)
       entries.swapAt(index, last)
-      agenda.rename(entries[index].place, .connection(index))
-      for place in touched.indices where touched[place] == last { touched[place] = index }
+      agenda.rename(entries[index].activityID, .connection(index))
+      for position in touched.indices where touched[position] == last { touched[position] = index }
     }
     connections.removeLast()
     entries.removeLast()
   }
 
-  /// Restores the state after power on. The reports of connections that have ended stay, and so does the last handle.
+  /// Restores the state after power on. The reports of ended connections and the last handle are kept.
   mutating func reset() {
     for index in connections.indices { noteEnd(of: index) }
     let (lastHandle, endedLinks) = (lastHandle, endedLinks)
@@ -118,14 +117,14 @@ struct ConnectionTable {
 
   /// Updates the cached values and the claim of a connection; returns false if the connection has ended.
   mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioScheduler) -> Bool {
-    guard let wishes = connections[index].wishes(withClaim: !isRunning) else { return false }
+    guard let summary = connections[index].summary(withClaim: !isRunning) else { return false }
     // The entry is read and written once.
     var entry = entries[index]
-    entry.deadline = wishes.deadline
-    heldPackets += wishes.heldPackets - entry.heldPackets
-    entry.heldPackets = wishes.heldPackets
+    entry.deadline = summary.deadline
+    heldPackets += summary.heldPackets - entry.heldPackets
+    entry.heldPackets = summary.heldPackets
     entries[index] = entry
-    if let claim = wishes.claim { agenda[entry.place] = claim }
+    if let claim = summary.claim { agenda[entry.activityID] = claim }
     return true
   }
 

@@ -18,7 +18,7 @@ struct ControlProcedures {
     case ping
     /// The data length update · 5.1.9.
     case dataLengthUpdate
-    /// The connection update · 5.1.1; of a central that does not send LL_CONNECTION_PARAM_REQ first.
+    /// The connection update without a preceding LL_CONNECTION_PARAM_REQ · 5.1.1; central only.
     case connectionUpdate(ConnectionParameters, EventPlacement)
     /// The channel map update · 5.1.2; central only. The map is the preferred one when the procedure begins.
     case channelMapUpdate
@@ -40,8 +40,8 @@ struct ControlProcedures {
     case channelStatus(LL.ChannelStatus)
   }
 
-  /// The property that a procedure with an instant changes. Only one such procedure is in progress at a time,
-  /// whichever device initiated it · 5.3.
+  /// The property that a procedure with an instant changes. Only one such procedure is in progress at a time, local or
+  /// remote · 5.3.
   enum Transaction {
     case parameters, channelMap, phys
   }
@@ -62,7 +62,7 @@ struct ControlProcedures {
     var anchor: Instant?
     /// True if the update belongs to this device's active procedure.
     var isOwn: Bool
-    /// True if the change gives the connection values that it does not have yet.
+    /// True if the change gives the connection new values.
     var hasEffect = true
   }
 
@@ -104,7 +104,7 @@ struct ControlProcedures {
   /// True if no procedure is in progress: a peripheral may use its latency.
   var isIdle: Bool { active == nil && update == nil && remote == nil }
 
-  /// The time at which the peer has not answered in time.
+  /// The time at which the procedure response timeout expires; nil: no response is pending.
   var deadline: Instant? {
     switch remote {
     case .connectionUpdate(let until)?, .phyUpdate(let until)?: activeDeadline.map { min($0, until) } ?? until
@@ -115,7 +115,7 @@ struct ControlProcedures {
   /// True if the peer is known not to support a feature.
   func peerLacks(_ feature: HCI.LEFeatures) -> Bool { remoteFeatures?.contains(feature) == false }
 
-  /// True if such a procedure is active or waiting.
+  /// True if a procedure that fulfils `predicate` is active or waiting.
   func has(_ predicate: (Procedure) -> Bool) -> Bool {
     active.map(predicate) ?? false || isWaiting(where: predicate)
   }
@@ -129,8 +129,8 @@ struct ControlProcedures {
     waiting.append(procedure)
   }
 
-  /// Starts the next procedure that may begin now: procedures with an instant wait for each other and for the peer's,
-  /// and other procedures may overtake them.
+  /// Starts the next procedure that may begin now. A procedure with an instant waits until no other such procedure,
+  /// local or remote, is in progress; a procedure without an instant may overtake it.
   mutating func begin(deadline: Instant) -> Procedure? {
     guard active == nil else { return nil }
     let isFree = remote == nil && update == nil
@@ -149,7 +149,8 @@ struct ControlProcedures {
 
   mutating func setDeadline(_ deadline: Instant?) { activeDeadline = deadline }
 
-  /// Sets the update that both devices have agreed on, or that the central has decided on: only the instant is left.
+  /// Sets the update that both devices have agreed on, or that the central has decided on. It takes effect at its
+  /// instant.
   mutating func agree(on change: Update, at instant: Int?, anchor: Instant? = nil) {
     let isOwn = remote == nil && active?.transaction == change.transaction
     if isOwn { activeDeadline = nil }
@@ -164,14 +165,14 @@ struct ControlProcedures {
     update?.change = change
   }
 
-  /// Returns the change whose instant is event number `event`, once; nil if there is none.
+  /// Returns the pending change if its instant is event number `event` or earlier, and only once; nil otherwise.
   mutating func planUpdate(at event: Int) -> (change: Update, instant: Int)? {
     guard !isUpdateDue, let update, let instant = update.instant, event >= instant else { return nil }
     isUpdateDue = true
     return (update.change, instant)
   }
 
-  /// Records whether the scheduled change gives the connection other values.
+  /// Records whether the scheduled change gives the connection new values.
   mutating func setEffect(_ hasEffect: Bool) { update?.hasEffect = hasEffect }
 
   /// Returns the scheduled change at its instant and removes it; nil if there is none.
@@ -179,7 +180,7 @@ struct ControlProcedures {
     guard isUpdateDue, var update else { return nil }
     self.update = nil
     isUpdateDue = false
-    // If the peer has rejected this device's procedure meanwhile, the update that it announced is its own.
+    // If the peer has rejected this device's procedure since then, the update belongs to the peer's procedure.
     update.isOwn = update.isOwn && active?.transaction == update.change.transaction
     return update
   }
@@ -193,9 +194,9 @@ struct ControlProcedures {
     activeDeadline = nil
   }
 
-  /// Returns the error with which a procedure of the peer that has an instant must be rejected; nil: it may start. A
-  /// central's own procedure wins over the peripheral's; a peripheral yields, and waits for the rejection of its own ·
-  /// 5.3.
+  /// Returns the error with which this device must reject a procedure with an instant that the peer has started; nil:
+  /// the procedure may start. The central's procedure has priority: a peripheral accepts it, and waits for the central
+  /// to reject the peripheral's procedure · 5.3.
   func collision(with transaction: Transaction, role: ConnectionRole) -> HCI.ErrorCode? {
     let own: Transaction?
     if let update {

@@ -51,15 +51,16 @@ struct DataLengthState {
       && modulation.airTime(payloadOctets: octets) <= .microseconds(Int64(time))
   }
 
-  /// True, once, if the controller should start the data length update itself: the peer does not know of `preferred`.
+  /// True, once, if the controller should start the data length update: `preferred` exceeds the minimum, and this
+  /// controller has not announced its lengths to the peer.
   mutating func shouldAsk() -> Bool {
     guard !hasAsked, announced == Self.minimum, preferred != Self.minimum else { return false }
     hasAsked = true
     return true
   }
 
-  /// Returns the values for LL_LENGTH_REQ and LL_LENGTH_RSP. Times beyond those of the uncoded PHYs are only for
-  /// peers that support, or may support, LE Coded.
+  /// Returns the values for LL_LENGTH_REQ and LL_LENGTH_RSP. Times above the maximum of the uncoded PHYs are announced
+  /// only to peers that support, or may support, LE Coded.
   ///
   /// - Parameter remote: the peer's features, if they are known.
   mutating func announce(_ features: HCI.LEFeatures, remote: HCI.LEFeatures?) -> LL.DataLengths {

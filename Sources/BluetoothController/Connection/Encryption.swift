@@ -22,10 +22,10 @@ struct Encryption {
     case response(Request, LL.SessionPart)
     /// A central, after LL_ENC_RSP: LL_START_ENC_REQ.
     case startRequest
-    /// A central, after its encrypted LL_START_ENC_RSP: the peripheral's.
+    /// A central, after its encrypted LL_START_ENC_RSP: the peripheral's LL_START_ENC_RSP.
     case startResponse
 
-    /// A peripheral, after its LL_PAUSE_ENC_RSP: the central's, which is not encrypted.
+    /// A peripheral, after its LL_PAUSE_ENC_RSP: the central's LL_PAUSE_ENC_RSP, which is not encrypted.
     case pauseConfirmation
     /// A peripheral, paused: LL_ENC_REQ.
     case request
@@ -90,7 +90,7 @@ struct Encryption {
   }
 
   /// Returns the error with which the peripheral rejects the request; nil: the PDU is not a rejection. A paused link
-  /// can't continue without encryption, so rejections do not count then · 5.1.3.1.
+  /// can't continue without encryption, so a rejection is then ignored · 5.1.3.1.
   func refusal(in pdu: LL.ControlPDU) -> HCI.ErrorCode? {
     let request: LL.ControlOpcode
     switch phase {

@@ -12,7 +12,7 @@ struct EncryptionSession {
   private var sent: UInt64 = 0
   private var received: UInt64 = 0
 
-  /// True if new PDUs are sent encrypted. Retransmissions stay as they were.
+  /// True if new PDUs are sent encrypted. A retransmission repeats the octets of the first transmission.
   var encrypts = false
   /// True if received PDUs must be encrypted.
   var decrypts = false

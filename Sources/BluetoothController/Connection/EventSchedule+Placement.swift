@@ -27,9 +27,9 @@ extension EventSchedule {
 
   /// Returns the time from the anchor point of `event` to the next anchor point of the placement.
   func offset(to placement: EventPlacement, from event: Int) -> TimeSpan {
-    guard let wanted = placement.anchor else { return .zero }
+    guard let preferred = placement.anchor else { return .zero }
     let interval = ConnectionParameters.intervalUnit.nanoseconds * Int64(placement.interval)
-    let distance = (wanted - anchor(of: event)).nanoseconds % interval
+    let distance = (preferred - anchor(of: event)).nanoseconds % interval
     return TimeSpan(nanoseconds: distance < 0 ? distance + interval : distance)
   }
 }

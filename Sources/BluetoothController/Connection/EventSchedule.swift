@@ -18,7 +18,7 @@ struct EventSchedule {
   private var synchronized: Instant
 
   private(set) var interval: TimeSpan
-  /// The next event that will be attended.
+  /// The next event that this device attends.
   private(set) var next = 0
   /// The event after the last one that was attended or missed.
   private var earliest = 0
@@ -46,15 +46,15 @@ struct EventSchedule {
     clock.instant(interval * Int64(event - referenceEvent), after: reference)
   }
 
-  /// Returns the event whose anchor point was the last one before `instant`.
+  /// Returns the event with the last anchor point at or before `instant`.
   func event(at instant: Instant) -> Int {
     let distance = (anchor(of: next) - instant).nanoseconds
     let events = Int(distance / interval.nanoseconds)
     return distance > 0 && distance % interval.nanoseconds > 0 ? next - events - 1 : next - events
   }
 
-  /// Returns the event whose anchor point is the reference of SyncInfo for a packet at `instant`, which is after
-  /// `next`: `next` if the offset is long enough, else the last event before the packet.
+  /// Returns the event whose anchor point is the reference of SyncInfo for a packet at `instant`, later than `next`:
+  /// `next` if SyncInfo can express the offset, else the last event at least T_IFS before the packet.
   func reference(for instant: Instant) -> Int {
     guard instant - anchor(of: next) >= LL.SyncInfo.reach else { return next }
     var event = event(at: instant)
@@ -62,8 +62,8 @@ struct EventSchedule {
     return event
   }
 
-  /// Returns the number of the event that an Instant refers to; nil: the instant has passed, which means that it lies
-  /// 32,767 events ahead or more, and the connection ends at once · 5.5.
+  /// Returns the number of the event that an Instant refers to; nil: the instant has passed, because modulo 65,536 it
+  /// lies 32,767 or more events after `next`. The connection then ends at once · 5.5.
   func futureEvent(_ instant: UInt16) -> Int? {
     let distance = Int(instant &- UInt16(truncatingIfNeeded: next))
     return distance < 32_767 ? next + distance : nil
@@ -86,15 +86,15 @@ struct EventSchedule {
     synchronized = instant
   }
 
-  /// Advances to the event after `next`, or to one that is `skipping` later.
+  /// Advances `next` by one event, plus `skipping` events.
   mutating func advance(skipping: Int = 0) {
     earliest = next + 1
     next = earliest + skipping
     plan()
   }
 
-  /// Returns the number of events after `next` that may be skipped, at most `latency`: window widening for the event
-  /// attended then stays below its limit, so the central's packet is certainly in the window.
+  /// Returns the number of events after `next` that may be skipped, at most `latency`: the window widening of the event
+  /// attended after them stays below its limit, so the central's packet is certainly in the window.
   func skippable(latency: Int) -> Int {
     guard latency > 0 else { return 0 }
     let drift = maximumWidening - RadioTiming.anchorJitter
@@ -115,7 +115,7 @@ struct EventSchedule {
     plan()
   }
 
-  /// Attends the first event that is still possible instead of skipping it, because there are data to send.
+  /// Stops skipping events, because there are data to send: `next` becomes the first event that can still be attended.
   mutating func hasten(at now: Instant) {
     guard next > earliest else { return }
     while next > earliest && start(of: next - 1) >= now { next -= 1 }

@@ -1,7 +1,7 @@
 import BluetoothWire
 import DequeModule
 
-/// A data channel PDU on its way to the peer.
+/// An outgoing data channel PDU.
 struct OutgoingPDU {
   /// The action that follows the peer's acknowledgement.
   enum Meaning {
@@ -49,14 +49,14 @@ struct LinkARQ {
   /// The number of octets of the first packet that have been moved to `pending`.
   private var offset = 0
 
-  /// True while encryption is being started or paused: only PDUs of that procedure are sent, and requests that the
-  /// peer sent before it knew of the procedure wait · 5.1.3.
+  /// True while encryption is being started or paused. Only PDUs of that procedure are sent; requests of the peer from
+  /// before the procedure wait · 5.1.3.
   private(set) var isHeldBack = false
-  /// The LL Control PDUs to send afterwards; `heldRequests` holds those of the peer to process afterwards.
+  /// The LL Control PDUs to send after that procedure; `heldRequests` holds the peer's requests to process after it.
   private var heldControl: Deque<OutgoingPDU> = []
   private var heldRequests: Deque<ByteSlice> = []
 
-  /// True if a PDU that is not empty has to be sent or acknowledged.
+  /// True if a non-empty PDU is queued or unacknowledged.
   var hasWork: Bool { hasQueue || pending.map { !$0.isEmpty } ?? false }
   /// True if another PDU waits behind `pending`.
   var hasQueue: Bool { !control.isEmpty || !packets.isEmpty && !isHeldBack }
@@ -121,10 +121,10 @@ struct LinkARQ {
     control[0].payload = payload
   }
 
-  /// The shortest payload that may be sent now: zero, unless a PDU has to be sent again.
+  /// The shortest payload that may be sent now: that of the PDU to retransmit, else zero.
   var shortestNextLength: Int { pending?.payload.count ?? 0 }
 
-  /// True if a PDU that is not empty has to be sent again.
+  /// True if the next transmission is a retransmission of a non-empty PDU.
   var isRetransmitting: Bool { pending.map { !$0.isEmpty } ?? false }
 
   /// Returns the PDU to send now, with at most `maximum` octets of data: the unacknowledged PDU, octet for octet, or
@@ -163,13 +163,12 @@ struct LinkARQ {
     return part
   }
 
-  /// The maximum number of waiting LL Control PDUs. If a peer causes more, with requests whose answers it does not
-  /// acknowledge, its own PDUs are not acknowledged until there is room · 4.5.9: this is the link layer's flow
-  /// control.
+  /// The maximum number of waiting LL Control PDUs. If a peer sends more requests without acknowledging the responses,
+  /// this device does not acknowledge the peer's PDUs until there is room: the link layer's flow control · 4.5.9.
   private static let maximumWaitingControl = 8
 
-  /// Processes the header of an intact PDU: returns the PDU that it acknowledges, and true if its payload is new and
-  /// must be processed. Data without room in the controller are not acknowledged either.
+  /// Processes the header of an intact PDU. Returns the PDU that it acknowledges, and true if its payload is new and
+  /// must be processed. Data for which the controller has no room is not acknowledged, so the peer retransmits it.
   mutating func receive(
     _ header: LL.DataHeader, hasRoom: Bool = true
   ) -> (acknowledged: OutgoingPDU?, isNew: Bool) {

@@ -20,7 +20,7 @@ package struct LinkStatistics: Hashable, Sendable {
   /// The number of corrupt packets: with a wrong CRC, or with a length that was not negotiated.
   package var crcErrors = 0
   /// The number of times that this device listened for the peer and received nothing.
-  package var silences = 0
+  package var receiveTimeouts = 0
   /// The number of connection events in which this device had the radio.
   package var attendedEvents = 0
   /// The number of connection events that this device missed because the radio was in use.

@@ -50,7 +50,7 @@ struct LocalDevice: ~Copyable {
     mutating get { HCI.LEFeatures(rawValue: configuration.features.rawValue | hostFeatures.rawValue) }
   }
 
-  /// Executes LE Set Host Feature, which is possible without connections only · Vol 4, Part E, 7.8.115.
+  /// Executes LE Set Host Feature, which is allowed only while no connection exists · Vol 4, Part E, 7.8.115.
   mutating func setHostFeature(_ bit: UInt8, _ value: Bool, isConnected: Bool) -> HCI.ErrorCode {
     guard bit < 64, case let feature = HCI.LEFeatures(rawValue: 1 << bit), HCI.LEFeatures.ofHost.contains(feature)
     else { return .unsupportedFeatureOrParameterValue }
@@ -73,9 +73,9 @@ struct LocalDevice: ~Copyable {
     mutating get { LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy) }
   }
 
-  /// Changes to the next less accurate clock, or back, and returns the accuracy; nil: there is no such clock. The
-  /// device simulates one clock of each accuracy below its own; the real drift of the clock stays the same · Vol 4,
-  /// Part E, 7.8.94.
+  /// Switches to the next less accurate or the next more accurate sleep clock, and returns its accuracy; nil: there is
+  /// no such clock. The device simulates one clock of each accuracy below its own; the real drift of the clock stays
+  /// the same · Vol 4, Part E, 7.8.94.
   mutating func chooseSleepClock(isLessAccurate: Bool) -> LL.SleepClockAccuracy? {
     let value = Int(sleepClockAccuracy.rawValue) + (isLessAccurate ? -1 : 1)
     guard value <= Int(ownSleepClock.rawValue), let rawValue = UInt8(exactly: value),
@@ -85,8 +85,8 @@ struct LocalDevice: ~Copyable {
     return accuracy
   }
 
-  /// Returns the window of the packet that `pointer` announces, in a packet that began at `start` and has ended by
-  /// now; nil: there is none that this device could receive.
+  /// Returns the window of the packet that `pointer` announces, in a packet that began at `start` and has ended; nil:
+  /// this device can't receive the announced packet.
   mutating func window(_ pointer: LL.AuxiliaryPointer, from start: Instant, at now: Instant) -> AuxiliaryWindow? {
     guard features.phys.contains(HCI.PHYs(pointer.phy)) else { return nil }
     return AuxiliaryWindow(pointer, from: start, clock: clock, accuracy: clockAccuracy, at: now)
@@ -94,8 +94,8 @@ struct LocalDevice: ~Copyable {
 
   // MARK: Reports
 
-  /// The number of packets waiting for the host at which advertising is not reported any more, so that advertisers
-  /// can't fill the memory.
+  /// The number of packets waiting for the host from which on advertising is not reported, so that advertisers can't
+  /// exhaust the memory.
   private static let waitingPackets = 256
 
   /// True if the host reads its packets, so that the controller may report advertising.

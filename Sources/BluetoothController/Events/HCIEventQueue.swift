@@ -39,12 +39,12 @@ struct HCIEventQueue {
   /// The shortest maximum ACL packet length that a host may set · Vol 4, Part E, 7.3.39.
   private static let minimumLength = 27
 
-  /// The number of untaken packets at which the host gets no more data: the peer keeps it, which is the link layer's
+  /// The number of untaken packets from which on the controller does not acknowledge the peer's data: the link layer's
   /// flow control · Vol 6, Part B, 4.5.9. Hosts in the same process take every packet at once.
   private static let mostUntaken = 64
 
-  /// The links whose data the host does not accept now. A host in the same process sets them; HCI has no command for
-  /// it.
+  /// The links whose data the host does not accept now. Only a host in the same process can set them; HCI has no such
+  /// command.
   var heldLinks: [HCI.ConnectionHandle] = []
 
   /// True if the controller can take another data PDU of the peer on this link.
@@ -52,7 +52,7 @@ struct HCIEventQueue {
     packets.count < Self.mostUntaken && flow?.hasRoom ?? true && (heldLinks.isEmpty || !heldLinks.contains(link))
   }
 
-  /// Executes Set Controller To Host Flow Control, which is possible without connections only.
+  /// Executes Set Controller To Host Flow Control, which is allowed only while no connection exists.
   mutating func setFlowControl(_ mode: HCI.FlowControl, isConnected: Bool) -> HCI.ErrorCode {
     // Low Energy has no synchronous data.
     guard mode == .off || mode == .acl else { return .unsupportedFeatureOrParameterValue }
@@ -78,7 +78,7 @@ struct HCIEventQueue {
     sendWaiting()
   }
 
-  /// Executes Host Number Of Completed Packets; returns false if it is wrong.
+  /// Executes Host Number Of Completed Packets; returns false if the command is invalid.
   mutating func hostCompleted(_ completed: HCI.CompletedPackets) -> Bool {
     // Packets are counted only under flow control.
     guard flow?.isOn == true else { return true }
@@ -92,7 +92,7 @@ struct HCIEventQueue {
   }
 
   /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.3.69, 7.8.1. If the host has enabled both
-  /// forms of an event, the controller sends the later one.
+  /// versions of an event, the controller sends the later version.
   mutating func send(_ event: HCI.Event) {
     switch event {
     case .disconnectionComplete(_, let handle, _) where flow != nil:

@@ -1,9 +1,9 @@
 import BluetoothWire
 
 extension LocalDevice {
-  /// The commands that this controller knows and does not implement: those of BR/EDR and of isochronous channels, the
-  /// tests of the radio, and the compensation of an antenna's path. It implements all other commands in
-  /// `HCI.CommandCode`. It answers these commands with Unknown HCI Command, and also those whose feature, role or
+  /// The commands that this controller knows but does not implement: LE Host Support, Read Buffer Size [v2]
+  /// (isochronous channels), direct test mode, and RF path compensation. It implements all other commands in
+  /// `HCI.CommandCode`. It responds with Unknown HCI Command to these commands and to commands whose feature, role or
   /// version the configuration excludes.
   private static let unserved: Set<HCI.CommandCode> = [
     .readLEHostSupport, .writeLEHostSupport, .leReadBufferSizeV2, .leReceiverTest, .leTransmitterTest, .leTestEnd,

@@ -2,8 +2,8 @@ import BluetoothWire
 
 /// The execution of HCI commands · Vol 4, Part E, 7.
 extension Controller {
-  /// Executes a command of the host and answers it. Returns true if the command may have changed anything; false if
-  /// it was refused before it was decoded, or only asks for information.
+  /// Executes a command of the host and responds to it. Returns true if the command may have changed the controller's
+  /// state; false if the command was rejected before decoding or only requests information.
   mutating func command(_ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) -> Bool {
     guard let served = device.supported(opcode) else {
       device.output.send(.commandStatus(.unknownHCICommand, credits: 1, opcode))
@@ -40,13 +40,13 @@ extension Controller {
     }
   }
 
-  /// The result of a command, from which its answer follows.
+  /// The result of a command, which determines the response.
   private enum Result {
     /// Command Complete. Nothing has changed.
     case information(HCI.ReturnParameters)
     /// Command Complete.
     case complete(HCI.ReturnParameters)
-    /// The command is answered only because it is wrong.
+    /// The error response to an invalid command that has no response on success.
     case refusal(HCI.ErrorCode)
     /// The command has been answered, or needs no answer.
     case done
@@ -61,7 +61,7 @@ extension Controller {
     }
   }
 
-  /// Sends Command Status. If the status is success, `body` begins what another event will report.
+  /// Sends Command Status. If the status is success, `body` then starts the procedure; another event reports its end.
   private mutating func begin(
     _ opcode: HCI.Opcode, _ status: HCI.ErrorCode, _ body: (inout Controller) -> Void
   ) -> Result {
@@ -70,7 +70,8 @@ extension Controller {
     return .done
   }
 
-  /// Sends Command Complete. If the status is success, `body` cancels what another event will report.
+  /// Sends Command Complete. If the status is success, `body` then cancels the pending procedure; another event reports
+  /// its end.
   private mutating func cancel(
     _ opcode: HCI.Opcode, _ status: HCI.ErrorCode, _ body: (inout Controller) -> Void
   ) -> Result {
@@ -106,7 +107,7 @@ extension Controller {
       return .status(device.output.setFlowControl(mode, isConnected: !connections.isEmpty))
     case .hostBufferSize(let size): return .status(device.output.setBuffers(size))
     case .hostNumberOfCompletedPackets(let packets):
-      // The controller answers this command only if it is wrong · 7.3.40.
+      // The controller responds to this command only if it is invalid · 7.3.40.
       return device.output.hostCompleted(packets) ? .done : .refusal(.invalidHCICommandParameters)
     case .setEventMaskPage2(let mask):
       device.output.eventMaskPage2 = mask
@@ -344,7 +345,7 @@ extension Controller {
     case .leSetDefaultPeriodicAdvertisingSyncTransferParameters(let parameters):
       return .status(syncs.setDefaultTransfer(parameters, connections: &connections, features: device.features))
 
-    // `supported` has refused these.
+    // `supported` rejects these commands before decoding.
     case .readLEHostSupport, .writeLEHostSupport, .leReadBufferSizeV2, .leReadRFPathCompensation,
       .leWriteRFPathCompensation, .unknown:
       return .unknown
@@ -360,7 +361,8 @@ extension Controller {
     }
   }
 
-  /// Changes to the next less accurate clock, or back, on everything that uses the clock · 7.8.94.
+  /// Switches to the next less accurate or the next more accurate sleep clock, for connections, advertising and
+  /// periodic synchronization · 7.8.94.
   private mutating func modifySleepClockAccuracy(isLessAccurate: Bool, at now: Instant) -> HCI.ErrorCode {
     guard let accuracy = device.chooseSleepClock(isLessAccurate: isLessAccurate) else { return .limitReached }
     let partsPerMillion = device.clockAccuracy
@@ -370,7 +372,7 @@ extension Controller {
     return .success
   }
 
-  /// Excludes the channels that the host knows to be bad · 7.8.19.
+  /// Applies the channel classification of the host, which excludes bad channels · 7.8.19.
   private mutating func setChannelClassification(_ map: ChannelMap, at now: Instant) -> HCI.ErrorCode {
     guard map.count >= 1 else { return .invalidHCICommandParameters }
     // One channel is too few for a connection, so all channels are used.
@@ -394,8 +396,8 @@ extension Controller {
 }
 
 extension HCI.ErrorCode {
-  /// Creates the status of a command that can't be decoded · Vol 4, Part E, 4.5: reserved values may have a meaning
-  /// in a later version.
+  /// Creates the status of a command that can't be decoded · Vol 4, Part E, 4.5. A reserved value is unsupported, not
+  /// invalid, because a later version may define it.
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .truncated, .excess, .invalid: self = .invalidHCICommandParameters

@@ -1,17 +1,18 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The use of the radio: activities get it by rank, and listening fills the gaps.
+/// The allocation of the radio: activities get it in the order of their rank. In the gaps, the scanner and the
+/// initiator listen.
 extension Controller {
-  /// Finishes what has ended and grants the radio to the activity that is due. Called after every event.
+  /// Removes ended connections, and gives the radio to the activity that is due. Called after every event.
   mutating func settle(at now: Instant) {
     refreshConnections()
-    while radioControl.use.isInterruptible {
+    while radioControl.owner.isInterruptible {
       switch radioControl.decide(at: now) {
-      case .begin(let place, let activity):
-        begin(activity, in: place, at: now)
+      case .begin(let activityID, let activity):
+        begin(activity, in: activityID, at: now)
         refreshConnections()
-      case .lose(let place, let activity): lose(activity, in: place, at: now)
+      case .lose(let activityID, let activity): lose(activity, in: activityID, at: now)
       case .nothing:
         radioControl.listen(at: now)
         radioControl.accountListening(at: now)
@@ -28,17 +29,17 @@ extension Controller {
     }
   }
 
-  /// Performs the next step of the present user of the radio.
+  /// Performs the next step of the present owner of the radio.
   private mutating func perform(_ step: RadioStep, at now: Instant) {
     if let activity = radioControl.perform(step) { end(activity, at: now) }
   }
 
   // MARK: Activities
 
-  /// Starts the activity, which gets the radio.
-  private mutating func begin(_ activity: RadioActivity, in place: RadioScheduler.Place, at now: Instant) {
-    let claim = radioControl.agenda[place]
-    radioControl.agenda[place] = nil
+  /// Gives the radio to the activity, and starts the activity.
+  private mutating func begin(_ activity: RadioActivity, in activityID: RadioScheduler.ActivityID, at now: Instant) {
+    let claim = radioControl.agenda[activityID]
+    radioControl.agenda[activityID] = nil
     let step: RadioStep
     switch activity {
     case .connection(let index):
@@ -57,8 +58,8 @@ extension Controller {
     perform(step, at: now)
   }
 
-  /// Tells the activity that it did not get the radio in time; it makes its next claim.
-  private mutating func lose(_ activity: RadioActivity, in place: RadioScheduler.Place, at now: Instant) {
+  /// Notifies the activity that it did not get the radio in time. The activity then makes its next claim.
+  private mutating func lose(_ activity: RadioActivity, in activityID: RadioScheduler.ActivityID, at now: Instant) {
     switch activity {
     case .connection(let index):
       connections[index].missEvent(at: now, into: &device.output)
@@ -68,12 +69,13 @@ extension Controller {
     case .periodicAdvertising(let index): advertising.loseTrainEvent(index, radio: &radioControl)
     case .auxiliaryReception(let index):
       scanning.loseReception(index, device: &device, radio: &radioControl)
-      radioControl.agenda[place] = nil
-    case .periodicSync(let index): radioControl.agenda[place] = syncs.lose(index, device: &device, radio: &radioControl)
+      radioControl.agenda[activityID] = nil
+    case .periodicSync(let index):
+      radioControl.agenda[activityID] = syncs.lose(index, device: &device, radio: &radioControl)
     }
   }
 
-  /// Ends the activity, which does not need the radio any more.
+  /// Ends the activity. Called when the activity has released the radio.
   private mutating func end(_ activity: RadioActivity, at now: Instant) {
     switch activity {
     case .connection(let index): connections[index].endEvent(at: now, into: &device.output)
@@ -87,9 +89,9 @@ extension Controller {
 
   // MARK: Present user
 
-  /// Continues the present user at the time for which it set the timer.
+  /// Continues the present owner of the radio, whose timer has expired.
   mutating func timerEnded(at now: Instant) {
-    switch radioControl.use {
+    switch radioControl.owner {
     case .activity(let activity): perform(nextStep(of: activity, at: now), at: now)
     case .scanRequest: scanning.sendRequest(device: &device, radio: &radioControl, at: now)
     case .connecting: initiating.sendRequest(device: &device, radio: &radioControl)
@@ -110,9 +112,9 @@ extension Controller {
     }
   }
 
-  /// Passes a radio event to the present user.
-  mutating func continueRadioUse(_ event: RadioEvent, at now: Instant) {
-    switch radioControl.use {
+  /// Passes a radio event to the owner of the radio.
+  mutating func passToRadioOwner(_ event: RadioEvent, at now: Instant) {
+    switch radioControl.owner {
     case .free, .finishing: break
     case .activity(let activity): continueActivity(activity, event, at: now)
     case .listening(let channel): continueListening(event, on: channel, at: now)
@@ -207,16 +209,16 @@ extension Controller {
       delay: exchange.delay, device: &device, radio: &radioControl, at: exchange.requestEnd)
   }
 
-  /// Cancels the attempt after the Command Complete · Vol 4, Part E, 7.8.13.
+  /// Cancels the connection attempt, after Command Complete has been sent · Vol 4, Part E, 7.8.13.
   mutating func cancelInitiating() {
     // If CONNECT_IND is being sent, the connection is already created. With AUX_CONNECT_REQ the connection depends on
     // the response.
-    if case .connecting = radioControl.use, radioControl.isTransmitting { return }
+    if case .connecting = radioControl.owner, radioControl.isTransmitting { return }
     if scanning.receptions.isConnecting { return initiating.cancelLater() }
     endInitiating()
   }
 
-  /// Ends the attempt as the host requested, and reports that.
+  /// Ends the connection attempt that the host has cancelled, and reports its end to the host.
   private mutating func endInitiating() {
     initiating.end()
     scanning.listeningChanged(initiating: &initiating, radio: &radioControl)

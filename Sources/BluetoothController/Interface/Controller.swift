@@ -3,9 +3,10 @@ import BluetoothWire
 
 /// A Bluetooth LE controller: the device side of HCI and a link layer over one radio · Vol 4, Part E; Vol 6, Part B.
 ///
-/// Receives packets from the host, radio events and the time; returns `deadline`, the next time that it needs, and
-/// queues packets for the host until they are taken. The states of the link layer are values that own their state; the
-/// controller passes them what happens, and what they need of each other.
+/// The owner passes in packets from the host, radio events and the time. The controller returns `deadline`, the time of
+/// the next call, and queues packets for the host until the owner takes them. Each engine (advertising, scanning,
+/// initiating, connections) is a value that owns its state; the controller passes events to the engines, together with
+/// the state of other engines that they need.
 ///
 /// Functions that only read are `mutating`, too: for a non-mutating call on a value that is being changed, the
 /// compiler copies the whole value.
@@ -47,7 +48,7 @@ package struct Controller: ~Copyable {
   /// Processes an event of the radio.
   package mutating func radio(_ event: RadioEvent, at now: Instant) {
     radioControl.take(event)
-    continueRadioUse(event, at: now)
+    passToRadioOwner(event, at: now)
     settle(at: now)
   }
 
@@ -73,13 +74,13 @@ package struct Controller: ~Copyable {
   /// Returns the next packet for the host, in order; nil if there is none.
   package mutating func takePacket() -> HCI.Packet? { device.output.takePacket() }
 
-  /// The number of packets queued for the host. Data and advertising reports stay few, however long the host does not
-  /// read; the number of events that peers cause on a link is not bounded.
+  /// The number of packets queued for the host. While the host does not read, the numbers of data packets and
+  /// advertising reports are limited; the number of events that peers cause on a link is not.
   package var waitingPackets: Int { mutating get { device.output.packets.count } }
 
-  /// Stops accepting data from the peers on these links and accepts data on all other links. The peers keep their
-  /// data, which is the link layer's flow control · Vol 6, Part B, 4.5.9. The connections stay up, and link layer
-  /// procedures continue.
+  /// Stops accepting data from the peers on these links, and accepts data on all other links. The controller does not
+  /// acknowledge the data, so the peers retransmit it: the link layer's flow control · Vol 6, Part B, 4.5.9. The
+  /// connections stay up, and link layer procedures continue.
   package mutating func holdLinks(_ links: [HCI.ConnectionHandle]) { device.output.heldLinks = links }
 
   /// The number of the host's ACL packets that are not completely acknowledged.
@@ -124,7 +125,7 @@ package struct Controller: ~Copyable {
   /// The present purpose; nil: the same as before, or none.
   package var radioPurpose: RadioPurpose? {
     mutating get {
-      switch radioControl.use {
+      switch radioControl.owner {
       case .free, .finishing: nil
       case .listening, .scanRequest, .connecting: .scanning
       case .activity(.connection): .connections
@@ -136,8 +137,8 @@ package struct Controller: ~Copyable {
 
   // MARK: Open-loop advertising
 
-  /// Returns the packets of one set if, from its event due at `now` on, the controller does nothing except sending
-  /// them, and the set has no limit; nil otherwise. Their events can be computed without running the controller. See
+  /// Returns the advertising of a set whose event is due at `now`, if this is the only activity of the controller and
+  /// has no limit; nil otherwise. The owner can compute its events without running the controller. See
   /// `CulledTransmitters`.
   package mutating func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
     guard case .advertising(let index)? = radioControl.onlyActivity(at: now), !scanning.isEnabled, !initiating.isActive,

@@ -19,7 +19,7 @@ struct PeerIdentity: Equatable {
 /// The resolving list, and the addresses that have been resolved with it · Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to
 /// 7.8.45, 7.8.77.
 ///
-/// Addresses are resolved when they are received (`learn`), known or not; `identify` only looks up the result.
+/// `learn` resolves every address when it is received; `identify` looks up the result.
 struct ResolvingList {
   static let capacity = 16
   static let timeouts: ClosedRange<UInt16> = 0x0001...0x0E10
@@ -42,7 +42,7 @@ struct ResolvingList {
   }
 
   private var entries: [Entry] = []
-  /// True while addresses of peers are resolved.
+  /// True while address resolution is enabled.
   var isEnabled = false
   /// The lifetime of this device's private addresses, seconds.
   private var timeout: UInt16 = 900
@@ -100,7 +100,8 @@ struct ResolvingList {
     return .success
   }
 
-  /// Returns the private address that the peer uses, or that this device uses for it; nil: there is none.
+  /// Returns the last private address received from the peer, or else the one that this device uses for the peer in
+  /// directed advertising; nil: there is none.
   func peerAddress(of peer: HCI.PeerAddress) -> DeviceAddress? {
     guard let index = index(of: peer.deviceAddress) else { return nil }
     return entries[index].heard ?? entries[index].target
@@ -163,8 +164,8 @@ struct ResolvingList {
     }
   }
 
-  /// Resolves the target address in a packet of `advertiser`, which may be this device. Only the local IRK of the
-  /// advertiser's entry resolves it; those of other entries do not count · 6.3, 6.4.
+  /// Resolves the target address in a packet of `advertiser`; the target may be this device. Only the local IRK of the
+  /// advertiser's entry is tried · 6.3, 6.4.
   mutating func learn(target: DeviceAddress, of advertiser: DeviceAddress) {
     guard isEnabled, !entries.isEmpty, target.randomKind == .resolvablePrivate,
       let index = index(of: identify(advertiser).identity), entries[index].heardTarget != target,
@@ -188,8 +189,8 @@ struct ResolvingList {
     return PeerIdentity(address: address, identity: address, isIgnored: false)
   }
 
-  /// True if this device uses private addresses towards the peer with this identity and resolves its own when it
-  /// receives them.
+  /// True if this device uses private addresses towards the peer with this identity, and resolves these addresses in
+  /// received packets.
   func hidesIdentity(from identity: DeviceAddress) -> Bool {
     guard isEnabled, let index = index(of: identity) else { return false }
     return entries[index].localKey != nil
@@ -205,7 +206,8 @@ struct ResolvingList {
   }
 }
 
-/// Private addresses that no IRK of the list resolves, so that not every packet from them is tried with all keys.
+/// A cache of private addresses that no IRK of the list resolves. It avoids trying all keys again for each packet from
+/// such an address.
 private struct UnresolvedAddressCache {
   private static let capacity = 64
   private var slots: [UInt64] = []

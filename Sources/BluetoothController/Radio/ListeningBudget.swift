@@ -1,17 +1,17 @@
 import BluetoothWire
 
-/// The radio time that the scanner and the initiator have had, and the time that they should have had.
+/// The radio time that the scanner and the initiator have received, and the time to which they are entitled.
 ///
-/// Listening fills the gaps between claims. Where gaps are rare, because of bulk data or many connections, listening
-/// is owed a quarter of the time in which its windows are open: bulk transfers leave it this share, and after a long
-/// wait it gets a claim like other activities. A scanner with a small window takes accordingly little.
+/// Listening fills the gaps between claims. If gaps are rare, because of bulk data or many connections, listening is
+/// entitled to a quarter of the time in which scan windows are open: bulk transfers leave this share free, and after a
+/// long wait listening gets a claim like other activities. A smaller scan window gives a smaller share.
 struct ListeningBudget {
   private static let divisor: Int64 = 4
   /// The limits of debt and credit.
   private static let largestDebt = TimeSpan.milliseconds(60)
   private static let largestCredit = TimeSpan.milliseconds(30)
-  /// The listening time that does not count: hardly any packet fits into a stretch shorter than the longest legacy
-  /// advertising packet.
+  /// The start of each stretch of listening that does not count: a stretch shorter than the longest legacy advertising
+  /// packet rarely receives a packet.
   private static let deafness = TimeSpan.microseconds(376)
   /// The debt that counts as one loss.
   private static let debtPerLoss = TimeSpan.milliseconds(5)
@@ -49,7 +49,7 @@ struct ListeningBudget {
     owed = min(Self.largestDebt, max(.zero - Self.largestCredit, owed))
   }
 
-  /// Sets how the time from now on is accounted for.
+  /// Sets the state of listening from now on.
   mutating func enter(_ state: State, at now: Instant) {
     guard state != self.state else { return }
     pass(until: now)
@@ -70,7 +70,8 @@ struct ListeningBudget {
     return held
   }
 
-  /// Returns how long before its end an event that could fill `interval` releases the radio.
+  /// Returns the time at the end of `interval` that a connection event, which could fill the interval, leaves for
+  /// listening.
   func reserve(in interval: TimeSpan) -> TimeSpan {
     max(.zero, min(owed + interval / Self.divisor, interval / 2))
   }

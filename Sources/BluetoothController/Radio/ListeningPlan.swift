@@ -3,9 +3,9 @@ import BluetoothWire
 /// The schedule of listening for advertisers, for the scanner and the initiator and on both primary PHYs · Vol 6,
 /// Part B, 4.4.3, 4.4.4.
 ///
-/// On one PHY the scanner and the initiator listen together: the windows that are open for the greater part of the
-/// time choose the channel. If windows of both PHYs are open at once, one of them is used to its end, and then the
-/// PHY that has lost the greater part of its requested time is next.
+/// On one PHY the scanner and the initiator listen together: the windows with the higher duty cycle determine the
+/// channel. If windows of both PHYs are open at once, one of them is used to its end; the next window is on the PHY
+/// that has lost the greater part of its requested time.
 struct ListeningPlan {
   struct Slot {
     let phy: PHY
@@ -13,11 +13,11 @@ struct ListeningPlan {
     let end: Instant
   }
 
-  private struct Ears {
+  private struct Listeners {
     var scanner: ScanWindows?
     var initiator: ScanWindows?
-    /// The time, in microseconds, that the other PHY was used while windows were open on this PHY, divided by the
-    /// part of the time that they are open.
+    /// The time, in microseconds, for which the other PHY was used while windows were open on this PHY, divided by the
+    /// duty cycle of these windows.
     var lost: Int64 = 0
 
     var isWanted: Bool { scanner != nil || initiator != nil }
@@ -41,8 +41,8 @@ struct ListeningPlan {
     }
   }
 
-  private var le1M = Ears()
-  private var leCoded = Ears()
+  private var le1M = Listeners()
+  private var leCoded = Listeners()
   /// True if there are any windows.
   private(set) var isWanted = false
   /// The present slot, the time up to which it is accounted for, and the windows on the other PHY that wait for its

@@ -1,7 +1,7 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The control of the one radio: its present use, the claims of the activities that wait for it, listening in the gaps
+/// The control of the radio: its present owner, the claims of the activities that wait for it, listening in the gaps
 /// between them, and the next command.
 ///
 /// Functions that only read are `mutating`, too: for a non-mutating call on a value that is being changed, the compiler
@@ -11,20 +11,20 @@ struct RadioControl: ~Copyable {
   var agenda = RadioScheduler()
   private var listening = ListeningBudget()
   private var plan = ListeningPlan()
-  private(set) var use = RadioUse.free
-  /// The time at which the present user continues.
+  private(set) var owner = RadioOwner.free
+  /// The time at which the present owner continues.
   private var timer: Instant?
   private(set) var isTransmitting = false
   /// The time at which listening resumes.
   private var windowOpens: Instant?
   private var command: RadioCommand?
 
-  /// Restores the state after power on, with nothing on the air.
+  /// Restores the state after power on, and stops the radio.
   mutating func reset() {
     agenda.removeAll()
     listening = ListeningBudget()
     plan = ListeningPlan()
-    use = .free
+    owner = .free
     timer = nil
     windowOpens = nil
     order(.stop)
@@ -41,84 +41,84 @@ struct RadioControl: ~Copyable {
   /// Returns the radio's next command; nil: the radio continues with the present one.
   mutating func takeCommand() -> RadioCommand? { command.take() }
 
-  /// Processes an event of the radio before its user does.
+  /// Processes an event of the radio before its owner does.
   mutating func take(_ event: RadioEvent) {
     guard case .transmitted = event else { return }
     isTransmitting = false
-    if case .finishing = use { use = .free }
+    if case .finishing = owner { owner = .free }
   }
 
-  /// The next time at which the radio must be used or its user continues; `distantFuture`: none.
+  /// The next time at which the radio must be used or its owner continues; `distantFuture`: none.
   var deadline: Instant {
     mutating get {
       var result = timer ?? .distantFuture
-      if use.isInterruptible { result = min(result, agenda.next) }
-      if case .free = use { result = min(result, windowOpens ?? .distantFuture) }
+      if owner.isInterruptible { result = min(result, agenda.next) }
+      if case .free = owner { result = min(result, windowOpens ?? .distantFuture) }
       return result
     }
   }
 
-  /// Returns true, once, if the time at which the present user continues has come.
+  /// Returns true, once, if the timer of the present owner has expired.
   mutating func timerEnds(at now: Instant) -> Bool {
     guard let timer, timer <= now else { return false }
     self.timer = nil
     return true
   }
 
-  // MARK: Present user
+  // MARK: Present owner
 
   /// Gives the radio to an activity, which removes its claim.
-  mutating func begin(_ activity: RadioActivity) { use = .activity(activity) }
+  mutating func begin(_ activity: RadioActivity) { owner = .activity(activity) }
 
   /// Gives the radio to an unplanned exchange, which begins after the interframe space.
-  mutating func begin(_ exchange: RadioUse, after now: Instant) {
-    use = exchange
+  mutating func begin(_ exchange: RadioOwner, after now: Instant) {
+    owner = exchange
     timer = now + LL.interFrameSpace
   }
 
-  /// Performs the next step of the present user. Returns the activity if it does not need the radio any more.
+  /// Performs the next step of the present owner. Returns the activity if it has released the radio.
   mutating func perform(_ step: RadioStep) -> RadioActivity? {
     timer = nil
     switch step {
     case .command(let command): order(command)
     case .wait(let until): timer = until
     case .done:
-      let previous = use
-      use = .free
+      let previous = owner
+      owner = .free
       if case .activity(let activity) = previous { return activity }
     }
     return nil
   }
 
-  /// Ends the use of the radio.
-  mutating func release() { use = .free }
+  /// Releases the radio.
+  mutating func release() { owner = .free }
 
-  /// Takes the radio from the present user. A packet that is being sent is completed.
+  /// Takes the radio from the present owner. A packet that is being sent is completed.
   mutating func abandon() {
     timer = nil
     if isTransmitting {
-      use = .finishing
+      owner = .finishing
     } else {
-      use = .free
+      owner = .free
       order(.stop)
     }
   }
 
   /// Takes the radio from the activity if it has the radio.
   mutating func abandon(_ activity: RadioActivity) {
-    if use.isActivity(activity) { abandon() }
+    if owner.isActivity(activity) { abandon() }
   }
 
-  /// Changes the number of the activity if it has the radio.
+  /// Replaces the index of the activity if the activity has the radio.
   mutating func rename(_ activity: RadioActivity, _ new: RadioActivity) {
-    if use.isActivity(activity) { use = .activity(new) }
+    if owner.isActivity(activity) { owner = .activity(new) }
   }
 
   // MARK: Arbitration
 
   /// Decides which activity gets the radio, which is free or listening.
   mutating func decide(at now: Instant) -> RadioScheduler.Decision {
-    if case .listening = use { return agenda.decide(at: now, holder: listening.holder(at: now)) }
+    if case .listening = owner { return agenda.decide(at: now, holder: listening.holder(at: now)) }
     return agenda.decide(at: now)
   }
 
@@ -129,8 +129,8 @@ struct RadioControl: ~Copyable {
         purpose: .listening, start: now, latestStart: now, shortest: length, longest: length, losses: losses))
   }
 
-  /// Returns the time until which a connection event with much data, which begins now, may continue. It certainly needs
-  /// the radio until `end`; the connection's next event is `interval` later.
+  /// Returns the latest end of a connection event with much data that begins now. The event needs the radio at least
+  /// until `end`; the connection's next event is `interval` later.
   mutating func limit(end: Instant, interval: TimeSpan, at now: Instant) -> Instant {
     let next = now + interval
     let limit = agenda.limit(end: end, next: next)
@@ -139,9 +139,10 @@ struct RadioControl: ~Copyable {
     return reserve > .zero && plan.isOpen(at: next - reserve) ? min(limit, next - reserve) : limit
   }
 
-  /// Returns the activity whose claim is due if the radio has nothing else to do, now or later.
+  /// Returns the activity whose claim is due, if the radio is free and has no other claim, timer or command; nil
+  /// otherwise.
   mutating func onlyActivity(at now: Instant) -> RadioActivity? {
-    guard agenda.next <= now, case .free = use, timer == nil, windowOpens == nil, command == nil else { return nil }
+    guard agenda.next <= now, case .free = owner, timer == nil, windowOpens == nil, command == nil else { return nil }
     return agenda.onlyActivity
   }
 
@@ -156,7 +157,7 @@ struct RadioControl: ~Copyable {
   /// Listens on the primary channels while no activity needs the radio.
   mutating func listen(at now: Instant) {
     windowOpens = nil
-    if case .listening = use { return }
+    if case .listening = owner { return }
     // The time before the next claim would be too short to receive anything.
     guard plan.isWanted, agenda.next - now > LL.interFrameSpace else { return }
     guard let slot = plan.slot(at: now) else {
@@ -164,7 +165,7 @@ struct RadioControl: ~Copyable {
       windowOpens = next == .distantFuture ? nil : next
       return
     }
-    use = .listening(on: slot.channel)
+    owner = .listening(on: slot.channel)
     listen(on: slot.channel, phy: slot.phy, until: slot.end)
   }
 
@@ -176,9 +177,9 @@ struct RadioControl: ~Copyable {
     )
   }
 
-  /// Records how the time from now on counts for listening.
+  /// Records the state of listening from now on: listening, waiting for the radio, or without an open window.
   mutating func accountListening(at now: Instant) {
-    if case .listening = use {
+    if case .listening = owner {
       listening.enter(.listening, at: now)
     } else {
       listening.enter(plan.isOpen(at: now) ? .waiting : .closed, at: now)

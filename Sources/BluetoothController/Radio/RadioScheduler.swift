@@ -6,7 +6,7 @@ import BluetoothWire
 /// activity.
 struct RadioScheduler {
   /// The index of an activity, valid until the activity is removed.
-  struct Place: Hashable {
+  struct ActivityID: Hashable {
     fileprivate let index: Int
   }
 
@@ -15,9 +15,9 @@ struct RadioScheduler {
     /// No activity needs the radio yet.
     case nothing
     /// The activity gets the radio.
-    case begin(Place, RadioActivity)
-    /// The activity has missed its chance; it makes its next claim.
-    case lose(Place, RadioActivity)
+    case begin(ActivityID, RadioActivity)
+    /// The activity has missed its latest start, and makes its next claim.
+    case lose(ActivityID, RadioActivity)
   }
 
   private struct Entry {
@@ -32,33 +32,35 @@ struct RadioScheduler {
   /// The time at which the first claim begins.
   private(set) var next = Instant.distantFuture
 
-  mutating func add(_ activity: RadioActivity) -> Place {
+  mutating func add(_ activity: RadioActivity) -> ActivityID {
     let entry = Entry(activity: activity, claim: nil)
     guard let index = vacant.popLast() else {
       starts.append(.distantFuture)
       entries.append(entry)
-      return Place(index: entries.count - 1)
+      return ActivityID(index: entries.count - 1)
     }
     entries[index] = entry
-    return Place(index: index)
+    return ActivityID(index: index)
   }
 
-  mutating func remove(_ place: Place) {
-    self[place] = nil
-    vacant.append(place.index)
+  mutating func remove(_ activityID: ActivityID) {
+    self[activityID] = nil
+    vacant.append(activityID.index)
   }
 
-  /// Changes the activity's number.
-  mutating func rename(_ place: Place, _ activity: RadioActivity) { entries[place.index].activity = activity }
+  /// Replaces the index of the activity.
+  mutating func rename(_ activityID: ActivityID, _ activity: RadioActivity) {
+    entries[activityID.index].activity = activity
+  }
 
   mutating func removeAll() { self = RadioScheduler() }
 
-  /// The claim of the activity in this place; nil: none. An activity that has the radio has no claim.
-  subscript(place: Place) -> TimeslotRequest? {
-    get { entries[place.index].claim }
+  /// The claim of the activity; nil: none. An activity that has the radio has no claim.
+  subscript(activityID: ActivityID) -> TimeslotRequest? {
+    get { entries[activityID.index].claim }
     set {
-      entries[place.index].claim = newValue
-      setStart(place.index, newValue?.start ?? .distantFuture)
+      entries[activityID.index].claim = newValue
+      setStart(activityID.index, newValue?.start ?? .distantFuture)
     }
   }
 
@@ -85,23 +87,26 @@ struct RadioScheduler {
 
   // MARK: Arbitration
 
-  /// Decides who gets a radio that is free, or whose present user yields to claims that outrank `holder`.
+  /// Decides which activity gets the radio. The radio is free, or its present owner yields to claims that outrank
+  /// `holder`.
   mutating func decide(at now: Instant, holder: (claim: TimeslotRequest, end: Instant)? = nil) -> Decision {
     while next <= now {
       var best: Int?
       for index in starts.indices where starts[index] <= now {
         guard let claim = entries[index].claim else { continue }
-        if claim.latestStart < now { return .lose(Place(index: index), entries[index].activity) }
+        if claim.latestStart < now { return .lose(ActivityID(index: index), entries[index].activity) }
         if let other = best, let rival = entries[other].claim, !isBefore(claim, rival) { continue }
         best = index
       }
       guard let best, let claim = entries[best].claim else { return .nothing }
       if let free = wait(for: claim, of: best, at: now, holder: holder) {
-        guard free > now, free <= claim.latestStart else { return .lose(Place(index: best), entries[best].activity) }
+        guard free > now, free <= claim.latestStart else {
+          return .lose(ActivityID(index: best), entries[best].activity)
+        }
         entries[best].claim?.start = free
         setStart(best, free)
       } else {
-        return .begin(Place(index: best), entries[best].activity)
+        return .begin(ActivityID(index: best), entries[best].activity)
       }
     }
     return .nothing
@@ -112,7 +117,8 @@ struct RadioScheduler {
     claim.rank == other.rank ? claim.latestStart < other.latestStart : claim.rank > other.rank
   }
 
-  /// Returns when the radio may be free for a claim that conflicts with a more important one; nil: now.
+  /// Returns the time at which the radio may be free, for a claim that conflicts with a more important claim; nil: the
+  /// radio is free now.
   private func wait(
     for claim: TimeslotRequest, of index: Int, at now: Instant, holder: (claim: TimeslotRequest, end: Instant)?
   ) -> Instant? {
@@ -120,8 +126,7 @@ struct RadioScheduler {
     return rival(of: claim, until: now + claim.longest, except: index)?.end
   }
 
-  /// Returns the first claim that outranks `claim` and can't wait until `end`, and the time at which it will have had
-  /// the radio.
+  /// Returns the start and the end of the first claim that outranks `claim` and can't wait until `end`.
   private func rival(of claim: TimeslotRequest, until end: Instant, except own: Int?) -> (start: Instant, end: Instant)?
   {
     let end = end + LL.interFrameSpace
@@ -134,14 +139,14 @@ struct RadioScheduler {
     return result
   }
 
-  /// True if an unplanned exchange may have the radio now: no more important claim needs it meanwhile.
+  /// True if an unplanned exchange may have the radio now: no more important claim needs the radio during the exchange.
   func admits(_ claim: TimeslotRequest) -> Bool {
     rival(of: claim, until: claim.start + claim.longest, except: nil) == nil
   }
 
-  /// Returns the time until which an activity that begins now, and certainly needs the radio until `end`, may
-  /// continue with work that can wait: the time at which another activity needs the radio. Activities that can wait
-  /// themselves get the radio shortly before `next`, the next start of this activity.
+  /// Returns the time until which an activity that begins now may continue with work that can wait: the time at which
+  /// another activity needs the radio. The activity needs the radio at least until `end`. Other activities that can
+  /// wait get the radio shortly before `next`, the next start of this activity.
   func limit(end: Instant, next: Instant) -> Instant {
     var result = Instant.distantFuture
     for index in starts.indices where starts[index] < min(result, next) {
@@ -155,8 +160,8 @@ struct RadioScheduler {
     return result
   }
 
-  /// Returns the first instant from `start` on at which `length` fits between the claims that can't wait, if there is
-  /// one before `end`; else `start`.
+  /// Returns the first instant from `start` on at which `length` fits between the claims that can't wait (all claims
+  /// except advertising), if this instant is before `end`; else `start`.
   func gap(of length: TimeSpan, from start: Instant, before end: Instant) -> Instant {
     var start = start
     var candidate = start

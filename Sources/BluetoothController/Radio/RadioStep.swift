@@ -6,7 +6,7 @@ enum RadioStep {
   case command(RadioCommand)
   /// A pause until the given time; then the activity continues.
   case wait(until: Instant)
-  /// The end: the activity does not need the radio any more.
+  /// The end: the activity releases the radio.
   case done
 }
 

@@ -32,12 +32,13 @@ struct ScanWindows {
   /// Returns the start of the next window after `now`.
   func next(after now: Instant) -> Instant { now < start ? start : start + interval * (number(at: now) + 1) }
 
-  /// True if these windows are open for a greater part of the time than `other`.
+  /// True if these windows have a higher duty cycle than `other`.
   func isDenser(than other: ScanWindows) -> Bool {
     window.nanoseconds * other.interval.nanoseconds > other.window.nanoseconds * interval.nanoseconds
   }
 
-  /// Returns the time, in microseconds, in which the windows are open for `span` altogether.
+  /// Returns the time, in microseconds, during which the windows are open for a total of `span`: `span` divided by the
+  /// duty cycle.
   func share(of span: TimeSpan) -> Int64 {
     span.nanoseconds / 1_000 * interval.nanoseconds / window.nanoseconds
   }

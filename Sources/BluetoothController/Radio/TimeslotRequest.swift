@@ -23,15 +23,14 @@ struct TimeslotRequest: Equatable {
   var purpose: Purpose
   /// The time at which the radio is needed.
   var start: Instant
-  /// The latest time at which the activity can begin; after it, the chance is lost. It is later than `start` for
+  /// The latest time at which the activity can begin; after it, the timeslot is lost. It is later than `start` for
   /// activities that can wait, and for activities that listen in a window.
   var latestStart: Instant
   /// The time for which the activity certainly needs the radio once it has begun.
   var shortest: TimeSpan
   /// The time for which the activity needs the radio if its peers send as much as they may.
   var longest: TimeSpan
-  /// The time that the activity would like to have, including what follows soon. Activities that delay this one leave
-  /// it this much room.
+  /// The desired time, including packets that follow soon. Activities that delay this one leave this much time for it.
   var whole: TimeSpan = .zero
   /// The number of consecutive times that the activity did not get the radio.
   var losses = 0
@@ -42,7 +41,8 @@ struct TimeslotRequest: Equatable {
   /// have missed the packet in it.
   var waitsUntil: Instant { purpose == .advertising ? latestStart : start }
 
-  /// The rank of the claim. Age outweighs purpose: each loss moves a claim one step up, and one grant moves it back.
+  /// The rank of the claim. Each loss raises the rank by one, so a claim that has waited long enough outranks claims
+  /// for a higher purpose; a grant resets the losses.
   var rank: Int { (isUrgent ? Self.urgency : 0) + purpose.rawValue + min(losses, Self.urgency / 2) }
 
   /// True if this claim has the higher rank, so that it gets the radio if both exclude each other. At equal rank, the

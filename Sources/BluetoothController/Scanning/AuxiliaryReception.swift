@@ -42,7 +42,7 @@ struct AuxiliaryReception {
 struct AuxiliaryReceptions {
   static let capacity = 8
 
-  private var slots: [(place: RadioScheduler.Place, reception: AuxiliaryReception)?] = []
+  private var slots: [(activityID: RadioScheduler.ActivityID, reception: AuxiliaryReception)?] = []
   /// The number of consecutive packets for which the radio was not free.
   var losses = 0
 
@@ -51,7 +51,9 @@ struct AuxiliaryReceptions {
   /// True if AUX_CONNECT_REQ is being sent, or was sent and its response is awaited.
   var isConnecting: Bool { slots.contains { $0?.reception.isConnecting == true } }
 
-  func place(_ index: Int) -> RadioScheduler.Place? { slots.indices.contains(index) ? slots[index]?.place : nil }
+  func activityID(_ index: Int) -> RadioScheduler.ActivityID? {
+    slots.indices.contains(index) ? slots[index]?.activityID : nil
+  }
 
   /// The reception with this index; nil: none. Assignments to an index without a reception are ignored.
   subscript(index: Int) -> AuxiliaryReception? {
@@ -74,14 +76,14 @@ struct AuxiliaryReceptions {
     }
     guard vacant != nil || slots.count < Self.capacity else { return }
     let index = vacant ?? slots.count
-    let place = agenda.add(.auxiliaryReception(index))
-    if vacant == nil { slots.append((place, reception)) } else { slots[index] = (place, reception) }
-    agenda[place] = reception.window.claim(losses: losses)
+    let activityID = agenda.add(.auxiliaryReception(index))
+    if vacant == nil { slots.append((activityID, reception)) } else { slots[index] = (activityID, reception) }
+    agenda[activityID] = reception.window.claim(losses: losses)
   }
 
   mutating func remove(_ index: Int, agenda: inout RadioScheduler) {
-    guard let place = place(index) else { return }
-    agenda.remove(place)
+    guard let activityID = activityID(index) else { return }
+    agenda.remove(activityID)
     slots[index] = nil
   }
 

@@ -93,7 +93,7 @@ struct InitiatingEngine: ~Copyable {
 
   // MARK: Connection requests
 
-  /// True if the initiator may connect to the advertiser of this event, as far as the event is known yet.
+  /// True if the initiator may connect to the advertiser of this event, according to the packets received until now.
   mutating func wants(_ event: ExtendedEvent, device: inout LocalDevice) -> Bool {
     initiator?.wants(event, acceptList: device.acceptList, resolvingList: device.resolvingList) == true
   }
@@ -129,8 +129,9 @@ struct InitiatingEngine: ~Copyable {
     else { return nil }
     let end = now + LL.interFrameSpace + phy.modulation.airTime(payloadOctets: Self.requestOctets)
     let answer = LL.interFrameSpace + phy.modulation.airTime(payloadOctets: Self.responseOctets)
-    guard radio.mayAnswer(for: (isAuxiliary ? end + answer : end) - now, losses: initiator.lostChances, at: now) else {
-      self.initiator?.lostChances += 1
+    guard radio.mayAnswer(for: (isAuxiliary ? end + answer : end) - now, losses: initiator.missedReplies, at: now)
+    else {
+      self.initiator?.missedReplies += 1
       return nil
     }
     let windowStart = end + LL.transmitWindowDelay(afterAuxiliaryPacketOn: isAuxiliary ? phy : nil)

@@ -8,7 +8,7 @@ struct Initiator {
   var own: DeviceAddress
   let windows: ByPrimaryPHY<ScanWindows>
   /// The number of the peer's packets that the initiator could not answer because the radio was in use.
-  var lostChances = 0
+  var missedReplies = 0
   /// True if the host has cancelled the connection while AUX_CONNECT_REQ was in progress.
   var isCancelled = false
 
@@ -58,7 +58,7 @@ struct Initiator {
     }
   }
 
-  /// True if this initiator may connect to the advertiser of this event, as far as the event is known yet.
+  /// True if this initiator may connect to the advertiser of this event, according to the packets received until now.
   func wants(_ event: ExtendedEvent, acceptList: AcceptList, resolvingList: ResolvingList) -> Bool {
     guard isExtended, event.mode == .connectable, windows[event.primaryPHY] != nil,
       event.target.map({ isMeant($0, by: event.advertiser, resolvingList) }) ?? true

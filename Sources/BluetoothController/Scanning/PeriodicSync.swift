@@ -15,7 +15,7 @@ struct PeriodicSync {
   private static let establishmentEvents = 6
 
   let handle: HCI.SyncHandle
-  let place: RadioScheduler.Place
+  let activityID: RadioScheduler.ActivityID
   let origin: Origin
   let advertiser: PeerIdentity
   let advertisingSID: UInt8
@@ -32,7 +32,8 @@ struct PeriodicSync {
   private(set) var isEstablished = false
   private var failures = 0
   private var hasHeard = false
-  /// The time at which the train is lost unless a packet arrives before; `distantFuture` until the first packet.
+  /// The time at which the synchronization timeout expires if no packet arrives; `distantFuture` until the first
+  /// packet.
   private(set) var deadline = Instant.distantFuture
   /// The last AUX_SYNC_IND received.
   private(set) var lastHeard: (counter: UInt16, start: Instant)?
@@ -56,13 +57,13 @@ struct PeriodicSync {
   ///
   /// - Parameter schedule: the schedule of the train; its event 0 is the one with the counter in `info`.
   init(
-    handle: HCI.SyncHandle, place: RadioScheduler.Place, origin: Origin, advertiser: PeerIdentity,
+    handle: HCI.SyncHandle, activityID: RadioScheduler.ActivityID, origin: Origin, advertiser: PeerIdentity,
     advertisingSID: UInt8,
     phy: PHY, info: LL.SyncInfo, schedule: EventSchedule, keeping: HCI.SyncKeeping,
     enable: HCI.PeriodicAdvertisingReceiveEnable
   ) {
     self.handle = handle
-    self.place = place
+    self.activityID = activityID
     self.origin = origin
     self.advertiser = advertiser
     self.advertisingSID = advertisingSID
@@ -97,7 +98,7 @@ struct PeriodicSync {
       isUrgent: isEstablished && deadline - schedule.start < schedule.interval * 2)
   }
 
-  /// Listens for the next packet, for which the radio is available.
+  /// Listens for the next packet. Called when the radio is available.
   mutating func begin() -> RadioStep {
     losses = 0
     if let chain { return .command(chain.command(accessAddress: info.accessAddress, crcInit: info.crcInit)) }
@@ -124,7 +125,7 @@ struct PeriodicSync {
   mutating func heard(_ payload: LL.ExtendedAdvertisingPayload, from start: Instant) {
     schedule.anchored(at: start)
     lastHeard = (counter, start)
-    // After a transfer, the sender's clock does not matter any more.
+    // After a sync transfer, the schedule has used the sender's clock accuracy; from now on the advertiser's applies.
     if !isEstablished { schedule.setPeerAccuracy(info.sleepClockAccuracy.partsPerMillion) }
     isEstablished = true
     hasHeard = true
@@ -172,7 +173,7 @@ struct PeriodicSync {
     if isComplete { reportedInfo = dataInfo }
   }
 
-  /// Ends a packet, received or not; the event has ended unless a chain follows.
+  /// Ends a packet, received or not. Ends the event, too, unless a chain follows.
   mutating func endPacket() {
     guard chain == nil else { return }
     if !hasHeard { failures += 1 }
@@ -186,7 +187,7 @@ struct PeriodicSync {
     isReportOpen = false
   }
 
-  /// The number of events to skip, such that at least two more chances remain before the train would be lost.
+  /// The number of events to skip, so that at least two events remain before the synchronization timeout.
   private var skip: Int {
     var count = schedule.skippable(latency: Int(keeping.skip))
     while count > 0, schedule.anchor(of: schedule.next + count + 2) >= deadline { count -= 1 }

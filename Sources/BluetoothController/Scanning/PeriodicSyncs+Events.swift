@@ -55,17 +55,17 @@ extension PeriodicSyncs {
   ) -> HCI.SyncHandle? {
     guard let index = vacantIndex else { return nil }
     var sync = PeriodicSync(
-      handle: newHandle(), place: radio.agenda.add(.periodicSync(index)), origin: origin, advertiser: advertiser,
+      handle: newHandle(), activityID: radio.agenda.add(.periodicSync(index)), origin: origin, advertiser: advertiser,
       advertisingSID: sid, phy: phy, info: info, schedule: schedule, keeping: keeping, enable: enable)
     sync.catchUp(to: now)
     insert(sync, at: index)
-    radio.agenda[sync.place] = sync.claim
+    radio.agenda[sync.activityID] = sync.claim
     return sync.handle
   }
 
   // MARK: Events
 
-  /// Listens for the next packet of a train, for which the radio is available.
+  /// Listens for the next packet of a train. Called when the radio is available.
   mutating func begin(_ index: Int) -> RadioStep { self[index]?.begin() ?? .done }
 
   /// Handles an event for which the radio was not free in time; returns the next claim.
@@ -77,13 +77,13 @@ extension PeriodicSyncs {
     return nextClaim(of: index, device: &device, radio: &radio)
   }
 
-  /// Ends a packet, which does not need the radio any more.
+  /// Ends a packet. Called when the train has released the radio.
   mutating func end(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
-    guard let place = self[index]?.place else { return }
-    radio.agenda[place] = nextClaim(of: index, device: &device, radio: &radio)
+    guard let activityID = self[index]?.activityID else { return }
+    radio.agenda[activityID] = nextClaim(of: index, device: &device, radio: &radio)
   }
 
-  /// Processes an event of the radio while a train has it; the train does not need the radio after it.
+  /// Processes a radio event while a train has the radio. The train then releases the radio.
   mutating func take(_ event: RadioEvent, for index: Int, device: inout LocalDevice, at now: Instant) {
     if case .received(let packet, _, let start, let level, isIntact: true) = event,
       case .extended(let payload)? = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload)
@@ -112,7 +112,7 @@ extension PeriodicSyncs {
     remove(index, agenda: &radio.agenda)
   }
 
-  /// Ends synchronization to trains that were not received for too long · 7.7.65.16.
+  /// Ends synchronization to trains whose synchronization timeout has expired · 7.7.65.16.
   mutating func checkDeadlines(radio: inout RadioControl, into output: inout HCIEventQueue, at now: Instant) {
     guard deadline <= now else { return }
     for index in indices {
@@ -159,7 +159,7 @@ extension PeriodicSyncs {
     self[index]?.breakChain()
   }
 
-  /// Sends as many LE Periodic Advertising Reports as the data need · 7.7.65.15.
+  /// Sends the data in one or more LE Periodic Advertising Reports · 7.7.65.15.
   private mutating func report(
     _ sync: PeriodicSync, _ data: ByteSlice, _ rssi: Int8, _ status: HCI.PeriodicAdvertisingReport.DataStatus,
     device: inout LocalDevice
@@ -204,9 +204,9 @@ extension PeriodicSyncs {
   /// Applies the accuracy of the local clock to all trains.
   mutating func setSleepClock(partsPerMillion: Int64, radio: inout RadioControl) {
     for index in indices {
-      guard let place = self[index]?.place else { continue }
+      guard let activityID = self[index]?.activityID else { continue }
       self[index]?.setOwnAccuracy(partsPerMillion)
-      if !radio.use.isActivity(.periodicSync(index)) { radio.agenda[place] = self[index]?.claim }
+      if !radio.owner.isActivity(.periodicSync(index)) { radio.agenda[activityID] = self[index]?.claim }
     }
   }
 }

@@ -14,8 +14,8 @@ extension PeriodicSyncs {
     return status
   }
 
-  /// Executes LE Set Default Periodic Advertising Sync Transfer Parameters. Existing connections keep the parameters
-  /// that they have · Vol 4, Part E, 7.8.92.
+  /// Executes LE Set Default Periodic Advertising Sync Transfer Parameters. Existing connections keep their parameters
+  /// · Vol 4, Part E, 7.8.92.
   mutating func setDefaultTransfer(
     _ parameters: HCI.SyncTransferParameters, connections: inout ConnectionTable, features: HCI.LEFeatures
   ) -> HCI.ErrorCode {
@@ -110,7 +110,7 @@ extension PeriodicSyncs {
         info, windowStart: windowStart, peerAccuracy: accuracy, knownAt: knownAt, device: &device),
       keeping: parameters.keeping, enable: parameters.mode.enable, radio: &radio, at: now)
     guard sync == nil else { return }
-    // The controller already receives the maximum number of trains, which the host learns from the status · Vol 4,
+    // The controller already receives the maximum number of trains, and reports this to the host in the status · Vol 4,
     // Part E, 7.7.65.24.
     device.output.send(
       .lePeriodicAdvertisingSyncTransferReceived(

@@ -19,11 +19,11 @@ struct PeriodicSyncs {
   private var lastHandle = HCI.SyncHandle.maximum.rawValue
   var request: Request?
   private(set) var list: [HCI.PeriodicAdvertiser] = []
-  /// The transfer parameters of connections that have others than `defaultTransfer`.
+  /// The transfer parameters of connections with parameters other than `defaultTransfer`.
   private(set) var transfers: [(connection: HCI.ConnectionHandle, parameters: HCI.SyncTransferParameters)] = []
   /// The transfer parameters of all other connections; at first, transfers are ignored.
   var defaultTransfer = HCI.SyncTransferParameters(mode: .ignored, keeping: HCI.SyncKeeping(timeout: 0))
-  /// The time at which the first train is lost.
+  /// The earliest expiry of a synchronization timeout.
   private(set) var deadline = Instant.distantFuture
 
   var indices: Range<Int> { slots.indices }
@@ -55,7 +55,7 @@ struct PeriodicSyncs {
 
   mutating func remove(_ index: Int, agenda: inout RadioScheduler) {
     guard let sync = self[index] else { return }
-    agenda.remove(sync.place)
+    agenda.remove(sync.activityID)
     slots[index] = nil
     if request?.handle == sync.handle { request = nil }
     refreshDeadline()

@@ -69,7 +69,7 @@ extension ScanningEngine {
     return syncs.wants(event, device: &device)
   }
 
-  /// Stops following events that only the scanner or the initiator needed, after it has ended.
+  /// Drops the receptions that only the scanner or the initiator needed. Called after scanning or initiating has ended.
   mutating func dropReceptions(initiating: inout InitiatingEngine, radio: inout RadioControl) {
     let isScanning = scanner?.isExtended == true && scanner?.isPausing == false
     for index in receptions.indices {
@@ -88,7 +88,7 @@ extension ScanningEngine {
 
   // MARK: Events
 
-  /// Listens for the next packet, for which the radio is available.
+  /// Listens for the next announced packet. Called when the radio is available.
   mutating func beginReception(_ index: Int) -> RadioStep {
     guard let window = receptions[index]?.window else { return .done }
     receptions[index]?.isExpecting = false
@@ -102,11 +102,12 @@ extension ScanningEngine {
     receptions.remove(index, agenda: &radio.agenda)
   }
 
-  /// Ends a packet, which does not need the radio any more.
+  /// Claims the radio for the next announced packet, or removes the reception if there is none. Called when the
+  /// reception has released the radio.
   mutating func endReception(_ index: Int, radio: inout RadioControl) {
-    guard let reception = receptions[index], let place = receptions.place(index) else { return }
+    guard let reception = receptions[index], let activityID = receptions.activityID(index) else { return }
     if reception.isExpecting {
-      radio.agenda[place] = reception.window.claim(losses: receptions.losses)
+      radio.agenda[activityID] = reception.window.claim(losses: receptions.losses)
     } else {
       receptions.remove(index, agenda: &radio.agenda)
     }
@@ -136,7 +137,7 @@ extension ScanningEngine {
     }
   }
 
-  /// Processes an event of the radio while an announced packet has it.
+  /// Processes a radio event while a reception has the radio.
   mutating func takeReception(
     _ event: RadioEvent, for index: Int, initiating: inout InitiatingEngine, syncs: inout PeriodicSyncs,
     device: inout LocalDevice, radio: inout RadioControl, at now: Instant

@@ -113,12 +113,13 @@ extension ScanningEngine {
       && !scanner.isDuplicate(key(of: event, device: &device))
   }
 
-  /// Returns the key of a report of the event; it contains the identity, so a new private address does not change it.
+  /// Returns the duplicate filter key of a report of the event. The key contains the identity address, so a new private
+  /// address does not change the key.
   mutating func key(of event: ExtendedEvent, device: inout LocalDevice) -> DuplicateFilter.Key {
     event.key(event.advertiser.map { device.resolvingList.identify($0).identity }, isScanResponse: event.isScanResponse)
   }
 
-  /// Returns the key of a report of the response to AUX_SCAN_REQ.
+  /// Returns the duplicate filter key of a report of the response to AUX_SCAN_REQ.
   mutating func responseKey(of event: ExtendedEvent, device: inout LocalDevice) -> DuplicateFilter.Key {
     event.key(event.advertiser.map { device.resolvingList.identify($0).identity }, isScanResponse: true)
   }
@@ -146,14 +147,14 @@ extension ScanningEngine {
     return status == .moreToCome
   }
 
-  /// Reports that announced data have not arrived.
+  /// Reports truncated data to the host, because an announced packet has not arrived.
   mutating func reportTruncation(of event: inout ExtendedEvent, device: inout LocalDevice) {
     guard event.isReporting, scanner != nil else { return }
     send(event, ByteSlice(), Self.unknownLevel, .truncated, device: &device)
     event.reported(0, isComplete: true)
   }
 
-  /// Sends as many reports as the data need.
+  /// Sends the data in one or more reports.
   private mutating func send(
     _ event: ExtendedEvent, _ data: ByteSlice, _ rssi: Int8, _ status: HCI.ExtendedAdvertisingReport.EventType,
     device: inout LocalDevice

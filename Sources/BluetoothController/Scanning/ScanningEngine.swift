@@ -83,7 +83,7 @@ struct ScanningEngine: ~Copyable {
     radio.setWindows(
       scanner: scanner?.windows ?? ByPrimaryPHY(), initiator: initiating.initiator?.windows ?? ByPrimaryPHY())
     dropReceptions(initiating: &initiating, radio: &radio)
-    switch radio.use {
+    switch radio.owner {
     case .listening: radio.abandon()
     case .scanRequest: if scanner == nil { radio.abandon() }
     case .connecting: if initiating.initiator == nil { radio.abandon() }

@@ -8,7 +8,8 @@ package protocol BondStore: Sendable {
   /// The maximum number of bonds.
   var limit: Int { get }
 
-  /// Returns all bonds, sorted by address. An unreadable bond hides no other: it is listed among the problems.
+  /// Returns all bonds, sorted by address. An unreadable bond is listed among the problems and does not affect the
+  /// other bonds.
   func load() throws(BondStoreError) -> StoredBonds
 
   /// Stores a record in place of the one with the same identity address.

@@ -9,13 +9,13 @@ struct ChannelBroker {
   /// The PSMs of channels that no session owns any more and that the host still publishes.
   private var droppedChannels: [UInt16] = []
 
-  /// The parameters of this side of a channel. While the app does not read, the peer may be 32 SDUs ahead: this limits
-  /// the memory that a channel takes.
+  /// The parameters of this side of a channel. While the app does not read, the peer can send at most 32 SDUs, which
+  /// limits the memory use of a channel.
   private static let settings = ChannelSettings(mtu: 2_048, mps: 247, credits: 32)
   /// The SPSMs that an LE channel can have: those assigned by the SIG and the dynamic ones · 4.22.
   private static let possiblePSMs: ClosedRange<UInt16> = 0x0001...0x00FF
-  /// The time that a channel closed by its app has for sending the data written before.
-  private static let patience = TimeSpan.seconds(30)
+  /// The time limit for sending the remaining data of a channel that its app has closed.
+  private static let closeTimeout = TimeSpan.seconds(30)
 
   // MARK: Opening
 
@@ -122,7 +122,7 @@ struct ChannelBroker {
       let (id, connection) = (context.links[link].channels.entries[index].channel.id, context.links[link].link.handle)
       for _ in 0..<work.readSDUs { context.host.acknowledge(id, on: connection, at: now) }
       if pipe.isReleased, context.links[link].channels.entries[index].closesBy == nil {
-        context.links[link].channels.entries[index].closesBy = now + Self.patience
+        context.links[link].channels.entries[index].closesBy = now + Self.closeTimeout
       }
       send(index, on: link, at: now, &context)
       return

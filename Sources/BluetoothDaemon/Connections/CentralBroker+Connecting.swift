@@ -132,7 +132,7 @@ extension CentralBroker {
     }
   }
 
-  /// Reports the end of a link to a user of it. Returns false if the session no longer wants the peer.
+  /// Reports the end of a link to one of its users. Returns false if the session no longer wants the peer.
   ///
   /// - Parameter end: the reason if the daemon itself ended the link; it is then not re-established.
   private mutating func usesAgain(

@@ -44,7 +44,7 @@ struct CentralBroker {
     case .setNotify(let peer, let attribute, let isOn):
       gattClient.setNotify(isOn, attribute, at: peer, for: session, now: now, &context)
     case .openChannel(let peer, let psm): channels.openChannel(psm, to: peer, for: session, at: now, &context)
-    // The daemon has handled these.
+    // The daemon handles these commands itself.
     case .barrier, .askForPower: break
     }
   }

@@ -21,9 +21,9 @@ extension Daemon {
     switch event {
     case .powerChanged(let power): powerChanged(power, at: now)
     case .trouble(let trouble): note(trouble)
-    // In every state: counters are saved even after the adapter has gone off for apps.
+    // Save counters in every state, even after the adapter has gone off for apps.
     case .bondChanged(let bond): bonds.keepCounters(of: bond, at: now, &context)
-    // Late events of a powered-on period that has already ended for apps.
+    // Drop late events from a powered-on period that has already ended for apps.
     case _ where permissions.state != .poweredOn: break
     case .advertisingStarted(let error): peripherals.advertisingStarted(error, &context)
     case .advertisingReport(let report): centrals.handle(report, at: now, &context)
@@ -63,7 +63,7 @@ extension Daemon {
       peripherals.subscriptionChanged(handle, subscription, on: link, &context)
     case .updateSent(let handle): peripherals.updateSent(handle, on: link, &context)
     // Apps can't publish broadcast characteristics, and the host handles security.
-    case .broadcastChanged, .securityWanted, .signatureMade: break
+    case .broadcastChanged, .securityRequired, .signatureMade: break
     }
   }
 
@@ -107,8 +107,8 @@ extension Daemon {
     permissions.become(new, at: now, &context)
   }
 
-  /// Drops scans, links, connection attempts, services and advertising without an event for each: the change of state
-  /// tells apps that they are gone.
+  /// Drops scans, links, connection attempts, services and advertising without an event for each, because the change of
+  /// state informs apps of their end.
   private mutating func dropEverything() {
     centrals.dropAll(&context)
     for link in context.links.indices {

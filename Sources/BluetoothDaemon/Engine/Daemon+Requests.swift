@@ -19,11 +19,11 @@ extension Daemon {
       permissions.askForApps(at: now, &context)
     case .central(let session, let command, let seenStates):
       guard let index = context.centrals.index(of: session.key) else { return }
-      let isCurrent = seenStates == context.centrals.values[index]?.toldStates
+      let isCurrent = seenStates == context.centrals.values[index]?.reportedStates
       perform(command, for: session, isCurrent: isCurrent, at: now)
     case .peripheral(let session, let command, let seenStates):
       guard let index = context.peripherals.index(of: session.key) else { return }
-      let isCurrent = seenStates == context.peripherals.values[index]?.toldStates
+      let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates
       perform(command, for: session, isCurrent: isCurrent, at: now)
     case .channel(let channel): channels.channelUsed(channel, at: now, &context)
     case .closeCentral(let session): close(session, at: now)

@@ -3,7 +3,7 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// The Bluetooth daemon of one adapter: what the operating system's Bluetooth service does for apps. It shares the host
+/// The Bluetooth daemon of one adapter, the counterpart of an operating system's Bluetooth daemon. It shares the host
 /// among sessions, hides addresses behind identifiers, merges advertisements with scan responses, caches the attributes
 /// of peers, and routes every answer to the session that requested it.
 ///
@@ -31,7 +31,7 @@ package struct Daemon: ~Copyable {
   ///
   /// - Parameters:
   ///   - sessions: the sessions with their queue of requests.
-  ///   - directory: the storage of what apps may read synchronously; only the daemon writes it.
+  ///   - directory: the data that apps can read synchronously; only the daemon writes them.
   ///   - random: the random generator of peers' identifiers if there is no `identityKey`.
   ///   - prompts: the interface that asks the user.
   ///   - identityKey: a key that is the same in every run of the adapter. Peers' identifiers are derived from it
@@ -87,19 +87,20 @@ package struct Daemon: ~Copyable {
     takeHostEvents(at: now)
   }
 
-  /// Switches the adapter on or off, as its user does. Switching it off ends everything that apps do with it at once.
+  /// Switches the adapter on or off, as its user does. Switching the adapter off immediately ends the scans,
+  /// connections, advertising and services of all apps.
   package mutating func setPower(_ on: Bool, at now: Instant) {
-    // Before the host reports anything about its links, so that apps get only the state change.
+    // Report the state change before the host reports the ends of its links, so that apps get only the state change.
     if !on { become(.poweredOff, at: now) }
     context.host.setPower(on, at: now)
     removeDropped(at: now)
     takeHostEvents(at: now)
   }
 
-  /// Reports that the transport to the controller is available or lost. Everything that apps do ends when the transport
-  /// is lost, and starts again when the transport is back.
-  package mutating func setTransport(_ standing: TransportStanding, at now: Instant) {
-    context.host.setTransport(standing, at: now)
+  /// Reports that the transport to the controller is available or lost. All operations of apps end when the transport
+  /// is lost; apps must start them again when it is back.
+  package mutating func setTransport(_ state: TransportState, at now: Instant) {
+    context.host.setTransport(state, at: now)
     takeHostEvents(at: now)
   }
 

@@ -51,9 +51,9 @@ package struct DaemonConfiguration: Sendable {
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says
   /// so.
   private func recallIdentity(_ host: inout HostConfiguration, _ generator: RandomStream) {
-    var chance = host.keyGenerator(else: generator.split("identity"))
+    var random = host.keyGenerator(else: generator.split("identity"))
     do throws(BondStoreError) {
-      let secrets = try bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) }
+      let secrets = try bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &random) }
       host.address = secrets.identity
       host.identityKey = secrets.identityKey
     } catch {

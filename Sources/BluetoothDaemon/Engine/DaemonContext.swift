@@ -3,7 +3,7 @@ import BluetoothWire
 import DequeModule
 
 /// The parts of the daemon that all its brokers use: the host, the sessions, the peers, the links, and the events for
-/// clients. The daemon passes it to each call of a broker.
+/// clients. The daemon passes the context to each call of a broker.
 ///
 /// The type is noncopyable: an accidental copy would copy the host.
 struct DaemonContext: ~Copyable {
@@ -11,14 +11,14 @@ struct DaemonContext: ~Copyable {
   struct Central {
     let counters: SessionCounters
     /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
-    var toldStates: UInt32 = 0
+    var reportedStates: UInt32 = 0
     var scan: ActiveScan?
   }
 
   /// The state of one peripheral manager's session.
   struct Peripheral {
     let counters: SessionCounters
-    var toldStates: UInt32 = 0
+    var reportedStates: UInt32 = 0
   }
 
   var host: Host
@@ -72,7 +72,7 @@ struct DaemonContext: ~Copyable {
   mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
     guard let counters = centralCounters(of: session) else { return }
     if counters.backlog.isFull { backlogs.full = counters.backlog }
-    if case .stateChanged = event { centrals.update(session.key) { $0.toldStates &+= 1 } }
+    if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.central(session, event))
   }
 
@@ -80,7 +80,7 @@ struct DaemonContext: ~Copyable {
   mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
     guard let counters = peripheralCounters(of: session) else { return }
     if counters.backlog.isFull { backlogs.full = counters.backlog }
-    if case .stateChanged = event { peripherals.update(session.key) { $0.toldStates &+= 1 } }
+    if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.peripheral(session, event))
   }
 
@@ -103,8 +103,8 @@ struct DaemonContext: ~Copyable {
 
   // MARK: Peers and links
 
-  /// Returns the link over which a session may use `peer`; nil: the session is not connected, or no longer. Its
-  /// commands are then dropped, as its client drops them.
+  /// Returns the link over which a session may use `peer`; nil: the session is not connected to the peer. The daemon
+  /// then drops the session's commands for the peer, as the session's client does.
   func usedLink(of peer: PeerHandle, by session: CentralSessionID) -> LinkIndex? {
     guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
       peers[peer].users[user].phase == .connected

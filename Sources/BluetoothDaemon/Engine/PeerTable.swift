@@ -40,9 +40,9 @@ struct PeerTable {
     if let handle = enter(record.identity, isLinked: true) { _ = setName(record.name, of: handle) }
   }
 
-  /// Records the identity address of a peer that was met under a private address. The peer keeps its identifier.
-  /// Returns the peer that was formerly known by that identity address, if any: it is now replaced, and no device will
-  /// be found under its identifier again.
+  /// Records the identity address of a peer that was first seen with a private address. The peer keeps its identifier.
+  /// Returns the peer entry that had this identity address before, if any: the entry is now replaced, and no device
+  /// will be found under its identifier again.
   mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) -> PeerHandle? {
     peers[Int(handle.index)].address = identity
     peers[Int(handle.index)].isReplaced = false

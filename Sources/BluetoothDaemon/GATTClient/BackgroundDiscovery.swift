@@ -18,7 +18,7 @@ struct BackgroundDiscovery {
   /// The time for which a link must be quiet before a step begins.
   static let pause = TimeSpan.milliseconds(100)
   /// The number of completed requests of apps after which a waiting step runs between them.
-  static let patience = 8
+  static let deferralLimit = 8
 
   private var next: Step? = .findServices
   private var running: Task?
@@ -33,7 +33,7 @@ struct BackgroundDiscovery {
 
   func isDue(openRequests: Int, at now: Instant) -> Bool {
     guard running == nil, next != nil else { return false }
-    return openRequests == 0 && notBefore <= now || completions >= Self.patience
+    return openRequests == 0 && notBefore <= now || completions >= Self.deferralLimit
   }
 
   /// Restarts the quiet time, after an app's request or an answer to it.

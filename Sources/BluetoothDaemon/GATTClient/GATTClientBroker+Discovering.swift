@@ -1,9 +1,9 @@
 import BluetoothHost
 import BluetoothWire
 
-// Discovery always requests all attributes of a kind, once for each link. The daemon answers every session from this
-// cache and applies the session's filter. That is one set of requests where each app's filter would need a separate
-// one, and the system needs the whole list in any case, for names, Service Changed and `retrieveConnectedPeripherals`.
+// Discovery always requests all attributes of a kind, once for each link, and caches them. The daemon answers every
+// session from the cache and applies the session's filter. Filtered discovery would need separate requests for each
+// app, and the daemon itself needs the complete list for names, Service Changed and `retrieveConnectedPeripherals`.
 extension GATTClientBroker {
   /// Answers a session's discovery from the cache, or after the procedure that fills it.
   mutating func discover(
@@ -106,7 +106,7 @@ extension GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     guard case .success(let services) = result, let user = context.peers[peer].userIndex(of: session) else { return }
-    // In place: a peer may have tens of thousands of services.
+    // Modify the set in place, because a peer may have tens of thousands of services.
     if context.peers[peer].users[user].discoveredServices == nil {
       context.peers[peer].users[user].discoveredServices = []
     }

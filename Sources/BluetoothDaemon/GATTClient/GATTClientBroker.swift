@@ -45,7 +45,8 @@ struct GATTClientBroker {
     send(.write(attribute.handle, value), for: .write(session, attribute), on: link, at: now, &context)
   }
 
-  /// Sends a write without response. The session's client has taken a credit for it, which comes back in every case.
+  /// Sends a write without response. The session's client has taken a credit for the write; the credit is returned in
+  /// every case.
   mutating func writeWithoutResponse(
     _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool,
     for session: CentralSessionID,
@@ -167,7 +168,7 @@ extension LinkState {
 }
 
 extension Operation {
-  /// True if an app waits for the operation, so that background discovery steps back.
+  /// True for reads and writes by apps, which delay background discovery.
   var isApps: Bool {
     switch self {
     case .read, .write, .writeWithoutResponse: true

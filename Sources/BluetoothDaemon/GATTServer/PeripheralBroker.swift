@@ -32,12 +32,13 @@ struct PeripheralBroker {
       setConnectionLatency(latency, of: central, at: now, &context)
     case .publishChannel(let isEncrypted):
       channels.publishChannel(isEncrypted: isEncrypted, by: session, at: now, &context)
-    // The daemon has handled these.
+    // The daemon handles these commands itself.
     case .unpublishChannel, .barrier, .askForPower: break
     }
   }
 
-  /// Ends everything that a session uses, without an event for it. Its clients' requests fail.
+  /// Ends a session's advertising, services and pending requests, without events for the session. The requests of its
+  /// GATT clients fail.
   mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     stopAdvertising(by: session, at: now, &context)
     for request in centralRequests.removeAll(of: session) {
@@ -46,8 +47,8 @@ struct PeripheralBroker {
     removeAllServices(of: session, at: now, &context)
   }
 
-  /// Drops advertising, services and requests when the adapter goes off, without an event for each. The services stay
-  /// in the host's database until `removeDropped`.
+  /// Drops advertising, services and requests when the adapter goes off, without events for them. The services stay in
+  /// the host's database until `removeDropped`.
   mutating func dropAll(_ context: inout DaemonContext) {
     for link in context.links.indices {
       for update in context.links[link].updates { _ = updates.finish(update.call, copies: 1) }
@@ -85,8 +86,8 @@ struct PeripheralBroker {
   }
 
   /// Passes a write to the app that owns the characteristic. The parts of an Execute Write go to all apps whose
-  /// characteristics they concern, and it fails if one of the apps refuses. (The other apps have written then: apps do
-  /// not undo.)
+  /// characteristics they concern, and it fails if one of the apps refuses. The writes to the other apps'
+  /// characteristics are then not undone.
   mutating func writeRequested(
     _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
@@ -188,8 +189,8 @@ struct PeripheralBroker {
     }
   }
 
-  /// Sends an updated value. The session's client has taken a credit for it, which comes back when the value has been
-  /// sent to all clients.
+  /// Sends an updated value. The session's client has taken a credit for the update; the credit is returned when the
+  /// value has been sent to all GATT clients.
   mutating func update(
     _ id: LocalAttributeID, _ value: ByteSlice, _ centrals: [PeerHandle]?, by session: PeripheralSessionID,
     at now: Instant, _ context: inout DaemonContext

@@ -3,21 +3,21 @@ import BluetoothWire
 
 /// Prompts that a fixed rule answers at once: for tests, and for programs without a user.
 ///
-/// They refuse what a phone would ask about, except what the policy accepts: `AutomaticPrompts()` lets no peer pair,
-/// lets no app use Bluetooth and does not switch Bluetooth on.
+/// The prompts refuse every request that the policy does not accept: by default, `AutomaticPrompts()` refuses pairing,
+/// the use of Bluetooth by apps, and switching Bluetooth on.
 package final class AutomaticPrompts: Prompts {
-  /// The requests that are accepted. By default none is.
+  /// The requests that are accepted; none by default.
   package struct Policy: Hashable, Sendable {
-    /// True if pairing is allowed that an app of this device has caused.
+    /// True if pairing is allowed when an app of this device has caused it.
     package var allowsOwnPairing = false
-    /// True if pairing is allowed that the peer wants.
+    /// True if pairing is allowed when the peer has requested it.
     package var allowsPeersPairing = false
-    /// True if a new bond may replace an existing one, where pairing is allowed at all and the key of the existing bond
-    /// has encrypted the link. Without that key the peer could be any device, and no rule replaces the bond.
+    /// True if an allowed pairing may replace an existing bond. The key of the existing bond must have encrypted the
+    /// link: otherwise the peer could be any device, and the bond is never replaced.
     package var allowsReplacingBonds = false
-    /// True if two numbers are confirmed as equal without a comparison, where pairing is allowed at all.
+    /// True if numeric comparison is confirmed without comparing the numbers, in an allowed pairing.
     package var confirmsNumbers = false
-    /// The passkey that is entered, where pairing is allowed at all; nil: none, and the pairing fails.
+    /// The passkey that is entered in an allowed pairing; nil: passkey entry fails.
     package var passkey: UInt32?
     /// True if apps may use Bluetooth.
     package var allowsApps = false
@@ -87,7 +87,7 @@ extension AutomaticPrompts.Policy {
     case .useBluetooth: return allowsApps ? .yes : .no
     case .turnOn: return turnsOn ? .yes : .no
     case .pairing(let prompt, let pairing):
-      guard pairing.isOwnWish ? allowsOwnPairing : allowsPeersPairing,
+      guard pairing.isLocallyInitiated ? allowsOwnPairing : allowsPeersPairing,
         !pairing.replacesBond || allowsReplacingBonds && pairing.isProven
       else { return .no }
       switch prompt {

@@ -25,7 +25,7 @@ package struct Prompt: Hashable, Sendable {
     /// The peer's own name, which can be any text chosen by anyone; nil: unknown.
     package var name: String?
     /// True if an app of this device has accessed a protected attribute, false if the peer wants to pair.
-    package var isOwnWish: Bool
+    package var isLocallyInitiated: Bool
     /// True if the new bond would replace an existing one with this peer: another device may be using the peer's
     /// address.
     package var replacesBond: Bool
@@ -33,11 +33,11 @@ package struct Prompt: Hashable, Sendable {
     package var isProven: Bool
 
     package init(
-      identifier: PeerIdentifier, name: String?, isOwnWish: Bool, replacesBond: Bool, isProven: Bool = false
+      identifier: PeerIdentifier, name: String?, isLocallyInitiated: Bool, replacesBond: Bool, isProven: Bool = false
     ) {
       self.identifier = identifier
       self.name = name
-      self.isOwnWish = isOwnWish
+      self.isLocallyInitiated = isLocallyInitiated
       self.replacesBond = replacesBond
       self.isProven = isProven
     }

@@ -1,10 +1,10 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The open questions of one adapter: an engine between the code that asks and `Prompts`.
+/// The open questions of one adapter. The queue passes questions to `Prompts` and returns the user's answers.
 ///
 /// An answer given from within `ask` is available when `ask` returns. A later answer wakes the adapter, which then
-/// calls `collect`. The engine therefore depends on threads only if `Prompts` uses any.
+/// calls `collect`. The queue involves other threads only if `Prompts` uses other threads.
 package struct PromptQueue {
   /// An answer to a question that is still open.
   package struct Answer: Hashable, Sendable {
@@ -88,7 +88,8 @@ package struct PromptQueue {
     }
   }
 
-  /// Removes and returns the next answer that is due. Further answers to a question that it ends are dropped.
+  /// Removes and returns the next answer that is due. If the answer ends its question, further answers to the question
+  /// are dropped.
   package mutating func takeAnswer(at now: Instant) -> Answer? {
     while let first = waiting.first, first.time <= now {
       waiting.removeFirst()

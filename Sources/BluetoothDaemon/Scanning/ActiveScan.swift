@@ -4,9 +4,9 @@ import BluetoothWire
 struct ActiveScan {
   let request: ScanRequest
   /// The content last reported to the session for each peer since the scan began.
-  private var reported: [PeerHandle: Told] = [:]
+  private var reported: [PeerHandle: ReportedState] = [:]
 
-  private struct Told: Equatable {
+  private struct ReportedState: Equatable {
     var content: AdvertisingFields
     /// The services of the overflow area that the session requested. The area itself is never reported.
     var overflow: [BluetoothUUID]
@@ -23,12 +23,14 @@ struct ActiveScan {
   /// Returns the requested services in the advertiser's overflow area; nil if the advertiser does not match the scan.
   func match(_ content: AdvertisingFields) -> [BluetoothUUID]? {
     var overflow: [BluetoothUUID] = []
-    if let area = content.overflowArea, let wanted = request.services {
-      overflow = wanted.filter { area.mayContain($0) && !content.services.contains($0) }
+    if let area = content.overflowArea, let requested = request.services {
+      overflow = requested.filter { area.mayContain($0) && !content.services.contains($0) }
     }
-    guard let wanted = request.services, !(wanted.isEmpty && request.solicitedServices.isEmpty) else { return overflow }
+    guard let requested = request.services, !(requested.isEmpty && request.solicitedServices.isEmpty) else {
+      return overflow
+    }
     let isWanted =
-      !overflow.isEmpty || content.services.contains { wanted.contains($0) }
+      !overflow.isEmpty || content.services.contains { requested.contains($0) }
       || content.solicitedServices.contains { request.solicitedServices.contains($0) }
     return isWanted ? overflow : nil
   }
@@ -37,9 +39,9 @@ struct ActiveScan {
   /// first time and whenever the reported content has changed.
   mutating func reports(_ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = []) -> Bool {
     if request.allowsDuplicates { return true }
-    let told = Told(content, overflow: overflow)
-    guard reported[peer] != told else { return false }
-    reported[peer] = told
+    let state = ReportedState(content, overflow: overflow)
+    guard reported[peer] != state else { return false }
+    reported[peer] = state
     return true
   }
 }

@@ -42,9 +42,9 @@ struct Sighting {
   }
 }
 
-/// The advertisers received during scanning. It merges each advertisement with its scan response.
+/// A cache of the advertisers received during scanning, which merges each advertisement with its scan response.
 struct AdvertisementCache {
-  /// The maximum number of advertisers; beyond it the table forgets the ones that it met first.
+  /// The maximum number of advertisers. A new advertiser then replaces the one that was received first.
   static let limit = 4_096
 
   /// The time for which the first advertisement of a scannable device is held back for its scan response. The response

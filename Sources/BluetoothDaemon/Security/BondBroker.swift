@@ -46,7 +46,8 @@ struct BondBroker {
     for index in context.links.indices where context.peers[context.links[index].peer].address == identity {
       context.links[index].end = .link(.connectionTerminatedByLocalHost)
       context.links[index].isClosing = true
-      // Also a link that is older than its bond.
+      // `removeBond` disconnects only links that use the bond. This call also disconnects a link that is older than its
+      // bond.
       context.host.disconnect(context.links[index].link.handle, at: now)
     }
     context.host.removeBond(identity, at: now)
@@ -106,7 +107,8 @@ struct BondBroker {
   /// All bonds, oldest first.
   var records: [BondRecord] { bonds.all }
 
-  /// Stores with the bond, at the end of a link, what each side knows of the other's database.
+  /// Stores both sides' GATT caches with the bond at the end of a link: the peer's client record, and the cache of the
+  /// peer's database.
   mutating func keepDatabases(of address: DeviceAddress, at now: Instant, _ context: inout DaemonContext) {
     guard var record = bonds.records[address] else { return }
     record.clientRecord = context.host.clientRecords[address] ?? record.clientRecord
@@ -140,9 +142,9 @@ struct BondBroker {
     let handle = context.links[link].link.handle
     let info = context.peers[context.links[link].peer].info
     let pairing = Prompt.Pairing(
-      identifier: info.identifier, name: info.name, isOwnWish: context.host.hasDemand(on: handle),
+      identifier: info.identifier, name: info.name, isLocallyInitiated: context.host.hasDemand(on: handle),
       replacesBond: context.host.isBonded(handle), isProven: context.host.isProven(handle))
-    context.links[link].isConfirmed = pairing.isOwnWish || !context.desk.isAutomatic
+    context.links[link].isConfirmed = pairing.isLocallyInitiated || !context.desk.isAutomatic
     context.links[link].prompt = context.desk.ask(.pairing(prompt, pairing), at: now)
   }
 
@@ -153,7 +155,7 @@ struct BondBroker {
     context.desk.withdraw(id)
   }
 
-  /// Passes an answer of the user to the host, if it is to a question about pairing.
+  /// Passes an answer of the user to the host if the answer belongs to a question about pairing.
   mutating func take(_ answer: PromptQueue.Answer, at now: Instant, _ context: inout DaemonContext) {
     for link in context.links.indices where context.links[link].prompt == answer.id {
       if case .keypress = answer.answer {} else { context.links[link].prompt = nil }

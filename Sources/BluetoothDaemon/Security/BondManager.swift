@@ -7,9 +7,10 @@ struct BondManager {
   private(set) var records: [DeviceAddress: BondRecord] = [:]
   /// The bonds that could not be written. Their absence from the store does not mean that another program removed them.
   private var unwritten: Set<DeviceAddress> = []
-  /// The time of the latest change of the store that was checked.
+  /// The time of the latest change of the store that this program has read.
   private var seenChange: Int64?
-  /// True if the store was read once more after that change: file systems record times in coarse steps.
+  /// True if the store was read a second time after the change at `seenChange`. The second read is necessary because
+  /// file systems record times in coarse steps.
   private var isSettled = true
   /// The lines that wait to be logged.
   private var notes: [String] = []
@@ -57,7 +58,7 @@ struct BondManager {
   /// in another program or paired with it there.
   mutating func update(_ record: BondRecord) -> Bool {
     if unwritten.contains(record.identity) {
-      // Its absence from the store does not mean that another program removed it.
+      // The bond was never in the store, so its absence does not mean that another program removed it.
       records[record.identity] = record
       do throws(BondStoreError) {
         try store.save(record)
@@ -80,8 +81,8 @@ struct BondManager {
 
   /// Returns the bonds to forget so that `record` has room: the oldest of those that no user has confirmed.
   ///
-  /// Unconfirmed bonds have at most half of the room, so that strangers whom a rule lets pair never keep out a device
-  /// that the user, or an app of this device, has chosen.
+  /// Unconfirmed bonds, which an automatic rule has accepted, use at most half of the store. They therefore never
+  /// prevent a bond with a device that the user, or an app of this device, has chosen.
   ///
   /// - Parameter linked: identities that are never forgotten, because a link to them exists.
   func dispensable(for record: BondRecord, sparing linked: Set<DeviceAddress>) -> [DeviceAddress] {

@@ -68,7 +68,7 @@ struct PermissionBroker {
     }
   }
 
-  /// Handles an app's request for Bluetooth to be on. It asks the user again even if the user has refused another app's
+  /// Handles an app's request to turn Bluetooth on. Asks the user again even if the user has refused another app's
   /// request.
   mutating func askForPower(at now: Instant, _ context: inout DaemonContext) {
     questions.wantsPower = true
@@ -86,7 +86,8 @@ struct PermissionBroker {
     withdrawPowerQuestion(&context)
   }
 
-  /// Handles an answer to one of these questions; returns false if the answer is to another question.
+  /// Handles the answer to a question about permission or power; returns false if the answer belongs to another
+  /// question.
   mutating func take(
     _ answer: PromptQueue.Answer, at now: Instant, _ bonds: inout BondBroker, _ context: inout DaemonContext
   ) -> Bool {

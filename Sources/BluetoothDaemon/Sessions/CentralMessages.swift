@@ -77,8 +77,8 @@ package enum CentralCommand: Sendable {
   case setNotify(PeerHandle, RemoteAttributeID, Bool)
   /// Opens an L2CAP channel. Answered by `channelOpened`.
   case openChannel(PeerHandle, psm: UInt16)
-  /// Answered by `barrierReached`. The client uses it to keep answers that it can give by itself in order with the
-  /// other answers.
+  /// Answered by `barrierReached`. The client uses a barrier to keep its local answers in order with the daemon's
+  /// answers.
   case barrier(UInt32)
   /// Asks the user to switch Bluetooth on if it is off.
   case askForPower

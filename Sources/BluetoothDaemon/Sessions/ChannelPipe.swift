@@ -17,9 +17,9 @@ package protocol ChannelClient: AnyObject, Sendable {
 }
 
 /// The two buffers between an app and a channel: octets received but not yet read, and octets written but not yet sent.
-/// Both sides access it without waiting for each other: it is the memory that
-/// both ends of a channel share in one process. It applies flow control in both directions: the peer may send
-/// more only when the app has read what it has sent, and an app may write as much as there is room for.
+/// The app and the daemon share the buffers, from different threads. Flow control applies in both directions: the peer
+/// gets the credit of an SDU back when the app has read the SDU, and an app can write only as many octets as fit into
+/// the send buffer.
 package final class ChannelPipe: Sendable {
   /// The capacity of the send buffer, in octets.
   package static let capacity = 16_384
@@ -39,19 +39,19 @@ package final class ChannelPipe: Sendable {
     // End of the channel
     var end: ChannelEnd?
     var isReleased = false
-    /// True if the app reads no more.
+    /// True if the app has stopped reading.
     var isInputDiscarded = false
     // Notifications between the two sides
     /// True if there is work of which the daemon has not been notified.
     var hasWork = false
-    /// True if the daemon has been notified and has not looked yet.
+    /// True if the daemon has been notified and has not called `takeWork` yet.
     var isPosted = false
     var wantsAnnouncement = false
     /// True while a notification of the client is queued.
     var isAnnounced = false
   }
 
-  /// The app's actions since the daemon last looked.
+  /// The app's actions since the last call of `takeWork`.
   struct Work {
     var readSDUs: Int
     var wantsAnnouncement: Bool
@@ -211,7 +211,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Returns true if there is a client and no notification of it was queued; the caller then queues one.
+  /// Returns true if there is a client and no notification for the client is queued; the caller then queues one.
   func beginAnnouncement() -> Bool {
     state.withLockedValue { state in
       guard state.client != nil, !state.isAnnounced else { return false }

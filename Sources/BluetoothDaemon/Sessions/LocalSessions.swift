@@ -2,11 +2,11 @@ import BluetoothWire
 import NIOConcurrencyHelpers
 import Synchronization
 
-/// The sessions of one adapter whose clients are in the daemon's process: the transport between both ends. It passes
-/// requests on through a queue and events by calls, and holds the memory that both ends share (`SessionCounters`,
-/// `ChannelPipe`).
+/// The sessions of one adapter whose clients are in the daemon's process: the transport between the clients and the
+/// daemon. It passes requests through a queue and events by calls, and holds the memory that both sides share
+/// (`SessionCounters`, `ChannelPipe`).
 package final class LocalSessions: Sendable {
-  /// A client's end of a session. One of the clients is nil from the start, according to the role.
+  /// A client's end of a session. Only the client of the session's role is set.
   private struct ClientEnd {
     weak var central: (any CentralClient)?
     weak var peripheral: (any PeripheralClient)?
@@ -15,7 +15,7 @@ package final class LocalSessions: Sendable {
   }
 
   private struct ChannelEntry {
-    /// The pipe until a client takes the channel; then the client and the daemon keep it.
+    /// The pipe until a client takes the channel; then the client and the daemon retain it.
     var untaken: ChannelPipe?
     weak var pipe: ChannelPipe?
     /// True if neither end uses the channel any more.
@@ -77,8 +77,8 @@ package final class LocalSessions: Sendable {
 
   // MARK: Daemon
 
-  /// Returns the counters of a session that has just opened. A session that is closed already has no client, so any
-  /// counters do.
+  /// Returns the counters of a session that has just opened. If the session is already closed, returns new counters,
+  /// which have no effect.
   func counters(of session: CentralSessionID) -> SessionCounters {
     state.withLockedValue { $0.centrals[session.key]?.counters } ?? SessionCounters()
   }
@@ -146,7 +146,7 @@ package final class LocalSessions: Sendable {
   /// Creates the pipe of a channel that the host has opened.
   func makePipe() -> ChannelPipe {
     state.withLockedValue { state in
-      // Channels of which neither end is left.
+      // Remove the channels that neither end uses any more.
       for index in state.channels.values.indices where state.channels.values[index]?.isGone == true {
         _ = state.channels.remove(at: index)
       }

@@ -12,8 +12,8 @@ package struct AdapterFeatures: OptionSet, Sendable {
   package static let privacy = AdapterFeatures(rawValue: 1 << 1)
 }
 
-/// The adapter's knowledge of its peers and of apps' permission to use the adapter. Every thread can read it without
-/// waiting for the executor, which alone writes it.
+/// The adapter's knowledge of its peers and of apps' permission to use the adapter. Only the executor writes the
+/// directory; every thread can read it without waiting for the executor.
 ///
 /// All copies are the same directory.
 package struct PeerDirectory: Sendable {

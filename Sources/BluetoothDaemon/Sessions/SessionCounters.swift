@@ -4,9 +4,9 @@ import Synchronization
 /// The counters of one session that its client reads without waiting for the daemon: credits, the states that the app
 /// has seen, and the events that wait on its queue.
 ///
-/// Each end of a session holds them. In one process both ends hold the same object, so that a write costs no message
-/// for its credit. A transport between processes gives each end an object of its own and repeats the changes: the
-/// daemon's `put` as a message to the client, the client's counts as messages to the daemon.
+/// Both ends of a session, the client and the daemon, access the counters. In one process, both ends share one object,
+/// so a credit needs no message. A transport between processes gives each end a separate object and forwards the
+/// changes: the daemon's `put` as a message to the client, the client's counts as messages to the daemon.
 package final class SessionCounters: Sendable {
   package let backlog = EventBacklog()
 

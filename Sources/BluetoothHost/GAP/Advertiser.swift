@@ -71,7 +71,7 @@ struct Advertiser {
   }
 
   /// The requested advertising; nil: none.
-  private var wanted: HostAdvertising? {
+  private var desired: HostAdvertising? {
     switch request {
     case .none: nil
     case .starting(let advertising), .started(let advertising, _): advertising
@@ -145,18 +145,18 @@ struct Advertiser {
   /// on extended PDUs is cancelled. Returns the result for `advertisingStarted`; nil: nothing to report.
   mutating func fallBack() -> Result<Void, HostError>? {
     forgetController()
-    guard wanted?.shape.extended != nil else { return nil }
+    guard desired?.shape.extended != nil else { return nil }
     let isAwaited = isAwaited
     stop()
     return isAwaited ? .failure(.controller(.unsupportedFeatureOrParameterValue)) : nil
   }
 
-  /// Handles the controller's own end of the advertising set. Returns true if advertising does not start again.
+  /// Handles LE Advertising Set Terminated. Returns true if advertising does not start again.
   mutating func setTerminated(_ status: HCI.ErrorCode) -> Bool {
-    // Success means that a connection was created, which its own event reports.
+    // Success means that a connection was created, which LE Connection Complete reports.
     guard status != .success, isEnabled else { return false }
     activity = .disabled
-    // The host has requested different advertising, which starts now.
+    // Restart advertising unless it has timed out and no new start is pending.
     guard status == .advertisingTimeout, !isAwaited else {
       isDirty = true
       return false
@@ -193,32 +193,32 @@ struct Advertiser {
   }
 
   private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
-    guard let wanted, retry == nil, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
+    guard let desired, retry == nil, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
     if activity == .mustRestart { return send(.disable, commands.enable(false)) }
-    if held.shape != wanted.shape || held.owner != commands.owner {
+    if held.shape != desired.shape || held.owner != commands.owner {
       // The controller rejects new parameters while advertising is enabled · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
-      if let kind = held.kind, kind != Kind(wanted.shape), let command = commands.remove {
+      if let kind = held.kind, kind != Kind(desired.shape), let command = commands.remove {
         return send(.remove, command)
       }
-      held.shape = wanted.shape
+      held.shape = desired.shape
       if held.owner?.address != commands.owner.address { held.hasAddress = false }
       held.owner = commands.owner
-      return send(.parameters, commands.parameters(wanted.shape))
+      return send(.parameters, commands.parameters(desired.shape))
     }
     if !held.hasAddress {
       held.hasAddress = true
       if let command = commands.address { return send(.address, command) }
     }
-    if held.data != wanted.data {
-      if commands.hasData(wanted.shape) { return send(wanted.data, isScanResponse: false, commands) }
-      held.data = wanted.data
+    if held.data != desired.data {
+      if commands.hasData(desired.shape) { return send(desired.data, isScanResponse: false, commands) }
+      held.data = desired.data
     }
-    if held.scanResponse != wanted.scanResponse {
-      if commands.hasScanResponse(wanted.shape) { return send(wanted.scanResponse, isScanResponse: true, commands) }
-      held.scanResponse = wanted.scanResponse
+    if held.scanResponse != desired.scanResponse {
+      if commands.hasScanResponse(desired.shape) { return send(desired.scanResponse, isScanResponse: true, commands) }
+      held.scanResponse = desired.scanResponse
     }
-    return isEnabled ? nil : send(.enable, commands.enable(true, wanted.shape))
+    return isEnabled ? nil : send(.enable, commands.enable(true, desired.shape))
   }
 
   /// Returns the command with the next fragment of the data; most data fit into one. The controller rejects fragments
@@ -296,14 +296,14 @@ struct Advertiser {
   /// Returns the result if the controller advertises with the requested parameters and data. New data apply as soon as
   /// the controller has both the data and the scan response.
   private mutating func answer(at now: Instant) -> Result<Void, HostError>? {
-    guard case .starting(let wanted) = request, isEnabled, held.shape == wanted.shape, held.data == wanted.data,
-      held.scanResponse == wanted.scanResponse
+    guard case .starting(let desired) = request, isEnabled, held.shape == desired.shape, held.data == desired.data,
+      held.scanResponse == desired.scanResponse
     else { return nil }
-    request = .started(wanted, until: wanted.limit.map { now + $0.time })
+    request = .started(desired, until: desired.limit.map { now + $0.time })
     return .success(())
   }
 
-  /// Answers a start that needs no command because the same advertising is already in force.
+  /// Answers a start that needs no command because the same advertising is already enabled.
   mutating func answerWithoutCommand(at now: Instant) -> Result<Void, HostError>? {
     inFlight == nil ? answer(at: now) : nil
   }

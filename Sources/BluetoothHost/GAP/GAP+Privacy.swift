@@ -44,17 +44,17 @@ extension GAP {
   mutating func chooseEar(_ security: inout HostSecurity, at now: Instant) {
     let hasKeys = security.bonds.hasKeys
     let needsEar =
-      hasKeys && initiator.wanted.contains { security.bonds.hasKey(of: $0) && !resolvingList.resolves($0) }
+      hasKeys && initiator.requestedDevices.contains { security.bonds.hasKey(of: $0) && !resolvingList.resolves($0) }
     let relies = hasKeys && !needsEar && !resolvingList.isProven
     initiator.rely(
-      onUnprovenList: relies && initiator.wanted.contains { security.bonds.hasKey(of: $0) }, at: now)
+      onUnprovenList: relies && initiator.requestedDevices.contains { security.bonds.hasKey(of: $0) }, at: now)
     initiator.isByEar = needsEar || initiator.isInDoubt
   }
 
   // MARK: Address changes
 
-  /// True if the own address or the resolving list must change, which the controller permits only while it uses no
-  /// addresses.
+  /// True if this device's address or the resolving list must change, which the controller permits only while it uses
+  /// no addresses.
   @inline(__always)
   var hasAddressChanges: Bool { resolvingList.isDirty || ownAddress.isDirty }
 

@@ -72,7 +72,7 @@ struct GAP {
 
   /// Reports the end of all operations, because the controller has failed.
   mutating func controllerFailed(_ context: inout HostContext) {
-    for address in initiator.wanted { context.output.tell(.connectionFailed(address, .hardwareFailure)) }
+    for address in initiator.requestedDevices { context.output.tell(.connectionFailed(address, .hardwareFailure)) }
     if advertiser.isAwaited { context.output.tell(.advertisingStarted(.commandTimeout)) }
     forgetRequests(&context)
   }
@@ -98,8 +98,8 @@ struct GAP {
     }
   }
 
-  /// Handles a new link. Returns false if the host must end it, because nobody requested it or the peer is an
-  /// impostor.
+  /// Handles a new link. Returns false if the host must end the link, because the upper layer has not requested it or
+  /// the peer is an impostor.
   ///
   /// - Parameters:
   ///   - peer: The peer's identity address, or else its address.

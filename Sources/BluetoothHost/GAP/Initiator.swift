@@ -2,8 +2,8 @@ import BluetoothWire
 
 /// The host's connection establishment state machine. It makes the controller connect to the wanted devices: to a
 /// single device by its address, to several through the Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17. When
-/// connecting by scanning (`isByEar`), it connects to one device that was heard, at the address that the device has
-/// at that time.
+/// connecting by scanning (`isByEar`), it connects to one device whose advertising was received, at the advertised
+/// address.
 struct Initiator {
   private enum Step {
     case add(DeviceAddress)
@@ -19,7 +19,7 @@ struct Initiator {
     var address: DeviceAddress?
   }
 
-  /// A wanted device that was heard while connecting by scanning.
+  /// A wanted device whose advertising was received while connecting by scanning.
   private struct Sighting {
     let identity: DeviceAddress
     var address: DeviceAddress
@@ -31,14 +31,14 @@ struct Initiator {
     case idle
     /// The controller has refused LE Create Connection; the host tries again at the given time.
     case refused(until: Instant)
-    /// The controller connects. When `rotation` is reached, wanted devices outside the accept list take their turn.
+    /// The controller is initiating. At the time `rotation`, wanted devices outside the accept list take their turn.
     case initiating(Attempt, rotation: Instant?)
     /// The host must cancel the attempt and start it again, because the controller may have stopped it.
     case mustRestart(Attempt, rotation: Instant?)
     /// The attempt is being cancelled, until LE Connection Complete arrives.
     case cancelling(until: Instant?)
 
-    /// The attempt of the controller; nil: it does not connect, or the attempt is being cancelled.
+    /// The controller's attempt; nil: the controller is not initiating, or the attempt is being cancelled.
     var attempt: Attempt? {
       switch self {
       case .initiating(let attempt, _), .mustRestart(let attempt, _): attempt
@@ -60,51 +60,51 @@ struct Initiator {
   private static let cancellationTimeout = TimeSpan.seconds(2)
   /// The duration of an attempt when the accept list is too short for all wanted devices, which then take turns.
   private static let rotationTime = TimeSpan.seconds(5)
-  /// The minimum time from a refusal of LE Create Connection to the next attempt. An app that tries again at once would
-  /// otherwise keep host and controller busy without end, and stop the time of a simulation.
+  /// The minimum time from a refusal of LE Create Connection to the next attempt. Without this pause, an app that
+  /// retries immediately would keep the host and the controller busy forever, and simulated time would not advance.
   static let refusalPause = TimeSpan.milliseconds(100)
-  /// The duration of an attempt to connect to a device that was heard. The longest advertising interval of
-  /// connectable legacy PDUs is 10.24 s · Vol 4, Part E, 7.8.5.
+  /// The duration of an attempt to connect to a device whose advertising was received. The longest advertising interval
+  /// of connectable legacy PDUs is 10.24 s · Vol 4, Part E, 7.8.5.
   static let sightingTime = TimeSpan.seconds(12)
 
   /// The devices to connect to, in the order of the requests.
-  private(set) var wanted: [DeviceAddress] = []
-  /// The devices with a link: the controller rejects a second one.
+  private(set) var requestedDevices: [DeviceAddress] = []
+  /// The devices with a link. The controller rejects a second link to a device.
   private var linked: [DeviceAddress] = []
   /// The devices in the controller's accept list; `capacity` is the size of that list.
   private var list: [DeviceAddress] = []
   private var capacity = 1
-  private var phase = Phase.idle { didSet { setAlarm() } }
+  private var phase = Phase.idle { didSet { setTimer() } }
   private var inFlight: Step?
   /// True if something has changed since the last time that no command was due.
   private var isDirty = false
   private var isPaused = false
-  /// True if the host connects by scanning, because the controller cannot resolve the addresses of all wanted
-  /// devices: the host scans by itself and connects to devices when it hears them.
+  /// True if the host connects by scanning, because the controller cannot resolve the addresses of all wanted devices:
+  /// the host scans, and connects to a device after it has received the device's advertising.
   var isByEar = false {
     didSet { if !isByEar, oldValue { sightings.removeAll() } }
   }
   private var sightings: [Sighting] = []
-  private var doubt = ResolvingListProbe() { didSet { setAlarm() } }
+  private var doubt = ResolvingListProbe() { didSet { setTimer() } }
   /// The earliest deadline of `phase` and `doubt`. It is stored because it is read much more often than it changes.
-  private var alarm: Instant?
+  private var timer: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
 
-  private mutating func setAlarm() { alarm = earliest(phase.deadline, doubt.deadline) }
+  private mutating func setTimer() { timer = earliest(phase.deadline, doubt.deadline) }
 
   var deadline: Instant? {
-    sightings.isEmpty ? alarm : sightings.reduce(alarm) { earliest($0, $1.until) }
+    sightings.isEmpty ? timer : sightings.reduce(timer) { earliest($0, $1.until) }
   }
 
   mutating func connect(to address: DeviceAddress) {
-    guard !wanted.contains(address) else { return }
-    wanted.append(address)
+    guard !requestedDevices.contains(address) else { return }
+    requestedDevices.append(address)
     isDirty = true
   }
 
   mutating func cancel(_ address: DeviceAddress) {
-    wanted.removeAll { $0 == address }
+    requestedDevices.removeAll { $0 == address }
     sightings.removeAll { $0.identity == address }
     isDirty = true
   }
@@ -120,7 +120,7 @@ struct Initiator {
 
   /// Handles an advertisement of a connectable device while connecting by scanning.
   mutating func heard(_ identity: DeviceAddress, at address: DeviceAddress, _ now: Instant) {
-    guard wanted.contains(identity), !linked.contains(identity) else { return }
+    guard requestedDevices.contains(identity), !linked.contains(identity) else { return }
     let until = now + Self.sightingTime
     if let index = sightings.firstIndex(where: { $0.identity == identity }) {
       sightings[index].until = until
@@ -132,10 +132,11 @@ struct Initiator {
     isDirty = true
   }
 
-  /// True if the host must scan, because it connects by scanning and has not heard any wanted device yet.
+  /// True if the host must scan, because it connects by scanning and has not received advertising of a wanted device
+  /// yet.
   var listens: Bool {
     guard isByEar, !isPaused, isIdle, sightings.isEmpty else { return false }
-    return wanted.contains { !linked.contains($0) }
+    return requestedDevices.contains { !linked.contains($0) }
   }
 
   mutating func linkCameAbout(_ address: DeviceAddress) {
@@ -224,12 +225,12 @@ struct Initiator {
   /// The wanted devices that an attempt may target now.
   private var eligible: [DeviceAddress] {
     if isPaused { return [] }
-    let free = wanted.filter { !linked.contains($0) }
+    let free = requestedDevices.filter { !linked.contains($0) }
     return isByEar ? free.filter { identity in sightings.contains { $0.identity == identity } } : free
   }
 
-  /// Returns the address at which the host connects to a device: the address that was heard or, without one, the
-  /// identity.
+  /// Returns the address at which the host connects to a device: the advertised address, or the identity if none was
+  /// received.
   private func address(of identity: DeviceAddress) -> DeviceAddress {
     sightings.first { $0.identity == identity }?.address ?? identity
   }
@@ -292,7 +293,7 @@ struct Initiator {
   }
 
   private mutating func give(up lost: [DeviceAddress]) {
-    wanted.removeAll { lost.contains($0) }
+    requestedDevices.removeAll { lost.contains($0) }
     sightings.removeAll { lost.contains($0.identity) }
   }
 
@@ -300,7 +301,7 @@ struct Initiator {
   /// its current identity or by its address on the air.
   mutating func attemptSucceeded(_ identity: DeviceAddress, at address: DeviceAddress) -> Bool {
     attemptEnded()
-    let isWanted = wanted.contains { $0 == identity || $0 == address }
+    let isWanted = requestedDevices.contains { $0 == identity || $0 == address }
     give(up: [identity, address])
     return isWanted
   }
@@ -336,6 +337,8 @@ struct Initiator {
 
   /// Lets the wanted devices outside an attempt take their turn.
   private mutating func rotate(_ attempt: Attempt) {
-    wanted = wanted.filter { !attempt.targets.contains($0) } + wanted.filter { attempt.targets.contains($0) }
+    requestedDevices =
+      requestedDevices.filter { !attempt.targets.contains($0) }
+      + requestedDevices.filter { attempt.targets.contains($0) }
   }
 }

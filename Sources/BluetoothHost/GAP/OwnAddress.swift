@@ -5,8 +5,9 @@ import BluetoothWire
 /// addresses, which change regularly and which bonded peers can resolve · Vol 3, Part C, 10.7; Vol 6, Part B, 1.3.2,
 /// 6.1.
 ///
-/// A controller with a resolving list generates private addresses for the peers on the list by itself. It uses this
-/// address for all other peers, or for all peers if it has no list or only claims to have one.
+/// A controller with a resolving list generates the private addresses for the peers on the list. It uses the host's
+/// address for all other peers, or for all peers if it does not support a resolving list, or claims support without
+/// having it.
 struct OwnAddress {
   /// The key of the private addresses; nil: the address never changes.
   private let key: IdentityResolvingKey?
@@ -15,7 +16,7 @@ struct OwnAddress {
   /// The address that the controller has.
   private(set) var current: DeviceAddress
   /// The next address to set in the controller.
-  private var wanted: DeviceAddress? { didSet { noteChanges() } }
+  private var pendingAddress: DeviceAddress? { didSet { noteChanges() } }
   private var inFlight: DeviceAddress? { didSet { noteChanges() } }
   /// True if the controller's address must change. It is stored because reading it must not copy the generator.
   private(set) var isDirty = false
@@ -47,7 +48,7 @@ struct OwnAddress {
   }
 
   /// Stops the changes, because the controller is no longer in use.
-  mutating func stop() { (wanted, inFlight, deadline) = (nil, nil, nil) }
+  mutating func stop() { (pendingAddress, inFlight, deadline) = (nil, nil, nil) }
 
   private mutating func newAddress() -> DeviceAddress? {
     key.map { DeviceAddress($0.newAddress(using: &generator), .random) }
@@ -56,16 +57,16 @@ struct OwnAddress {
   mutating func timeReached(_ now: Instant) {
     guard let due = deadline, due <= now else { return }
     deadline = now + lifetime
-    wanted = newAddress()
+    pendingAddress = newAddress()
   }
 
-  private mutating func noteChanges() { isDirty = wanted != nil || inFlight != nil }
+  private mutating func noteChanges() { isDirty = pendingAddress != nil || inFlight != nil }
 
   /// Returns the command that sets the next address, to be sent while the controller uses no addresses; nil: the
   /// command is in progress, or the address need not change.
   mutating func next() -> HCI.Command? {
-    guard inFlight == nil, let address = wanted else { return nil }
-    (inFlight, wanted) = (address, nil)
+    guard inFlight == nil, let address = pendingAddress else { return nil }
+    (inFlight, pendingAddress) = (address, nil)
     return .leSetRandomAddress(address.value)
   }
 

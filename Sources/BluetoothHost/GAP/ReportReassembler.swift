@@ -7,7 +7,7 @@ struct ReportReassembler {
   static let limit = 16
   /// The maximum number of abandoned reassemblies that are remembered, so that their later fragments are not mistaken
   /// for complete data.
-  static let givenUpLimit = 128
+  static let abandonedLimit = 128
   /// The maximum age of a reassembly. The fragments of one event follow each other closely, so an older reassembly
   /// has lost its end.
   static let maximumAge = TimeSpan.seconds(2)
@@ -25,7 +25,7 @@ struct ReportReassembler {
     var since: Instant
   }
 
-  private struct GivenUp {
+  private struct Abandoned {
     let key: Key
     let since: Instant
   }
@@ -33,14 +33,14 @@ struct ReportReassembler {
   /// The reassemblies in progress, the oldest first.
   private var entries: [Entry] = []
   /// The abandoned reassemblies, the oldest first.
-  private var givenUp: [GivenUp] = []
+  private var abandoned: [Abandoned] = []
 
   var count: Int { entries.count }
-  var givenUpCount: Int { givenUp.count }
+  var abandonedCount: Int { abandoned.count }
 
   mutating func removeAll() {
     entries.removeAll()
-    givenUp.removeAll()
+    abandoned.removeAll()
   }
 
   /// Processes a fragment. Returns the complete data, or an incomplete beginning with `isTruncated`; nil: more
@@ -58,12 +58,12 @@ struct ReportReassembler {
       index = nil
     }
     guard let index else {
-      if !givenUp.isEmpty, isRest(key, endsNow: !goesOn || isTruncated, at: now) { return nil }
+      if !abandoned.isEmpty, isRest(key, endsNow: !goesOn || isTruncated, at: now) { return nil }
       guard goesOn, !isTruncated else { return (report.data, isTruncated) }
       if entries.count == Self.limit {
         guard now - entries[0].since > Self.maximumAge else {
-          if givenUp.count == Self.givenUpLimit { givenUp.removeFirst() }
-          givenUp.append(GivenUp(key: key, since: now))
+          if abandoned.count == Self.abandonedLimit { abandoned.removeFirst() }
+          abandoned.append(Abandoned(key: key, since: now))
           return (report.data, true)
         }
         entries.removeFirst()
@@ -81,9 +81,9 @@ struct ReportReassembler {
 
   /// Returns true if a fragment belongs to an abandoned reassembly.
   private mutating func isRest(_ key: Key, endsNow: Bool, at now: Instant) -> Bool {
-    guard let index = givenUp.firstIndex(where: { $0.key == key }) else { return false }
-    let isOverdue = now - givenUp[index].since > Self.maximumAge
-    if endsNow || isOverdue { givenUp.remove(at: index) }
+    guard let index = abandoned.firstIndex(where: { $0.key == key }) else { return false }
+    let isOverdue = now - abandoned[index].since > Self.maximumAge
+    if endsNow || isOverdue { abandoned.remove(at: index) }
     return !isOverdue
   }
 }

@@ -41,7 +41,7 @@ struct ResolvingListKeeper {
     case enable(Bool)
   }
 
-  private var wanted: [HostIdentity] = []
+  private var desired: [HostIdentity] = []
   private var usesPrivateAddresses = false
   /// The identities in the controller's list.
   private var present: [HostIdentity] = []
@@ -64,21 +64,21 @@ struct ResolvingListKeeper {
 
   mutating func set(_ identities: [HostIdentity], usesPrivateAddresses: Bool) {
     // A key of zeros resolves nothing, and the list holds each address only once.
-    let former = (wanted, self.usesPrivateAddresses)
-    wanted = identities.reduce(into: []) { list, identity in
+    let former = (desired, self.usesPrivateAddresses)
+    desired = identities.reduce(into: []) { list, identity in
       let isUseful = identity.peerKey != 0 || identity.localKey != 0
       if isUseful, !list.contains(where: { $0.address == identity.address }) { list.append(identity) }
     }
     self.usesPrivateAddresses = usesPrivateAddresses
-    if former != (wanted, usesPrivateAddresses) { isDirty = true }
+    if former != (desired, usesPrivateAddresses) { isDirty = true }
   }
 
   /// Forgets the controller's state after a reset; the wanted identities stay.
   mutating func forgetController() {
-    let (wanted, usesPrivateAddresses) = (wanted, usesPrivateAddresses)
+    let (desired, usesPrivateAddresses) = (desired, usesPrivateAddresses)
     self = ResolvingListKeeper()
-    (self.wanted, self.usesPrivateAddresses) = (wanted, usesPrivateAddresses)
-    isDirty = !wanted.isEmpty
+    (self.desired, self.usesPrivateAddresses) = (desired, usesPrivateAddresses)
+    isDirty = !desired.isEmpty
   }
 
   /// Gives up the changes, because the controller has no resolving list.
@@ -123,7 +123,7 @@ struct ResolvingListKeeper {
       return nil
     }
     guard let capacity else { return send(.size, .leReadResolvingListSize) }
-    let targets = wanted.prefix(capacity)
+    let targets = desired.prefix(capacity)
     if let stale = present.first(where: { !targets.contains($0) }) {
       return send(.remove(stale), .leRemoveDeviceFromResolvingList(HCI.PeerAddress(stale.address)))
     }
@@ -167,7 +167,7 @@ struct ResolvingListKeeper {
         capacity = present.count
       } else {
         // Leave out an identity that the controller rejects.
-        wanted.removeAll { $0 == identity }
+        desired.removeAll { $0 == identity }
       }
     case .mode(let identity): inMode.insert(identity)
     case .enable(let on):

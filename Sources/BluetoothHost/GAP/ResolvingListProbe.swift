@@ -11,7 +11,7 @@ struct ResolvingListProbe {
   }
 
   /// The time that an attempt may take before the first probe.
-  static let patience = TimeSpan.seconds(12)
+  static let probeDelay = TimeSpan.seconds(12)
   /// The duration of a probe. The longest advertising interval of connectable legacy PDUs is 10.24 s
   /// · Vol 4, Part E, 7.8.5.
   static let listeningTime = TimeSpan.seconds(12)
@@ -35,7 +35,7 @@ struct ResolvingListProbe {
   /// - Parameter relies: True if an attempt relies on a resolving list that is unproven.
   mutating func update(relies: Bool, at now: Instant) {
     switch state {
-    case .none: if relies { state = .waiting(until: now + Self.patience) }
+    case .none: if relies { state = .waiting(until: now + Self.probeDelay) }
     case .waiting, .listening: if !relies { state = .none }
     }
   }

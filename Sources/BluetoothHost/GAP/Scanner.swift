@@ -17,7 +17,7 @@ struct Scanner {
   }
 
   /// The scanning that the upper layer has requested.
-  private var wanted: ScanParameters?
+  private var requested: ScanParameters?
   /// The scanning that the host needs for itself; nil: none.
   private var listening: ScanParameters?
   private var shape: Shape?
@@ -29,11 +29,11 @@ struct Scanner {
 
   var isEnabled: Bool { enabled != nil }
 
-  /// True if scanning is to restart even with unchanged parameters, so that devices are reported again.
+  /// True if scanning must restart even with unchanged parameters, so that the controller reports known devices again.
   private var restarts = false
 
   mutating func set(_ parameters: ScanParameters?) {
-    wanted = parameters
+    requested = parameters
     restarts = parameters != nil
     isRefused = false
   }
@@ -49,14 +49,14 @@ struct Scanner {
   }
 
   /// True if only the host itself scans, so that reports are not passed to the upper layer.
-  var listensForHostAlone: Bool { listening != nil && wanted == nil }
+  var listensForHostAlone: Bool { listening != nil && requested == nil }
 
   /// The combined parameters for the upper layer and the host.
   private var effective: ScanParameters? {
-    guard let listening, var wanted else { return wanted ?? listening }
-    wanted.filterDuplicates = false
-    wanted.includesLECoded = wanted.includesLECoded || listening.includesLECoded
-    return wanted
+    guard let listening, var requested else { return requested ?? listening }
+    requested.filterDuplicates = false
+    requested.includesLECoded = requested.includesLECoded || listening.includesLECoded
+    return requested
   }
 
   /// Suspends or resumes scanning.
@@ -68,10 +68,10 @@ struct Scanner {
   /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the
   /// requested scanning stays.
   mutating func forgetController() {
-    let (wanted, listening, isPaused) = (wanted, listening, isPaused)
+    let (requested, listening, isPaused) = (requested, listening, isPaused)
     self = Scanner()
     (self.listening, self.isPaused) = (listening, isPaused)
-    set(wanted)
+    set(requested)
   }
 
   /// True if a next command may be due.
@@ -87,15 +87,15 @@ struct Scanner {
       inFlight = .disable
       return commands.disable
     }
-    guard let wanted = effective else { return nil }
-    let shape = commands.shape(wanted)
+    guard let requested = effective else { return nil }
+    let shape = commands.shape(requested)
     if self.shape != shape {
       inFlight = .parameters(shape)
       return commands.parameters(shape)
     }
     restarts = false
-    inFlight = .enable(wanted)
-    return commands.enable(wanted)
+    inFlight = .enable(requested)
+    return commands.enable(requested)
   }
 
   mutating func ended(_ status: HCI.ErrorCode) {
@@ -123,9 +123,9 @@ struct ScanCommands {
   /// The scan interval and the scan window, in units of 0.625 ms.
   let interval: UInt16
 
-  func shape(_ wanted: ScanParameters) -> Scanner.Shape {
+  func shape(_ requested: ScanParameters) -> Scanner.Shape {
     Scanner.Shape(
-      isActive: wanted.isActive, includesLECoded: isExtended && hasLECoded && wanted.includesLECoded,
+      isActive: requested.isActive, includesLECoded: isExtended && hasLECoded && requested.includesLECoded,
       ownAddressType: ownAddressType)
   }
 
@@ -141,10 +141,10 @@ struct ScanCommands {
         ownAddressType: shape.ownAddressType, le1M: scan, leCoded: shape.includesLECoded ? scan : nil))
   }
 
-  func enable(_ wanted: ScanParameters) -> HCI.Command {
+  func enable(_ requested: ScanParameters) -> HCI.Command {
     isExtended
-      ? .leSetExtendedScanEnable(HCI.ExtendedScanEnable(true, duplicates: wanted.filterDuplicates ? .on : .off))
-      : .leSetScanEnable(true, filterDuplicates: wanted.filterDuplicates)
+      ? .leSetExtendedScanEnable(HCI.ExtendedScanEnable(true, duplicates: requested.filterDuplicates ? .on : .off))
+      : .leSetScanEnable(true, filterDuplicates: requested.filterDuplicates)
   }
 
   var disable: HCI.Command {

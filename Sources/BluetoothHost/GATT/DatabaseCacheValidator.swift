@@ -9,7 +9,7 @@ import BluetoothWire
 /// subscription, and reads the Database Hash again, which confirms what was found since the first read. Confirmed
 /// results go into a `GATTCache`.
 struct DatabaseCacheValidator {
-  /// A request that the client makes by itself.
+  /// A request that the cache validation makes, not an app.
   enum Task {
     case request(GATTRequest)
     /// Reads the Database Hash with Read By Type over all handles, which a server answers even if the client is not
@@ -18,7 +18,7 @@ struct DatabaseCacheValidator {
   }
 
   /// The conclusion from the result of a task about the database.
-  enum Finding {
+  enum Outcome {
     case nothing
     /// The database differs from the client's view in this range.
     case changed(ClosedRange<AttributeHandle>)
@@ -45,16 +45,16 @@ struct DatabaseCacheValidator {
   }
 
   /// The steps that have ended, successfully or not.
-  private struct Deeds: OptionSet {
+  private struct CompletedSteps: OptionSet {
     let rawValue: UInt8
-    static let hash = Deeds(rawValue: 0x01)
-    static let subscription = Deeds(rawValue: 0x02)
-    static let serverFeatures = Deeds(rawValue: 0x04)
-    static let clientFeatures = Deeds(rawValue: 0x08)
+    static let hash = CompletedSteps(rawValue: 0x01)
+    static let subscription = CompletedSteps(rawValue: 0x02)
+    static let serverFeatures = CompletedSteps(rawValue: 0x04)
+    static let clientFeatures = CompletedSteps(rawValue: 0x08)
   }
 
   /// The client's knowledge of the GATT service.
-  private enum Place {
+  private enum ServiceLocation {
     /// No app has discovered services yet.
     case unknown
     case anywhere
@@ -64,11 +64,12 @@ struct DatabaseCacheValidator {
     case none
   }
 
-  /// What the client knows of the server's database.
-  private enum Findings {
-    /// The hash has not been read. `offered` is the cache of the last link, until the hash has been compared.
-    /// `isAwaited`: the hash must be read before everything else, because a change was reported.
-    case unread(offered: GATTCache?, isAwaited: Bool)
+  /// The client's knowledge of the server's database.
+  private enum DatabaseState {
+    /// The hash has not been read. `cached` is the cache of the last link, until the hash has been compared.
+    /// `isAwaited`: the hash must be read before everything else, because a change was reported or the link has become
+    /// bonded.
+    case unread(cached: GATTCache?, isAwaited: Bool)
     case read(Validation)
   }
 
@@ -78,40 +79,40 @@ struct DatabaseCacheValidator {
     /// The results that are confirmed for the hash.
     var confirmed: GATTCache?
     /// The results found since the hash was read.
-    var fresh: [(discovery: GATTDiscovery, response: GATTResponse)] = []
+    var unverified: [(discovery: GATTDiscovery, response: GATTResponse)] = []
     /// True if the database may have changed between the read of the hash and the subscription.
     var needsProof: Bool
     /// True if the confirmed results are from the last link.
     var isFromCache = false
   }
 
-  /// The time that a link must be quiet before the steps that can wait. It exceeds the pause after which the upper
-  /// layer does the same.
+  /// The idle time of a link before the steps that can wait. It exceeds the idle time after which the upper layer
+  /// starts its background discovery.
   static let pause = TimeSpan.milliseconds(150)
   /// The number of completed app requests after which a step that can wait runs although the link is busy.
-  static let patience = 16
+  static let deferralLimit = 16
   /// The number of handles searched for the attributes of the GATT service (it uses 10). App requests wait during the
   /// search.
   private static let maximumHandles = 64
   /// The number of unannounced changes of the Database Hash after which the client stops using the hash.
   private static let maximumMismatches = 4
 
-  private var place = Place.unknown
-  private var done: Deeds = []
+  private var location = ServiceLocation.unknown
+  private var completedSteps: CompletedSteps = []
   private var running: Step?
   /// The value read from Client Supported Features.
   private var clientFeatures: ByteSlice?
   /// The value read from Server Supported Features · 7.4. The client does not use any of these features yet.
   private(set) var serverFeatures: UInt8?
-  /// The value handle of Service Changed; it stays valid while the GATT service is searched for again.
+  /// The value handle of Service Changed; it stays valid while the client searches for the GATT service again.
   private(set) var serviceChanged: AttributeHandle?
 
-  private var findings = Findings.unread(offered: nil, isAwaited: false) { didSet { noteExpectation() } }
-  /// True if the hash decides whether there is a valid cache, or what has changed. It is stored because every app
-  /// request checks it.
+  private var databaseState = DatabaseState.unread(cached: nil, isAwaited: false) { didSet { noteExpectation() } }
+  /// True if the hash must be read, to validate the offered cache or to evaluate a reported change. The value is stored
+  /// because every app request checks it.
   private var isHashExpected = false
   /// The primary services that were reported to the app before the subscription.
-  private var told: [GATTService]?
+  private var reportedServices: [GATTService]?
   private var mismatches = 0
 
   /// True if no step is pending. It is stored because every app request checks it.
@@ -122,65 +123,65 @@ struct DatabaseCacheValidator {
   // MARK: Cache
 
   /// Takes the cache that the last link to this server has left.
-  mutating func offer(_ cache: GATTCache) { findings = .unread(offered: cache, isAwaited: isHashAwaited) }
+  mutating func offer(_ cache: GATTCache) { databaseState = .unread(cached: cache, isAwaited: isHashAwaited) }
 
   /// The cache for the next link.
   var cache: GATTCache? {
-    switch findings {
-    case .unread(let offered, _): offered
+    switch databaseState {
+    case .unread(let cached, _): cached
     case .read(let validation): validation.confirmed
     }
   }
 
   private var isHashAwaited: Bool {
-    if case .unread(_, true) = findings { true } else { false }
+    if case .unread(_, true) = databaseState { true } else { false }
   }
 
   /// True if the hash has been read.
   private var hasHash: Bool {
-    if case .read = findings { true } else { false }
+    if case .read = databaseState { true } else { false }
   }
 
   /// Returns the confirmed result of a discovery; nil: there is none.
   func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
-    guard case .read(let validation) = findings else { return nil }
+    guard case .read(let validation) = databaseState else { return nil }
     return validation.confirmed?.response(to: discovery, only: uuid)
   }
 
-  /// Handles an Invalid Handle error. If the client has used the cache, the handle may be from it and the hash
-  /// misleading, so the client discards the cache.
+  /// Handles an Invalid Handle error. If the cache is from the last link, the invalid handle may be from the cache
+  /// although the hash matches. The client then discards the cache and does not read the hash again.
   mutating func handleWasUnknown() {
-    guard case .read(let validation) = findings, validation.isFromCache else { return }
-    done.insert(.hash)
-    dropFindings()
+    guard case .read(let validation) = databaseState, validation.isFromCache else { return }
+    completedSteps.insert(.hash)
+    dropDatabaseState()
     settle()
   }
 
-  /// Keeps the results from before the encryption out of the cache, because they may come from an impostor. They
-  /// count for this link alone.
+  /// Excludes results that were received before encryption from the cache, because an impostor may have sent them. The
+  /// client uses these results on this link only.
   ///
   /// - Parameter cache: The cache of a link that was encrypted with the key of the same bond.
   mutating func becameBonded(_ cache: GATTCache?) {
-    findings = .unread(offered: cache, isAwaited: false)
-    (done, clientFeatures, running) = ([], nil, nil)
+    databaseState = .unread(cached: cache, isAwaited: false)
+    (completedSteps, clientFeatures, running) = ([], nil, nil)
     defer { settle() }
-    if case .unknown = place { return }
-    place = .anywhere
-    findings = .unread(offered: cache, isAwaited: cache != nil)
+    if case .unknown = location { return }
+    location = .anywhere
+    databaseState = .unread(cached: cache, isAwaited: cache != nil)
   }
 
-  private mutating func dropFindings() {
-    findings = .unread(offered: nil, isAwaited: false)
-    told = nil
+  private mutating func dropDatabaseState() {
+    databaseState = .unread(cached: nil, isAwaited: false)
+    reportedServices = nil
   }
 
   /// Adds a result to those found since the hash was read.
   private mutating func add(_ response: GATTResponse, from discovery: GATTDiscovery) {
-    guard case .read(var validation) = findings else { return }
+    guard case .read(var validation) = databaseState else { return }
     // Release the enum's reference, so that the array grows in place.
-    findings = .unread(offered: nil, isAwaited: false)
-    validation.fresh.append((discovery, response))
-    findings = .read(validation)
+    databaseState = .unread(cached: nil, isAwaited: false)
+    validation.unverified.append((discovery, response))
+    databaseState = .read(validation)
   }
 
   // MARK: App activity
@@ -193,19 +194,21 @@ struct DatabaseCacheValidator {
   /// Notes services that were reported to the app, discovered or from the cache.
   mutating func discovered(_ services: [GATTService], isComplete: Bool) {
     defer { settle() }
-    if isComplete, !hasHash, !done.contains(.subscription) { told = services }
-    guard case .unknown = place else { return }
+    if isComplete, !hasHash, !completedSteps.contains(.subscription) { reportedServices = services }
+    guard case .unknown = location else { return }
     if let service = services.first(where: { $0.uuid == GATTType.gattService }) {
-      place = .inRange(service.range)
+      location = .inRange(service.range)
     } else {
-      place = isComplete ? .none : .anywhere
+      location = isComplete ? .none : .anywhere
     }
   }
 
   /// Adds the result of a discovery that needed requests.
   mutating func learned(_ response: GATTResponse, from discovery: GATTDiscovery) {
-    guard case .read(let validation) = findings, validation.fresh.count < GATTCache.maximumCount else { return }
-    if case .primaryServices = discovery { told = nil }
+    guard case .read(let validation) = databaseState, validation.unverified.count < GATTCache.maximumCount else {
+      return
+    }
+    if case .primaryServices = discovery { reportedServices = nil }
     add(response, from: discovery)
     settle()
   }
@@ -213,33 +216,33 @@ struct DatabaseCacheValidator {
   /// Handles a change of the server's attributes in `range`.
   mutating func changed(_ range: ClosedRange<AttributeHandle>) {
     let isAwaited =
-      switch findings {
-      case .unread(let offered, let isAwaited): isAwaited || offered != nil
+      switch databaseState {
+      case .unread(let cached, let isAwaited): isAwaited || cached != nil
       case .read: true
       }
-    dropFindings()
-    findings = .unread(offered: nil, isAwaited: isAwaited)
+    dropDatabaseState()
+    databaseState = .unread(cached: nil, isAwaited: isAwaited)
     running = nil
     lookAgain(in: range)
     settle()
   }
 
-  /// Searches for the GATT service again, unless its known attributes lie outside `range`.
+  /// Forgets the GATT service until the next discovery of services, unless its known attributes lie outside `range`.
   private mutating func lookAgain(in range: ClosedRange<AttributeHandle>) {
-    if case .known(let attributes) = place, !attributes.overlap(range) { return }
-    place = .unknown
-    done.formIntersection(.hash)
+    if case .known(let attributes) = location, !attributes.overlap(range) { return }
+    location = .unknown
+    completedSteps.formIntersection(.hash)
     clientFeatures = nil
   }
 
   // MARK: Tasks
 
   /// True if the hash must be read before a discovery.
-  var comesFirst: Bool { isHashExpected && running == nil && !done.contains(.hash) }
+  var comesFirst: Bool { isHashExpected && running == nil && !completedSteps.contains(.hash) }
 
   private mutating func noteExpectation() {
-    switch findings {
-    case .unread(let offered, let isAwaited): isHashExpected = isAwaited || offered != nil
+    switch databaseState {
+    case .unread(let cached, let isAwaited): isHashExpected = isAwaited || cached != nil
     case .read: isHashExpected = false
     }
   }
@@ -248,7 +251,7 @@ struct DatabaseCacheValidator {
   mutating func nextTask(at now: Instant) -> Task? {
     guard !isAtRest, running == nil, let step = nextStep else { return nil }
     if step.canWait {
-      guard now >= lastUse + Self.pause || completions >= Self.patience else { return nil }
+      guard now >= lastUse + Self.pause || completions >= Self.deferralLimit else { return nil }
       completions = 0
     }
     running = step
@@ -270,20 +273,22 @@ struct DatabaseCacheValidator {
   private mutating func settle() { isAtRest = nextStep == nil }
 
   private var nextStep: Step? {
-    if isHashAwaited, !done.contains(.hash) { return .readHash }
-    switch place {
+    if isHashAwaited, !completedSteps.contains(.hash) { return .readHash }
+    switch location {
     case .unknown, .none: return nil
     case .anywhere: return .findService
     case .inRange(let range): return .findAttributes(range)
     case .known(let attributes):
-      if attributes.databaseHash != nil, !hasHash, !done.contains(.hash) { return .readHash }
-      if attributes.configuration != nil, !done.contains(.subscription) { return .subscribe }
-      if attributes.serverSupportedFeatures != nil, !done.contains(.serverFeatures) { return .readServerFeatures }
-      if attributes.clientSupportedFeatures != nil, !done.contains(.clientFeatures) {
+      if attributes.databaseHash != nil, !hasHash, !completedSteps.contains(.hash) { return .readHash }
+      if attributes.configuration != nil, !completedSteps.contains(.subscription) { return .subscribe }
+      if attributes.serverSupportedFeatures != nil, !completedSteps.contains(.serverFeatures) {
+        return .readServerFeatures
+      }
+      if attributes.clientSupportedFeatures != nil, !completedSteps.contains(.clientFeatures) {
         return clientFeatures.map { .enableRobustCaching($0) } ?? .readClientFeatures
       }
-      if told != nil { return .findServicesAgain }
-      guard case .read(let validation) = findings, validation.needsProof || !validation.fresh.isEmpty else {
+      if reportedServices != nil { return .findServicesAgain }
+      guard case .read(let validation) = databaseState, validation.needsProof || !validation.unverified.isEmpty else {
         return nil
       }
       return .confirm
@@ -291,7 +296,7 @@ struct DatabaseCacheValidator {
   }
 
   private func task(of step: Step) -> Task? {
-    guard case .known(let attributes) = place else {
+    guard case .known(let attributes) = location else {
       switch step {
       case .findService: return .request(.discoverPrimaryService(GATTType.gattService))
       case .findAttributes(let range):
@@ -316,7 +321,7 @@ struct DatabaseCacheValidator {
   // MARK: Results
 
   /// Processes the result of a task.
-  mutating func advance(_ result: Result<GATTResponse, GATTError>) -> Finding {
+  mutating func advance(_ result: Result<GATTResponse, GATTError>) -> Outcome {
     guard let step = running else { return .nothing }
     defer { settle() }
     running = nil
@@ -324,36 +329,36 @@ struct DatabaseCacheValidator {
     switch step {
     case .findService:
       if case .services(let services)? = response, let service = services.first {
-        place = .inRange(service.range)
+        location = .inRange(service.range)
       } else {
-        place = .none
+        location = .none
       }
     case .findAttributes:
       guard case .descriptors(let found)? = response else {
-        place = .none
+        location = .none
         break
       }
       let attributes = GATTServiceAttributes(found)
-      place = .known(attributes)
+      location = .known(attributes)
       serviceChanged = attributes.serviceChanged ?? serviceChanged
     case .readHash: hashWasRead(response?.hash)
     case .subscribe:
-      done.insert(.subscription)
+      completedSteps.insert(.subscription)
     case .readServerFeatures:
-      done.insert(.serverFeatures)
+      completedSteps.insert(.serverFeatures)
       if case .value(let value)? = response { serverFeatures = value.isEmpty ? 0 : value[0] }
     case .readClientFeatures:
       if case .value(let value)? = response, let features = Self.robustCaching(value) {
         clientFeatures = features
       } else {
-        done.insert(.clientFeatures)
+        completedSteps.insert(.clientFeatures)
       }
-    case .enableRobustCaching: done.insert(.clientFeatures)
+    case .enableRobustCaching: completedSteps.insert(.clientFeatures)
     case .findServicesAgain:
-      defer { told = nil }
+      defer { reportedServices = nil }
       guard case .services(let services)? = response else { break }
       add(.services(services), from: .primaryServices)
-      guard let told, let range = Self.difference(told, services) else { break }
+      guard let reportedServices, let range = Self.difference(reportedServices, services) else { break }
       lookAgain(in: range)
       return .changed(range)
     case .confirm: return confirm(response?.hash)
@@ -382,43 +387,43 @@ struct DatabaseCacheValidator {
   private mutating func hashWasRead(_ new: ByteSlice?) {
     let known = cache
     guard let new else {
-      findings = .unread(offered: nil, isAwaited: false)
-      done.insert(.hash)
+      databaseState = .unread(cached: nil, isAwaited: false)
+      completedSteps.insert(.hash)
       return
     }
-    var validation = Validation(hash: new, needsProof: !done.contains(.subscription))
+    var validation = Validation(hash: new, needsProof: !completedSteps.contains(.subscription))
     if let known, known.hash == new {
       validation.confirmed = known
       validation.isFromCache = true
-      place = .known(known.attributes)
+      location = .known(known.attributes)
       serviceChanged = known.attributes.serviceChanged
     }
-    findings = .read(validation)
+    databaseState = .read(validation)
   }
 
-  private mutating func confirm(_ new: ByteSlice?) -> Finding {
-    guard case .read(var validation) = findings, let new, case .known(let attributes) = place else {
-      done.insert(.hash)
-      dropFindings()
+  private mutating func confirm(_ new: ByteSlice?) -> Outcome {
+    guard case .read(var validation) = databaseState, let new, case .known(let attributes) = location else {
+      completedSteps.insert(.hash)
+      dropDatabaseState()
       return .nothing
     }
     guard new == validation.hash else {
       mismatches += 1
       changed(1...AttributeHandle.max)
       if mismatches < Self.maximumMismatches {
-        findings = .read(Validation(hash: new, needsProof: true))
+        databaseState = .read(Validation(hash: new, needsProof: true))
       } else {
-        findings = .unread(offered: nil, isAwaited: false)
-        done.insert(.hash)
+        databaseState = .unread(cached: nil, isAwaited: false)
+        completedSteps.insert(.hash)
       }
       return .changed(1...AttributeHandle.max)
     }
     validation.needsProof = false
     var cache = validation.confirmed ?? GATTCache(hash: new, attributes: attributes)
-    for (discovery, response) in validation.fresh { cache.add(response, to: discovery) }
-    validation.fresh.removeAll()
+    for (discovery, response) in validation.unverified { cache.add(response, to: discovery) }
+    validation.unverified.removeAll()
     validation.confirmed = cache
-    findings = .read(validation)
+    databaseState = .read(validation)
     return .nothing
   }
 

@@ -51,7 +51,8 @@ package struct GATTBearer {
   /// Database Hash is unchanged.
   package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
 
-  /// Notes that the link is now encrypted with the key of a bond. The client does not cache what it found before.
+  /// Notes that the link is now encrypted with the key of a bond. The client does not cache results that it received
+  /// before.
   ///
   /// - Parameter cache: The cache of an earlier bonded link to the server.
   mutating func becameBonded(_ cache: GATTCache?, at now: Instant) {

@@ -6,7 +6,7 @@ struct GATTChangeAwareness {
     case aware
     case unaware
     /// The client has received Error 0x12 or has read the hash: its next request makes it change-aware.
-    case told
+    case informed
   }
 
   private var state: State
@@ -21,7 +21,7 @@ struct GATTChangeAwareness {
   mutating func changeConfirmed() { state = .aware }
 
   mutating func hashRead() {
-    if state == .unaware { state = .told }
+    if state == .unaware { state = .informed }
   }
 
   /// Processes a request with respect to change awareness. Returns false if the request must be answered with Error
@@ -29,12 +29,12 @@ struct GATTChangeAwareness {
   mutating func admits(_ request: ATT.PDU, isRobust: Bool) -> Bool {
     switch state {
     case .aware: return true
-    case .told:
+    case .informed:
       state = .aware
       return true
     case .unaware:
       guard isRobust, Self.reliesOnHandles(request) else { return true }
-      state = .told
+      state = .informed
       return false
     }
   }

@@ -170,7 +170,7 @@ struct GATTClient {
     }
   }
 
-  /// Adds the result of a request of the upper layer to the cache, which is validated from now on.
+  /// Passes the result of a discovery by the upper layer to the cache validation.
   private mutating func learn(_ response: GATTResponse, from discovery: DiscoveryProcedure.Goal?) {
     if let discovery, discovery.uuid == nil { watch.learned(response, from: discovery.target) }
     if case .services(let services) = response {
@@ -248,11 +248,11 @@ struct GATTClient {
 
   /// Handles notifications and indications; every indication is confirmed · Vol 3, Part F, 3.4.7.
   ///
-  /// The client also accepts Multiple Handle Value Notifications, although it does not claim to support them: a
-  /// server that sends them unasked can mean nothing else.
+  /// The client also accepts Multiple Handle Value Notifications, although it does not announce support for them: their
+  /// meaning is unambiguous.
   mutating func receiveValue(_ octets: ByteSlice, at now: Instant, context: inout GATTContext) {
     if isGuarded {
-      // The server is not authenticated, so its values are ignored. An indication is confirmed all the same.
+      // The server is not authenticated, so its values are ignored. Indications are still confirmed.
       if octets[0] == ATT.Opcode.handleValueIndication.rawValue { confirm() }
       return
     }
@@ -278,7 +278,7 @@ struct GATTClient {
 
   // MARK: Database changes
 
-  /// Evaluates an error for what it says about the database.
+  /// Updates the cache validation after an error that indicates a change of the database.
   private mutating func noteRefusal(
     _ code: ATT.ErrorCode, of procedure: GATTProcedure, _ owner: Owner, at now: Instant, _ context: inout GATTContext
   ) {
@@ -340,8 +340,8 @@ struct GATTClient {
     }
   }
 
-  /// Returns the step that replaces the one after the response to a stale request: the procedure sends no more
-  /// requests with the same handles, and a value is not assembled from parts of two attributes.
+  /// Returns the step that replaces `step` after the response to a stale request: the procedure sends no more requests
+  /// with the same handles, and a value is not assembled from parts of two attributes.
   private func stopped(_ step: GATTProcedure.Step, after procedure: GATTProcedure) -> GATTProcedure.Step {
     switch (procedure, step) {
     case (.prepareWrite, .request): return cancelWrite(.att(.databaseOutOfSync))
@@ -350,7 +350,7 @@ struct GATTClient {
     }
   }
 
-  /// Notes that the link is now encrypted with the key of a bond. The cache offered is also from a bonded link.
+  /// Notes that the link is now encrypted with the key of a bond. `cache` is from an earlier link with the same bond.
   mutating func becameBonded(_ cache: GATTCache?, at now: Instant, _ context: inout GATTContext) {
     watch.becameBonded(cache)
     startNext(at: now, &context)

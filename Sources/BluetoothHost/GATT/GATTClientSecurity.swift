@@ -18,7 +18,7 @@ extension GATTClient {
       return false
     }
     held = HeldRequest(token: token, request: request, code: code, demand: demand)
-    context.events.append(.securityWanted(demand))
+    context.events.append(.securityRequired(demand))
     return true
   }
 
@@ -57,7 +57,7 @@ extension GATTClient {
   mutating func wantEncryption(_ context: inout GATTContext) {
     guard !queue.isEmpty, !hasAskedForEncryption, context.closed == nil else { return }
     hasAskedForEncryption = true
-    context.events.append(.securityWanted(.encrypted))
+    context.events.append(.securityRequired(.encrypted))
   }
 
   /// Completes the held request with an error.

@@ -8,14 +8,13 @@ package enum GATTDatabaseError: Error, Hashable, Sendable {
   case unknownService(AttributeHandle)
   /// A value is longer than `ATT.maximumValueLength`, or has a length that its own definition forbids.
   case invalidValueLength
-  /// A descriptor that the database adds by itself, or a descriptor whose value or permissions the specification
-  /// forbids.
+  /// A descriptor that only the database may add, or a descriptor whose value or permissions the specification forbids.
   case invalidDescriptor(BluetoothUUID)
 }
 
 /// The addition and removal of services.
 extension GATTDatabase {
-  /// Adds a service after all existing ones; it uses a gap only if no handles are left after them.
+  /// Adds a service after all existing services, or in a gap between them if too few handles are left at the end.
   package mutating func add(_ service: GATTServiceDefinition) throws(GATTDatabaseError) -> GATTServicePlacement {
     var includes: [GATTAttribute] = []
     for declaration in service.includes {

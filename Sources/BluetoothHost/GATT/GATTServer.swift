@@ -39,7 +39,7 @@ struct GATTServer {
   }
 
   var pending: Pending?
-  /// The request that arrived while another one is pending.
+  /// The request that arrived while another request was pending.
   private var waiting: ByteSlice?
   private var responses: Deque<Response> = []
   private var exchangedMTU: UInt16?
@@ -47,7 +47,8 @@ struct GATTServer {
   var prepared: [GATTWritePart] = []
   var subscriptions = GATTSubscriptions()
   var features: GATTClientFeatures = []
-  /// The subscriptions from an earlier link's record that the client has not repeated on this one.
+  /// The subscriptions and features that were restored from an earlier link and that the client has not written on this
+  /// link.
   var inherited: Inheritance?
   var awareness = GATTChangeAwareness()
   var updates = GATTUpdateQueue()
@@ -136,9 +137,9 @@ struct GATTServer {
     return .exchangeMTUResponse(serverReceiveMTU: UInt16(context.maximumMTU))
   }
 
-  // MARK: Answers of the service above
+  // MARK: Answers of the upper layer
 
-  /// Requests an attribute's value from `offset` on of the upper layer.
+  /// Asks the upper layer for an attribute's value, starting at `offset`.
   mutating func ask(
     _ kind: Pending.Kind, _ opcode: ATT.Opcode, _ handle: AttributeHandle, offset: Int, _ context: inout GATTContext
   ) {

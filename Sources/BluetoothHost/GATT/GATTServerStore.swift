@@ -46,7 +46,7 @@ struct GATTServerStore {
   /// Stores the record of a client whose link has ended.
   mutating func keep(_ record: GATTClientRecord, of identity: DeviceAddress) { clients[identity] = record }
 
-  /// Removes what is known of a peer as client and as server.
+  /// Removes a peer's record as client and the cache of its database.
   mutating func forget(_ identity: DeviceAddress) {
     clients[identity] = nil
     caches.forget(identity)

@@ -125,7 +125,7 @@ extension GATTServer {
   ) {
     guard subscriptions[value] != subscription else { return }
     subscriptions.set(value, subscription, requirement)
-    // The host uses the subscription to Service Changed by itself.
+    // The subscription to Service Changed concerns only the host.
     if value != database.system.serviceChanged { context.events.append(.subscriptionChanged(value, subscription)) }
   }
 }

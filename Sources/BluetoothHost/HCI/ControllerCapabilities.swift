@@ -51,10 +51,10 @@ struct ControllerCapabilities {
 
   /// Returns the PHYs of `preferred` that this controller supports; nil: the controller supports only LE 1M, or none
   /// of them.
-  func wishes(for preferred: HCI.PHYs?) -> HCI.PHYs? {
+  func supportedPHYs(of preferred: HCI.PHYs?) -> HCI.PHYs? {
     guard let preferred, leFeatures.phys != .le1M else { return nil }
-    let wishes = preferred.intersection(leFeatures.phys)
-    return wishes.isEmpty ? nil : wishes
+    let phys = preferred.intersection(leFeatures.phys)
+    return phys.isEmpty ? nil : phys
   }
 }
 

@@ -34,7 +34,7 @@ struct ControllerDriver {
     /// The controller has failed: all of its state is lost. The host reports the end of all links and operations,
     /// including the command without an answer, and calls `recover`.
     case hasFailed(unanswered: CommandQueue.Entry?)
-    /// The controller does not answer a command that it can do without.
+    /// The controller has not answered a command that the host can do without.
     case isUnanswered(CommandQueue.Entry)
   }
 
@@ -50,7 +50,7 @@ struct ControllerDriver {
   private let advertisesWithExtendedCommands: Bool
   private var power = Power.off
   private var wantsPower = false
-  private var transport = TransportStanding.ready
+  private var transport = TransportState.ready
   private var recovery = Recovery()
   /// The number of consecutive commands without an answer.
   private var unansweredCommands = 0
@@ -188,8 +188,8 @@ struct ControllerDriver {
   }
 
   /// Discards all commands and packets, because the transport is down. The host has ended its links and operations.
-  mutating func transportWentDown(_ standing: TransportStanding, _ output: inout HostOutput) {
-    transport = standing
+  mutating func transportWentDown(_ state: TransportState, _ output: inout HostOutput) {
+    transport = state
     commands.removeAll()
     packets.removeAll()
     if wantsPower { becomeUnreachable(&output) } else { power = .off }
@@ -258,7 +258,7 @@ struct ControllerDriver {
       output.tell(.trouble(trouble))
       return .hasFailed(unanswered: unanswered)
     case .starting(let startup):
-      // These packets were in transit when the reset began.
+      // Packets that were in transit when the reset began may have caused this fault.
       if startup.isResetting, trouble.isOfTheMoment { return .none }
       output.tell(.trouble(trouble))
       tryAgain(&ownAddress, &output, at: now)
@@ -281,7 +281,7 @@ struct ControllerDriver {
     commands.removeAll()
     guard let attempt = recovery.failed(at: now) else {
       power = .failed
-      output.tell(.trouble(.givenUp))
+      output.tell(.trouble(.failed))
       output.tell(.powerChanged(.unsupported))
       return
     }
@@ -350,7 +350,8 @@ struct ControllerDriver {
   enum Fallback {
     /// The command ends as any other.
     case none
-    /// The host uses the legacy commands from now on. It forgets what it knew of advertising, scanning and connecting.
+    /// The host uses the legacy commands from now on, and forgets the controller's state of advertising, scanning and
+    /// connecting.
     case usesLegacyCommands
     /// The controller rejects legacy commands until it is reset.
     case needsReset(HostDiagnostic)
@@ -388,8 +389,8 @@ struct ControllerDriver {
 
 extension HCI.CommandCode {
   /// True if the answer to the command shows whether the controller has the extended commands. LE Set Advertising Set
-  /// Random Address belongs to no generation, but only controllers with extended commands know it. LE Remove
-  /// Advertising Set only tidies up.
+  /// Random Address is neither a legacy nor an extended command in `definition`, but only controllers with extended
+  /// commands support it. LE Remove Advertising Set is excluded, because the host can do without it.
   fileprivate var provesExtendedCommands: Bool {
     self == .leSetAdvertisingSetRandomAddress
       || self != .leRemoveAdvertisingSet && definition.generation == .extended

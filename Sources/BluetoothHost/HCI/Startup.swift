@@ -62,7 +62,7 @@ struct Startup {
     case .suggestedDataLength:
       facts.maximumDataLength.flatMap { ifSupported(.leWriteSuggestedDefaultDataLength($0)) }
     case .defaultPHY:
-      facts.wishes(for: preferredPHYs).flatMap {
+      facts.supportedPHYs(of: preferredPHYs).flatMap {
         ifSupported(.leSetDefaultPHY(HCI.PHYPreference(transmit: $0, receive: $0)))
       }
     case .randomAddress: address.flatMap { ifSupported(.leSetRandomAddress($0.value)) }

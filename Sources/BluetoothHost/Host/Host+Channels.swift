@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// LE credit based channels · Vol 3, Part A, 4.22 to 4.28. The host reports their events with `HostEvent.channel`.
 extension Host {
-  /// The dynamic SPSMs, which a device may assign by itself · Vol 3, Part A, 4.22.
+  /// The dynamic SPSMs, which each device may assign freely · Vol 3, Part A, 4.22.
   package static let dynamicSPSMs = ChannelListeners.dynamicSPSMs
 
   // MARK: Listeners
@@ -38,8 +38,9 @@ extension Host {
       }
       return
     }
-    let wish = ChannelWish(spsm: spsm, isEnhanced: isEnhanced, settings: settings, token: token, unanswered: 0)
-    table[index].open(wish, count: count, at: now)
+    let request = PendingChannelRequest(
+      spsm: spsm, isEnhanced: isEnhanced, settings: settings, token: token, unanswered: 0)
+    table[index].open(request, count: count, at: now)
     table[index].serve(&context, at: now)
     settle(at: now)
   }

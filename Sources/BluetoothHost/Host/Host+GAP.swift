@@ -115,7 +115,7 @@ extension Host {
     guard !context.nameDiscoveries.contains(address) else { return }
     let isLinked = table.all.contains { $0.link.peer == address && !$0.isHidden }
     context.nameDiscoveries.begin(
-      address, endsLink: !isLinked && !gap.initiator.wanted.contains(address), until: now + timeout)
+      address, endsLink: !isLinked && !gap.initiator.requestedDevices.contains(address), until: now + timeout)
     if !isLinked { gap.initiator.connect(to: address) }
     settle(at: now)
   }

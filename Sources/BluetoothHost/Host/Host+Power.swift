@@ -11,14 +11,14 @@ extension Host {
   /// Tells the host the state of its transport; a new host assumes `ready`. When the transport goes down, the host
   /// loses all links and operations, as after a failure of the controller; when it comes up, the host begins with a
   /// Reset.
-  package mutating func setTransport(_ standing: TransportStanding, at now: Instant) {
-    if standing == .ready {
+  package mutating func setTransport(_ state: TransportState, at now: Instant) {
+    if state == .ready {
       context.controller.transportCameUp(&gap.ownAddress, &context.output)
     } else {
       if context.controller.isOn { endEverything(unanswered: nil, at: now) }
       // These links were already being disconnected.
       table.forgetAll(&context)
-      context.controller.transportWentDown(standing, &context.output)
+      context.controller.transportWentDown(state, &context.output)
     }
     settle(at: now)
   }

@@ -10,10 +10,10 @@ extension Host {
     table.index(of: handle).map { table[$0].security.security } ?? .none
   }
 
-  /// Returns true if a link waits for a higher security level that this device requires, for a request of its own or
-  /// on demand of the upper layer.
+  /// Returns true if a link waits for a higher security level that this device requires, for a client request or
+  /// because the upper layer has demanded it.
   package func hasDemand(on handle: HCI.ConnectionHandle) -> Bool {
-    table.index(of: handle).map { table[$0].security.wanted != nil } ?? false
+    table.index(of: handle).map { table[$0].security.pendingDemand != nil } ?? false
   }
 
   /// Returns true if there is a bond with the peer of a link, whether or not the link uses its key.

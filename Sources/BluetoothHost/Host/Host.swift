@@ -47,7 +47,7 @@ package struct Host {
   /// True if the controller makes and resolves private addresses · Vol 6, Part B, 6.
   package var supportsPrivacy: Bool { context.controller.capabilities.leFeatures.contains(.llPrivacy) }
   /// The links that `connected` has reported, in the order of their creation.
-  package var links: [Link] { table.all.filter { $0.standing == .announced }.map(\.link) }
+  package var links: [Link] { table.all.filter { $0.visibility == .reported }.map(\.link) }
 
   // MARK: Packets and time
 

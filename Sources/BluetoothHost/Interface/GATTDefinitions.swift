@@ -19,19 +19,20 @@ package struct GATTServiceDefinition: Sendable {
 
 package struct GATTCharacteristicDefinition: Sendable {
   package var uuid: BluetoothUUID
-  /// The characteristic's properties. The database sets `extendedProperties` by itself if there are any.
+  /// The characteristic's properties. The database adds the Extended Properties bit if `extendedProperties` is not
+  /// empty.
   package var properties: CharacteristicProperties
   package var extendedProperties: GATTExtendedProperties
   package var permissions: AttributePermissions
   /// The minimum length of the encryption key for access to the value, 7 to 16 octets; 0: any.
   package var minimumKeySize: UInt8
-  /// The value that the database serves by itself; nil: the host forwards each read and write to the upper layer.
+  /// The value that the database stores and serves; nil: the host forwards each read and write to the upper layer.
   package var value: ByteSlice?
   /// The permitted lengths of the value in octets; the server rejects a write of another length.
   package var lengths: ClosedRange<Int>
   /// True if subscribing requires an encrypted link.
   package var subscriptionNeedsEncryption: Bool
-  /// The characteristic's descriptors, except those that the database adds by itself if required: Client and Server
+  /// The characteristic's descriptors, except those that the database adds automatically if required: Client and Server
   /// Characteristic Configuration, and Characteristic Extended Properties.
   package var descriptors: [GATTDescriptorDefinition]
 
@@ -53,10 +54,10 @@ package struct GATTCharacteristicDefinition: Sendable {
   }
 }
 
-/// The definition of a descriptor that the database does not add by itself.
+/// The definition of a descriptor, except the descriptors that the database adds automatically.
 package struct GATTDescriptorDefinition: Sendable {
   package enum Content: Sendable {
-    /// The value that the database serves by itself.
+    /// The value that the database stores and serves.
     case stored(ByteSlice)
     /// The host forwards each read and write to the upper layer.
     case dynamic

@@ -131,7 +131,7 @@ package enum GATTEvent: Hashable, Sendable {
   case servicesChanged(ClosedRange<AttributeHandle>)
   /// The server requires a higher security level for a request, which waits for `GATTBearer.securityChanged` or
   /// `securityFailed`. The host handles this event and does not report it to the upper layer.
-  case securityWanted(SecurityDemand)
+  case securityRequired(SecurityDemand)
   /// The sign counter was incremented for a signature that has not been sent yet. The host stores the counter and
   /// does not report this event to the upper layer.
   case signatureMade

@@ -29,7 +29,7 @@ package enum HostDiagnostic: Hashable, Sendable {
   /// The controller works again.
   case recovered
   /// The host has stopped using the controller until the user switches the host on again.
-  case givenUp
+  case failed
 }
 
 extension HostDiagnostic: CustomStringConvertible {
@@ -53,14 +53,14 @@ extension HostDiagnostic: CustomStringConvertible {
         ? "Resetting the controller, attempt \(attempt) of \(attempts)."
         : "Resetting the controller in \(Self.text(pause)), attempt \(attempt) of \(attempts)."
     case .recovered: "The controller works again."
-    case .givenUp: "The controller does not work. It stays unused until it is switched off and on."
+    case .failed: "The controller does not work. It stays unused until it is switched off and on."
     }
   }
 
   private static func text(_ span: TimeSpan) -> String { "\(span.nanoseconds / 1_000_000_000) s" }
 
   /// True if the fault leaves the user without a working controller.
-  package var isFatal: Bool { self == .givenUp }
+  package var isFatal: Bool { self == .failed }
 
   /// True if packets that were in transit when a reset began may have caused the fault.
   var isOfTheMoment: Bool {

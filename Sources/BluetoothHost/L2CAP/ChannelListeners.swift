@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The SPSMs that peers may open channels to.
 struct ChannelListeners {
-  /// The dynamic SPSMs, which a device may assign by itself · Vol 3, Part A, 4.22.
+  /// The dynamic SPSMs, which each device may assign freely · Vol 3, Part A, 4.22.
   static let dynamicSPSMs: ClosedRange<UInt16> = 0x0080...0x00FF
   /// The SPSM of Enhanced ATT, which this host does not support · Vol 3, Part G, 5.3.
   private static let enhancedATT: UInt16 = 0x0027

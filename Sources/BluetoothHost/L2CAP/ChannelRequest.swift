@@ -15,7 +15,7 @@ struct ChannelRequest {
   /// peer's room for answers is limited.
   static let maximumSent = 8
   /// The wait after a pending response, and the maximum total wait · Vol 3, Part A, 6.2.2: ERTX.
-  private static let patience = TimeSpan.seconds(60)
+  private static let extendedTimeout = TimeSpan.seconds(60)
   private static let longest = TimeSpan.seconds(300)
 
   let identifier: UInt8
@@ -51,7 +51,7 @@ struct ChannelRequest {
 
   /// Extends the wait after the peer has announced a later response.
   mutating func prolong(at now: Instant) {
-    if !isLapsed { until = min(now + Self.patience, latest) }
+    if !isLapsed { until = min(now + Self.extendedTimeout, latest) }
   }
 
   mutating func lapse(at now: Instant) {

@@ -20,7 +20,7 @@ struct CreditChannel {
     case tooManyCredits
   }
 
-  enum Standing: Hashable {
+  enum State: Hashable {
     /// The request has been made but not answered; a timeout does not exclude a late response.
     case opening
     case open
@@ -40,7 +40,7 @@ struct CreditChannel {
   let isEnhanced: Bool
   /// True if the peer has opened the channel.
   let isIncoming: Bool
-  private(set) var standing = Standing.opening
+  private(set) var state = State.opening
 
   // The receive limits of this side
   private(set) var receiveMTU: Int
@@ -56,8 +56,7 @@ struct CreditChannel {
   private(set) var granted: Int
   /// The number of credits that can be returned to the peer.
   private var returnable = 0
-  /// The SDU in reassembly, in a single buffer: a peer that sends the SDU octet by octet occupies no more memory than
-  /// one that does not.
+  /// The SDU in reassembly. It has a single buffer, so the size of the peer's K-frames does not affect the memory use.
   private var assembly: ByteCollector?
   /// The number of SDUs that the owner has not acknowledged. Each holds one credit, and at most the buffer of one
   /// K-frame or one SDU.
@@ -94,7 +93,7 @@ struct CreditChannel {
   /// Opens the channel after the peer has opened its end.
   mutating func open(remote: L2CAP.ChannelID, _ parameters: L2CAP.CreditParameters) {
     self.remote = remote
-    standing = .open
+    state = .open
     setLimits(mtu: parameters.mtu, mps: parameters.mps)
     credits = Int(parameters.initialCredits)
   }
@@ -104,7 +103,7 @@ struct CreditChannel {
   /// - Parameter remote: The peer's end of a channel that was never open on this side.
   mutating func beginClosing(remote: L2CAP.ChannelID? = nil) {
     if let remote { self.remote = remote }
-    standing = .closing
+    state = .closing
     assembly = nil
     queue.removeAll()
   }
@@ -113,7 +112,7 @@ struct CreditChannel {
   mutating func endWhenSent() { endsWhenSent = true }
 
   /// True if the channel must be closed now because all queued SDUs have been sent.
-  var isAtEnd: Bool { endsWhenSent && queue.isEmpty && standing == .open }
+  var isAtEnd: Bool { endsWhenSent && queue.isEmpty && state == .open }
 
   /// Sets the receive limits of the peer.
   mutating func setLimits(mtu: UInt16, mps: UInt16) {
@@ -123,7 +122,7 @@ struct CreditChannel {
 
   // MARK: Reconfiguration · 4.27
 
-  var canReconfigure: Bool { standing == .open && isEnhanced && !isReconfiguring }
+  var canReconfigure: Bool { state == .open && isEnhanced && !isReconfiguring }
 
   /// Records the receive limits of a reconfiguration request to the peer.
   mutating func offerLimits(mtu: UInt16, mps: UInt16) {
@@ -188,7 +187,7 @@ struct CreditChannel {
   }
 
   /// True if credits must be sent to the peer now.
-  var owesCredits: Bool { returnable > 0 && granted * 2 <= window && standing == .open }
+  var owesCredits: Bool { returnable > 0 && granted * 2 <= window && state == .open }
 
   /// Returns all credits to send to the peer now, and counts them as granted; nil: none.
   mutating func takeCredits() -> UInt16? {
@@ -210,12 +209,12 @@ struct CreditChannel {
 
   /// Queues an SDU of 1 to `sendMTU` octets. Returns false if the queue is full or the SDU does not fit.
   mutating func send(_ sdu: ByteSlice) -> Bool {
-    guard standing == .open, hasRoom, !endsWhenSent, 1...max(1, sendMTU) ~= sdu.count else { return false }
+    guard state == .open, hasRoom, !endsWhenSent, 1...max(1, sendMTU) ~= sdu.count else { return false }
     queue.append(sdu)
     return true
   }
 
-  var hasFrame: Bool { standing == .open && credits > 0 && !queue.isEmpty }
+  var hasFrame: Bool { state == .open && credits > 0 && !queue.isEmpty }
 
   /// Returns the next K-frame; nil: nothing is queued, or there are no credits.
   mutating func takeFrame(pool: PacketPool) -> ByteSlice? {

@@ -26,7 +26,7 @@ struct CreditChannels {
   /// True if K-frames may have to be sent.
   var hasFrames = false
   /// The index of the channel that sends next; `creditTurn` is that of the channel that returns credits next.
-  private var turn = 0
+  private var nextChannel = 0
   private var creditTurn = 0
   /// The local channel identifier that was assigned last.
   private var lastID = localIDs.upperBound
@@ -92,13 +92,13 @@ struct CreditChannels {
   }
 
   mutating func close(_ id: L2CAP.ChannelID, identifiers: inout SignalIdentifiers, at now: Instant) {
-    guard let index = index(local: id), channels[index].standing == .open else { return }
+    guard let index = index(local: id), channels[index].state == .open else { return }
     disconnect(index, &identifiers, at: now)
   }
 
   /// Closes a channel when all its queued SDUs have been sent.
   mutating func closeWhenSent(_ id: L2CAP.ChannelID) {
-    guard let index = index(local: id), channels[index].standing == .open else { return }
+    guard let index = index(local: id), channels[index].state == .open else { return }
     channels[index].endWhenSent()
     if channels[index].isAtEnd { owesSignals = true }
   }
@@ -107,7 +107,7 @@ struct CreditChannels {
   mutating func closeAll(spsm: UInt16, identifiers: inout SignalIdentifiers, at now: Instant) {
     for index in channels.indices
     where channels[index].spsm == spsm && channels[index].isIncoming
-      && channels[index].standing == .open
+      && channels[index].state == .open
     {
       disconnect(index, &identifiers, at: now)
     }
@@ -185,8 +185,8 @@ struct CreditChannels {
     _ payload: ByteSlice, on id: L2CAP.ChannelID, pool: PacketPool, identifiers: inout SignalIdentifiers,
     at now: Instant
   ) -> Bool {
-    guard let index = index(local: id), channels[index].standing != .opening else { return false }
-    guard channels[index].standing == .open else { return true }
+    guard let index = index(local: id), channels[index].state != .opening else { return false }
+    guard channels[index].state == .open else { return true }
     do throws(CreditChannel.Violation) {
       if let sdu = try channels[index].receive(payload, pool: pool) { events.append(.received(id, sdu)) }
       if channels[index].owesCredits { owesSignals = true }
@@ -214,7 +214,7 @@ struct CreditChannels {
       hasFrames = true
       return true
     }
-    if channels[index].standing == .open, !channels[index].hasRoom { isWaited.insert(id) }
+    if channels[index].state == .open, !channels[index].hasRoom { isWaited.insert(id) }
     return false
   }
 
@@ -222,9 +222,9 @@ struct CreditChannels {
   mutating func takeFrame(pool: PacketPool) -> ByteSlice? {
     guard hasFrames else { return nil }
     for offset in channels.indices {
-      let index = (turn + offset) % channels.count
+      let index = (nextChannel + offset) % channels.count
       guard let frame = channels[index].takeFrame(pool: pool) else { continue }
-      turn = index + 1
+      nextChannel = index + 1
       if channels[index].isAtEnd { owesSignals = true }
       if !isWaited.isEmpty, channels[index].hasRoom, isWaited.remove(channels[index].local) != nil {
         events.append(.hasRoom(channels[index].local))
@@ -260,7 +260,7 @@ struct CreditChannels {
 
   mutating func remove(at index: Int, _ identifiers: inout SignalIdentifiers) {
     let local = channels.remove(at: index).local
-    if turn > index { turn -= 1 }
+    if nextChannel > index { nextChannel -= 1 }
     if creditTurn > index { creditTurn -= 1 }
     forget(local, &identifiers)
   }

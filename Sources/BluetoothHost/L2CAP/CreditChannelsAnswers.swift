@@ -69,8 +69,8 @@ extension CreditChannels {
       guard destination.isDynamic, self.index(remote: destination) == nil else {
         remove(at: index, &identifiers)
         fail(.invalidAnswer)
-        // The other channel with this identifier is unreliable, too · 4.23, 4.26.
-        if let other = self.index(remote: destination), channels[other].standing == .open {
+        // Disconnect the other channel with this identifier, too · 4.23, 4.26.
+        if let other = self.index(remote: destination), channels[other].state == .open {
           disconnect(other, &identifiers, at: now)
         }
         continue
@@ -115,7 +115,7 @@ extension CreditChannels {
       }
     case .reconfigure(let ids, _, _):
       for index in ids.compactMap({ index(local: $0) }) {
-        // A peer that does not know the request has not agreed; a silent peer may have.
+        // A peer that rejects the request as unknown has not agreed; a peer that does not respond may have agreed.
         if error == .timeout { channels[index].loseOffer() } else { channels[index].dropOffer() }
       }
       if !ids.isEmpty { events.append(.reconfigurationFailed(ids, error == .timeout ? .timeout : .notUnderstood)) }
@@ -125,12 +125,12 @@ extension CreditChannels {
 }
 
 extension L2CAP.ConnectionResult {
-  /// True if some of the requested channels may have been opened all the same · 4.26.
+  /// True if the peer may have opened some of the requested channels in spite of this result · 4.26.
   fileprivate var refusesSome: Bool {
     self == .noResources || self == .invalidSourceCID || self == .sourceCIDAlreadyAllocated
   }
 
-  /// True if the final response is still to come · 4.26.
+  /// True if the final response follows later · 4.26.
   fileprivate var isPending: Bool {
     self == .pending || self == .authenticationPending || self == .authorizationPending
   }

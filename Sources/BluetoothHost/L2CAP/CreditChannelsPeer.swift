@@ -18,7 +18,7 @@ extension CreditChannels {
       return .creditBasedReconfigureResponse(reconfigure(Array(destinations), mtu: mtu, mps: mps))
     case .disconnectionRequest(let destination, let source): return disconnected(destination, source, &identifiers)
     case .flowControlCreditIndication(let remote, let credits):
-      guard let index = index(remote: remote), channels[index].standing == .open else { return nil }
+      guard let index = index(remote: remote), channels[index].state == .open else { return nil }
       do throws(CreditChannel.Violation) {
         try channels[index].receiveCredits(credits)
         hasFrames = true
@@ -116,7 +116,7 @@ extension CreditChannels {
   private mutating func reconfigure(_ remotes: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16) -> L2CAP.ReconfigureResult {
     var chosen: [Int] = []
     for remote in remotes {
-      guard let index = index(remote: remote), channels[index].standing == .open, channels[index].isEnhanced,
+      guard let index = index(remote: remote), channels[index].state == .open, channels[index].isEnhanced,
         !chosen.contains(index)
       else { return .invalidDestinationCID }
       chosen.append(index)
@@ -139,14 +139,14 @@ extension CreditChannels {
   private mutating func disconnected(
     _ destination: L2CAP.ChannelID, _ source: L2CAP.ChannelID, _ identifiers: inout SignalIdentifiers
   ) -> L2CAP.SignalContent? {
-    guard let index = index(local: destination), channels[index].standing != .opening else {
+    guard let index = index(local: destination), channels[index].state != .opening else {
       return .commandReject(.invalidCID(local: destination, remote: source))
     }
     // A request with the right destination and a wrong source gets no response · 4.6.
     guard channels[index].remote == source else { return nil }
-    let isTold = channels[index].standing == .open
+    let isReported = channels[index].state == .open
     remove(at: index, &identifiers)
-    if isTold { events.append(.closed(destination)) }
+    if isReported { events.append(.closed(destination)) }
     return .disconnectionResponse(destination: destination, source: source)
   }
 }

@@ -36,15 +36,16 @@ extension HostLink {
   // MARK: Requests
 
   /// Requests channels of the peer and records the app's request.
-  mutating func open(_ wish: ChannelWish, count: Int, at now: Instant) {
-    var wish = wish
-    wish.unanswered = CreditChannels.possibleCount(count, isEnhanced: wish.isEnhanced)
-    (wish.refused, wish.refusal, wish.demand) = (0, nil, nil)
-    wish.security = bearer.security
-    channelWishes.add(wish)
+  mutating func open(_ request: PendingChannelRequest, count: Int, at now: Instant) {
+    var request = request
+    request.unanswered = CreditChannels.possibleCount(count, isEnhanced: request.isEnhanced)
+    (request.refused, request.refusal, request.demand) = (0, nil, nil)
+    request.security = bearer.security
+    channelRequests.add(request)
     withChannels {
       $0.open(
-        spsm: wish.spsm, count: count, isEnhanced: wish.isEnhanced, wish.settings, token: wish.token, identifiers: &$1,
+        spsm: request.spsm, count: count, isEnhanced: request.isEnhanced, request.settings, token: request.token,
+        identifiers: &$1,
         at: now)
     }
   }
@@ -52,7 +53,7 @@ extension HostLink {
   /// Reports an event of the channels, unless it is a refusal that a higher security level may overcome. Then the host
   /// raises the security of the link.
   mutating func report(_ event: ChannelEvent, _ context: inout HostContext, at now: Instant) {
-    let (effect, demand) = channelWishes.take(event)
+    let (effect, demand) = channelRequests.take(event)
     if let demand { secure(demand, &context, at: now) }
     if case .isReported = effect { context.output.tell(.channel(link.handle, event)) }
   }

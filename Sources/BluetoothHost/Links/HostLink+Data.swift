@@ -52,7 +52,7 @@ extension HostLink {
   /// earlier that the link exists · Vol 6, Part B, 4.5.2.
   @inline(__always)
   mutating func heardFromPeer(_ context: inout HostContext) {
-    if standing == .unproven { announce(&context) }
+    if visibility == .provisional { reportConnected(&context) }
   }
 
   // MARK: To the controller
@@ -87,7 +87,7 @@ extension HostLink {
   private mutating func report(_ context: inout HostContext, at now: Instant) {
     let handle = link.handle
     while bearer.hasEvents, let event = bearer.takeEvent() {
-      if case .securityWanted(let demand) = event {
+      if case .securityRequired(let demand) = event {
         secure(demand, &context, at: now)
       } else if case .signatureMade = event {
         keepCounters(&context)
@@ -105,7 +105,7 @@ extension HostLink {
 
   // MARK: Time
 
-  /// Handles the timers of the link; the host checks by itself whether its end is overdue.
+  /// Handles the timers of the link, except the time limit for its end: see `LinkTable.endOverdueLinks`.
   mutating func timeReached(_ context: inout HostContext, at now: Instant) {
     if let due = parameterUpdates.deadline, due <= now { requestDueUpdate(&context, at: now) }
     bearer.timeReached(now)

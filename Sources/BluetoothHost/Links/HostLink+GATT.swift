@@ -6,8 +6,8 @@ extension HostLink {
 
   /// Reports the link and restores the state of a bonded client. The client's record stays in place: if several links
   /// have the same identity, the client's link is not known yet.
-  mutating func announce(_ context: inout HostContext) {
-    standing = .announced
+  mutating func reportConnected(_ context: inout HostContext) {
+    visibility = .reported
     context.output.tell(.connected(link))
     guard let record = context.server.clientRecord(of: identity) else { return }
     bearer.restore(record, database: &context.server.database)

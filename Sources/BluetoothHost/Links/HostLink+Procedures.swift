@@ -4,7 +4,7 @@ import BluetoothWire
 ///
 /// These procedures do not delay data: the link layer runs them beside its data traffic.
 extension HostLink {
-  /// Begins a new link with what the host knows of its peer. A link that the host does not want is disconnected.
+  /// Initializes a new link with the stored data about its peer, or disconnects the link if the host does not want it.
   mutating func begin(
     _ values: HCI.ConnectionValues, isWanted: Bool, _ context: inout HostContext, at now: Instant
   ) {
@@ -34,7 +34,7 @@ extension HostLink {
     {
       context.controller.append(.leSetDataLength(link.handle, length), for: .other)
     }
-    if context.controller.capabilities.wishes(for: context.configuration.preferredPHYs) != nil,
+    if context.controller.capabilities.supportedPHYs(of: context.configuration.preferredPHYs) != nil,
       context.controller.capabilities.supports(.leSetPHY)
     {
       readRemoteFeatures(&context)
@@ -57,11 +57,11 @@ extension HostLink {
       perform(parameterUpdates.request(parameters, on: updatePath(&context)), &context, at: now)
     }
     guard link.role == .central, !isHidden, let features, context.controller.capabilities.supports(.leSetPHY),
-      let wishes = context.controller.capabilities.wishes(for: context.configuration.preferredPHYs),
+      let phys = context.controller.capabilities.supportedPHYs(of: context.configuration.preferredPHYs),
       // If LE 1M is the only PHY in common, there is nothing to request.
-      !wishes.intersection(features.phys).subtracting(.le1M).isEmpty
+      !phys.intersection(features.phys).subtracting(.le1M).isEmpty
     else { return }
-    let preference = HCI.PHYPreference(transmit: wishes, receive: wishes)
+    let preference = HCI.PHYPreference(transmit: phys, receive: phys)
     context.controller.append(.leSetPHY(link.handle, preference, options: 0), for: .other)
   }
 
@@ -87,7 +87,7 @@ extension HostLink {
 
   /// Requests connection parameters as peripheral, as soon as GAP permits it · Vol 3, Part C, 9.3.12.
   mutating func requestUpdate(_ parameters: ConnectionParameters, _ context: inout HostContext, at now: Instant) {
-    parameterUpdates.postpone(ParameterWish(parameters, beginning: beginning, lastData: lastData, at: now))
+    parameterUpdates.postpone(PostponedParameterRequest(parameters, beginning: beginning, lastData: lastData, at: now))
     requestDueUpdate(&context, at: now)
   }
 

@@ -1,7 +1,7 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The connection of a link's Security Manager with the controller and with the bonds.
+/// The interface of a link's Security Manager to the controller and to the bonds.
 extension HostLink {
   // MARK: Bonds
 
@@ -20,7 +20,7 @@ extension HostLink {
     bearer.signatureMaker = bond.signatureMaker
   }
 
-  /// Ends the link because its bond has been removed. Everything else that is received on it is discarded.
+  /// Ends the link because its bond has been removed. The host discards all further data from the peer.
   mutating func bondRemoved(_ context: inout HostContext, at now: Instant) {
     bond = nil
     security.setBond(nil)
@@ -34,22 +34,22 @@ extension HostLink {
   mutating func endSecurity(_ context: inout HostContext, at now: Instant) {
     security.linkEnded(at: now, &context.security.context)
     while let event = security.takeEvent() {
-      if standing == .announced { context.output.tell(.security(link.handle, event)) }
+      if visibility == .reported { context.output.tell(.security(link.handle, event)) }
     }
     keepCounters(&context)
   }
 
-  /// Stores the sign counter after a signed write. The first 32 writes of a link are stored immediately; of a flood
-  /// every 32nd is, because storing may cost more than the peer's sending. If this process ended abruptly, an
-  /// attacker could replay at most that many.
+  /// Stores the sign counter after a signed write: after each of the first 32 writes on a link, then after every 32nd
+  /// write, because a peer may send faster than the counter can be stored. If this process ends abruptly, an attacker
+  /// can replay fewer than 32 writes.
   mutating func signedWriteReceived(_ context: inout HostContext) {
     signedWrites &+= 1
     if signedWrites <= 32 || signedWrites.isMultiple(of: 32) { keepCounters(&context) }
   }
 
   /// Stores the link's sign counters with its bond: the counter of a received signature before the write is reported,
-  /// except in a flood; the counter of an own signature before it is sent. Of several links to one peer the highest
-  /// counter counts.
+  /// except in a flood; the counter of this device's signature before the write is sent. If there are several links to
+  /// one peer, the highest counter is stored.
   mutating func keepCounters(_ context: inout HostContext) {
     guard let identity = bond, var bond = context.security.bonds[identity] else { return }
     let former = bond
@@ -68,7 +68,7 @@ extension HostLink {
   mutating func secure(_ demand: SecurityDemand, _ context: inout HostContext, at now: Instant) {
     guard !isDisconnecting else {
       bearer.securityFailed(at: now)
-      channelWishes.refuse(on: link.handle, &context.output)
+      channelRequests.refuse(on: link.handle, &context.output)
       serve(&context, at: now)
       return
     }
@@ -102,7 +102,7 @@ extension HostLink {
     }
   }
 
-  /// Handles the end of encryption, or of a key refresh · Vol 4, Part E, 7.7.8, 7.7.39.
+  /// Handles Encryption Change or Encryption Key Refresh Complete · Vol 4, Part E, 7.7.8, 7.7.39.
   mutating func encryptionChanged(
     _ status: HCI.ErrorCode, isEncrypted: Bool, _ context: inout HostContext, at now: Instant
   ) {
@@ -152,7 +152,7 @@ extension HostLink {
       return
     case .failed:
       bearer.securityFailed(at: now)
-      channelWishes.refuse(on: link.handle, &context.output)
+      channelRequests.refuse(on: link.handle, &context.output)
     case .paired(let outcome):
       if let bond = outcome.bond { keep(bond, replacesUnproven: outcome.replacesUnproven, &context) }
       context.output.tell(.security(link.handle, event))
@@ -163,7 +163,7 @@ extension HostLink {
     context.output.tell(.security(link.handle, event))
   }
 
-  /// Passes the security of the link to its bearer. On a link that becomes bonded, the client excludes what it found
+  /// Passes the security of the link to its bearer. On a link that becomes bonded, the client excludes results received
   /// without encryption from the cache before it sends further requests.
   private mutating func tellBearer(
     _ security: LinkSecurity, resumes: Bool, _ context: inout HostContext, at now: Instant
@@ -175,13 +175,13 @@ extension HostLink {
     }
     bearer.securityChanged(security, resumes: resumes, at: now)
     guard resumes else { return }
-    for wish in channelWishes.takeSatisfied(by: bearer.security) { open(wish, count: wish.refused, at: now) }
+    for request in channelRequests.takeSatisfied(by: bearer.security) { open(request, count: request.refused, at: now) }
   }
 
   /// Stores a new bond, which may replace an old one.
   ///
-  /// - Parameter replacesUnproven: True if the new bond may belong to another device than the former one, so that what
-  ///   the former one has left of the peer as client and as server is removed.
+  /// - Parameter replacesUnproven: True if the new bond may belong to a different device than the former bond. The
+  ///   stored subscriptions and the cached database of the former device are then removed.
   private mutating func keep(_ bond: Bond, replacesUnproven: Bool, _ context: inout HostContext) {
     if replacesUnproven {
       context.server.forget(bond.identity)

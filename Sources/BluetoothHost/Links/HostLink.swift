@@ -16,7 +16,7 @@ struct HostLink {
   private var rest = ByteSlice()
   private var isFirstPart = true
   /// The number of ACL packets in the controller that are not completed.
-  private(set) var outstanding = 0
+  private(set) var packetsInController = 0
   /// True if the link may have data to send; false only if no data can be sent now.
   private(set) var isReady = false
   private var ending = Ending.none
@@ -29,31 +29,31 @@ struct HostLink {
   var lastData: Instant
   /// True if the link has received data or completed packets since the last check.
   var hasShownLife = true
-  var standing: Standing
+  var visibility: Visibility
   /// The link's Security Manager: pairing and encryption.
   var security: SecurityManager
   /// The identity address of the bonded peer; nil: there is no bond.
   var bond: DeviceAddress?
   /// The requests for channels that are not completed.
-  var channelWishes = ChannelWishes()
+  var channelRequests = PendingChannelRequests()
   /// The number of signed writes received.
   var signedWrites: UInt32 = 0
 
   /// The progress of a disconnection by this host.
   private enum Ending {
-    /// The host has not requested it.
+    /// The host has not requested a disconnection.
     case none
     case requested
-    /// The controller has accepted it, and the link must have ended by the given time.
+    /// The controller has accepted the disconnection; the link must end by the given time.
     case accepted(until: Instant)
   }
 
   /// The visibility of a link to the upper layer.
-  enum Standing {
+  enum Visibility {
     /// Not reported yet: this device has sent CONNECT_IND, and the peer has not answered so far.
-    case unproven
+    case provisional
     /// Reported as connected.
-    case announced
+    case reported
     /// Hidden: established after the attempt was cancelled, or still there while the host is shutting down.
     case hidden
   }
@@ -62,18 +62,19 @@ struct HostLink {
   private static let maximumFrames = 16
 
   init(
-    _ link: Link, _ security: SecurityManager, maximumMTU: Int, standing: Standing, at now: Instant, pool: PacketPool
+    _ link: Link, _ security: SecurityManager, maximumMTU: Int, visibility: Visibility, at now: Instant,
+    pool: PacketPool
   ) {
     self.link = link
     beginning = now
     lastData = now
     self.security = security
-    self.standing = standing
+    self.visibility = visibility
     bearer = GATTBearer(role: link.role, maximumMTU: maximumMTU, pool: pool)
     signalling = SignallingChannel(role: link.role)
   }
 
-  var isHidden: Bool { standing == .hidden }
+  var isHidden: Bool { visibility == .hidden }
 
   /// True if the host has requested the disconnection.
   var isDisconnecting: Bool {
@@ -122,8 +123,8 @@ struct HostLink {
     context.controller.append(.disconnect(link.handle, reason: reason), for: .disconnect(link.handle))
   }
 
-  /// Notes that the controller has accepted the disconnection. The link ends no later than its supervision timeout
-  /// · Vol 6, Part B, 5.1.6. Some controllers never report that, so the host sets a time limit of its own.
+  /// Notes that the controller has accepted the disconnection. The link ends no later than its supervision timeout ·
+  /// Vol 6, Part B, 5.1.6. Some controllers never report this end, so the host sets a time limit.
   mutating func disconnectAccepted(at now: Instant) {
     ending = .accepted(until: now + supervisionTimeout + ControllerDriver.shutdownTime)
   }
@@ -158,13 +159,13 @@ struct HostLink {
   mutating func append(security frame: ByteSlice) { frames.append(frame) }
 
   /// Notes that the controller has taken a packet.
-  mutating func packetSent() { outstanding += 1 }
+  mutating func packetSent() { packetsInController += 1 }
 
   /// Notes that the controller has completed packets. Returns their number: a controller cannot complete more packets
   /// than it had.
   mutating func packetsCompleted(_ count: Int) -> Int {
-    let completed = min(count, outstanding)
-    outstanding -= completed
+    let completed = min(count, packetsInController)
+    packetsInController -= completed
     return completed
   }
 

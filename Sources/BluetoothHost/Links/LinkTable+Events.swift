@@ -75,7 +75,7 @@ extension LinkTable {
     self[index].longTermKeyRequested(random: random, diversifier: diversifier, &context)
   }
 
-  /// Handles the end of encryption, or of a key refresh.
+  /// Handles Encryption Change or Encryption Key Refresh Complete.
   mutating func encryptionChanged(
     _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, isEncrypted: Bool, _ context: inout HostContext,
     at now: Instant
@@ -110,7 +110,7 @@ extension LinkTable {
   /// Hides and disconnects the link to this device that has not been reported yet.
   mutating func cancelUnprovenLink(to address: DeviceAddress, _ context: inout HostContext) {
     guard let index = unprovenLink(to: address) else { return }
-    self[index].standing = .hidden
+    self[index].visibility = .hidden
     self[index].disconnect(.remoteUserTerminatedConnection, &context)
   }
 
@@ -154,11 +154,11 @@ extension LinkTable {
       case .usesLink(let handle): if index(of: handle) == nil { endNameDiscovery(discovery, &context) }
       case .waitsForLink(let address):
         if let position = all.firstIndex(where: {
-          $0.link.peer == address && $0.standing == .announced && !$0.isDisconnecting
+          $0.link.peer == address && $0.visibility == .reported && !$0.isDisconnecting
         }) {
           let request = context.nameDiscoveries.linkIsThere(discovery, all[position].link.handle)
           all[position].request(request, token: NameDiscoveries.token, &context, at: now)
-        } else if !gap.initiator.wanted.contains(address), !all.contains(where: { $0.link.peer == address }) {
+        } else if !gap.initiator.requestedDevices.contains(address), !all.contains(where: { $0.link.peer == address }) {
           endNameDiscovery(discovery, &context)
         } else if context.nameDiscoveries.isOverdue(discovery, at: now) {
           if context.nameDiscoveries.endsLink(discovery) {

@@ -26,14 +26,15 @@ extension LinkTable {
     let isWanted = gap.linkCameAbout(role, with: peer, heard: heard, &context, at: now)
     let link = Link(handle: complete.handle, role: role, peer: peer)
     let (local, remote) = (complete.localResolvablePrivateAddress, complete.peerResolvablePrivateAddress)
-    // The Security Manager takes the addresses that were used on the air. The event contains the unresolved address of
-    // the peer if this host has resolved it by itself.
+    // The Security Manager takes the addresses that were used on the air. If the host and not the controller has
+    // resolved the peer's address, the event contains the unresolved address.
     let manager = SecurityManager(
       role: role, own: local == 0 ? gap.addressOnAir(&context) : DeviceAddress(local, .random),
       peer: remote == 0 ? heard : DeviceAddress(remote, .random))
     all.append(
       HostLink(
-        link, manager, maximumMTU: context.configuration.maximumMTU, standing: isWanted ? .unproven : .hidden, at: now,
+        link, manager, maximumMTU: context.configuration.maximumMTU, visibility: isWanted ? .provisional : .hidden,
+        at: now,
         pool: context.pool))
     check.begin(at: now)
     all[all.count - 1].begin(complete.values, isWanted: isWanted, &context, at: now)
@@ -64,14 +65,15 @@ extension LinkTable {
     link.keepGATTState(&context)
     context.controller.linkEnded(handle, &context.output)
     // The controller discards its packets for this link without completing them · Vol 4, Part E, 4.3.
-    outstanding -= link.outstanding
-    // With any other reason, the link existed and ended before the peer sent anything.
-    let goesOn = link.standing == .unproven && reason == .connectionFailedToBeEstablished
+    packetsInController -= link.packetsInController
+    // For Connection Failed to be Established, the peer never answered, so the host connects again. With any other
+    // reason, the link existed and ended before the peer sent anything.
+    let goesOn = link.visibility == .provisional && reason == .connectionFailedToBeEstablished
     gap.linkEnded(with: link.link.peer, goesOn: goesOn)
-    switch link.standing {
+    switch link.visibility {
     case .hidden: break
-    case .announced: context.output.tell(.disconnected(handle, reason))
-    case .unproven:
+    case .reported: context.output.tell(.disconnected(handle, reason))
+    case .provisional:
       if !goesOn {
         context.output.tell(.connected(link.link))
         context.output.tell(.disconnected(handle, reason))
@@ -84,10 +86,10 @@ extension LinkTable {
   mutating func shutDown(_ context: inout HostContext) {
     for position in all.indices where !all[position].isHidden {
       let handle = all[position].link.handle
-      if all[position].standing == .announced {
+      if all[position].visibility == .reported {
         context.output.tell(.disconnected(handle, .connectionTerminatedByLocalHost))
       }
-      all[position].standing = .hidden
+      all[position].visibility = .hidden
       context.controller.append(.disconnect(handle, reason: .remoteDeviceTerminatedPowerOff), for: .other)
     }
   }
@@ -97,9 +99,9 @@ extension LinkTable {
     for position in all.indices {
       all[position].endSecurity(&context, at: now)
       let link = all[position].link
-      switch all[position].standing {
-      case .announced: context.output.tell(.disconnected(link.handle, .hardwareFailure))
-      case .unproven: context.output.tell(.connectionFailed(link.peer, .hardwareFailure))
+      switch all[position].visibility {
+      case .reported: context.output.tell(.disconnected(link.handle, .hardwareFailure))
+      case .provisional: context.output.tell(.connectionFailed(link.peer, .hardwareFailure))
       case .hidden: break
       }
     }
@@ -114,7 +116,7 @@ extension LinkTable {
     all.removeAll()
     strays.removeAll()
     check.end()
-    outstanding = 0
+    packetsInController = 0
   }
 
   /// Handles the status of Disconnect.
@@ -167,8 +169,8 @@ extension LinkTable {
     }
   }
 
-  /// Checks each link that has shown no sign of life since the last check. Read RSSI fails for a link that does not
-  /// exist · Vol 4, Part E, 7.5.4.
+  /// Checks each link without received data or completed packets since the last check. Read RSSI fails for a link that
+  /// does not exist · Vol 4, Part E, 7.5.4.
   mutating func checkLinks(_ context: inout HostContext, at now: Instant) {
     guard check.isDue(at: now, hasLinks: context.controller.isOn && !all.isEmpty) else { return }
     for position in all.indices {

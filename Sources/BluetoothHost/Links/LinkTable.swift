@@ -9,9 +9,9 @@ struct LinkTable {
   /// The liveness check of links without traffic.
   var check = LinkCheck()
   /// The number of ACL packets in the controller.
-  var outstanding = 0
+  var packetsInController = 0
   /// The position of the link that is served first when the controller has free buffers again.
-  private var turn = 0
+  private var nextLink = 0
 
   subscript(index: LinkIndex) -> HostLink {
     @inline(__always) _read { yield all[index.position] }
@@ -47,7 +47,7 @@ struct LinkTable {
 
   /// Returns the index of the link to this device that has not been reported yet.
   func unprovenLink(to address: DeviceAddress) -> LinkIndex? {
-    all.firstIndex { $0.standing == .unproven && $0.link.peer == address }.map { LinkIndex(position: $0) }
+    all.firstIndex { $0.visibility == .provisional && $0.link.peer == address }.map { LinkIndex(position: $0) }
   }
 
   // MARK: Data
@@ -69,14 +69,14 @@ struct LinkTable {
   /// its share of the buffers, so that a link whose peer does not respond cannot block the other links.
   @inline(__always)
   mutating func sendData(_ context: inout HostContext, at now: Instant) {
-    guard context.isReady, outstanding < context.controller.capabilities.aclCount, !all.isEmpty else { return }
+    guard context.isReady, packetsInController < context.controller.capabilities.aclCount, !all.isEmpty else { return }
     sendPackets(&context, at: now)
   }
 
   private mutating func sendPackets(_ context: inout HostContext, at now: Instant) {
     let room = context.controller.capabilities.aclCount
     let share = max(1, room / all.count)
-    var position = turn
+    var position = nextLink
     /// The number of consecutive links that have nothing to send or have used their share.
     var idle = 0
     var isReady = false
@@ -85,8 +85,8 @@ struct LinkTable {
       if idle == 0 { isReady = false }
       if sendPacket(of: position, share: share, &context, at: now) {
         idle = 0
-        if outstanding >= room {
-          turn = position + 1
+        if packetsInController >= room {
+          nextLink = position + 1
           return
         }
       } else {
@@ -102,13 +102,13 @@ struct LinkTable {
   private mutating func sendPacket(
     of position: Int, share: Int, _ context: inout HostContext, at now: Instant
   ) -> Bool {
-    guard all[position].isReady, all[position].outstanding < share else { return false }
+    guard all[position].isReady, all[position].packetsInController < share else { return false }
     let packet = all[position].takePacket(
       context.controller.capabilities.aclLength, pool: context.pool, at: now)
     all[position].passOn(&context, at: now)
     guard let packet else { return false }
     all[position].packetSent()
-    outstanding += 1
+    packetsInController += 1
     context.controller.append(packet)
     return true
   }
@@ -120,7 +120,7 @@ struct LinkTable {
       return
     }
     let completed = all[position].packetsCompleted(count)
-    outstanding -= completed
+    packetsInController -= completed
     guard completed > 0 else { return }
     all[position].hasShownLife = true
     all[position].heardFromPeer(&context)

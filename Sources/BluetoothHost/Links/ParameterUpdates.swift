@@ -37,7 +37,7 @@ struct ParameterUpdates {
   /// The parameters that the peripheral requests once it knows the peer's features or the previous update has ended.
   private var pending: ConnectionParameters?
   /// The parameters that the peripheral requests after the waiting time that GAP demands.
-  private var wish: ParameterWish?
+  private var postponed: PostponedParameterRequest?
 
   /// True while an update by this side is not completed.
   var isRunning: Bool {
@@ -45,21 +45,21 @@ struct ParameterUpdates {
   }
 
   /// The time at which a peripheral's request is due; nil: none waits.
-  var deadline: Instant? { wish?.due }
+  var deadline: Instant? { postponed?.due }
 
   // MARK: Requests of a peripheral
 
   /// Keeps a request until GAP permits it · Vol 3, Part C, 9.3.12. It replaces an earlier one.
-  mutating func postpone(_ wish: ParameterWish) { self.wish = wish }
+  mutating func postpone(_ postponed: PostponedParameterRequest) { self.postponed = postponed }
 
   /// Removes and returns the request if it is due. Recent traffic of the central postpones it.
   ///
   /// - Parameter lastData: The time at which the central last sent data.
   mutating func takeDue(lastData: Instant, at now: Instant) -> ConnectionParameters? {
-    guard var wish else { return nil }
-    wish.update(lastData: lastData)
-    self.wish = wish.due <= now ? nil : wish
-    return wish.due <= now ? wish.parameters : nil
+    guard var postponed else { return nil }
+    postponed.update(lastData: lastData)
+    self.postponed = postponed.due <= now ? nil : postponed
+    return postponed.due <= now ? postponed.parameters : nil
   }
 
   /// Chooses the procedure for a peripheral's request.
@@ -90,7 +90,7 @@ struct ParameterUpdates {
   ///
   /// - Parameter requested: The parameters that the peripheral's link layer requests; nil: this side is the central.
   mutating func begin(requested: ConnectionParameters?) {
-    // A central's second update does not change what it knows of the first.
+    // While an update is running, keep the parameters that the peripheral has requested unless there are new ones.
     if case .running(let former, let early) = procedure {
       procedure = .running(requested: requested ?? former, early: early)
     } else {

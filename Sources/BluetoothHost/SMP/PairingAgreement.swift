@@ -25,7 +25,8 @@ struct PairingNeeds {
     }
   }
 
-  /// Returns the reason why no pairing of a device with this policy can meet the requirements; nil: one might.
+  /// Returns the reason why no pairing of a device with this policy can meet the requirements; nil: a pairing may meet
+  /// them.
   func refusal(policy: PairingPolicy, hasOOBData: Bool) -> SMP.FailureReason? {
     if !policy.isPairable { return .pairingNotSupported }
     let canAuthenticate = policy.ioCapability != .noInputNoOutput || hasOOBData
@@ -115,7 +116,7 @@ extension PairingPolicy {
       authenticationRequirements: requirements(asksForAuthentication: asksForAuthentication),
       maximumEncryptionKeySize: min(16, keySizes.upperBound),
       initiatorKeyDistribution: isBare ? [] : offered(hasIdentity: hasIdentity),
-      responderKeyDistribution: isBare ? [] : wanted)
+      responderKeyDistribution: isBare ? [] : possibleAcceptedKeys)
   }
 
   /// Returns the features for a Pairing Response: only keys that the request asks for and offers.
@@ -125,7 +126,7 @@ extension PairingPolicy {
     var own = self.request(
       asksForAuthentication: asksForAuthentication, hasOOBData: hasOOBData, hasIdentity: hasIdentity)
     let keysStay = own.asks(for: .bonding) && request.asks(for: .bonding)
-    own.initiatorKeyDistribution = keysStay ? wanted.intersection(request.initiatorKeyDistribution) : []
+    own.initiatorKeyDistribution = keysStay ? possibleAcceptedKeys.intersection(request.initiatorKeyDistribution) : []
     own.responderKeyDistribution =
       keysStay ? offered(hasIdentity: hasIdentity).intersection(request.responderKeyDistribution) : []
     if own.asks(for: .secureConnections), request.asks(for: .secureConnections) {
@@ -148,7 +149,7 @@ extension PairingPolicy {
     return hasIdentity ? keys : keys.subtracting(.identityKey)
   }
 
-  private var wanted: SMP.KeyDistribution { possible(acceptedKeys) }
+  private var possibleAcceptedKeys: SMP.KeyDistribution { possible(acceptedKeys) }
 
   /// Removes unsupported keys: those derived for BR/EDR, and the encryption key if both sides always generate it.
   private func possible(_ keys: SMP.KeyDistribution) -> SMP.KeyDistribution {

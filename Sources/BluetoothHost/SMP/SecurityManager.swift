@@ -24,7 +24,8 @@ package struct SecurityManager {
   }
 
   enum State {
-    /// No procedure. `ignoresRest`: this device has ended a pairing and ignores what the peer had sent by then.
+    /// No procedure. `ignoresRest`: this device has ended a pairing and ignores the PDUs of that pairing that are still
+    /// in transit.
     case idle(ignoresRest: Bool = false)
     /// The controller has received this key of the bond. `isAnswer`: the peripheral had sent a Security Request.
     case encrypting(LongTermKey, isAnswer: Bool)
@@ -46,7 +47,7 @@ package struct SecurityManager {
   /// True once the key of the bond has encrypted the link: the peer is the device of the bond.
   package private(set) var isProven = false
   /// The demand that has not been met yet.
-  var wanted: SecurityDemand?
+  var pendingDemand: SecurityDemand?
   /// The current security of the link.
   package internal(set) var security = LinkSecurity.none
 
@@ -107,23 +108,23 @@ package struct SecurityManager {
       output.tell(.changed(security))
       return
     }
-    let joined = wanted ?? demand
-    wanted = SecurityDemand(level: max(joined.level, demand.level), keySize: max(joined.keySize, demand.keySize))
+    let joined = pendingDemand ?? demand
+    pendingDemand = SecurityDemand(level: max(joined.level, demand.level), keySize: max(joined.keySize, demand.keySize))
     switch state {
-    case .idle: pursue(at: now, &context)
+    case .idle: advanceSecurity(at: now, &context)
     case .closed: tellFailed(.timeout)
     case .encrypting, .procedure: break
     }
   }
 
   /// Takes the next step toward the demand if no procedure is in progress.
-  mutating func pursue(at now: Instant, _ context: inout SecurityContext) {
-    guard case .idle = state, let wanted else { return }
-    if wanted.isMet(by: security) {
-      self.wanted = nil
+  mutating func advanceSecurity(at now: Instant, _ context: inout SecurityContext) {
+    guard case .idle = state, let pendingDemand else { return }
+    if pendingDemand.isMet(by: security) {
+      self.pendingDemand = nil
       return
     }
-    let key = usableKey(for: wanted, context.policy)
+    let key = usableKey(for: pendingDemand, context.policy)
     if role == .central {
       if let key { encrypt(with: key) } else { requestPairing(asksForAuthentication: false, at: now, &context) }
     } else if key == nil, let refusal = refusalOfPairing(context) {
@@ -142,10 +143,10 @@ package struct SecurityManager {
   }
 
   func needs(_ policy: PairingPolicy) -> PairingNeeds {
-    PairingNeeds(policy: policy, demand: wanted, bond: bond, security: security)
+    PairingNeeds(policy: policy, demand: pendingDemand, bond: bond, security: security)
   }
 
-  /// Returns the reason why a pairing cannot meet the demand; nil: one might.
+  /// Returns the reason why a pairing cannot meet the demand; nil: a pairing may meet it.
   func refusalOfPairing(_ context: SecurityContext) -> SMP.FailureReason? {
     needs(context.policy).refusal(policy: context.policy, hasOOBData: hasAnyOOBData(context))
   }
@@ -158,11 +159,11 @@ package struct SecurityManager {
 
   /// Handles the end of the link.
   package mutating func linkEnded(at now: Instant, _ context: inout SecurityContext) {
-    output.silence()
+    output.discardAll()
     if isTried { context.attempts.failed(identity, at: now) }
     let wasBusy: Bool
     switch state {
-    case .idle, .closed: wasBusy = wanted != nil
+    case .idle, .closed: wasBusy = pendingDemand != nil
     case .encrypting, .procedure: wasBusy = true
     }
     state = .closed
@@ -181,7 +182,7 @@ package struct SecurityManager {
       return
     }
     if isTried { context.attempts.failed(identity, at: now) }
-    output.silence()
+    output.discardAll()
     state = .closed
     output.endPrompt()
     tellFailed(.timeout)
@@ -197,7 +198,7 @@ package struct SecurityManager {
     if status == .success, isEncrypted {
       encrypted(at: now, &context)
     } else if status == .success {
-      // LE cannot disable encryption; trust a controller that reports it all the same.
+      // An LE link cannot disable encryption. If a controller reports this anyway, treat the link as unencrypted.
       protect(level: .none, keySize: 0, isBonded: false)
       if case .distributing = procedure { fail(.unspecifiedReason, at: now, &context) }
     } else {
@@ -215,12 +216,12 @@ package struct SecurityManager {
     case .encrypting(let key, let isAnswer):
       state = .idle()
       protect(level: key.level, keySize: key.size, isBonded: true)
-      if wanted == nil { return }
+      if pendingDemand == nil { return }
       if isAnswer {
         // The central knew the requirements from the Security Request and has chosen an insufficient key.
         tellFailed(.refused(.authenticationRequirements))
       } else {
-        pursue(at: now, &context)
+        advanceSecurity(at: now, &context)
       }
     case .procedure(.encrypting(let agreement, let key, isGiven: true), let until):
       protect(level: key.level, keySize: key.size, isBonded: false)
@@ -277,11 +278,11 @@ package struct SecurityManager {
     security.isBonded = isBonded
     if isBonded { isProven = true }
     output.tell(.changed(security))
-    if let wanted, wanted.isMet(by: security) { self.wanted = nil }
+    if let pendingDemand, pendingDemand.isMet(by: security) { self.pendingDemand = nil }
   }
 
   mutating func tellFailed(_ failure: SecurityFailure) {
-    wanted = nil
+    pendingDemand = nil
     output.tell(.failed(failure))
   }
 }

@@ -22,8 +22,7 @@ extension SecurityManager {
     case .securityRequest(let requirements): receiveSecurityRequest(requirements, at: now, &context)
     case .pairingKeypressNotification(let type): receiveKeypress(type)
     case _ where ignoresRest: break
-    // Ignore confirm, random and check values outside a pairing. Keys outside a pairing are rejected, so that the
-    // peer knows.
+    // Ignore confirm, random and check values outside a pairing. Reject keys outside a pairing with Pairing Failed.
     case .pairingConfirm where procedure == nil, .pairingRandom where procedure == nil,
       .pairingDHKeyCheck where procedure == nil:
       break
@@ -32,18 +31,18 @@ extension SecurityManager {
         fail(.unspecifiedReason, at: now, &context)
         return
       }
-      trying(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
+      failingPairing(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
         try manager.receiveResponse(features, to: request, at: now, &context)
       }
     default:
-      trying(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
+      failingPairing(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
         try manager.advance(pdu, at: now, &context)
       }
     }
   }
 
   /// Calls `body`, and ends the pairing if it throws a reason.
-  private mutating func trying(
+  private mutating func failingPairing(
     at now: Instant, _ context: inout SecurityContext,
     _ body: (inout SecurityManager, inout SecurityContext) throws(SMP.FailureReason) -> Void
   ) {
@@ -121,7 +120,7 @@ extension SecurityManager {
       fail(.unspecifiedReason, at: now, &context)
       return
     }
-    trying(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
+    failingPairing(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
       if let refusal = request.refusal { throw refusal }
       guard context.policy.isPairable else { throw .pairingNotSupported }
       if !isInvited, context.attempts.holdsBack(manager.identity, at: now) { throw .repeatedAttempts }
@@ -166,7 +165,8 @@ extension SecurityManager {
 
   // MARK: Phases of pairing
 
-  /// Starts authentication. The user is asked first if the user has nothing to compare or type, or if a bond exists.
+  /// Starts authentication. Asks the user for consent first if a bond exists, or if the association model (Just Works
+  /// or Out of Band) needs no other action by the user.
   private mutating func start(
     _ agreement: PairingAgreement, at now: Instant, _ context: inout SecurityContext
   ) throws(SMP.FailureReason) {
@@ -250,7 +250,7 @@ extension SecurityManager {
       setBond(new)
       protect(level: security.level, keySize: security.keySize, isBonded: true)
     }
-    pursue(at: now, &context)
+    advanceSecurity(at: now, &context)
   }
 
   // MARK: User
@@ -258,7 +258,7 @@ extension SecurityManager {
   /// Processes the user's answer to the prompt. An answer that does not match the prompt is ignored.
   package mutating func answer(_ answer: PairingAnswer, at now: Instant, _ context: inout SecurityContext) {
     guard let prompt else { return }
-    trying(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
+    failingPairing(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
       switch (prompt, answer) {
       case (.allow, .no): throw .pairingNotSupported
       case (.compare, .no): throw .numericComparisonFailed
@@ -352,7 +352,7 @@ extension SecurityManager {
   /// The address under which failures are counted.
   var identity: DeviceAddress { bond?.identity ?? peer }
 
-  /// True during a pairing after the exchange of features, when a failure counts as an attempt.
+  /// True from the exchange of features until key distribution begins. A failure in this time counts as an attempt.
   var isTried: Bool {
     switch procedure {
     case .asking, .legacy, .secureConnections, .encrypting: return true
@@ -380,7 +380,7 @@ extension SecurityManager {
       ? context.outOfBand.peers[peer] != nil : context.outOfBand.temporaryKeys[peer] != nil
   }
 
-  /// Returns true if out-of-band data may be used at all.
+  /// Returns true if any out-of-band data exist for a pairing with this peer.
   func hasAnyOOBData(_ context: SecurityContext) -> Bool {
     let data = context.outOfBand
     return data.own != nil || data.peers[peer] != nil || data.temporaryKeys[peer] != nil

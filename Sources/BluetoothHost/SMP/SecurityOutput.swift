@@ -39,7 +39,7 @@ struct SecurityOutput {
   }
 
   /// Discards all PDUs and the command, because the Security Manager must not send any more.
-  mutating func silence() {
+  mutating func discardAll() {
     pdus = []
     command = nil
   }

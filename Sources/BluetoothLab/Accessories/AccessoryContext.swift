@@ -46,7 +46,9 @@ public struct AccessoryContext: Sendable {
   /// Requests other connection parameters from every central, through the link layer or L2CAP · Vol 6, Part B, 5.1.7;
   /// Vol 3, Part A, 4.20. The request is sent when the link is at least 5 s old and the central has been quiet for 1
   /// s; a later request replaces a pending one. A central may reject it.
-  public mutating func requestConnection(_ wish: PreferredConnectionParameters) { effects.append(.update(wish)) }
+  public mutating func requestConnection(_ parameters: PreferredConnectionParameters) {
+    effects.append(.update(parameters))
+  }
 
   /// Disconnects every central.
   public mutating func disconnect() { effects.append(.disconnect) }

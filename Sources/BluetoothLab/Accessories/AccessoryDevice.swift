@@ -7,11 +7,11 @@ import BluetoothWire
 
 /// An accessory in a world, returned by `World.add(_:named:)`.
 public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendable {
-  /// The current state of the accessory. Read it while the world is not running, or in one of its callbacks.
+  /// The current state of the accessory. Read this property while the world is not running, or in one of its callbacks.
   public var accessory: A {
     let radio = radio
     return world.inspect { engine in
-      (engine.participant(radio) as? AccessoryParticipant<A>)?.accessory ?? initial
+      (engine.device(radio) as? SimulatedAccessory<A>)?.accessory ?? initial
     }
   }
 
@@ -31,7 +31,7 @@ public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendab
   /// Changes the accessory's state and gives it a context, for example to notify or disconnect.
   public func act(_ body: @escaping @Sendable (inout A, inout AccessoryContext) -> Void) {
     perform { device, now in
-      if let device = device as? AccessoryParticipant<A> { device.act(at: now, body) }
+      if let device = device as? SimulatedAccessory<A> { device.act(at: now, body) }
     }
   }
 }
@@ -53,8 +53,8 @@ extension World {
       configuration.host.advertisesWithExtendedCommands = true
       let environment = environment
       let made = configuration
-      let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in
-        let device = AccessoryParticipant(
+      let radio = requestQueue.addDevice(radio: configuration.radio) { engine, radio in
+        let device = SimulatedAccessory(
           accessory, made, radio: radio, environment: environment,
           generator: engine.generator.split("device " + name), pool: engine.pool)
         let now = engine.now

@@ -13,8 +13,8 @@ public struct AccessoryService<Owner: Accessory>: Sendable {
   /// its include declaration is left out.
   public var includes: [BluetoothUUID] = []
 
-  /// Creates a primary service. A characteristic that was created for another service stops the program when the
-  /// accessory is turned on.
+  /// Creates a primary service. The program stops when the accessory is turned on if one of the characteristics was
+  /// created for another service.
   public init(_ uuid: BluetoothUUID, _ characteristics: [AccessoryCharacteristic<Owner>]) {
     self.uuid = uuid
     self.characteristics = characteristics

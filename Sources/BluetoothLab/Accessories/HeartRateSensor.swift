@@ -40,8 +40,8 @@ public struct HeartRateSensor: Accessory {
   /// Heart Rate Sensor: Heart Rate Belt.
   public var appearance: Appearance { Appearance(rawValue: 0x0341) }
 
-  /// The Heart Rate and Battery services. A command other than the reset of the energy expended is rejected with Control
-  /// Point Not Supported (0x80) · Heart Rate Service 1.0, 3.3.1.1.
+  /// The Heart Rate and Battery services. A command other than the reset of the energy expended is rejected with
+  /// Control Point Not Supported (0x80) · Heart Rate Service 1.0, 3.3.1.1.
   public var services: [AccessoryService<Self>] {
     let notSupported = ATTErrorCode(rawValue: 0x80)
     return [

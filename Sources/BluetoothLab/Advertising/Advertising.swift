@@ -58,8 +58,8 @@ public struct Advertising: Hashable, Sendable {
 
   /// The advertising PDU type.
   public var kind = Kind.connectable
-  /// The phases, in order. Advertising stops after the last phase if that has a duration; otherwise it continues for
-  /// ever.
+  /// The phases, in order. Advertising stops after the last phase if the last phase has a duration; otherwise
+  /// advertising continues for ever.
   public var schedule: [Phase] = [.every(.milliseconds(100))]
   /// The channels used; an empty set means all.
   public var channels = Channels.all

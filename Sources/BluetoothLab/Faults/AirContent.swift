@@ -60,12 +60,12 @@ struct AirContent {
   }
 
   func matches(_ pattern: AirMatch.Content) -> Bool {
-    func fits<T: Equatable>(_ wanted: T?, _ actual: T?) -> Bool { wanted == nil || wanted == actual }
+    func fits<T: Equatable>(_ expected: T?, _ actual: T?) -> Bool { expected == nil || expected == actual }
     switch (pattern, kind) {
     case (.anything, _), (.empty, .empty): return true
-    case (.advertising(let wanted), .advertising(let type)): return fits(wanted, type)
-    case (.control(let wanted), .control(let opcode)): return fits(wanted, opcode)
-    case (.channel(let wanted), .frame(let channel, _)): return wanted == channel
+    case (.advertising(let expected), .advertising(let type)): return fits(expected, type)
+    case (.control(let expected), .control(let opcode)): return fits(expected, opcode)
+    case (.channel(let expected), .frame(let channel, _)): return expected == channel
     case (.attribute(let opcode, let handle), .frame(_, let attribute?)):
       return fits(opcode, attribute.opcode) && fits(handle, attribute.handle)
     default: return false
@@ -101,9 +101,9 @@ struct HCIContent {
   func matches(_ pattern: HCIMatch.Content) -> Bool {
     switch (pattern, packet) {
     case (.anything, _), (.data, .acl): true
-    case (.command(let wanted), .command(let opcode, _)): wanted == nil || wanted == opcode.rawValue
-    case (.event(let wanted, let subevent), .event(let code, let parameters)):
-      (wanted == nil || wanted == code)
+    case (.command(let expected), .command(let opcode, _)): expected == nil || expected == opcode.rawValue
+    case (.event(let expected, let subevent), .event(let code, let parameters)):
+      (expected == nil || expected == code)
         && (subevent == nil || code == Self.leMetaEvent && parameters.prefix(1) == subevent.map { ByteSlice([$0]) })
     default: false
     }

@@ -25,12 +25,12 @@ extension Fault: Codable {
     switch try container.decode(String.self, forKey: .layer) {
     case "air":
       let action = try AirFault.Action(container)
-      try container.allow(action.keys + AirMatch.keys + Occurrence.keys)
-      self = .air(action, try AirMatch(container), try Occurrence(container))
+      try container.allow(action.keys + AirMatch.keys + PacketSelection.keys)
+      self = .air(action, try AirMatch(container), try PacketSelection(container))
     case "hci":
       let action = try HCIFault.Action(container)
-      try container.allow(action.keys + HCIMatch.keys + Occurrence.keys)
-      self = .hci(action, try HCIMatch(container), try Occurrence(container))
+      try container.allow(action.keys + HCIMatch.keys + PacketSelection.keys)
+      self = .hci(action, try HCIMatch(container), try PacketSelection(container))
     case "device":
       let action = try DeviceFault.Action(container)
       try container.allow(action.keys + [.device, .at, .after])
@@ -44,16 +44,16 @@ extension Fault: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: FaultKey.self)
     switch self {
-    case .air(let action, let match, let occurrence):
+    case .air(let action, let match, let selection):
       try container.encode("air", forKey: .layer)
       try action.encode(into: &container)
       try match.encode(into: &container)
-      try occurrence.encode(into: &container)
-    case .hci(let action, let match, let occurrence):
+      try selection.encode(into: &container)
+    case .hci(let action, let match, let selection):
       try container.encode("hci", forKey: .layer)
       try action.encode(into: &container)
       try match.encode(into: &container)
-      try occurrence.encode(into: &container)
+      try selection.encode(into: &container)
     case .device(let action, let name, let trigger):
       try container.encode("device", forKey: .layer)
       try container.encodeIfPresent(name, forKey: .device)
@@ -180,11 +180,11 @@ extension DeviceFault.Trigger {
     let event = try container.superDecoder(forKey: .after).faultContainer()
     switch try event.decode(String.self, forKey: .layer) {
     case "air":
-      try event.allow(AirMatch.keys + Occurrence.keys)
-      self = .afterAir(try AirMatch(event), try Occurrence(event))
+      try event.allow(AirMatch.keys + PacketSelection.keys)
+      self = .afterAir(try AirMatch(event), try PacketSelection(event))
     case "hci":
-      try event.allow(HCIMatch.keys + Occurrence.keys)
-      self = .afterHCI(try HCIMatch(event), try Occurrence(event))
+      try event.allow(HCIMatch.keys + PacketSelection.keys)
+      self = .afterHCI(try HCIMatch(event), try PacketSelection(event))
     case let other: throw event.wrong(.layer, "expected \"air\" or \"hci\", got \"\(other)\"")
     }
   }
@@ -192,16 +192,16 @@ extension DeviceFault.Trigger {
   fileprivate func encode(into container: inout Encoding) throws {
     switch self {
     case .at(let time): try container.encode(time.seconds, forKey: .at)
-    case .afterAir(let match, let occurrence):
+    case .afterAir(let match, let selection):
       var event = container.nestedContainer(keyedBy: FaultKey.self, forKey: .after)
       try event.encode("air", forKey: .layer)
       try match.encode(into: &event)
-      try occurrence.encode(into: &event)
-    case .afterHCI(let match, let occurrence):
+      try selection.encode(into: &event)
+    case .afterHCI(let match, let selection):
       var event = container.nestedContainer(keyedBy: FaultKey.self, forKey: .after)
       try event.encode("hci", forKey: .layer)
       try match.encode(into: &event)
-      try occurrence.encode(into: &event)
+      try selection.encode(into: &event)
     }
   }
 }
@@ -288,7 +288,7 @@ extension HCIMatch {
   }
 }
 
-extension Occurrence {
+extension PacketSelection {
   fileprivate static let keys: [FaultKey] = [.number, .numbers, .percent]
 
   fileprivate init(_ container: Decoding) throws {

@@ -15,19 +15,19 @@ public struct FaultEvent: Hashable, Sendable, Codable {
 
 extension FaultEvent: CustomStringConvertible {}
 
-/// The latest fault strikes and the count of all. A plan can strike for hours, so older strikes are dropped.
+/// The latest fault events and the count of all. A plan can cause events for hours, so older events are dropped.
 struct FaultLog {
-  /// The number of latest strikes kept.
+  /// The number of latest events kept.
   static let capacity = 10_000
 
-  private var strikes: [FaultEvent] = []
+  private var events: [FaultEvent] = []
   private(set) var count = 0
 
-  mutating func add(_ strike: FaultEvent) {
+  mutating func add(_ event: FaultEvent) {
     count += 1
-    if strikes.count == 2 * Self.capacity { strikes.removeFirst(Self.capacity) }
-    strikes.append(strike)
+    if events.count == 2 * Self.capacity { events.removeFirst(Self.capacity) }
+    events.append(event)
   }
 
-  var latest: [FaultEvent] { strikes.suffix(Self.capacity) }
+  var latest: [FaultEvent] { events.suffix(Self.capacity) }
 }

@@ -5,7 +5,7 @@ import Logging
 import NIOConcurrencyHelpers
 
 /// Applies a world's fault plans to transmissions on the air, HCI packets and devices. Confined to the world's
-/// executor, except for the lists shared under a lock: device names, fault strikes and the capture.
+/// executor, except for the lists shared under a lock: device names, fault events and the capture.
 final class FaultInjector: @unchecked Sendable {
   /// The outcome for all receivers, decided when a transmission begins.
   private struct Decision {
@@ -22,11 +22,11 @@ final class FaultInjector: @unchecked Sendable {
   }
 
   private let logger = Logger(label: "BluetoothLab")
-  private let chance: RandomStream
-  // Device faults that a packet triggers are posted here, so that they strike after the current event.
-  private let mailbox: WorldMailbox
+  private let random: RandomStream
+  // Device faults that a packet triggers are posted here, so that they take effect after the current event.
+  private let requestQueue: WorldRequestQueue
   private var ruleCount = 0
-  /// Increases when all faults are removed, so that scheduled faults of an earlier generation don't strike.
+  /// Increases when all faults are removed, so that scheduled faults of an earlier generation are not triggered.
   private var generation = 0
   private var airRules: [AirRule] = []
   private var hciRules: [HCIRule] = []
@@ -47,21 +47,21 @@ final class FaultInjector: @unchecked Sendable {
 
   private struct Shared {
     var names: [String] = []
-    var strikes = FaultLog()
+    var events = FaultLog()
     var capture: WorldCapture?
   }
   private let shared = NIOLockedValueBox(Shared())
 
-  init(chance: RandomStream, mailbox: WorldMailbox) {
-    self.chance = chance
-    self.mailbox = mailbox
-    bits = chance.split("bits")
+  init(random: RandomStream, requestQueue: WorldRequestQueue) {
+    self.random = random
+    self.requestQueue = requestQueue
+    bits = random.split("bits")
   }
 
   // MARK: Access from any thread
 
-  var strikes: [FaultEvent] { shared.withLockedValue { $0.strikes.latest } }
-  var strikeCount: Int { shared.withLockedValue { $0.strikes.count } }
+  var events: [FaultEvent] { shared.withLockedValue { $0.events.latest } }
+  var eventCount: Int { shared.withLockedValue { $0.events.count } }
 
   func setCapture(_ capture: WorldCapture?) { shared.withLockedValue { $0.capture = capture } }
 
@@ -82,20 +82,20 @@ final class FaultInjector: @unchecked Sendable {
 
   private func isNamed(_ radio: RadioID, _ name: String?) -> Bool { name == nil || self.name(of: radio) == name }
 
-  /// Records a strike in the list of events and in the log, and a device fault also in the capture.
+  /// Records an event in the list of events and in the log, and a device fault also in the capture.
   func note(_ layer: FaultEvent.Layer, _ device: RadioID, _ text: String, at now: Instant) {
-    let strike = FaultEvent(
+    let event = FaultEvent(
       time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
     let capture = shared.withLockedValue { shared in
-      shared.strikes.add(strike)
+      shared.events.add(event)
       return shared.capture
     }
     // Packet faults are comments of their packets in the capture.
-    if layer == .device { capture?.announce("fault: \(strike.device): \(text)") }
-    // A plan can strike thousands of packets, so only device faults are logged at notice level.
+    if layer == .device { capture?.announce("fault: \(event.device): \(text)") }
+    // A plan can affect thousands of packets, so only device faults are logged at notice level.
     logger.log(
       level: layer == .device ? .notice : .debug, "fault: \(text.printable)",
-      metadata: ["device": "\(strike.device.printable)", "layer": "\(layer)", "time": "\(strike.time)"])
+      metadata: ["device": "\(event.device.printable)", "layer": "\(layer)", "time": "\(event.time)"])
   }
 
   // MARK: Plans
@@ -105,17 +105,17 @@ final class FaultInjector: @unchecked Sendable {
     engine.airFaults = airRules.isEmpty && refusing.isEmpty ? nil : self
   }
 
-  private func counter(_ occurrence: Occurrence) -> OccurrenceCounter {
+  private func selector(_ selection: PacketSelection) -> PacketSelector {
     ruleCount += 1
-    return OccurrenceCounter(occurrence, chance: chance.split("fault \(ruleCount)"))
+    return PacketSelector(selection, random: random.split("fault \(ruleCount)"))
   }
 
   private func add(_ fault: Fault, to scope: FaultScope, in engine: WorldEngine) {
     switch fault {
-    case .air(let action, let match, let occurrence):
-      add(AirRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
-    case .hci(let action, let match, let occurrence):
-      add(HCIRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
+    case .air(let action, let match, let selection):
+      add(AirRule(consequence: .packet(action), match: match, scope: scope, selector: selector(selection)))
+    case .hci(let action, let match, let selection):
+      add(HCIRule(consequence: .packet(action), match: match, scope: scope, selector: selector(selection)))
     case .device(let action, let name, let trigger):
       arm(DeviceRule(action: action, name: name, scope: scope), trigger, in: engine)
     }
@@ -138,16 +138,16 @@ final class FaultInjector: @unchecked Sendable {
     case .at(let time):
       let generation = generation
       engine.schedule(at: max(engine.now, Instant.zero + TimeSpan(time))) { [weak self] engine in
-        if let self, self.generation == generation { strike(rule, in: engine) }
+        if let self, self.generation == generation { triggerFault(rule, in: engine) }
       }
-    case .afterAir(let match, let occurrence):
-      add(AirRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
-    case .afterHCI(let match, let occurrence):
-      add(HCIRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
+    case .afterAir(let match, let selection):
+      add(AirRule(consequence: .device(rule), match: match, scope: .world, selector: selector(selection)))
+    case .afterHCI(let match, let selection):
+      add(HCIRule(consequence: .device(rule), match: match, scope: .world, selector: selector(selection)))
     }
   }
 
-  /// Ends all faults, both active and scheduled ones.
+  /// Ends all active and scheduled faults, except the drift of clocks.
   func removeAll(in engine: WorldEngine) {
     generation += 1
     airRules.removeAll()
@@ -174,16 +174,16 @@ final class FaultInjector: @unchecked Sendable {
 
   // MARK: Devices
 
-  private func strike(_ rule: DeviceRule, in engine: WorldEngine) {
+  private func triggerFault(_ rule: DeviceRule, in engine: WorldEngine) {
     let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
     let devices = all.filter { rule.scope.contains($0) && isNamed($0, rule.name) }
     if devices.isEmpty, let name = rule.name {
       logger.warning("a fault names an unknown device: \(name.printable)")
     }
-    for device in devices { strike(device, rule.action, in: engine) }
+    for device in devices { triggerFault(device, rule.action, in: engine) }
   }
 
-  private func strike(_ device: RadioID, _ action: DeviceFault.Action, in engine: WorldEngine) {
+  private func triggerFault(_ device: RadioID, _ action: DeviceFault.Action, in engine: WorldEngine) {
     let now = engine.now
     func period(_ time: Duration?) -> Period {
       Period(device: device, until: time.map { now + TimeSpan($0) } ?? .distantFuture)
@@ -227,9 +227,9 @@ final class FaultInjector: @unchecked Sendable {
     if !switchedOff.contains(device) { engine.setMuted(false, device) }
   }
 
-  private func strikeSoon(_ rule: DeviceRule) {
+  private func triggerSoon(_ rule: DeviceRule) {
     // Deferred until the current event has been handled, at the same instant.
-    mailbox.perform { [weak self] engine in self?.strike(rule, in: engine) }
+    requestQueue.perform { [weak self] engine in self?.triggerFault(rule, in: engine) }
   }
 }
 
@@ -240,10 +240,10 @@ extension FaultInjector: AirFaults {
     for index in airRulesByDevice.about(record.radio) {
       let rule = airRules[index]
       guard !rule.isDecidedByReceiver(of: record.radio), content.matches(rule.match.content),
-        isNamed(record.radio, rule.match.sender), airRules[index].counter.strikesNext()
+        isNamed(record.radio, rule.match.sender), airRules[index].selector.selectsNext()
       else { continue }
       switch rule.consequence {
-      case .device(let rule): strikeSoon(rule)
+      case .device(let rule): triggerSoon(rule)
       case .packet(let action):
         decide(action, &record, content)
         return
@@ -296,10 +296,10 @@ extension FaultInjector: AirFaults {
       guard rule.isDecidedByReceiver(of: record.radio),
         rule.scope.contains(sender: record.radio, receiver: receiver), content.matches(rule.match.content),
         isNamed(record.radio, rule.match.sender), isNamed(receiver, rule.match.receiver),
-        airRules[index].counter.strikesNext()
+        airRules[index].selector.selectsNext()
       else { continue }
       switch rule.consequence {
-      case .device(let rule): strikeSoon(rule)
+      case .device(let rule): triggerSoon(rule)
       case .packet(let action):
         change(&reception, of: record, by: action, content)
         return
@@ -340,7 +340,7 @@ extension FaultInjector: HCIFaults {
     for packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
   ) -> (decision: HCIFaultDecision, comment: String)? {
     if case .acl = packet, !isFromHost, silent.contains(where: { $0.includes(device, at: now) }) {
-      // The strike was recorded when the device fault began.
+      // The event was recorded when the device fault began.
       return (.lose, "fault: the host does not answer")
     }
     let content = HCIContent(packet)
@@ -348,10 +348,10 @@ extension FaultInjector: HCIFaults {
       let (match, consequence) = (hciRules[index].match, hciRules[index].consequence)
       guard content.matches(match.content),
         match.direction.map({ ($0 == .toController) == isFromHost }) ?? true, isNamed(device, match.device),
-        hciRules[index].counter.strikesNext()
+        hciRules[index].selector.selectsNext()
       else { continue }
       switch consequence {
-      case .device(let rule): strikeSoon(rule)
+      case .device(let rule): triggerSoon(rule)
       case .packet(let action):
         let (decision, what) = decision(action, packet)
         let text = "\(what): \(content.description) to its \(isFromHost ? "controller" : "host")"
@@ -385,7 +385,8 @@ extension AirRule {
 }
 
 extension AirPacket {
-  /// Returns the packet with another payload. It keeps `plainPayload`, by which later rules match encrypted packets.
+  /// Returns the packet with another payload. The result keeps `plainPayload`, by which later rules match encrypted
+  /// packets.
   fileprivate func carrying(_ octets: [UInt8]) -> AirPacket {
     var result = self
     result.payload = ByteSlice(octets.prefix(255))
@@ -396,11 +397,11 @@ extension AirPacket {
 
 extension HCI.Packet {
   /// Returns the packet with one random bit of its parameters or data inverted.
-  fileprivate func withOneBitChanged(using chance: inout RandomStream) -> HCI.Packet {
+  fileprivate func withOneBitChanged(using random: inout RandomStream) -> HCI.Packet {
     func changed(_ octets: ByteSlice) -> ByteSlice {
       guard !octets.isEmpty else { return octets }
       var bytes = octets.bytes
-      let bit = Int(chance.next() % UInt64(8 * bytes.count))
+      let bit = Int(random.next() % UInt64(8 * bytes.count))
       bytes[bit / 8] ^= 1 << UInt8(bit % 8)
       return ByteSlice(bytes)
     }

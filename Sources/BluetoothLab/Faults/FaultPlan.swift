@@ -14,7 +14,7 @@ import Foundation
 ///
 /// The world's seed determines all randomness: the same seed gives the same sequence of events.
 public struct FaultPlan: Hashable, Sendable, Codable {
-  /// The faults in order of priority: the first one that strikes a packet decides its outcome.
+  /// The faults in order of priority: the first one that affects a packet decides its outcome.
   public var faults: [Fault]
 
   /// Creates a plan with these faults.
@@ -46,15 +46,15 @@ extension FaultPlan: ExpressibleByArrayLiteral {
 /// A fault at one of three layers.
 public enum Fault: Hashable, Sendable {
   /// A fault of a transmission on the air. The link layer retransmits as usual.
-  case air(AirFault.Action, AirMatch = .anything, Occurrence = .every)
+  case air(AirFault.Action, AirMatch = .anything, PacketSelection = .every)
   /// A fault of a packet between a host and its controller.
-  case hci(HCIFault.Action, HCIMatch = .anything, Occurrence = .every)
+  case hci(HCIFault.Action, HCIMatch = .anything, PacketSelection = .every)
   /// A fault of a whole device. Without a name, it affects every device in the scope of the plan.
   case device(DeviceFault.Action, String? = nil, when: DeviceFault.Trigger)
 }
 
-/// The selection of the matching packets that a fault strikes.
-public enum Occurrence: Hashable, Sendable {
+/// The selection of the matching packets that a fault affects.
+public enum PacketSelection: Hashable, Sendable {
   /// Every packet.
   case every
   /// The packet with this number; the first has the number 1.
@@ -118,8 +118,8 @@ public enum DeviceFault {
     case at(Duration)
     /// At the start of a matching transmission, even if no device receives it; the fault can affect this transmission.
     /// If the pattern has a receiver: at the end of the transmission, if the receiver's radio locked onto it.
-    case afterAir(AirMatch, Occurrence)
+    case afterAir(AirMatch, PacketSelection)
     /// When a matching packet passes between host and controller.
-    case afterHCI(HCIMatch, Occurrence)
+    case afterHCI(HCIMatch, PacketSelection)
   }
 }

@@ -26,27 +26,27 @@ enum FaultScope: Hashable, Sendable {
   }
 }
 
-/// Counts matching packets and decides which of them a fault strikes.
-struct OccurrenceCounter {
-  private let occurrence: Occurrence
+/// Counts matching packets and decides which of them a fault affects.
+struct PacketSelector {
+  private let selection: PacketSelection
   private var count = 0
-  private var chance: RandomStream
+  private var random: RandomStream
 
-  init(_ occurrence: Occurrence, chance: RandomStream) {
-    self.occurrence = occurrence
-    self.chance = chance
+  init(_ selection: PacketSelection, random: RandomStream) {
+    self.selection = selection
+    self.random = random
   }
 
-  /// Counts a matching packet. Returns true if the fault strikes it.
-  mutating func strikesNext() -> Bool {
+  /// Counts a matching packet. Returns true if the fault affects it.
+  mutating func selectsNext() -> Bool {
     count += 1
-    switch occurrence {
+    switch selection {
     case .every: return true
     case .number(let number): return count == number
     case .numbers(let numbers): return numbers.contains(count)
     case .percent(let percent):
       // 53 random bits, which a Double represents exactly.
-      return Double(chance.next() >> 11) < percent / 100 * 0x1p53
+      return Double(random.next() >> 11) < percent / 100 * 0x1p53
     }
   }
 }
@@ -69,7 +69,7 @@ struct AirRule {
   let consequence: Consequence
   let match: AirMatch
   let scope: FaultScope
-  var counter: OccurrenceCounter
+  var selector: PacketSelector
 }
 
 /// A fault between host and controller, or the trigger of a device fault there.
@@ -82,5 +82,5 @@ struct HCIRule {
   let consequence: Consequence
   let match: HCIMatch
   let scope: FaultScope
-  var counter: OccurrenceCounter
+  var selector: PacketSelector
 }

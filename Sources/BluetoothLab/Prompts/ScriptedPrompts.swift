@@ -21,7 +21,7 @@ public final class ScriptedPrompts: Sendable {
   public enum Kind: Hashable, Sendable, CaseIterable {
     /// Asks whether the peer may pair, without anything to compare.
     case allowPairing
-    /// Shows six digits for the user to type on the peer. It needs no answer; a no ends the pairing.
+    /// Shows six digits for the user to type on the peer. The prompt needs no answer; the answer `no` ends the pairing.
     case showPasskey
     /// Asks for the six digits that the peer shows.
     case enterPasskey
@@ -42,7 +42,7 @@ public final class ScriptedPrompts: Sendable {
     /// The peer's name; nil if it is unknown or the prompt is not about a peer.
     public var peer: String?
     /// True if an app on this device caused the pairing; false if the peer did, or if the prompt is not about a peer.
-    public var isOwnWish: Bool
+    public var isLocallyInitiated: Bool
     /// True if there is a bond with the peer, which the new one would replace.
     public var replacesBond: Bool
     /// The name of the app that the prompt is about.
@@ -54,13 +54,14 @@ public final class ScriptedPrompts: Sendable {
 
     /// Creates a question.
     public init(
-      _ kind: Kind, digits: Int? = nil, peer: String? = nil, isOwnWish: Bool = false, replacesBond: Bool = false,
+      _ kind: Kind, digits: Int? = nil, peer: String? = nil, isLocallyInitiated: Bool = false,
+      replacesBond: Bool = false,
       app: String? = nil
     ) {
       self.kind = kind
       self.digits = digits
       self.peer = peer
-      self.isOwnWish = isOwnWish
+      self.isLocallyInitiated = isLocallyInitiated
       self.replacesBond = replacesBond
       self.app = app
     }
@@ -68,16 +69,16 @@ public final class ScriptedPrompts: Sendable {
 
   /// The user's answer to a prompt.
   public enum Answer: Sendable {
-    /// Agrees. It does not answer `enterPasskey`.
+    /// Agrees. This answer has no effect on `enterPasskey`.
     case yes
-    /// Refuses. It answers every prompt; a pairing ends.
+    /// Refuses. This answer fits every prompt, and ends a pairing.
     case no
     /// Answers `enterPasskey` with six digits, 0 to 999,999.
     case passkey(Int)
     /// Answers `enterPasskey` with the digits that these prompts show, as soon as they are shown.
     case passkeyShown(by: ScriptedPrompts)
     /// Never answers.
-    case silence
+    case noAnswer
   }
 
   private struct Rule {
@@ -90,7 +91,7 @@ public final class ScriptedPrompts: Sendable {
     var rest: Int?
   }
 
-  /// A passkey prompt that waits until other prompts show digits.
+  /// A passkey prompt that waits until the prompts of another device show digits.
   private struct Waiter: Sendable {
     let id: PromptID
     let reply: PromptReply
@@ -99,7 +100,7 @@ public final class ScriptedPrompts: Sendable {
 
   private struct State {
     var rules: [Rule] = []
-    var asked: [Question] = []
+    var questions: [Question] = []
     var positions: [PromptID: Int] = [:]
     /// The digits currently shown, by their prompt.
     var shown: [(id: PromptID, digits: UInt32)] = []
@@ -146,7 +147,7 @@ public final class ScriptedPrompts: Sendable {
   }
 
   /// The prompts shown so far, in order.
-  public var asked: [Question] { state.withLockedValue { $0.asked } }
+  public var questions: [Question] { state.withLockedValue { $0.questions } }
 
   /// The six digits currently shown, the latest if there are several; nil if none are shown.
   public var shownPasskey: Int? { state.withLockedValue { $0.shown.last.map { Int($0.digits) } } }
@@ -158,8 +159,8 @@ extension ScriptedPrompts: Prompts {
   package func ask(_ prompt: Prompt, reply: PromptReply) {
     let question = Question(of: prompt.question)
     let (rule, waiters) = state.withLockedValue { state in
-      state.positions[prompt.id] = state.asked.count
-      state.asked.append(question)
+      state.positions[prompt.id] = state.questions.count
+      state.questions.append(question)
       var waiters: [Waiter] = []
       if question.kind == .showPasskey, let digits = question.digits {
         state.shown.append((prompt.id, UInt32(digits)))
@@ -177,20 +178,20 @@ extension ScriptedPrompts: Prompts {
     case .no: reply(.no, after: delay)
     case .passkey(let passkey): reply(.passkey(UInt32(clamping: passkey)), after: delay)
     case .passkeyShown(let other): other.whenShown(Waiter(id: prompt.id, reply: reply, delay: delay))
-    case .silence: break
+    case .noAnswer: break
     }
   }
 
   package func withdraw(_ id: PromptID) {
     state.withLockedValue { state in
-      if let position = state.positions[id] { state.asked[position].isWithdrawn = true }
+      if let position = state.positions[id] { state.questions[position].isWithdrawn = true }
       state.shown.removeAll { $0.id == id }
     }
   }
 
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {
     state.withLockedValue { state in
-      if let position = state.positions[id] { state.asked[position].keypresses.append(notification) }
+      if let position = state.positions[id] { state.questions[position].keypresses.append(notification) }
     }
   }
 
@@ -218,7 +219,7 @@ extension ScriptedPrompts.Question {
       case .compare(let number): self.init(.compareNumbers, digits: Int(number))
       }
       peer = pairing.name
-      isOwnWish = pairing.isOwnWish
+      isLocallyInitiated = pairing.isLocallyInitiated
       replacesBond = pairing.replacesBond
     }
   }

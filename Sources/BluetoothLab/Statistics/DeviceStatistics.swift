@@ -47,8 +47,7 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   public var missedPackets = 0
   /// The use of the radio, by purpose.
   public var uses: [RadioPurpose: Use] = [:]
-  /// The connections in the order in which they were established, ended ones first. Of the ended ones, only the
-  /// latest 64 are kept.
+  /// The connections: the latest 64 ended connections in the order of their ends, then the current connections.
   public var links: [LinkStatistics] = []
   /// The current consumption of the device's chip.
   public var chip = CurrentProfile.modern
@@ -115,7 +114,7 @@ public struct LinkStatistics: Hashable, Sendable, Codable {
   /// The number of packets received with a wrong CRC.
   public var crcErrors = 0
   /// The number of times that this device listened for its peer and received nothing.
-  public var silences = 0
+  public var receiveTimeouts = 0
   /// The number of connection events in which this device used its radio.
   public var attendedEvents = 0
   /// The number of connection events missed because the radio was in use for something else.
@@ -126,6 +125,13 @@ public struct LinkStatistics: Hashable, Sendable, Codable {
   public var meanRSSI: Double?
   /// The time from the first packet to the last.
   public var time: Duration = .zero
+
+  /// The keys in JSON.
+  private enum CodingKeys: String, CodingKey {
+    case number, peer, isCentral, isConnected, sent, received, retransmissions, crcErrors
+    case receiveTimeouts = "silences"
+    case attendedEvents, missedEvents, rssi, meanRSSI, time
+  }
 
   /// Creates statistics of a connection without activity.
   public init(number: UInt32, isCentral: Bool, isConnected: Bool = true) {

@@ -42,7 +42,7 @@ extension LinkStatistics {
     result.received.subtract(earlier.received)
     result.retransmissions -= earlier.retransmissions
     result.crcErrors -= earlier.crcErrors
-    result.silences -= earlier.silences
+    result.receiveTimeouts -= earlier.receiveTimeouts
     result.attendedEvents -= earlier.attendedEvents
     result.missedEvents -= earlier.missedEvents
     result.time -= earlier.time

@@ -21,7 +21,7 @@ public struct WorldStatistics: Hashable, Sendable, Codable {
 }
 
 extension World {
-  /// The activity of all devices so far. Read it while the world is not running, or in one of its callbacks.
+  /// The activity of all devices so far. Read this property while the world is not running, or in one of its callbacks.
   public var statistics: WorldStatistics {
     let (names, supplies) = (deviceNames, supplies)
     return inspect { engine in
@@ -43,7 +43,7 @@ extension World {
 }
 
 extension RadioDevice {
-  /// The activity of this device so far. Read it while the world is not running, or in one of its callbacks.
+  /// The activity of this device so far. Read this property while the world is not running, or in one of its callbacks.
   public var statistics: DeviceStatistics {
     world.statistics.devices[radio.index]
   }
@@ -60,9 +60,9 @@ struct DeviceReport {
 extension WorldEngine {
   fileprivate func report(_ radio: RadioID) -> DeviceReport {
     var report = DeviceReport()
-    guard let participant = participant(radio) else { return report }
+    guard let device = device(radio) else { return report }
     report.radio = statistics(of: radio)
-    if let device = participant as? any WorldDevice {
+    if let device = device as? any WorldDevice {
       report.uses = device.uses(at: now)
       report.links = device.links
     }
@@ -103,7 +103,7 @@ extension LinkStatistics {
     received = Direction(counts.received)
     retransmissions = counts.retransmissions
     crcErrors = counts.crcErrors
-    silences = counts.silences
+    receiveTimeouts = counts.receiveTimeouts
     attendedEvents = counts.attendedEvents
     missedEvents = counts.missedEvents
     rssi = counts.lastLevel?.value

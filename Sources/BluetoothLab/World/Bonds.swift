@@ -39,8 +39,8 @@ extension Device {
     public let description: String
   }
 
-  /// The devices that this device has bonded with, by address. Read it while the world is not running, or in one of
-  /// its callbacks.
+  /// The devices that this device has bonded with, by address. Read this property while the world is not running, or in
+  /// one of its callbacks.
   public var bonds: [BondedDevice] { bondRecords.map { BondedDevice($0) } }
 
   /// Deletes the bond with a device, as a user does in the settings, and disconnects it. Does nothing if there is no
@@ -66,8 +66,8 @@ extension Device {
   }
 
   /// Imports a bond from another world, device or system, and replaces an existing bond with the same device; `bonds`
-  /// then contains it. Apps know the device under the same identifier as before. Existing links are unaffected. Call
-  /// this method while the world is not running, or in one of its callbacks.
+  /// then contains it. The identifier by which apps know the device does not change. Existing links are unaffected.
+  /// Call this method while the world is not running, or in one of its callbacks.
   ///
   /// - Throws: `BondImportError` if the text is not a bond, or if `DeviceOptions.bondLimit` is reached.
   public func importBond(_ text: String, as format: BondFormat = .json) throws(BondImportError) {
@@ -105,12 +105,12 @@ extension Device {
   /// The device's bond limit; `Int.max` if the world has not added the device yet.
   private var bondLimit: Int {
     let radio = radio
-    return world.inspect { engine in (engine.participant(radio) as? any WorldDevice)?.bondLimit ?? .max }
+    return world.inspect { engine in (engine.device(radio) as? any WorldDevice)?.bondLimit ?? .max }
   }
 
   private var bondRecords: [BondRecord] {
     let radio = radio
-    return world.inspect { engine in (engine.participant(radio) as? any WorldDevice)?.bondRecords ?? [] }
+    return world.inspect { engine in (engine.device(radio) as? any WorldDevice)?.bondRecords ?? [] }
   }
 }
 

@@ -22,7 +22,7 @@ public class RadioDevice: @unchecked Sendable {
   /// Moves the device to another position.
   public func move(to position: Position) {
     let (radio, grid) = (radio, position.grid)
-    world.mailbox.perform { $0[radio].position = grid }
+    world.requestQueue.perform { $0[radio].position = grid }
   }
 
   /// Turns Bluetooth on or off, as a user does in the settings.
@@ -33,7 +33,7 @@ public class RadioDevice: @unchecked Sendable {
   /// Turns Bluetooth on or off at this radio time of the world, or at once if it has passed.
   public func setPower(_ isOn: Bool, at time: Duration) {
     let (radio, instant) = (radio, Instant.zero + TimeSpan(time))
-    world.mailbox.perform { engine in
+    world.requestQueue.perform { engine in
       engine.schedule(at: instant) { engine in
         let now = engine.now
         engine.withDevice(radio) { $0.setPower(isOn, at: now) }
@@ -49,7 +49,7 @@ public class RadioDevice: @unchecked Sendable {
   /// Runs `body` on the device on the world's executor, when the world processes queued calls.
   func perform(_ body: @escaping @Sendable (any WorldDevice, Instant) -> Void) {
     let radio = radio
-    world.mailbox.perform { engine in
+    world.requestQueue.perform { engine in
       let now = engine.now
       engine.withDevice(radio) { body($0, now) }
     }

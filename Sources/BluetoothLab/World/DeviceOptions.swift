@@ -25,8 +25,8 @@ public struct DeviceOptions: Hashable, Sendable {
   public var position: Position
   /// The transmit power, −20 to 20 dBm; other values are clamped.
   public var transmitPower: Double
-  /// The public device address, used as identity address; nil for a random static address. An address that is not
-  /// public stops the program when the device is made.
+  /// The public device address, used as identity address; nil for a random static address. The program stops if a
+  /// device is created with an address that is not public.
   public var address: DeviceAddress?
   /// The value of the Device Name characteristic; nil for the name of the device in the world.
   public var gapName: String?
@@ -36,7 +36,7 @@ public struct DeviceOptions: Hashable, Sendable {
   /// `unknown` until the answer, and `unauthorized` after a no. With a bond folder, the answer is kept for later
   /// worlds.
   public var asksBeforeUse = false
-  /// The maximum number of bonds, 0 to 1,000. Pairing beyond it fails with `CBError.tooManyLEPairedDevices`.
+  /// The maximum number of bonds, 0 to 1,000. Pairing beyond this limit fails with `CBError.tooManyLEPairedDevices`.
   public var bondLimit = 64
   /// True if the device uses resolvable private addresses, renewed at power-on and every 15 minutes, as phones and
   /// watches do. Only bonded devices can identify it; apps on other devices see a new peripheral each time. If false,
@@ -45,13 +45,13 @@ public struct DeviceOptions: Hashable, Sendable {
   /// True if the device encrypts a link to a bonded device as soon as it is established, as phones do, and neither
   /// sends requests nor trusts received data before that. If false, the link stays unencrypted until the peer or a
   /// protected value requires encryption; the peer's identity is then unproven, and eavesdroppers can read the traffic.
-  /// Set it to false to test such links. Signed writes need one, for example: a device signs a write only on an
+  /// Set the property to false to test such links, for example with signed writes: a device signs a write only on an
   /// unencrypted link, and only to a characteristic that permits no other kind of write.
   public var encryptsBondedLinks = true
   /// The sleep clock accuracy that the device claims, in parts per million, 0 to 500.
   public var sleepClockAccuracy = 50
-  /// The actual deviation of the sleep clock in parts per million; positive values make it run slow. The deviation of
-  /// an honest device is within `sleepClockAccuracy`.
+  /// The actual deviation of the sleep clock in parts per million; positive values make the clock run slow. The
+  /// deviation of a conforming device is within `sleepClockAccuracy`.
   public var sleepClockDrift = 0.0
 
   /// The current consumption of the chip.

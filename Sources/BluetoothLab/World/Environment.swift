@@ -40,7 +40,7 @@ extension World {
   /// Sets the path loss model from now on.
   public func setEnvironment(_ environment: Environment) {
     let model = environment.model
-    mailbox.perform { $0.pathLoss = model }
+    requestQueue.perform { $0.pathLoss = model }
   }
 
   /// Sets the path loss between two devices, in decibels, in both directions and independent of their positions; nil
@@ -48,7 +48,7 @@ extension World {
   public func setLoss(_ loss: Double?, between first: RadioDevice, and second: RadioDevice) {
     let (one, other) = (first.radio, second.radio)
     let decibel = loss.map { Decibel(rounding: $0) }
-    mailbox.perform { $0.setLoss(decibel, between: one, and: other) }
+    requestQueue.perform { $0.setLoss(decibel, between: one, and: other) }
   }
 
   /// Returns the level in dBm at `receiver` of a transmission by `sender` with `power` in dBm. Call this method while
@@ -57,7 +57,7 @@ extension World {
   public func level(of power: Double = 0, from sender: RadioDevice, at receiver: RadioDevice) -> Double {
     let (from, to) = (sender.radio, receiver.radio)
     return inspect { engine in
-      engine.participant(from) == nil || engine.participant(to) == nil
+      engine.device(from) == nil || engine.device(to) == nil
         ? -.infinity : engine.level(of: Decibel(rounding: power), from: from, at: to).value
     }
   }
@@ -84,8 +84,6 @@ extension RadioDevice {
   public func move(along path: [Waypoint]) {
     let radio = radio
     let points = path.map { MovementPath.Point(Instant.zero + TimeSpan($0.time), $0.position.grid) }
-    mailbox { engine in engine.move(radio, along: MovementPath(points)) }
+    world.requestQueue.perform { engine in engine.move(radio, along: MovementPath(points)) }
   }
-
-  private func mailbox(_ operation: @escaping @Sendable (WorldEngine) -> Void) { world.mailbox.perform(operation) }
 }

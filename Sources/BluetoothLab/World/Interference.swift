@@ -62,6 +62,6 @@ extension World {
   /// Replaces all interference in the band by these sources from now on.
   public func setInterference(_ sources: [Interference]) {
     let sources = sources.filter { !$0.isSilent }.map(\.source)
-    mailbox.perform { $0.interference = sources }
+    requestQueue.perform { $0.interference = sources }
   }
 }

@@ -33,7 +33,7 @@ extension RadioDevice {
   private func meet(_ other: RadioDevice, _ body: @escaping @Sendable (WorldEngine, RadioID, RadioID) -> Void) {
     guard other.world === world, other.radio != radio else { return }
     let (own, other) = (radio, other.radio)
-    world.mailbox.perform { engine in body(engine, own, other) }
+    world.requestQueue.perform { engine in body(engine, own, other) }
   }
 }
 

@@ -6,7 +6,7 @@ extension World {
   /// Runs the world for `duration` of radio time. In virtual time, all callbacks of that time have returned when this
   /// method returns. In real time, it waits, and serves the main run loop if it is called on the main thread.
   ///
-  /// Calling it in a callback of the same world stops the program.
+  /// The program stops if this method is called in a callback of the same world.
   @available(*, noasync, message: "use the async form, which releases the thread while the world is held")
   public func run(for duration: Duration) {
     _ = run(until: { false }, limit: duration)
@@ -26,8 +26,8 @@ extension World {
   }
 
   /// Runs the world until no device has pending work, for at most `limit` of radio time. A device that advertises,
-  /// scans or is connected always has pending work, so this method is for worlds in which all that has ended. Virtual
-  /// time only: in real time, where future work is unknown, it returns false at once.
+  /// scans or is connected always has pending work, so this method is for worlds in which all such activity ends.
+  /// Virtual time only: in real time, where future work is unknown, it returns false at once.
   ///
   /// - Returns: true if no work is pending.
   @available(*, noasync, message: "use the async form, which releases the thread while the world is held")

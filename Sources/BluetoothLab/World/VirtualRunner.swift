@@ -25,7 +25,7 @@ final class VirtualRunner: @unchecked Sendable {
   enum End { case condition, limit, idle }
 
   /// Runs until `isDone` returns true or until `limit`. `isDone` is evaluated after each event that an app could
-  /// observe; if it reads the clock, after each event of any device.
+  /// observe or, if `isDone` reads the clock, after each event of any device.
   func run(until limit: Limit, _ isDone: () -> Bool) -> End {
     enter()
     defer { finish() }
@@ -55,8 +55,8 @@ final class VirtualRunner: @unchecked Sendable {
 
   /// Evaluates the condition of a run. If the condition reads the clock, makes the engine return after every event.
   private func ask(_ isDone: () -> Bool) -> Bool {
-    let reads = engine.mailbox.clockReads
-    defer { if engine.mailbox.clockReads != reads { engine.isWatched = true } }
+    let reads = engine.requestQueue.clockReads
+    defer { if engine.requestQueue.clockReads != reads { engine.isWatched = true } }
     return isDone()
   }
 
@@ -85,7 +85,7 @@ final class VirtualRunner: @unchecked Sendable {
       defer { state.isRunning = true }
       return state.isRunning
     }
-    // Not a precondition, because it prints no message in release builds.
+    // `fatalError`, because a failed precondition prints no message in release builds.
     if wasRunning {
       fatalError("World.run was called while the world is running: in a callback of the world, or on another thread")
     }

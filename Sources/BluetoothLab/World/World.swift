@@ -40,7 +40,7 @@ public final class World: Sendable {
   }
 
   let runner: Runner
-  package let mailbox: WorldMailbox
+  package let requestQueue: WorldRequestQueue
   package let environment = DeviceEnvironment()
   let faults: FaultInjector
   private let registry = NIOLockedValueBox(Registry())
@@ -65,8 +65,8 @@ public final class World: Sendable {
   /// - Parameter executor: the executor of the world in real time; nil for a dispatch queue that the world creates.
   package init(seed: UInt64, time: Time, capture: Capture?, executor: (any WorldExecutor)?) {
     let engine = WorldEngine(seed: seed)
-    mailbox = engine.mailbox
-    faults = FaultInjector(chance: engine.generator.split("faults"), mailbox: engine.mailbox)
+    requestQueue = engine.requestQueue
+    faults = FaultInjector(random: engine.generator.split("faults"), requestQueue: engine.requestQueue)
     switch time {
     case .virtual:
       runner = .virtual(VirtualRunner(engine))
@@ -87,7 +87,7 @@ public final class World: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name that identifies the device within the world and in captures, and that selects its random
-  ///     numbers. A name that another device of the world has stops the program.
+  ///     numbers. The program stops if another device of the world has the same name.
   ///   - position: the position of the device.
   ///   - transmitPower: the transmit power in dBm.
   public func makeDevice(named name: String, at position: Position = .origin, transmitPower: Double = 0) -> Device {
@@ -98,7 +98,7 @@ public final class World: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name that identifies the device within the world and in captures, and that selects its random
-  ///     numbers. A name that another device of the world has stops the program.
+  ///     numbers. The program stops if another device of the world has the same name.
   ///   - prompts: the user's answers to pairing prompts; nil for a user who agrees to everything but can neither see
   ///     nor type numbers.
   ///   - bondFolder: the folder that keeps the device's bonds and identity for later worlds, in a subfolder for this
@@ -116,7 +116,7 @@ public final class World: Sendable {
         configuration.hasLastingIdentity = true
       }
       let adapter = VirtualAdapter(
-        configuration, in: mailbox, deliversInPlace: deliversInPlace, epoch: epoch,
+        configuration, in: requestQueue, deliversInPlace: deliversInPlace, epoch: epoch,
         environment: environment)
       return Device(name: name, radio: adapter.radio, world: self, adapter: adapter)
     }
@@ -142,7 +142,7 @@ public final class World: Sendable {
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
 
   /// The radio time since the world began.
-  public var now: Duration { mailbox.readClock().sinceZero.duration }
+  public var now: Duration { requestQueue.readClock().sinceZero.duration }
 
   /// Stores the snapshot that is reported to the metrics system, and returns the one reported before.
   func exchangeReported(_ statistics: WorldStatistics) -> WorldStatistics? {
@@ -154,7 +154,7 @@ public final class World: Sendable {
 
   // MARK: Captures
 
-  /// Starts writing a capture: it contains the packets whose preamble begins while the capture lasts.
+  /// Starts a capture of the packets whose preamble begins while the capture lasts.
   ///
   /// An earlier capture is left unfinished. Call `finishCapture` first so that none of its packets are lost.
   public func startCapture(_ capture: Capture) {
@@ -172,12 +172,12 @@ public final class World: Sendable {
     }
     faults.setCapture(file)
     let (environment, names) = (environment, deviceNames)
-    mailbox.perform { engine in environment.setCapture(file, deviceNames: names, in: engine) }
+    requestQueue.perform { engine in environment.setCapture(file, deviceNames: names, in: engine) }
     return former
   }
 
-  /// Replaces the capture by another one (nil for none) at one instant, so that each packet is in exactly one of
-  /// them. Real time only.
+  /// Replaces the capture by another one (nil for none) at one instant, so that each packet is in exactly one of the
+  /// two captures. Real time only.
   ///
   /// - Parameter done: a closure called on any thread when the previous capture is complete, with the failure if a
   ///   part of it could not be written.

@@ -15,7 +15,7 @@ extension World {
 
   func add(_ plan: FaultPlan, to scope: FaultScope) {
     let (faults, environment) = (faults, environment)
-    mailbox.perform { engine in
+    requestQueue.perform { engine in
       environment.faults = faults
       faults.add(plan, to: scope, in: engine)
     }
@@ -24,13 +24,13 @@ extension World {
   /// Removes all faults: cancels scheduled faults, and ends those in progress, such as muting. Clock drift remains.
   public func removeFaults() {
     let faults = faults
-    mailbox.perform { engine in faults.removeAll(in: engine) }
+    requestQueue.perform { engine in faults.removeAll(in: engine) }
   }
 
   /// The faults that have struck, in order of time; only the latest 10,000.
-  public var faultEvents: [FaultEvent] { faults.strikes }
+  public var faultEvents: [FaultEvent] { faults.events }
   /// The number of faults that have struck.
-  public var faultStrikeCount: Int { faults.strikeCount }
+  public var faultEventCount: Int { faults.eventCount }
 }
 
 extension RadioDevice {
@@ -42,6 +42,6 @@ extension RadioDevice {
   /// begin or end.
   package func setRadio(isOn: Bool) {
     let (faults, radio) = (world.faults, radio)
-    world.mailbox.perform { engine in faults.setRadio(isOn: isOn, radio, in: engine) }
+    world.requestQueue.perform { engine in faults.setRadio(isOn: isOn, radio, in: engine) }
   }
 }

@@ -1,8 +1,8 @@
-/// The names of the companies with an assigned company identifier, in the order of the identifiers. A name is looked
-/// up by counting lines in its block.
+/// The names of the companies with an assigned company identifier, in the order of the identifiers: blocks of 50 lines,
+/// one name per line. The lookup of a name counts the lines in its block.
 ///
-/// A single string for 50 names takes no more space than its octets. A table of strings or a switch over 4,000 cases
-/// would be several times as large. It would also be no faster for the only purpose, display.
+/// One string per block takes no more space than its octets. A table of strings or a switch over 4,000 cases would be
+/// several times as large. The names are for display only, so the speed of the lookup does not matter.
 enum CompanyNames {
   private static let codesPerBlock = 50
   private static let blocks =

@@ -86,11 +86,11 @@ extension CharacteristicProperties: FeatureSet {
 
 /// The range of a characteristic's value · GATT Specification Supplement, Valid Range; 0x2906.
 public struct ValidRange: CharacteristicValue {
-  /// The octets of the minimum, in the format of the characteristic's value. `upper` holds those of the maximum.
+  /// The octets of the minimum, in the format of the characteristic's value. `upper` holds the octets of the maximum.
   public let lower: [UInt8]
   public let upper: [UInt8]
 
-  /// Returns nil unless both have the same length.
+  /// Returns nil if the two have different lengths.
   public init?(lower: [UInt8], upper: [UInt8]) {
     guard lower.count == upper.count else { return nil }
     self.lower = lower

@@ -55,8 +55,8 @@ public struct PresentationFormat: CharacteristicValue {
       self.number = number
     }
 
-    /// The name, such as "first" or "left"; nil if the number is 0, unknown or not assigned by the SIG ·
-    /// Assigned Numbers, 2.4.2.
+    /// The name, such as "number 1" or "left"; nil if the number is 0, unknown or not assigned by the SIG · Assigned
+    /// Numbers, 2.4.2.
     public var name: String? {
       guard namespace == 1, number > 0 else { return nil }
       if number < 0x100 { return "number \(number)" }
@@ -121,7 +121,7 @@ extension PresentationFormat {
     return text
   }
 
-  /// Reads the next value. Text, and octets without another format, extend to the end.
+  /// Reads the next value. Text, and values of formats that are not decoded, extend to the end of the octets.
   func text(from reader: inout ValueReader) throws(ValueError) -> String {
     switch format {
     case .boolean: return try reader.uint8().has(0) ? "true" : "false"

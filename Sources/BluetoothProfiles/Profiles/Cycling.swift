@@ -1,6 +1,6 @@
 /// The number of wheel revolutions and the time of the last one.
 public struct WheelRevolutions<Time: ScalarKind>: Hashable, Sendable {
-  /// The number of revolutions since the sensor started to count; a client may set it.
+  /// The number of revolutions since the sensor started to count; a client may set the number.
   public var cumulative: UInt32
   /// The time at which the last revolution was complete.
   public var lastEventTime: Scalar<Time>

@@ -29,7 +29,7 @@ public struct RecordCriterion: Hashable, Sendable {
   public static let first = Self(.firstRecord)
   public static let last = Self(.lastRecord)
 
-  // The operand begins with the filter type.
+  // The filter type Sequence Number, with which such an operand begins.
   private static let sequenceNumber: UInt8 = 1
 
   /// Returns the criterion for the records whose sequence numbers are in `numbers`.

@@ -9,7 +9,7 @@ public struct ScalarFormat: Sendable {
   public let multiplier: Int
   public let exponent: Int
   public let unit: BluetoothUnit
-  /// The valid integers, not counting the special ones.
+  /// The valid integers, without the special ones.
   public let range: ClosedRange<Int>
   /// The integers that stand for no measurement, and their meanings.
   public let special: [Int: String]
@@ -67,7 +67,7 @@ public struct Scalar<Kind: ScalarKind>: Hashable, Sendable, CustomStringConverti
       format.exponent < 0
       ? value * DecimalNumber.powerOf10(-format.exponent) : value / DecimalNumber.powerOf10(format.exponent)
     let steps = scaled / Double(format.multiplier)
-    // Without `rounded()`, which depends on the C mathematics library.
+    // Does not use `rounded()`, which depends on the C mathematics library.
     guard steps.magnitude < 9e18 else { return nil }
     let rawValue = Int(steps + (steps < 0 ? -0.5 : 0.5))
     guard format.range.contains(rawValue), format.special[rawValue] == nil else { return nil }

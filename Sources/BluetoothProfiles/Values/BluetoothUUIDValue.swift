@@ -15,7 +15,7 @@ extension BluetoothUUID {
     }
   }
 
-  /// Appends the UUID in its original form, or in the form that ATT can carry if that has 32 bits.
+  /// Appends the UUID in its original form. A 32-bit UUID, which ATT can't carry, is appended in `attributeForm`.
   func write(to writer: inout ValueWriter) {
     switch width {
     case .bits16: writer.integer(high >> 32, octets: 2)

@@ -1,6 +1,7 @@
 import BluetoothNumbers
 
-/// A value with an encoding in octets: that of a characteristic or a descriptor, assigned or custom.
+/// A value with an encoding in octets: the value of a characteristic or a descriptor, with an assigned or a custom
+/// UUID.
 ///
 /// For a custom value of a fixed number of octets, an enum with an integer as raw value is sufficient:
 ///
@@ -8,8 +9,8 @@ import BluetoothNumbers
 /// enum Mode: UInt8, AttributeValue { case off, slow, fast }
 /// ```
 public protocol AttributeValue: Hashable, Sendable {
-  /// True if octets after the known fields are ignored. The services require this of clients for values with flags,
-  /// because later versions append fields.
+  /// True if octets after the known fields are ignored. For values with flags, the services require this behaviour of
+  /// clients, because later versions append fields.
   static var ignoresExcess: Bool { get }
 
   /// Reads the fields from the remaining octets of `reader`.

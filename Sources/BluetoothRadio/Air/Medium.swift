@@ -10,26 +10,27 @@ struct Medium {
   var radios: [Radio] = []
   var transmissions = Transmissions()
   var propagation: Propagation
-  let chance: ChannelRandom
+  let random: ChannelRandom
   /// The fault injector; nil: none.
   var faults: (any AirFaults)?
   /// The sources of interference besides radios.
   var sources: [InterferenceSource] = []
   /// A buffer that every reception reuses, to avoid allocations.
   var interferers: [Interferer] = []
-  /// The listening receivers by channel number, in no particular order. `Radio.Activity.listening` has the index.
+  /// The listening receivers by channel number, in no particular order. `Radio.Activity.listening` holds a receiver's
+  /// index.
   var listeners: [[ListeningRadio]] = Array(repeating: [], count: 40)
   /// The injected packets on the air, by transmission number.
   private var injected: [UInt64: AirPacket] = [:]
   /// The receivers whose listening time ends while the access address of a packet arrives, with the end of that access
-  /// address: only then is it known whether they receive the packet.
+  /// address. At that time the medium decides whether the receiver has detected the packet.
   private var undecided: [(radio: Int32, until: Instant)] = []
   /// The paths of moving radios, by radio index.
   var paths: [Int: MovementPath] = [:]
 
   init(generator: RandomStream) {
-    chance = ChannelRandom(generator)
-    propagation = Propagation(chance: chance)
+    random = ChannelRandom(generator)
+    propagation = Propagation(random: random)
   }
 
   mutating func add(_ radio: RadioProperties, at now: Instant) {
@@ -65,7 +66,7 @@ struct Medium {
 
   // MARK: Radio activity
 
-  /// Starts a transmission of the radio, and returns its end. Nothing of a muted radio's transmission is on the air.
+  /// Starts a transmission of the radio, and returns its end. A muted radio puts nothing on the air.
   mutating func transmit(
     _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel, at now: Instant
@@ -95,7 +96,7 @@ struct Medium {
       record.packet, number, on: record.channel, record.modulation, record.power, from: origin, at: now)
   }
 
-  /// Starts a transmission without a radio, and returns its number and end.
+  /// Starts the transmission of an injected packet, which no radio sends, and returns its number and end.
   mutating func inject(_ injection: Injection, at now: Instant) -> (number: UInt64, end: Instant) {
     let number = transmissions.nextNumber
     injected[number] = injection.packet
@@ -183,12 +184,12 @@ struct Medium {
 
   func isTransmitting(_ radio: RadioID) -> Bool { radios[radio.index].activity.isTransmitting }
 
-  /// The receivers that have lost their lock because a packet was broken off or a radio was muted, with the end of
+  /// The receivers that have lost their lock because a transmission was aborted or a radio was muted, with the end of
   /// their listening time.
   typealias Freed = [(RadioID, until: Instant?)]
 
-  /// Breaks off the radio's transmission. No receiver gets the packet, but its interference until now remains. Returns
-  /// the receivers that are released.
+  /// Aborts the radio's transmission. No receiver gets the packet, but the part transmitted until now counts as
+  /// interference. Returns the receivers that had locked onto the packet.
   mutating func abandonTransmission(of radio: RadioID, at now: Instant) -> Freed {
     guard case .transmitting(let number) = radios[radio.index].activity else { return [] }
     let freed = breakOff(number, at: now)
@@ -196,8 +197,8 @@ struct Medium {
     return freed
   }
 
-  /// Ends a transmission before the end of its packet: no receiver gets the packet, but it remains interference until
-  /// now. Returns the receivers that had locked onto it.
+  /// Ends a transmission before the end of its packet: no receiver gets the packet, but the part transmitted until now
+  /// counts as interference. Returns the receivers that had locked onto the packet.
   private mutating func breakOff(_ number: UInt64?, at now: Instant) -> Freed {
     guard let number, let transmission = transmissions.index(of: number), !transmissions.all[transmission].isOver else {
       return []
@@ -217,7 +218,7 @@ struct Medium {
   func isMuted(_ radio: RadioID) -> Bool { radios[radio.index].isMuted }
 
   /// Mutes or unmutes a radio. A muted radio executes commands as usual, but transmits nothing and receives nothing.
-  /// Returns the receivers that are released.
+  /// Returns the receivers that lose their lock.
   mutating func setMuted(_ isMuted: Bool, _ radio: RadioID, at now: Instant) -> Freed {
     let index = radio.index
     guard radios[index].isMuted != isMuted else { return [] }
@@ -260,8 +261,9 @@ struct Medium {
 
   // MARK: Reception of packets
 
-  /// Locks a receiver onto a transmission that begins, if the receiver has no lock and the packet is detectable. A lock
-  /// onto a packet whose access address has ended is decided first.
+  /// Locks a receiver onto a transmission that begins now, if the receiver has no lock and the packet is detectable. If
+  /// the receiver is locked onto a packet whose access address has ended, the detection of that packet is decided
+  /// first.
   private mutating func lock(_ list: Int, _ place: Int, onto transmission: Int, at now: Instant) {
     guard listeners[list][place].accessAddress == transmissions.all[transmission].accessAddress,
       listeners[list][place].phyNumber == transmissions.all[transmission].phyNumber,
@@ -287,8 +289,8 @@ struct Medium {
     return (RadioID(index: Int(radio)), until)
   }
 
-  /// Decides if the receiver has detected the access address of the packet that it is locked onto, and releases the
-  /// lock if not. Returns true if it has. Must be called after the access address has ended.
+  /// Decides if the receiver has detected the access address of the packet that it is locked onto. Returns true if so;
+  /// otherwise releases the lock. Must be called after the access address has ended.
   private mutating func decideLock(_ list: Int, _ place: Int) -> Bool {
     guard let lock = listeners[list][place].lock else { return false }
     if lock.isFound { return true }
@@ -338,14 +340,14 @@ struct Medium {
     of transmission: Int, _ record: TransmissionRecord, at now: Instant, into receptions: inout [Reception]
   ) {
     let list = Int(record.channel.number)
-    // Backwards, because the last element takes the place of one that is removed.
+    // Iterates backwards, because the last element moves to the index of a removed element.
     var place = listeners[list].count
     while place > 0 {
       place -= 1
       guard let lock = listeners[list][place].lock, lock.transmission == record.number else { continue }
       receptions.append(finish(list, place, lock, of: transmission, record, now: now))
     }
-    // The list of receivers has no particular order, but the order of reports must be repeatable.
+    // The list of receivers has no particular order, but the order of reports must be reproducible.
     if receptions.count > 1 { receptions.sort { $0.radio.index < $1.radio.index } }
   }
 

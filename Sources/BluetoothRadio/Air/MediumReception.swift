@@ -71,7 +71,7 @@ extension Medium {
   private func arrive(_ cost: UInt64, transmission: Int, at receiver: Int, part: UInt64) -> Bool {
     guard cost > 0 else { return true }
     guard cost < Bits.hopeless else { return false }
-    let draw = chance.draw(
+    let draw = random.draw(
       sender: transmissions.all[transmission].radio, receiver: receiver, start: transmissions.all[transmission].start,
       part: part)
     return Bits.arrive(cost: cost, draw: draw)
@@ -142,7 +142,7 @@ extension Medium {
           from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position, to: receiver.radio,
           at: receiver.position)
       guard level > floor else { continue }
-      let seed = chance.seed(ofSource: source)
+      let seed = random.seed(ofSource: source)
       var now = from
       while now < until {
         let phase = sources[source].phase(at: now, seed: seed)

@@ -43,9 +43,9 @@ struct ListeningRadio {
     /// The number of the transmission.
     let transmission: UInt64
     let level: Decibel
-    /// The end of the access address. The detection is decided at that time or, if its result is needed later, then.
+    /// The end of the access address. The detection is decided at that time or later, when its result is needed.
     let foundAt: Instant
-    /// True once the detection has been decided, with success. After a failure, there is no lock.
+    /// True after a successful detection. A failed detection removes the lock.
     var isFound = false
   }
 

@@ -58,7 +58,7 @@ struct RadioMeter {
     activity = next
   }
 
-  /// Counts packets that the radio, idle until now, has sent one after the other.
+  /// Counts the packets of skipped advertising events. The radio was idle before and between these packets.
   mutating func skip(_ packets: SkippedPackets) {
     counts.packetsSent += packets.count
     counts.idle += packets.end - since - packets.airTime

@@ -16,12 +16,12 @@ package struct ClassicBluetooth: Hashable, Sendable {
   func phase(at now: Instant, seed: UInt64) -> InterferencePhase {
     let (number, elapsed) = now.nanoseconds.quotientAndRemainder(dividingBy: Self.slot)
     let start = number * Self.slot
-    let chance = ChannelRandom.mixed(seed ^ UInt64(bitPattern: number))
-    guard elapsed < Self.packet, (chance >> 32) % 1_000 < UInt64(perMille) else {
+    let random = ChannelRandom.mixed(seed ^ UInt64(bitPattern: number))
+    guard elapsed < Self.packet, (random >> 32) % 1_000 < UInt64(perMille) else {
       return InterferencePhase(frequency: nil, until: Instant(nanoseconds: start + Self.slot))
     }
     return InterferencePhase(
-      frequency: 2_402 + Int((chance & 0xFFFF_FFFF) % Self.channels),
+      frequency: 2_402 + Int((random & 0xFFFF_FFFF) % Self.channels),
       until: Instant(nanoseconds: start + Self.packet))
   }
 }

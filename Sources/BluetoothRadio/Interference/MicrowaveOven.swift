@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// A microwave oven. Its magnetron radiates during a part of each mains period; its frequency rises meanwhile, in the
-/// upper half of the band.
+/// A microwave oven. Its magnetron radiates during a part of each mains period. During that part the frequency rises,
+/// in the upper half of the band.
 package struct MicrowaveOven: Hashable, Sendable {
   /// The mains period: 20 ms at 50 Hz.
   package let period: TimeSpan

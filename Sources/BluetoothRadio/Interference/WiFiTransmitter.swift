@@ -16,9 +16,9 @@ package struct WiFiTransmitter: Hashable, Sendable {
 
   /// Returns the attenuation of the Wi-Fi signal in a receiver on `channel`, in decibels.
   ///
-  /// Within the signal's bandwidth, a receiver takes in the share of the power that falls into its own bandwidth.
-  /// Outside it, the receiver takes in what the spectral mask leaves of that share, or what its selectivity lets
-  /// through of the whole signal, whichever is more.
+  /// Within the signal's bandwidth, a receiver gets the share of the power that falls into the receiver's bandwidth.
+  /// Outside, the receiver gets the larger of two powers: that share after attenuation by the spectral mask, or the
+  /// whole signal after attenuation by the receiver's selectivity.
   func rejection(on channel: RadioChannel, _ modulation: Modulation) -> Decibel {
     let distance = Int((channel.megahertz - megahertz).magnitude)
     let beside = Selectivity.rejection(atOffset: distance, modulation)

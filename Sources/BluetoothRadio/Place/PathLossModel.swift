@@ -29,7 +29,8 @@ package struct PathLossModel: Hashable, Sendable {
   /// Indoors among walls, furniture and people: +10 dBm reach 30 m.
   package static let office = PathLossModel(margin: Decibel(23))
 
-  /// The square of the minimum distance, 10 cm, in square millimetres. The formula would give a gain near 0.
+  /// The square of the minimum distance, 10 cm, in square millimetres. At distances near 0, the formula would give a
+  /// gain.
   private static let nearest: UInt64 = 100 * 100
 
   /// Returns the path loss over a distance, given as its square in square millimetres; without shadowing.

@@ -6,9 +6,9 @@ struct Propagation {
   /// The fixed losses, which replace the model's loss between two radios, by `key`.
   private var givenLosses: [UInt64: Decibel] = [:]
   var losses = LossCache()
-  private let chance: ChannelRandom
+  private let random: ChannelRandom
 
-  init(chance: ChannelRandom) { self.chance = chance }
+  init(random: ChannelRandom) { self.random = random }
 
   /// Sets a fixed path loss for a pair of radios, in both directions and independent of their positions; nil restores
   /// the model's loss.
@@ -24,7 +24,7 @@ struct Propagation {
     if !givenLosses.isEmpty, let loss = givenLosses[key] { return loss }
     let loss = model.loss(squaredDistance: origin.squaredDistance(to: place))
     guard model.shadowing > Decibel(0) else { return loss }
-    return loss + model.shadow(draw: chance.draw(pair: key))
+    return loss + model.shadow(draw: random.draw(pair: key))
   }
 
   /// Returns the smallest path loss from `origin` to any place within `radius` millimetres around `place`.

@@ -24,7 +24,7 @@ struct CulledTransmitters {
     /// The number of elements of `transmitters`, from the first one on, that `loudest` includes.
     var known = 0
     /// The highest level of these devices anywhere in the area, dBm, without the receiver's antenna gain.
-    var loudest = CulledTransmitters.silence
+    var loudest = CulledTransmitters.noSignal
     /// The centre of the area for which `loudest` holds; `radius` is its radius in millimetres.
     var origin = GridPosition(x: 0)
     var radius: Int64 = 0
@@ -41,7 +41,7 @@ struct CulledTransmitters {
   }
 
   /// A level below the level of every device.
-  static let silence = Decibel(-10_000)
+  static let noSignal = Decibel(-10_000)
   /// The minimum radius, in millimetres, of the area for which a moving radio's bound is computed: the radio may cover
   /// this distance before all culled devices are evaluated again.
   private static let roaming: Int64 = 10_000
@@ -50,13 +50,13 @@ struct CulledTransmitters {
   private static let shortestBackoff = TimeSpan.seconds(1)
   private static let longestBackoff: UInt8 = 6
   /// The time for which a device must have been culled to reset its backoff.
-  private static let longSilence = TimeSpan.seconds(10)
+  private static let longCull = TimeSpan.seconds(10)
 
   /// The culled devices in the order of culling, including resumed devices (`isGone`).
   private var transmitters: ContiguousArray<Transmitter> = []
   private var listeners: ContiguousArray<Listener> = []
   /// The states by device index.
-  private var patience: ContiguousArray<Backoff> = []
+  private var backoffs: ContiguousArray<Backoff> = []
   /// The number of culled devices, without resumed ones.
   private(set) var count = 0
 
@@ -64,17 +64,17 @@ struct CulledTransmitters {
   /// The radios of all culled devices.
   var radios: [Int] { transmitters.filter { !$0.isGone }.map(\.radio) }
 
-  func contains(_ radio: Int) -> Bool { patience.indices.contains(radio) && patience[radio].transmitter >= 0 }
+  func contains(_ radio: Int) -> Bool { backoffs.indices.contains(radio) && backoffs[radio].transmitter >= 0 }
 
   /// Returns true if the device's backoff has expired, so that the engine may try to cull it.
   func isWorthTrying(_ radio: Int, at now: Instant) -> Bool {
-    !patience.indices.contains(radio) || patience[radio].until <= now
+    !backoffs.indices.contains(radio) || backoffs[radio].until <= now
   }
 
   mutating func add(_ transmitter: Transmitter) {
     if transmitters.count > 64, transmitters.count > 2 * count { forgetGone() }
     extend(to: transmitter.radio)
-    patience[transmitter.radio].transmitter = Int32(truncatingIfNeeded: transmitters.count)
+    backoffs[transmitter.radio].transmitter = Int32(truncatingIfNeeded: transmitters.count)
     transmitters.append(transmitter)
     count += 1
   }
@@ -82,9 +82,9 @@ struct CulledTransmitters {
   /// Removes a device, to resume it. Returns its entry; nil if it is not culled.
   mutating func remove(_ radio: Int) -> Transmitter? {
     guard contains(radio) else { return nil }
-    let place = Int(patience[radio].transmitter)
+    let place = Int(backoffs[radio].transmitter)
     let transmitter = transmitters[place]
-    patience[radio].transmitter = -1
+    backoffs[radio].transmitter = -1
     transmitters[place].isGone = true
     count -= 1
     if count == 0 { forgetGone() }
@@ -96,19 +96,19 @@ struct CulledTransmitters {
   /// - Parameter since: the time at which the device was culled; nil if it was not culled.
   mutating func postpone(_ radio: Int, since: Instant?, at now: Instant) {
     extend(to: radio)
-    if let since, now - since >= Self.longSilence { patience[radio].failures = 0 }
-    patience[radio].until = now + Self.shortestBackoff * (1 << Int64(patience[radio].failures))
-    if patience[radio].failures < Self.longestBackoff { patience[radio].failures += 1 }
+    if let since, now - since >= Self.longCull { backoffs[radio].failures = 0 }
+    backoffs[radio].until = now + Self.shortestBackoff * (1 << Int64(backoffs[radio].failures))
+    if backoffs[radio].failures < Self.longestBackoff { backoffs[radio].failures += 1 }
   }
 
   private mutating func extend(to radio: Int) {
-    while patience.count <= radio { patience.append(Backoff()) }
+    while backoffs.count <= radio { backoffs.append(Backoff()) }
   }
 
   private mutating func forgetGone() {
     transmitters.removeAll { $0.isGone }
     for place in transmitters.indices {
-      patience[transmitters[place].radio].transmitter = Int32(truncatingIfNeeded: place)
+      backoffs[transmitters[place].radio].transmitter = Int32(truncatingIfNeeded: place)
     }
     forgetListeners()
   }

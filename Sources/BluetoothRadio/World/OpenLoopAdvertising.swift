@@ -35,7 +35,7 @@ package struct OpenLoopAdvertising: Sendable {
 
 /// The primary advertising channels that a device uses, in ascending order · Vol 6, Part B, 4.4.2.
 package struct PrimaryChannels: Sendable {
-  /// The channel map: bits 1, 2 and 4 for channels 37, 38 and 39.
+  /// The channel map: bits 0, 1 and 2 for channels 37, 38 and 39.
   private let map: UInt8
 
   /// Creates a set of channels.

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 
 /// Runs a world in real time: radio time advances with the wall clock, and the executor sleeps between events.
 package final class RealTimeRunner: Sendable {
-  package let mailbox: WorldMailbox
+  package let requestQueue: WorldRequestQueue
   private let executor: any WorldExecutor
   private let isPending = NIOLockedValueBox(false)
   private let confined: Confined
@@ -69,7 +69,7 @@ package final class RealTimeRunner: Sendable {
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
     }
 
-    func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) {
+    func with(_ radio: RadioID, _ body: (any SimulatedDevice, Instant) -> Bool) {
       passTime()
       engine.with(radio, body)
     }
@@ -163,17 +163,17 @@ package final class RealTimeRunner: Sendable {
   ///   - speed: radio seconds per second, 0.001 to 1,000.
   ///   - executor: an executor that runs this world only; nil: a new dispatch queue.
   package init(_ engine: sending WorldEngine, speed: Double = 1, on executor: (any WorldExecutor)? = nil) {
-    mailbox = engine.mailbox
+    requestQueue = engine.requestQueue
     let executor = executor ?? DispatchWorldExecutor()
     self.executor = executor
     confined = Confined(engine: engine, executor: executor, speedPerMille: Self.perMille(speed))
     let box = confined
     executor.begin { box.pump(runsAhead: true) }
-    mailbox.setWake { [weak self] in self?.wake() }
+    requestQueue.setWake { [weak self] in self?.wake() }
   }
 
   deinit {
-    mailbox.setWake(nil)
+    requestQueue.setWake(nil)
     executor.end()
   }
 
@@ -228,7 +228,7 @@ package final class RealTimeRunner: Sendable {
 
   /// Calls `body` with a device and the time, as `enter` does. `body` returns true if the device's radio command,
   /// deadline or callbacks may have changed.
-  package func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) { confined.with(radio, body) }
+  package func with(_ radio: RadioID, _ body: (any SimulatedDevice, Instant) -> Bool) { confined.with(radio, body) }
 
   /// The work that is left for `pump`.
   package enum PendingWork: Sendable {
@@ -257,7 +257,7 @@ package protocol RunnerDelegate: AnyObject {
   func worldPaused()
   /// Returns true if the world may process the next event at once, before the wall clock reaches the event's time.
   func mayRunAhead(at now: Instant) -> Bool
-  /// Returns the maximum time, in wall clock nanoseconds, by which the world may process the next event too late; 0 to
-  /// be on time. A world that sleeps at least this long wakes the machine less often.
+  /// Returns the minimum sleep, in wall clock nanoseconds, before the world processes the next event; 0 to process the
+  /// event on time. With a longer sleep, events are late by at most this time, and the machine wakes less often.
   func timerTolerance(at now: Instant) -> Int
 }

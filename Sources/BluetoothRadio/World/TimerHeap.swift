@@ -4,7 +4,7 @@ import BluetoothWire
 /// with an index from slots to heap positions, so setting a slot again moves its entry instead of leaving a stale one.
 ///
 /// Setting and clearing cost O(log n); the earliest entry is found in O(1). Slots that are due at the same instant come
-/// in the order of their rank, then of their number, so that a run is repeatable.
+/// in the order of their rank, then of their number, so that a run is reproducible.
 ///
 /// Clearing an entry leaves a gap, which the next entry takes. Usually one slot is cleared and another slot is set soon
 /// after, so one pass through the heap serves both.

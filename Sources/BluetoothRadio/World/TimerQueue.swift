@@ -10,21 +10,21 @@ struct TimerQueue {
   /// inter frame space after it. The end of a longer packet on LE Coded waits in `later`.
   private static let reach = TimeSpan.milliseconds(3)
 
-  private enum Place: UInt8 {
-    case nowhere, soon, later
+  private enum Location: UInt8 {
+    case none, soon, later
   }
 
   private var soon = TimerHeap()
   private var later = TimerHeap()
   /// The heap of each slot, so that only that heap is searched.
-  private var places: ContiguousArray<Place> = []
+  private var locations: ContiguousArray<Location> = []
   /// The end of the near future. It never moves back, so an entry need not move from `soon` to `later`.
   private var horizon = Instant.zero + reach
 
   /// Adds a slot. At the same instant, slots of a lower `rank` come first.
   mutating func addSlot(rank: UInt8) -> Int {
     _ = soon.addSlot(rank: rank)
-    places.append(.nowhere)
+    locations.append(.none)
     return later.addSlot(rank: rank)
   }
 
@@ -46,21 +46,21 @@ struct TimerQueue {
 
   /// Sets the instant at which `slot` is due; nil clears it.
   mutating func set(_ slot: Int, to instant: Instant?) {
-    let place = places[slot]
+    let location = locations[slot]
     guard let instant else {
-      if place != .nowhere { clear(slot, in: place) }
+      if location != .none { clear(slot, in: location) }
       return
     }
-    let newPlace = instant <= horizon ? Place.soon : .later
-    if place != newPlace {
-      if place != .nowhere { clear(slot, in: place) }
-      places[slot] = newPlace
+    let newLocation = instant <= horizon ? Location.soon : .later
+    if location != newLocation {
+      if location != .none { clear(slot, in: location) }
+      locations[slot] = newLocation
     }
-    if newPlace == .soon { soon.set(slot, to: instant) } else { later.set(slot, to: instant) }
+    if newLocation == .soon { soon.set(slot, to: instant) } else { later.set(slot, to: instant) }
   }
 
-  private mutating func clear(_ slot: Int, in place: Place) {
-    if place == .soon { soon.clear(slot) } else { later.clear(slot) }
-    places[slot] = .nowhere
+  private mutating func clear(_ slot: Int, in location: Location) {
+    if location == .soon { soon.clear(slot) } else { later.clear(slot) }
+    locations[slot] = .none
   }
 }

@@ -5,14 +5,14 @@ import DequeModule
 /// devices in order of time.
 ///
 /// A world is confined: one thread at a time uses it. In virtual time that is the caller of `step`; in real time it is
-/// the thread of `RealTimeRunner`'s executor. Only `mailbox` may be used from any thread.
+/// the thread of `RealTimeRunner`'s executor. Only `requestQueue` may be used from any thread.
 package final class WorldEngine {
   /// The time of the latest event.
   @exclusivity(unchecked) package private(set) var now = Instant.zero {
-    didSet { mailbox.now = now }
+    didSet { requestQueue.now = now }
   }
   /// The queue of requests from other threads, such as apps' calls.
-  package let mailbox = WorldMailbox()
+  package let requestQueue = WorldRequestQueue()
   /// The random generator from which each device's generator is derived by name.
   package let generator: RandomStream
   /// The memory pool of all packets of this world.
@@ -46,11 +46,11 @@ package final class WorldEngine {
     didSet { if isWatched { runAll() } }
   }
 
-  // Unchecked: one thread at a time uses a world, and no access here overlaps a call to a participant. The run-time
+  // Unchecked: one thread at a time uses a world, and no access here overlaps a call to a device. The run-time
   // exclusivity checks took a sixth of the total time.
   @exclusivity(unchecked) var medium: Medium
   @exclusivity(unchecked) var timers = TimerQueue()
-  @exclusivity(unchecked) var members: [any Participant] = []
+  @exclusivity(unchecked) var devices: [any SimulatedDevice] = []
   @exclusivity(unchecked) private var injections = InjectionQueue()
   @exclusivity(unchecked) private var schedule = Schedule()
   /// The indices of devices with callbacks to deliver. A device is appended when its first callback is pending, and
@@ -58,12 +58,12 @@ package final class WorldEngine {
   @exclusivity(unchecked) private var delivering: Deque<Int> = []
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
   @exclusivity(unchecked) private var receptions: [Reception] = []
-  @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
+  @exclusivity(unchecked) private var requests: [WorldRequestQueue.Request] = []
   @exclusivity(unchecked) var unheard = CulledTransmitters()
   @exclusivity(unchecked) var scheduledAdvertisers = ScheduledAdvertisers()
   /// The position in the order of events (instant, rank, slot): every event before it has been processed. A culled
   /// device catches up to this position.
-  @exclusivity(unchecked) private(set) var turn = TimerQueue.Entry(.zero, rank: 0, slot: 0)
+  @exclusivity(unchecked) private(set) var eventPosition = TimerQueue.Entry(.zero, rank: 0, slot: 0)
   private let injectionSlot: Int
   private let scheduleSlot: Int
 
@@ -92,41 +92,41 @@ package final class WorldEngine {
   // MARK: Devices
 
   /// Adds a device. Its index, and its radio's number, is the number of devices added before.
-  func add(_ participant: any Participant, radio: RadioProperties) {
+  func add(_ device: any SimulatedDevice, radio: RadioProperties) {
     medium.add(radio, at: now)
-    members.append(participant)
+    devices.append(device)
     for rank in Rank.allCases { _ = timers.addSlot(rank: rank.rawValue) }
     isDelivering.append(false)
-    attend(to: members.count - 1, participant)
+    processOutput(of: devices.count - 1, device)
   }
 
   /// The number of devices.
-  var memberCount: Int { members.count }
+  var deviceCount: Int { devices.count }
 
   /// True while an app's callback runs. The engine waits until the callback returns.
   @exclusivity(unchecked) package private(set) var isInCallback = false
 
   /// Returns the device with this number, resumed if it was culled; nil if there is no such device yet.
-  package func participant(_ radio: RadioID) -> (any Participant)? {
-    guard members.indices.contains(radio.index) else { return nil }
+  package func device(_ radio: RadioID) -> (any SimulatedDevice)? {
+    guard devices.indices.contains(radio.index) else { return nil }
     run(radio.index)
-    return members[radio.index]
+    return devices[radio.index]
   }
 
   /// Calls `body` with a device, and then executes the device's radio command and updates its deadline.
-  package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
+  package func with(_ radio: RadioID, _ body: (any SimulatedDevice) -> Void) {
     run(radio.index)
-    let participant = members[radio.index]
-    body(participant)
-    attend(to: radio.index, participant)
+    let device = devices[radio.index]
+    body(device)
+    processOutput(of: radio.index, device)
   }
 
   /// Calls `body` with a device and the current time. `body` returns true if the device's radio command, deadline or
   /// callbacks may have changed.
-  func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) {
+  func with(_ radio: RadioID, _ body: (any SimulatedDevice, Instant) -> Bool) {
     run(radio.index)
-    let participant = members[radio.index]
-    if body(participant, now) { attend(to: radio.index, participant) }
+    let device = devices[radio.index]
+    if body(device, now) { processOutput(of: radio.index, device) }
   }
 
   /// True if callbacks are pending, which the next `settle` delivers.
@@ -140,24 +140,24 @@ package final class WorldEngine {
   /// True if no event is pending, not even of a culled device: the state changes only by a call from outside.
   package var isIdle: Bool { timers.earliest == nil && unheard.isEmpty }
 
-  /// Processes all requests in `mailbox` and delivers all pending callbacks, until there are no more, at the current
-  /// instant.
+  /// Processes all requests in `requestQueue` and delivers all pending callbacks, until there are no more, at the
+  /// current instant.
   package func settle() {
     while true {
-      mailbox.take(into: &mail)
-      if !mail.isEmpty {
-        for item in mail {
-          switch item {
+      requestQueue.take(into: &requests)
+      if !requests.isEmpty {
+        for request in requests {
+          switch request {
           case .device(let radio):
             run(radio.index)
-            let participant = members[radio.index]
-            participant.takeMail(at: now)
-            attend(to: radio.index, participant)
+            let device = devices[radio.index]
+            device.processRequests(at: now)
+            processOutput(of: radio.index, device)
           case .operation(let operation):
             operation(self)
           }
         }
-        mail.removeAll(keepingCapacity: true)
+        requests.removeAll(keepingCapacity: true)
       } else if let index = delivering.first {
         deliver(for: index)
       } else {
@@ -170,16 +170,16 @@ package final class WorldEngine {
   /// such event.
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
-    if turn.precedes(next) { turn = next }
+    if eventPosition.precedes(next) { eventPosition = next }
     now = max(now, next.instant)
     switch next.slot {
     case injectionSlot: performInjections()
     case scheduleSlot:
       schedule.take(at: now)?(self)
       timers.set(scheduleSlot, to: schedule.next)
-    default: memberEvent(slot: next.slot)
+    default: deviceEvent(slot: next.slot)
     }
-    if turn == next { turn = next.successor }
+    if eventPosition == next { eventPosition = next.successor }
     settle()
     return true
   }
@@ -193,10 +193,10 @@ package final class WorldEngine {
   /// Advances the time to `instant`. No event may be pending before `instant`.
   package func passTime(to instant: Instant) {
     now = max(now, instant)
-    turn = TimerQueue.Entry(now, rank: .max, slot: Int(UInt32.max))
+    eventPosition = TimerQueue.Entry(now, rank: .max, slot: Int(UInt32.max))
   }
 
-  private func memberEvent(slot: Int) {
+  private func deviceEvent(slot: Int) {
     let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Self.ranks)
     // The device usually sets another timer next, which takes the gap that this leaves in the heap (see `TimerHeap`).
     timers.set(slot, to: nil)
@@ -205,9 +205,9 @@ package final class WorldEngine {
     case Int(Rank.listeningEnds.rawValue): listeningEnds(of: RadioID(index: index))
     default:
       if actsFor(index) { return }
-      let participant = members[index]
-      participant.timeReached(now)
-      attend(to: index, participant)
+      let device = devices[index]
+      device.timeReached(now)
+      processOutput(of: index, device)
     }
   }
 
@@ -215,10 +215,10 @@ package final class WorldEngine {
 
   private func deliver(for index: Int) {
     isInCallback = true
-    members[index].deliverNext()
+    devices[index].deliverNext()
     isInCallback = false
     delivering.removeFirst()
-    if members[index].hasDelivery {
+    if devices[index].hasDelivery {
       delivering.append(index)
     } else {
       isDelivering[index] = false
@@ -227,16 +227,16 @@ package final class WorldEngine {
 
   /// Executes the device's radio command, sets its deadline timer, and notes whether it has callbacks. Called after
   /// every change to a device.
-  private func attend(to index: Int, _ participant: any Participant) {
-    if let command = participant.takeRadioCommand() { obey(command, RadioID(index: index)) }
-    timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
-    if participant.hasDelivery, !isDelivering[index] {
+  private func processOutput(of index: Int, _ device: any SimulatedDevice) {
+    if let command = device.takeRadioCommand() { execute(command, RadioID(index: index)) }
+    timers.set(Self.slot(of: index, .deadline), to: device.deadline)
+    if device.hasDelivery, !isDelivering[index] {
       isDelivering[index] = true
       delivering.append(index)
     }
   }
 
-  private func obey(_ command: consuming RadioCommand, _ radio: RadioID) {
+  private func execute(_ command: consuming RadioCommand, _ radio: RadioID) {
     if medium.isTransmitting(radio) { abandonTransmission(of: radio) }
     let listeningEnds = Self.slot(of: radio.index, .listeningEnds)
     switch command {
@@ -273,13 +273,13 @@ package final class WorldEngine {
     }
   }
 
-  /// Breaks off the radio's transmission. Only a controller reset commands this.
+  /// Aborts the radio's transmission. Only a controller reset requests this.
   private func abandonTransmission(of radio: RadioID) {
     timers.set(Self.slot(of: radio.index, .transmissionEnds), to: nil)
     free(medium.abandonTransmission(of: radio, at: now))
   }
 
-  /// Restarts the listening timers of receivers whose packet was broken off.
+  /// Restarts the listening timers of receivers that have lost their lock.
   private func free(_ receivers: Medium.Freed) {
     for (listener, until) in receivers {
       timers.set(Self.slot(of: listener.index, .listeningEnds), to: until.map { max($0, now) })
@@ -328,9 +328,9 @@ package final class WorldEngine {
   }
 
   private func tell(_ event: RadioEvent, to radio: RadioID) {
-    let participant = members[radio.index]
-    participant.radio(event, at: now)
-    attend(to: radio.index, participant)
+    let device = devices[radio.index]
+    device.radio(event, at: now)
+    processOutput(of: radio.index, device)
   }
 
   /// Reports to the observer the transmissions that are still on the air. Called before the observer is removed.
@@ -345,7 +345,7 @@ package final class WorldEngine {
 
   // MARK: Injections
 
-  /// Transmits a packet that comes from no device, at `instant` or, if `instant` is in the past, at the current time.
+  /// Transmits a packet without a sending device, at `instant` or, if `instant` is in the past, at the current time.
   package func inject(_ injection: Injection, at instant: Instant) {
     injections.add(injection, at: max(instant, now))
     timers.set(injectionSlot, to: injections.next)
@@ -366,11 +366,11 @@ package final class WorldEngine {
 
   // MARK: Muting
 
-  /// Returns true if the radio is muted: nothing leaves it and nothing reaches it.
+  /// Returns true if the radio is muted: it transmits nothing and receives nothing.
   package func isMuted(_ radio: RadioID) -> Bool { medium.isMuted(radio) }
 
-  /// Mutes or unmutes a radio. A muted radio continues as before, but nothing leaves it and nothing reaches it, as if
-  /// the device had left the range.
+  /// Mutes or unmutes a radio. A muted radio executes commands as usual, but transmits nothing and receives nothing, as
+  /// if the device had moved out of range.
   package func setMuted(_ isMuted: Bool, _ radio: RadioID) {
     run(radio.index)
     free(medium.setMuted(isMuted, radio, at: now))

@@ -17,7 +17,7 @@ extension WorldEngine {
     // A fault injector may replace the device's packet.
     guard actsForDevices, airFaults == nil else { return false }
     if !scheduledAdvertisers.contains(index) {
-      guard let openLoopAdvertising = members[index].openLoopAdvertising(at: now) else { return false }
+      guard let openLoopAdvertising = devices[index].openLoopAdvertising(at: now) else { return false }
       scheduledAdvertisers.begin(index, openLoopAdvertising)
     }
     let scheduledAdvertiser = scheduledAdvertisers[index]
@@ -27,7 +27,7 @@ extension WorldEngine {
         return false
       }
       if setsAside(index) { return true }
-      // The device's next other activity falls into this event, so the device must run the event itself.
+      // Another activity of the device falls into this event, so the device must run the event itself.
       if scheduledAdvertiser.until <= now + scheduledAdvertiser.span {
         _ = scheduledAdvertisers.end(index)
         return false
@@ -45,10 +45,10 @@ extension WorldEngine {
     if let pause = scheduledAdvertisers.pause(index) {
       timers.set(Self.slot(of: index, .deadline), to: now + pause)
     } else {
-      let participant = members[index]
+      let device = devices[index]
       // The result is not needed: the medium has counted these packets when it transmitted them.
-      _ = participant.skip(until: now)
-      timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
+      _ = device.skip(until: now)
+      timers.set(Self.slot(of: index, .deadline), to: device.deadline)
     }
   }
 
@@ -114,23 +114,23 @@ extension WorldEngine {
     runAudible(to: receiver, on: channel, listener.phy, until: listener.until)
   }
 
-  /// Makes a device process all its events before `turn`: first it skips complete advertising events, then it processes
-  /// the event in progress packet by packet.
+  /// Makes a device process all its events before `eventPosition`: first it skips complete advertising events, then it
+  /// processes the event in progress packet by packet.
   ///
   /// - Parameter isOnAir: true if the engine has transmitted the device's packets; false if the device was culled, so
   ///   that they were not transmitted.
   private func catchUp(_ index: Int, isOnAir: Bool) {
-    let participant = members[index]
+    let device = devices[index]
     let transmissionEnds = Self.slot(of: index, .transmissionEnds)
     let deadline = Self.slot(of: index, .deadline)
     func isDue(_ instant: Instant, _ rank: Rank, _ slot: Int) -> Bool {
-      TimerQueue.Entry(instant, rank: rank.rawValue, slot: slot).precedes(turn)
+      TimerQueue.Entry(instant, rank: rank.rawValue, slot: slot).precedes(eventPosition)
     }
     if !isOnAir {
-      let limit = turn.instant
-      // At the same instant, the end of the last packet may still be in the future of `turn`.
+      let limit = eventPosition.instant
+      // At the same instant, the end of the last packet may still be in the future of `eventPosition`.
       let isOver = isDue(limit, .transmissionEnds, transmissionEnds)
-      if let skipped = participant.skip(until: isOver ? limit : limit - .nanoseconds(1)) {
+      if let skipped = device.skip(until: isOver ? limit : limit - .nanoseconds(1)) {
         medium.radios[index].meter.skip(skipped)
       }
     }
@@ -141,15 +141,15 @@ extension WorldEngine {
       if let end, isDue(end, .transmissionEnds, transmissionEnds) {
         instant = end
         if !isOnAir { medium.becomeIdle(index, at: instant) }
-        participant.radio(.transmitted, at: instant)
-      } else if end == nil, let due = participant.deadline, isDue(due, .deadline, deadline) {
+        device.radio(.transmitted, at: instant)
+      } else if end == nil, let due = device.deadline, isDue(due, .deadline, deadline) {
         instant = due
-        participant.timeReached(instant)
+        device.timeReached(instant)
       } else {
         break
       }
       end = nil
-      guard let command = participant.takeRadioCommand() else { continue }
+      guard let command = device.takeRadioCommand() else { continue }
       guard case .transmit(let packet, let channel, let modulation, let power) = command else {
         // A device that returns an `OpenLoopAdvertising` must do nothing but transmit until its `until`.
         fatalError("a device issued another radio command than transmit during its open-loop advertising")
@@ -163,7 +163,7 @@ extension WorldEngine {
       end = ending
     }
     timers.set(transmissionEnds, to: end)
-    timers.set(deadline, to: participant.deadline)
+    timers.set(deadline, to: device.deadline)
   }
 }
 

@@ -88,8 +88,8 @@ package final class H4Handler: ChannelInboundHandler {
   /// The number of complete packets that were dropped because they could not be decoded.
   package var dropped: Int { decoder.dropped }
 
-  /// True while the other side reads the packets sent to it. While false, packets accumulate here. Also false after the
-  /// link is closed.
+  /// True while the channel accepts outgoing packets. While false, the other side does not read fast enough, and
+  /// packets accumulate here. Also false after the link is closed.
   package var isWritable: Bool { takesMore }
   // The storage of `isWritable`: a separate property, because `@exclusivity(unchecked)` has no effect across modules.
   @exclusivity(unchecked) private var takesMore = false
@@ -151,7 +151,8 @@ package final class H4Handler: ChannelInboundHandler {
 
   // MARK: Reading
 
-  /// Starts or stops reading. A receiver that can't keep up stops reading, which makes the other side wait.
+  /// Starts or stops reading. A receiver that can't keep up stops reading; transport flow control then stops the other
+  /// side.
   package func setReading(_ isReading: Bool) {
     guard let context else { return }
     context.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }

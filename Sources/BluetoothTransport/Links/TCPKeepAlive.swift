@@ -25,7 +25,7 @@ struct TCPKeepAlive {
   /// because the host may be stopped in a debugger.
   static let ofHost = TCPKeepAlive(idle: 30, interval: 10, count: 3, unacknowledged: nil)
 
-  /// The socket options, as far as the system supports them.
+  /// The socket options that the system supports.
   var options: [(ChannelOptions.Types.SocketOption, Value)] {
     var result = [(option(.socket, .so_keepalive), Value(1))]
     #if os(Linux)

@@ -3,8 +3,8 @@
 ///
 /// Apple's rule: 28 octets of the advertisement, headers included, hold the services and the name; the scan response
 /// has space for 10 octets of name; services that do not fit go to the overflow area. This project adds:
-/// - Services precede the name, in one list for each UUID width. They are tried in the order given; a service that does
-///   not fit any more goes to the overflow area.
+/// - Services precede the name, in one list for each UUID width. They are added in the given order; a service that does
+///   not fit goes to the overflow area.
 /// - The overflow area is in the scan response, where it leaves 8 octets for a name.
 /// - A name that fits completely is placed in the advertisement, else in the scan response. A name that fits in
 ///   neither is shortened and placed where more of it fits.

@@ -52,8 +52,8 @@
     return SlotKey(index: UInt32(truncatingIfNeeded: index), generation: generations[index])
   }
 
-  /// Stores `value` under the key that another table, which this one follows, has for it. Replaces the value in the
-  /// key's slot.
+  /// Stores `value` under a key that another table has assigned, for a table with the same keys as that table. Replaces
+  /// the value in the key's slot.
   @inlinable package mutating func place(_ value: Value, at key: SlotKey) {
     let index = Int(key.index)
     while values.count <= index { addSlot() }

@@ -15,8 +15,8 @@ package struct H4Decoder {
 
   package enum Output: Hashable, Sendable {
     case packet(HCI.Packet)
-    /// Packet boundaries have been lost. A host must reset its controller; a controller must report Hardware Error.
-    /// The decoder then finds the Command Complete event for that Reset, or the Reset command itself.
+    /// Packet boundaries have been lost. A host must reset its controller; a controller must report Hardware Error. The
+    /// decoder then searches for the Command Complete event of that Reset (host) or the Reset command (controller).
     case synchronizationLost
   }
 
@@ -40,13 +40,13 @@ package struct H4Decoder {
   private var kept: [UInt8] = []
   private var isSearching = false
 
-  /// The number of complete packets that could not be decoded, or that carry data which LE does not have.
+  /// The number of complete packets that could not be decoded, including synchronous and isochronous data packets.
   package private(set) var dropped = 0
 
   /// Creates a decoder.
   ///
   /// - Parameter maximumACLLength: the maximum payload of an ACL packet in octets; a longer one is treated as loss of
-  ///   synchronization. Some controllers send whole frames, even if they accept only short packets themselves.
+  ///   synchronization. Some controllers send whole frames, although they accept only short packets.
   package init(for side: Side, maximumACLLength: Int = 4_096, pool: PacketPool) {
     self.side = side
     self.maximumACLLength = maximumACLLength

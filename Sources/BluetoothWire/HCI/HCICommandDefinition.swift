@@ -1,6 +1,6 @@
 extension HCI {
-  /// The facts about a command that do not depend on its parameters. `CommandCode.definition` has them for every
-  /// command; the tables of hosts, controllers and captures follow from them.
+  /// The facts about a command that do not depend on its parameters. `CommandCode.definition` returns the facts for
+  /// every command; hosts, controllers and captures derive their tables from them.
   package struct CommandDefinition: Sendable {
     /// The specification's name without `HCI_`.
     package let name: StaticString
@@ -56,7 +56,7 @@ extension HCI {
 
   /// The properties of a controller that a command requires · Vol 4, Part E, 3, table 3.1.
   package struct CommandRequirement: Sendable {
-    /// The features of which one is required; empty: none is required.
+    /// The features of which at least one is required; empty: no feature is required.
     let anyFeature: LEFeatures
     /// The roles that are all required.
     let roles: ControllerRoles

@@ -110,7 +110,7 @@ extension HCI.EventKind {
     case .encryptionKeyRefreshComplete: .init(.page1(.encryptionKeyRefreshComplete), features: .encryption)
     case .authenticatedPayloadTimeoutExpired: .init(.page2(.authenticatedPayloadTimeoutExpired), features: .ping)
     case .encryptionChangeV2: .init(.page2(.encryptionChangeV2), features: .encryption)
-    // The first five are enabled after a reset, whatever the features; the sixth depends on the version.
+    // The default event mask enables the first five, regardless of the features; the sixth depends on the version.
     case .leConnectionComplete, .leAdvertisingReport, .leConnectionUpdateComplete, .leReadRemoteFeaturesComplete,
       .leLongTermKeyRequest, .leReadLocalP256PublicKeyComplete:
       .init(leMask)

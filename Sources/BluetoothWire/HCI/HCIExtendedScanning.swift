@@ -135,7 +135,7 @@ extension HCI {
       }
     }
 
-    /// True to connect to the first device found of those on the filter accept list; `peer` is ignored then.
+    /// True to connect to the first device found that is on the filter accept list; `peer` is then ignored.
     package var usesAcceptList: Bool
     package var ownAddressType: OwnAddressType
     package var peer: PeerAddress

@@ -39,9 +39,11 @@ extension HCI {
   package enum OwnAddressType: UInt8, Hashable, Sendable {
     case `public` = 0
     case random = 1
-    /// A resolvable private address that the controller generates; the public address if it has none.
+    /// A resolvable private address that the controller generates; the public address if the resolving list has no
+    /// matching entry.
     case resolvableOrPublic = 2
-    /// A resolvable private address that the controller generates; the random address if it has none.
+    /// A resolvable private address that the controller generates; the random address if the resolving list has no
+    /// matching entry.
     case resolvableOrRandom = 3
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -217,7 +219,7 @@ extension HCI {
     package var scanInterval: UInt16
     /// Units of 0.625 ms, 0x0004 to `scanInterval`.
     package var scanWindow: UInt16
-    /// True to connect to the first device found of those on the filter accept list; `peer` is ignored then.
+    /// True to connect to the first device found that is on the filter accept list; `peer` is then ignored.
     package var usesAcceptList: Bool
     package var peer: PeerAddress
     package var ownAddressType: OwnAddressType

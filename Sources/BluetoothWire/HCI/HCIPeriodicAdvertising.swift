@@ -120,8 +120,8 @@ extension HCI {
     package struct Options: OptionSet, Hashable, Sendable {
       package let rawValue: UInt8
       package init(rawValue: UInt8) { self.rawValue = rawValue }
-      /// Synchronizes with the first advertiser found of those on the Periodic Advertiser List; `advertiser` is
-      /// ignored then.
+      /// Synchronizes with the first advertiser found that is on the Periodic Advertiser List; `advertiser` is then
+      /// ignored.
       package static let usesAdvertiserList = Options(rawValue: 1 << 0)
       package static let reportingDisabled = Options(rawValue: 1 << 1)
       package static let filtersDuplicates = Options(rawValue: 1 << 2)

@@ -22,10 +22,10 @@ extension LL {
         if map.contains(unmapped) { return ChannelIndex(unmapped) }
         return ChannelIndex(map.channel(rank: Int(unmapped) % map.count))
       case .algorithm2(let identifier):
-        let chance = Self.prnE(counter: UInt16(truncatingIfNeeded: event), identifier: identifier)
-        let unmapped = UInt8(chance % 37)
+        let prnE = Self.prnE(counter: UInt16(truncatingIfNeeded: event), identifier: identifier)
+        let unmapped = UInt8(prnE % 37)
         if map.contains(unmapped) { return ChannelIndex(unmapped) }
-        return ChannelIndex(map.channel(rank: map.count * Int(chance) / 0x10000))
+        return ChannelIndex(map.channel(rank: map.count * Int(prnE) / 0x10000))
       }
     }
 

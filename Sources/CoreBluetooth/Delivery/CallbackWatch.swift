@@ -6,7 +6,7 @@ enum CallbackWatch {
   private struct State {
     /// The queues of the callbacks that have not returned.
     var running: [DispatchQueue] = []
-    /// The number of begins and ends.
+    /// The number of calls of `begin` and `end`.
     var changes = 0
     var seen = -1
     var timer: AppBox<any DispatchSourceTimer>?
@@ -38,7 +38,7 @@ enum CallbackWatch {
     return timer
   }
 
-  /// Warns if nothing has changed for a whole period, in which the latest callback has not returned.
+  /// Warns if the latest callback has not returned and no callback has begun or ended for a whole period.
   private static func look() {
     let stuck: DispatchQueue? = state.withLockedValue { state in
       defer { state.seen = state.changes }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The content of a `CBError` or a `CBATTError`: a code, and what the app or this module has added to it.
+/// The content of a `CBError` or a `CBATTError`: a code, and the user info that the app or this module has added.
 struct ErrorContent: Hashable, Sendable {
   let code: Int
   // Immutable after init; the values come from the app, or are plain strings and numbers.

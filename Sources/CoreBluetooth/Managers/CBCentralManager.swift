@@ -106,9 +106,9 @@ open class CBCentralManager: CBManager {
   /// Logs requested alerts for suspended apps, because apps are never suspended here.
   private func noteUnsupported(_ options: [String: Any]?) {
     guard let options else { return }
-    let wanted = Self.alertOptions.filter { number(options[$0])?.boolValue == true }
-    if !wanted.isEmpty {
-      Log.warning("\(self): unsupported connect options: \(wanted.joined(separator: ", "))")
+    let unsupported = Self.alertOptions.filter { number(options[$0])?.boolValue == true }
+    if !unsupported.isEmpty {
+      Log.warning("\(self): unsupported connect options: \(unsupported.joined(separator: ", "))")
     }
   }
 

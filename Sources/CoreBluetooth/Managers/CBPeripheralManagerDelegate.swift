@@ -27,8 +27,8 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
   /// Called when a central reads a value that is not static. Answer with `respond(to:withResult:)`.
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest)
 
-  /// Called when a central writes values, all or none of them. Answer once, for the first request, with
-  /// `respond(to:withResult:)`.
+  /// Called when a central writes one or more values, which the app accepts or rejects as a whole. Answer once, for the
+  /// first request, with `respond(to:withResult:)`.
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest])
 
   /// Called when there is room again after `updateValue` has returned false.

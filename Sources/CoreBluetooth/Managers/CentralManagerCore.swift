@@ -5,9 +5,9 @@ import NIOConcurrencyHelpers
 
 /// The implementation of a `CBCentralManager`: its session with the daemon, and its peripherals.
 ///
-/// Events arrive on the adapter's executor and are handled on the app's queue; commands come from any thread. The
-/// lock is never held while the app's code runs. The app's objects are never released while the lock is held, because
-/// the deinit of a peripheral takes it.
+/// Events arrive on the adapter's executor and are handled on the app's queue; commands come from any thread. The lock
+/// is never held while the app's code runs. The app's objects are never released while the lock is held, because the
+/// deinit of a peripheral takes the lock.
 final class CentralManagerCore: ManagerCore, CentralClient {
   struct State {
     weak var manager: CBCentralManager?
@@ -56,7 +56,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     }
   }
 
-  /// Ends the scan, all links and all callbacks when the manager is released.
+  /// Ends the scan, all links and all callbacks. Called when the manager is released.
   func close() {
     let (before, peripherals) = with { state in
       let before = state
@@ -164,13 +164,13 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.peripherals[handle]?.peripheral } }
 
   /// Removes a peripheral whose last reference has been released, and cancels its connection.
-  func released(_ handle: PeerHandle, identity: ObjectIdentifier, wantedLink: Bool) {
+  func released(_ handle: PeerHandle, identity: ObjectIdentifier, requestedLink: Bool) {
     let session = with { state -> CentralSession? in
       guard state.peripherals[handle]?.identity == identity else { return nil }
       state.peripherals[handle] = nil
       return state.session
     }
-    guard wantedLink, let session else { return }
+    guard requestedLink, let session else { return }
     session.send(.cancelConnection(handle))
   }
 
@@ -213,7 +213,8 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   /// Handles an event on the app's queue.
   ///
-  /// - Parameter copies: what was read of the event when it arrived; its octets are no longer valid.
+  /// - Parameter copies: the parts of the event that were read when it arrived. The octets in `event` are no longer
+  ///   valid.
   private func handle(_ event: CentralEvent, _ copies: CentralEventCopies) {
     guard let manager = with({ $0.manager }) else { return }
     switch event {

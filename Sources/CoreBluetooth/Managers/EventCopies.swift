@@ -2,8 +2,8 @@ import BluetoothDaemon
 import BluetoothWire
 import Foundation
 
-/// The parts of a `CentralEvent` that must be read when it arrives: its octets, because the executor's buffers are only
-/// borrowed, its time, and its channel, which closes if nobody takes it.
+/// The parts of a `CentralEvent` that must be read when it arrives: its octets, because the executor reuses its
+/// buffers; its time; and its channel, which closes unless it is taken.
 struct CentralEventCopies: Sendable {
   /// The octets of a value that was read or has changed.
   var octets = Data()

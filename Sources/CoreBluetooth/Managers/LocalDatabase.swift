@@ -19,7 +19,7 @@ struct LocalDatabase {
 
   private var services: [LocalAttributeID: Entry] = [:]
   private var characteristics: [LocalAttributeID: CBMutableCharacteristic] = [:]
-  /// The identifiers of services and characteristics; the entries above retain the objects.
+  /// The identifiers of services and characteristics. `services` and `characteristics` retain the objects.
   private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
   private var lastNumber: UInt32 = 0
 
@@ -54,8 +54,8 @@ struct LocalDatabase {
   mutating func add(_ service: CBMutableService, for owner: ManagerIdentity) -> Result<LocalService, Refusal> {
     let content = service.content.withLockedValue { $0 }
     guard ids[ObjectIdentifier(service)] == nil else { return .failure(.invalid) }
-    // An included service may still wait to be added. The daemon adds services in order, or reports the error for
-    // this one.
+    // The daemon may not have added an included service yet. It adds services in order, and reports an error for this
+    // service if an included service is missing.
     let includes = (content.includedServices ?? []).map { ids[ObjectIdentifier($0)] }
     let mutables = (content.characteristics ?? []).map { $0 as? CBMutableCharacteristic }
     let objects = mutables.compactMap { $0 }

@@ -21,7 +21,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   /// The advertising state, according to the app's calls and the daemon's replies.
   struct Advertising {
     var isOn = false
-    /// The starts without a reply yet, in order: true if advertising has been stopped since.
+    /// The calls of `start` without a reply, in order: true if advertising was stopped after the call.
     private var starts: [Bool] = []
 
     mutating func start() { starts.append(false) }
@@ -63,7 +63,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
   }
 
-  /// Ends advertising, all services and all callbacks when the manager is released.
+  /// Ends advertising, all services and all callbacks. Called when the manager is released.
   func close() {
     let before = with { state in
       let before = state
@@ -186,7 +186,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     if let foreign = centrals?.first(where: { $0.owner !== identity }) {
       Log.misuse("\(foreign) is a central of another manager: not updated")
     }
-    let receivers = centrals?.filter { wanted in subscribed.contains { $0 === wanted } }
+    let receivers = centrals?.filter { central in subscribed.contains { $0 === central } }
     guard let session, let id, !subscribed.isEmpty, receivers?.isEmpty != true else { return true }
     guard session.updateCredits.take() else { return false }
     session.send(.update(id, ByteSlice(value), receivers?.map(\.handle)))

@@ -83,7 +83,7 @@ extension PeripheralManagerCore {
   }
 
   func channelOpened(_ channel: OpenChannel, by info: CentralInfo, _ manager: CBPeripheralManager) {
-    // Without a delegate, no reference to the channel remains, and it closes.
+    // Without a delegate, no reference to the channel remains, so the channel closes.
     let channel = CBL2CAPChannel(channel, peer: central(for: info), isInVirtualTime: callbacks.isInVirtualTime)
     delegate?.peripheralManager(manager, didOpen: channel, error: nil)
   }

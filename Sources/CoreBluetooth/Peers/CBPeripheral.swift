@@ -6,8 +6,8 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A remote peripheral. The app must retain it: when the last reference is released, the connection or the attempt
-/// ends.
+/// A remote peripheral. The app must retain the object: when the last reference is released, the connection or the
+/// connection attempt ends.
 open class CBPeripheral: CBPeer {
   struct Content {
     weak var delegate: (any CBPeripheralDelegate)?
@@ -44,7 +44,7 @@ open class CBPeripheral: CBPeer {
       Log.warning(
         "Cancelling connection for unused peripheral \(self). Did you forget to keep a reference to it?")
     }
-    core.released(handle, identity: ObjectIdentifier(self), wantedLink: state != .disconnected)
+    core.released(handle, identity: ObjectIdentifier(self), requestedLink: state != .disconnected)
   }
 
   /// The delegate of the peripheral's events; held weakly.
@@ -53,7 +53,7 @@ open class CBPeripheral: CBPeer {
     set { content.withLockedValue { $0.delegate = newValue } }
   }
 
-  /// The value of the device's Device Name characteristic once it is known, before that the advertised name.
+  /// The value of the peripheral's Device Name characteristic; the advertised name until that value is known.
   open var name: String? { content.withLockedValue { $0.name } }
 
   /// The last result of `readRSSI`.
@@ -67,7 +67,7 @@ open class CBPeripheral: CBPeer {
   open var services: [CBService]? { content.withLockedValue { $0.services } }
 
   /// True if a write without response is guaranteed to be sent. `peripheralIsReady(toSendWriteWithoutResponse:)` is
-  /// called when it becomes true again.
+  /// called when the value becomes true again.
   open var canSendWriteWithoutResponse: Bool {
     let credits = content.withLockedValue { $0.state == .connected ? $0.writeCredits : nil }
     return credits?.isAvailable ?? false
@@ -130,9 +130,9 @@ open class CBPeripheral: CBPeer {
   /// A write with response ends with `peripheral(_:didWriteValueFor:error:)`. A write without response is guaranteed
   /// to be sent while `canSendWriteWithoutResponse` is true; otherwise it may be dropped.
   ///
-  /// If the characteristic accepts no other writes without response than signed ones, the value is signed, unless the
-  /// link is encrypted, as links to bonded devices are. Without a bond, this device pairs first. A signature takes 12
-  /// octets: for a value longer than `maximumWriteValueLength` − 12, the link is encrypted and the value is sent
+  /// If signed writes are the only writes without response that the characteristic accepts, the value is signed, unless
+  /// the link is encrypted, as links to bonded devices are. Without a bond, this device pairs first. A signature takes
+  /// 12 octets: for a value longer than `maximumWriteValueLength` − 12, the link is encrypted and the value is sent
   /// unsigned.
   open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
     guard accepts() else { return }
@@ -240,7 +240,7 @@ extension CBPeripheral {
 
   private func answer(with error: any Error, _ call: @escaping (any CBPeripheralDelegate, any Error) -> Void) {
     core.answerInTurn { [self] in
-      // After the link has ended, its answers are dropped.
+      // Drop the answer if the link has ended meanwhile.
       guard linkState == .connected, let delegate else { return }
       call(delegate, error)
     }

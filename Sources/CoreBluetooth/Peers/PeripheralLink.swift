@@ -2,8 +2,8 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-// The state of the link. It changes on the app's queue just before the callback that reports the change, except for
-// changes by the app's calls.
+// The state of the link changes in calls by the app, and on the app's queue just before the callback that reports the
+// change.
 extension CBPeripheral {
   var linkState: CBPeripheralState { content.withLockedValue { $0.state } }
 
@@ -47,8 +47,8 @@ extension CBPeripheral {
     }
   }
 
-  /// Resets all state of the link. Returns true if there was a link or an attempt. Without `keepsObject`, the app
-  /// must retrieve the peripheral again before its next use.
+  /// Resets all state of the link. Returns true if there was a link or an attempt. If `keepsObject` is false, the app
+  /// must retrieve the peripheral again before using it.
   @discardableResult
   func endLink(keepsObject: Bool = true) -> Bool {
     let (before, content) = content.withLockedValue { content in
@@ -111,7 +111,7 @@ extension CBPeripheral {
     }
   }
 
-  /// True if the app still expects answers.
+  /// True if the app is connected. Results that arrive later are dropped.
   var isConnected: Bool { linkState == .connected }
 
   /// The stored delegate, not the overridable property, for which a subclass may return any object.

@@ -8,8 +8,8 @@ final class ChannelStreams: ChannelClient {
   let input: StreamSide
   let output: StreamSide
 
-  /// The queue that serves streams scheduled in the main run loop. In programs that are asynchronous from the start,
-  /// another thread than the main thread serves it.
+  /// The queue that serves streams scheduled in the main run loop. In programs with an `async` main function, a thread
+  /// other than the main thread serves this queue.
   private static let main = CallbackQueue(nil, inVirtualTime: true)
 
   init(_ pipe: ChannelPipe, isInVirtualTime: Bool) {
@@ -29,7 +29,8 @@ final class ChannelStreams: ChannelClient {
 
   private func tell(_ side: StreamSide) {
     guard isInVirtualTime else { return side.signal() }
-    // As with callbacks, events have been delivered when this method returns, except on the app's own threads.
+    // As with callbacks, events have been delivered when this method returns, except events for run loops of the app's
+    // other threads.
     for source in side.pendingSources() {
       if source.isCurrent {
         tell(side, source)

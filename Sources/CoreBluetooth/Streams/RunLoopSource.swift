@@ -27,7 +27,7 @@ final class RunLoopSource: Sendable {
     self.side = side
     let timer = Timer(fire: .distantFuture, interval: Self.longTime, repeats: true) { [weak self] _ in
       // Makes `run(mode:before:)` return after a stream event, as it does for other sources but not for timers.
-      if let self, ring() { RunLoop.current._stop() }
+      if let self, serve() { RunLoop.current._stop() }
     }
     loop.add(timer, forMode: mode)
     parts.withLockedValue { $0.value.timer = timer }
@@ -58,11 +58,11 @@ final class RunLoopSource: Sendable {
     }
     guard isNews, let timer = parts.withLockedValue({ AppBox(value: $0.value.timer) }).value else { return }
     timer.fireDate = Date()
-    if usesMainQueue { DispatchQueue.main.async { _ = self.ring() } }
+    if usesMainQueue { DispatchQueue.main.async { _ = self.serve() } }
   }
 
   /// Delivers one event only, so that other sources get their turn in the run loop. Returns false if there was none.
-  private func ring() -> Bool {
+  private func serve() -> Bool {
     let isNew = isSignalled.withLockedValue { isSignalled in
       defer { isSignalled = false }
       return isSignalled

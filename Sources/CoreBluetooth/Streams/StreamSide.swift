@@ -2,7 +2,8 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-/// One of the two streams of a channel: the events that its app has received, and the run loops for further events.
+/// The state of one of a channel's two streams: the events that the app has received, and the run loops that deliver
+/// further events.
 final class StreamSide: Sendable {
   enum Direction { case input, output }
 
@@ -16,15 +17,16 @@ final class StreamSide: Sendable {
     /// True once the app has written after the end of the stream.
     var isBroken = false
     // Events that have been delivered.
-    var isOpenTold = false
-    /// True until the app reads or writes: readiness is reported only once in between.
-    var isReadyTold = false
-    var isEndTold = false
+    var isOpenReported = false
+    /// True from a readiness event until the app reads or writes. Readiness is not reported again in this time.
+    var isReadyReported = false
+    var isEndReported = false
   }
 
   private let direction: Direction
   private let pipe: ChannelPipe
-  /// The input, if this is the output: the output ends only after the app has read the available input.
+  /// The input stream, for the output stream only: the output reports its end only after the app has read the available
+  /// input.
   private let input: StreamSide?
   /// Lock order: the output's lock, then the input's lock, then the pipe's lock.
   private let state = NIOLockedValueBox(AppBox(value: State()))
@@ -128,7 +130,7 @@ final class StreamSide: Sendable {
     with { state in
       guard state.isUsable else { return -1 }
       let count = pipe.read(into: buffer)
-      state.isReadyTold = false
+      state.isReadyReported = false
       if count == 0, case .lost? = ending { return -1 }
       return count
     }
@@ -142,7 +144,7 @@ final class StreamSide: Sendable {
         state.isBroken = true
         return -1
       }
-      state.isReadyTold = false
+      state.isReadyReported = false
       return pipe.write(octets)
     }
   }
@@ -151,14 +153,14 @@ final class StreamSide: Sendable {
 
   private func pendingEvent(_ state: State) -> Stream.Event? {
     guard state.isUsable, state.hasDelegate else { return nil }
-    if !state.isOpenTold { return .openCompleted }
+    if !state.isOpenReported { return .openCompleted }
     if let ending {
-      // The output's end waits until the input has been read, so that an app that releases the channel at the first
-      // end loses no input. A lost link is reported at once.
+      // The output's end waits until the input has been read, so that an app that releases the channel at the first end
+      // event loses no input. The loss of the link is reported immediately.
       if ending == .closed, let input, input.hasUnread { return nil }
-      return state.isEndTold ? nil : ending == .closed ? .endEncountered : .errorOccurred
+      return state.isEndReported ? nil : ending == .closed ? .endEncountered : .errorOccurred
     }
-    guard !state.isReadyTold, isPipeReady else { return nil }
+    guard !state.isReadyReported, isPipeReady else { return nil }
     return direction == .input ? .hasBytesAvailable : .hasSpaceAvailable
   }
 
@@ -186,9 +188,9 @@ final class StreamSide: Sendable {
     with { state in
       guard state.sources.contains(where: { $0 === source }), let event = pendingEvent(state) else { return nil }
       switch event {
-      case .openCompleted: state.isOpenTold = true
-      case .hasBytesAvailable, .hasSpaceAvailable: state.isReadyTold = true
-      default: state.isEndTold = true
+      case .openCompleted: state.isOpenReported = true
+      case .hasBytesAvailable, .hasSpaceAvailable: state.isReadyReported = true
+      default: state.isEndReported = true
       }
       return event
     }

@@ -51,9 +51,9 @@ struct WorldPopulationTests {
     let pulses = phone.values(of: "2A37")
     let energies = pulses.map { Int($0[2]) | Int($0[3]) << 8 }
     #expect(energies == Array(1...energies.count))
-    let strikes = scene.world.faultEvents
-    #expect(strikes.contains { $0.device == "strap" && $0.layer == .air })
-    #expect(strikes.contains { $0.device == "bicycle" && $0.layer == .device && $0.time == .seconds(12) })
+    let events = scene.world.faultEvents
+    #expect(events.contains { $0.device == "strap" && $0.layer == .air })
+    #expect(events.contains { $0.device == "bicycle" && $0.layer == .device && $0.time == .seconds(12) })
     let seen = phone.sightings(of: "bicycle").map(\.time)
     #expect(seen.contains { $0 < .seconds(12) })
     #expect(!seen.contains { $0 > .seconds(12.01) && $0 < .seconds(15) })

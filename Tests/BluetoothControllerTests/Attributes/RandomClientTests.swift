@@ -49,9 +49,9 @@ private final class RandomGATTWorld {
     }
     peripheral = HostOnController("peripheral", seed: seed, on: air)
     peripheral.onEvent = { [unowned self] in serve($0) }
-    var chance = RandomStream(seed: seed ^ 0xA1)
-    air.fate = { _ in
-      switch chance.next() % 16 {
+    var airRandom = RandomStream(seed: seed ^ 0xA1)
+    air.outcome = { _ in
+      switch airRandom.next() % 16 {
       case 0: .lost
       case 1: .corrupt
       default: .arrives
@@ -250,8 +250,8 @@ private final class RandomGATTWorld {
       return nil
     }
     let offers = model.attributes[value]?.offers ?? 0
-    let wish = below(4) == 0 ? 0 : offers == 3 ? UInt8(1 + below(2)) : offers
-    return .write(handle, [wish, 0])
+    let features = below(4) == 0 ? 0 : offers == 3 ? UInt8(1 + below(2)) : offers
+    return .write(handle, [features, 0])
   }
 
   /// Returns whole values for different attributes, up to the size of a queue of prepared writes.

@@ -100,7 +100,7 @@ extension ControllerHarness {
     }
     defer { onPacket = nil }
     controller.receive(.command(opcode: opcode, parameters: ByteSlice(octets)), at: now)
-    air?.attend(to: number)
+    air?.processOutput(of: number)
     return answers
   }
 

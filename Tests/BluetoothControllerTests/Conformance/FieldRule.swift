@@ -15,7 +15,7 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
     }
   }
 
-  enum Place: Sendable { case unconnected, central, asked }
+  enum Setup: Sendable { case unconnected, central, asked }
 
   let opcode: HCI.Opcode
   let field: String
@@ -29,12 +29,12 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
   /// The status of the accepted values.
   var status: HCI.ErrorCode
   var refused: [HCI.ErrorCode: [UInt64]]
-  var place: Place
+  var setup: Setup
   var steps: [Step]
 
   init(
     _ opcode: HCI.Opcode, _ field: String, at offset: Int, width: Int = 1, with changes: [Int: UInt8] = [:],
-    base: [UInt8]? = nil, after steps: [Step] = [], on place: Place = .unconnected, accepts accepted: [UInt64] = [],
+    base: [UInt8]? = nil, after steps: [Step] = [], on setup: Setup = .unconnected, accepts accepted: [UInt64] = [],
     as status: HCI.ErrorCode = .success, refuses refused: [UInt64] = [], _ error: HCI.ErrorCode = invalid,
     unsupported: [UInt64] = []
   ) {
@@ -47,7 +47,7 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
     self.accepted = accepted
     self.status = status
     self.refused = [error: refused, .unsupportedFeatureOrParameterValue: unsupported].filter { !$0.value.isEmpty }
-    self.place = place
+    self.setup = setup
     self.steps = steps
   }
 
@@ -72,7 +72,7 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
 extension FieldRule {
   /// Returns the rules for Connection_Interval_Min and the fields after it, for a command where they begin at `offset`
   /// · 7.8.12, 7.8.18, 7.8.31, 7.8.66.
-  static func connectionParameters(_ opcode: HCI.Opcode, at offset: Int, on place: Place = .unconnected) -> [FieldRule]
+  static func connectionParameters(_ opcode: HCI.Opcode, at offset: Int, on setup: Setup = .unconnected) -> [FieldRule]
   {
     /// Returns a rule whose `changes` have offsets relative to Connection_Interval_Min.
     func rule(
@@ -80,7 +80,7 @@ extension FieldRule {
     ) -> FieldRule {
       let changes = [Int: UInt8](uniqueKeysWithValues: changes.map { ($0.key + offset, $0.value) })
       return FieldRule(
-        opcode, field, at: offset + index, width: 2, with: changes, on: place, accepts: accepts, refuses: refuses)
+        opcode, field, at: offset + index, width: 2, with: changes, on: setup, accepts: accepts, refuses: refuses)
     }
     // A timeout of 32 s, and 4 s as the largest interval.
     let longest: [Int: UInt8] = [6: 0x80, 7: 0x0C]

@@ -156,22 +156,22 @@ enum FieldTable {
     ]
   }
 
-  private static func dataLengths(_ opcode: HCI.Opcode, on place: FieldRule.Place) -> [FieldRule] {
+  private static func dataLengths(_ opcode: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
     [
       FieldRule(
-        opcode, "TX_Octets", at: 0, width: 2, on: place, accepts: [0x1B, 0xFB], refuses: [0, 0x1A, 0xFC, 0xFFFF]),
+        opcode, "TX_Octets", at: 0, width: 2, on: setup, accepts: [0x1B, 0xFB], refuses: [0, 0x1A, 0xFC, 0xFFFF]),
       FieldRule(
-        opcode, "TX_Time", at: 2, width: 2, on: place, accepts: [0x0148, 0x4290], refuses: [0, 0x0147, 0x4291, 0xFFFF]),
+        opcode, "TX_Time", at: 2, width: 2, on: setup, accepts: [0x0148, 0x4290], refuses: [0, 0x0147, 0x4291, 0xFFFF]),
     ]
   }
 
-  private static func phyPreferences(_ opcode: HCI.Opcode, on place: FieldRule.Place) -> [FieldRule] {
+  private static func phyPreferences(_ opcode: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
     let all: [UInt64] = [1, 2, 3, 4, 5, 6, 7]
     return [
-      FieldRule(opcode, "TX_PHYs", at: 1, on: place, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
-      FieldRule(opcode, "RX_PHYs", at: 2, on: place, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
-      FieldRule(opcode, "TX_PHYs, ignored", at: 1, with: [0: 1], on: place, accepts: [0, 1, 8, 0xFF]),
-      FieldRule(opcode, "RX_PHYs, ignored", at: 2, with: [0: 2], on: place, accepts: [0, 1, 8, 0xFF]),
+      FieldRule(opcode, "TX_PHYs", at: 1, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
+      FieldRule(opcode, "RX_PHYs", at: 2, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
+      FieldRule(opcode, "TX_PHYs, ignored", at: 1, with: [0: 1], on: setup, accepts: [0, 1, 8, 0xFF]),
+      FieldRule(opcode, "RX_PHYs, ignored", at: 2, with: [0: 2], on: setup, accepts: [0, 1, 8, 0xFF]),
     ]
   }
 

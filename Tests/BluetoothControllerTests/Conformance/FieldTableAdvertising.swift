@@ -269,19 +269,19 @@ extension FieldTable {
     + transfers(.leSetDefaultPeriodicAdvertisingSyncTransferParameters, on: .unconnected)
     + transfers(.leSetPeriodicAdvertisingSyncTransferParameters, on: .central)
 
-  private static func transfers(_ opcode: HCI.Opcode, on place: FieldRule.Place) -> [FieldRule] {
-    [FieldRule(opcode, "Mode", at: 0, on: place, accepts: [0, 1, 2, 3], refuses: [4, 0xFF])]
-      + keeping(opcode, skip: 1, on: place)
+  private static func transfers(_ opcode: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
+    [FieldRule(opcode, "Mode", at: 0, on: setup, accepts: [0, 1, 2, 3], refuses: [4, 0xFF])]
+      + keeping(opcode, skip: 1, on: setup)
   }
 
   private static func keeping(
-    _ opcode: HCI.Opcode, skip: Int, on place: FieldRule.Place = .unconnected
+    _ opcode: HCI.Opcode, skip: Int, on setup: FieldRule.Setup = .unconnected
   ) -> [FieldRule] {
     var rules = [
       FieldRule(
-        opcode, "Skip", at: skip, width: 2, on: place, accepts: [0, 0x01F3], refuses: [0x01F4, 0xFFFF]),
+        opcode, "Skip", at: skip, width: 2, on: setup, accepts: [0, 0x01F3], refuses: [0x01F4, 0xFFFF]),
       FieldRule(
-        opcode, "Sync_Timeout", at: skip + 2, width: 2, on: place, accepts: [0x000A, 0x4000],
+        opcode, "Sync_Timeout", at: skip + 2, width: 2, on: setup, accepts: [0x000A, 0x4000],
         refuses: [0, 9, 0x4001, 0xFFFF]),
     ]
     // No advertiser would remain · 7.8.67.

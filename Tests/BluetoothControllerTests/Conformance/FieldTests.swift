@@ -13,7 +13,7 @@ struct FieldTests {
     // The rules of LE Set Data Related Address Changes create sets with extended commands.
     let isExtended =
       CommandTable.row(rule.opcode)?.generation == .extended || rule.opcode == .leSetDataRelatedAddressChanges
-    switch rule.place {
+    switch rule.setup {
     case .unconnected where !isEncrypted: break
     case .unconnected, .central: try world.connect(as: .central, isExtended: isExtended)
     case .asked: try Situation.asked.prepare(world)
@@ -28,7 +28,7 @@ struct FieldTests {
 
   @Test(
     "Each value gets the same status on an encrypted link",
-    arguments: FieldTable.rows.filter { $0.place != .asked && !notWhileConnected.contains($0.opcode) })
+    arguments: FieldTable.rows.filter { $0.setup != .asked && !notWhileConnected.contains($0.opcode) })
   private func valuesOnEncryptedLink(_ rule: FieldRule) throws { try check(rule, isEncrypted: true) }
 
   private func check(_ rule: FieldRule, isEncrypted: Bool) throws {

@@ -103,7 +103,7 @@ struct LimitTests {
         if case .event(HCI.EventCode.commandComplete, let octets) = $0 { capacity = octets[octets.count - 1] }
       }
       world.device.controller.receive(.command(opcode: size, parameters: []), at: .zero)
-      world.air.attend(to: world.device.number)
+      world.air.processOutput(of: world.device.number)
       #expect(capacity > 0, "\(size)")
       for number in 0..<capacity { world.send(add, octets(number)) }
       #expect(try status(world, add, octets(capacity)) == .memoryCapacityExceeded, "\(add)")

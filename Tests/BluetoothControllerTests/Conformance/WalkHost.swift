@@ -31,7 +31,7 @@ final class WalkHost {
     let before = answers[opcode, default: 0]
     if opcode == .reset { links = [:] }
     device.controller.receive(.command(opcode: opcode, parameters: ByteSlice(octets)), at: device.now)
-    device.air?.attend(to: device.number)
+    device.air?.processOutput(of: device.number)
     let count = answers[opcode, default: 0] - before
     if count != 1 { report("\(opcode) \(octets) has \(count) answers") }
   }

@@ -71,7 +71,7 @@ struct AuthenticatedPayloadTests {
   func expiry() throws {
     let link = try LinkHarness.encrypted()
     // The peripheral's answer never arrives while its packets are empty.
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if transmission.device == 0, !transmission.packet.payload.isEmpty { transmission.replace(with: .empty) }
       return .arrives
     }
@@ -87,7 +87,7 @@ struct AuthenticatedPayloadTests {
   @Test("The event belongs to the second page of the event mask, and a host must enable it")
   func mask() throws {
     let link = try LinkHarness.encrypted()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if !transmission.packet.payload.isEmpty { transmission.replace(with: .empty) }
       return .arrives
     }

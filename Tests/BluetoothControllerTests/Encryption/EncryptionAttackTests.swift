@@ -28,7 +28,7 @@ struct EncryptionAttackTests {
   ) {
     let accessAddress = link.accessAddress
     var isDone = false
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard !isDone, transmission.device == device, transmission.packet.accessAddress == accessAddress,
         condition(transmission)
       else { return .arrives }
@@ -151,7 +151,7 @@ struct EncryptionAttackTests {
     }
     expectMICFailure(of: fromCentral ? \.peripheral : \.central, on: link)
 
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     link.central.clear()
     link.peripheral.clear()
     link.peripheral.advertise()

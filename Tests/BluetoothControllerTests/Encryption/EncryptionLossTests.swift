@@ -31,13 +31,13 @@ struct EncryptionLossTests {
 
   @Test("Encryption completes if any one LL Control PDU or its acknowledgement is lost", arguments: 0..<13)
   func lostControlPDU(step: Int) throws {
-    for lost in [PerfectAir.Fate.lost, .corrupt] {
+    for lost in [PerfectAir.Outcome.lost, .corrupt] {
       for answersToo in [false, true] {
         let link = try LinkHarness()
         var seen = -1
         var last: [Int: Bool] = [:]
         var losesNext = false
-        link.air.fate = { transmission in
+        link.air.outcome = { transmission in
           defer { losesNext = false }
           if losesNext { return lost }
           guard let header = transmission.dataHeader,
@@ -60,7 +60,7 @@ struct EncryptionLossTests {
   func lostPacket(number: Int) throws {
     let link = try LinkHarness()
     var count = 0
-    link.air.fate = { _ in
+    link.air.outcome = { _ in
       count += 1
       return count == number ? .lost : .arrives
     }
@@ -71,7 +71,7 @@ struct EncryptionLossTests {
   func manyLost(seed: UInt64) throws {
     let link = try LinkHarness(timeout: 3_200)
     var random = RandomStream(seed: seed)
-    link.air.fate = { _ in
+    link.air.outcome = { _ in
       switch random.next() % 8 {
       case 0: .lost
       case 1: .corrupt
@@ -83,7 +83,7 @@ struct EncryptionLossTests {
     link.air.run(until: { !link.central.encryptionChanges.isEmpty })
     link.enableEncryption()
     link.air.run(until: { link.peripheral.encryptionChanges.count == 2 && link.central.encryptionChanges.count == 2 })
-    link.air.fate = { _ in .arrives }
+    link.air.outcome = { _ in .arrives }
     #expect(link.isAlive())
     #expect(link.isAllEncrypted == false, "the start is in clear")
   }

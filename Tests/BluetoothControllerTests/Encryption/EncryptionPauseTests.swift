@@ -63,7 +63,7 @@ struct EncryptionPauseTests {
       : .rejectExtInd(opcode: LL.ControlOpcode.pauseEncReq.rawValue, .unspecifiedError)
     var pdu = OutgoingPDU(llid: .control, payload: refusal.payload(in: PacketPool()), meaning: .none)
     session.seal(&pdu)
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if case .pauseEncRsp? = transmission.controlPDU, transmission.device == 1 { transmission.replace(with: pdu) }
       return .arrives
     }
@@ -80,7 +80,7 @@ struct EncryptionPauseTests {
   @Test("A central that pauses encryption and sends nothing more loses the connection after 40 s")
   func pausedForEver() throws {
     let link = try LinkHarness.encrypted()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       // The packet counts as received, so the link itself stays alive.
       if case .encReq? = transmission.controlPDU { transmission.replace(with: .empty) }
       return .arrives

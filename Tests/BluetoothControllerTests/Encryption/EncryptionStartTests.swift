@@ -75,7 +75,7 @@ struct EncryptionStartTests {
   func retransmission() throws {
     let link = try LinkHarness.encrypted()
     var losses = 3
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       guard transmission.device == 0, !transmission.packet.payload.isEmpty, losses > 0 else { return .arrives }
       losses -= 1
       return losses == 1 ? .lost : .corrupt
@@ -153,7 +153,7 @@ struct EncryptionStartTests {
     let known = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, .pinOrKeyMissing)
     let other = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, reason)
     let pool = link.central.pool
-    link.air.fate = { sent in
+    link.air.outcome = { sent in
       if sent.controlPDU == known { sent.packet.payload = other.payload(in: pool) }
       return .arrives
     }
@@ -189,7 +189,7 @@ struct EncryptionStartTests {
   @Test("A peer that does not know LL_ENC_REQ causes Unsupported Remote Feature")
   func unknownToPeer() throws {
     let link = try LinkHarness()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       switch transmission.controlPDU {
       case .encReq?: transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
       case .unknownRsp?: transmission.packet.payload = [0x07, 0x03]
@@ -207,7 +207,7 @@ struct EncryptionStartTests {
   @Test("No LL_ENC_REQ is sent to a peer whose features exclude encryption")
   func knownNotToEncrypt() throws {
     let link = try LinkHarness()
-    link.air.fate = { transmission in
+    link.air.outcome = { transmission in
       if case .featureRsp(let features)? = transmission.controlPDU {
         transmission.packet.payload = LL.ControlPDU.featureRsp(features & ~1).payload(in: PacketPool())
       }

@@ -19,7 +19,7 @@ struct HostileHostTests {
   private func answers(_ device: ControllerHarness, _ opcode: HCI.Opcode, _ parameters: ByteSlice) -> Int {
     let before = device.events.count
     device.controller.receive(.command(opcode: opcode, parameters: parameters), at: device.now)
-    device.air?.attend(to: device.number)
+    device.air?.processOutput(of: device.number)
     return device.events[before...].count {
       switch $0 {
       case .commandComplete(_, opcode, _), .commandStatus(_, _, opcode): true

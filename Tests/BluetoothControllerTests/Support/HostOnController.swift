@@ -62,9 +62,9 @@ final class HostOnController {
   }
 
   /// Runs the host's due timers.
-  func attend() {
+  func processOutput() {
     if let deadline = host.deadline, deadline <= now { perform { $0.timeReached($1) } }
-    device.air?.attend(to: device.number)
+    device.air?.processOutput(of: device.number)
   }
 
   func takeEvents() -> [HostEvent] {
@@ -81,7 +81,7 @@ extension PerfectAir {
     while !condition() {
       guard now < end else { return false }
       run(for: min(.milliseconds(15), end - now))
-      for station in stations { station.attend() }
+      for station in stations { station.processOutput() }
     }
     return true
   }

@@ -98,7 +98,7 @@ extension LinkHarness {
     _ payload: [UInt8], from device: ControllerHarness, _ handle: HCI.ConnectionHandle, events: Int64
   ) -> [ByteSlice] {
     let octets = ByteSlice(payload)
-    air.fate = { transmission in
+    air.outcome = { transmission in
       if transmission.device == device.number, transmission.dataHeader?.llid == .start,
         transmission.packet.payload == octets
       {
@@ -109,7 +109,7 @@ extension LinkHarness {
     air.clearLog()
     device.send(payload, on: handle)
     runEvents(events)
-    air.fate = { _ in .arrives }
+    air.outcome = { _ in .arrives }
     var answers: [ByteSlice] = []
     var last: Bool?
     for sent in air.log

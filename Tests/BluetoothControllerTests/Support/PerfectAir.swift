@@ -28,10 +28,10 @@ final class PerfectAir {
     }
   }
 
-  enum Fate { case arrives, corrupt, lost }
+  enum Outcome { case arrives, corrupt, lost }
 
   /// The parameters of a radio that listens.
-  private struct Ear {
+  private struct Receiver {
     let channel: RadioChannel
     let phy: PHY
     let accessAddress: UInt32
@@ -70,8 +70,8 @@ final class PerfectAir {
   var devices: [ControllerHarness] = []
   /// The state of each radio; a radio is idle if both are nil.
   private var sending: [Transmission?] = []
-  private var ears: [Ear?] = []
-  /// The channels of `ears`, or `deaf` for a radio that does not listen.
+  private var receivers: [Receiver?] = []
+  /// The channels of `receivers`, or `deaf` for a radio that does not listen.
   private var listeningChannels: [UInt8] = []
   private static let deaf = UInt8.max
   /// The next wake-up of each device, as keys of `WakeUp`. No device is called before.
@@ -83,15 +83,15 @@ final class PerfectAir {
   private var script: [Transmission] = []
   private var played = 0
   private var strange: [Transmission] = []
-  /// Decides the fate of a packet, and may change the packet.
-  var fate: (inout Transmission) -> Fate = { _ in .arrives }
+  /// Decides the outcome of a packet, and may change the packet.
+  var outcome: (inout Transmission) -> Outcome = { _ in .arrives }
 
   func add(_ device: ControllerHarness) {
     device.air = self
     device.number = devices.count
     devices.append(device)
     sending.append(nil)
-    ears.append(nil)
+    receivers.append(nil)
     listeningChannels.append(Self.deaf)
     wakeUps.append(WakeUp.never.key)
   }
@@ -148,7 +148,7 @@ final class PerfectAir {
       tell(index, .nothingReceived)
     default:
       devices[index].controller.timeReached(now)
-      attend(to: index)
+      processOutput(of: index)
     }
     return true
   }
@@ -189,7 +189,7 @@ final class PerfectAir {
     var key = WakeUp(devices[index].controller.deadline ?? .distantFuture, WakeUp.deadline).key
     if let end = sending[index]?.end {
       key = min(key, WakeUp(end, WakeUp.transmitted).key)
-    } else if let ear = ears[index], ear.lock == nil, let until = ear.until {
+    } else if let receiver = receivers[index], receiver.lock == nil, let until = receiver.until {
       key = min(key, WakeUp(until, WakeUp.nothingReceived).key)
     }
     wakeUps[index] = key
@@ -203,14 +203,14 @@ final class PerfectAir {
   private func ends(_ sent: Transmission) {
     var transmission = sent
     log.append(sent)
-    let fate = fate(&transmission)
+    let outcome = outcome(&transmission)
     for index in listeners(on: sent.channel) {
-      guard let ear = ears[index], ear.lock == sent.start, ear.hears(sent) else { continue }
+      guard let receiver = receivers[index], receiver.lock == sent.start, receiver.hears(sent) else { continue }
       close(index)
-      if case .lost = fate {
+      if case .lost = outcome {
         tell(index, .nothingReceived)
       } else {
-        let isIntact = fate == .arrives && ear.crcInit == sent.packet.crcInit
+        let isIntact = outcome == .arrives && receiver.crcInit == sent.packet.crcInit
         tell(
           index,
           .received(
@@ -224,14 +224,14 @@ final class PerfectAir {
   private func begins(_ transmission: Transmission) {
     latestStart = now
     for other in listeners(on: transmission.channel) where other != transmission.device {
-      guard let ear = ears[other], ear.lock == nil, ear.hears(transmission) else { continue }
-      ears[other]?.lock = now
+      guard let receiver = receivers[other], receiver.lock == nil, receiver.hears(transmission) else { continue }
+      receivers[other]?.lock = now
       refresh(other)
     }
   }
 
   private func close(_ index: Int) {
-    ears[index] = nil
+    receivers[index] = nil
     listeningChannels[index] = Self.deaf
   }
 
@@ -249,33 +249,33 @@ final class PerfectAir {
 
   private func tell(_ index: Int, _ event: RadioEvent) {
     devices[index].controller.radio(event, at: now)
-    attend(to: index)
+    processOutput(of: index)
   }
 
   /// Carries out the radio commands of the device, and delivers its packets to its host.
-  func attend(to index: Int) {
-    while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
+  func processOutput(of index: Int) {
+    while let command = devices[index].controller.takeRadioCommand() { execute(command, index) }
     devices[index].takePackets(at: now)
-    while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
+    while let command = devices[index].controller.takeRadioCommand() { execute(command, index) }
     refresh(index)
   }
 
-  private func obey(_ command: RadioCommand, _ index: Int) {
+  private func execute(_ command: RadioCommand, _ index: Int) {
     switch command {
     case .stop:
       sending[index] = nil
       close(index)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
       if let until, until < now { Issue.record("listening would have ended before it begins") }
-      var ear = Ear(channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until)
+      var receiver = Receiver(channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until)
       // A packet that begins now is received completely.
       let isBeginning =
         latestStart == now
-        && (strange.contains { $0.start == now && ear.hears($0) }
-          || sending.contains { if let other = $0 { other.start == now && ear.hears(other) } else { false } })
-      if isBeginning { ear.lock = now }
+        && (strange.contains { $0.start == now && receiver.hears($0) }
+          || sending.contains { if let other = $0 { other.start == now && receiver.hears(other) } else { false } })
+      if isBeginning { receiver.lock = now }
       sending[index] = nil
-      ears[index] = ear
+      receivers[index] = receiver
       listeningChannels[index] = channel.number
     case .transmit(let packet, let channel, let modulation, let power):
       if sending[index] != nil { Issue.record("a packet was broken off") }
@@ -338,7 +338,7 @@ final class ControllerHarness {
   func send(raw packet: HCI.Packet, opcode: HCI.Opcode) -> HCI.ReturnParameters? {
     let before = events.count
     controller.receive(packet, at: now)
-    air?.attend(to: number)
+    air?.processOutput(of: number)
     for event in events[before...] {
       switch event {
       case .commandComplete(_, opcode, let result): return result
@@ -351,7 +351,7 @@ final class ControllerHarness {
 
   func send(_ payload: [UInt8], on handle: HCI.ConnectionHandle, boundary: HCI.ACLData.Boundary = .firstNonFlushable) {
     controller.receive(.acl(HCI.ACLData(handle: handle, boundary: boundary, payload: ByteSlice(payload))), at: now)
-    air?.attend(to: number)
+    air?.processOutput(of: number)
   }
 
   func takePackets(at now: Instant) {

@@ -19,7 +19,7 @@ final class SecondLink {
   private var reads: UInt16 = 0
   private var isRight = true
   private var lastRead = Instant.zero
-  private var longestSilence = TimeSpan.zero
+  private var longestGap = TimeSpan.zero
 
   /// Connects `device` to a separate peer, which reads from it.
   ///
@@ -47,7 +47,7 @@ final class SecondLink {
     read()
     air.run(until: { reads >= 2 })
     #expect(reads >= 2)
-    longestSilence = .zero
+    longestGap = .zero
     device.clear()
     peer.clear()
   }
@@ -56,23 +56,23 @@ final class SecondLink {
 
   private func take(_ data: HCI.ACLData) {
     isRight = isRight && data.payload == ByteSlice(AttributeServer.readResponse(AttributeServer.octets(reads)))
-    noteSilence()
+    noteGap()
     lastRead = air.now
     reads &+= 1
     read()
   }
 
-  private func noteSilence() { longestSilence = max(longestSilence, air.now - lastRead) }
+  private func noteGap() { longestGap = max(longestGap, air.now - lastRead) }
 
-  /// Ignores the silence up to now, which the device's own host caused.
-  func excuseSilence() { (lastRead, longestSilence) = (air.now, .zero) }
+  /// Ignores the gap up to now, which the device's own host caused.
+  func excuseGap() { (lastRead, longestGap) = (air.now, .zero) }
 
   /// Returns true if each read was answered in time, once and correctly, and the next reads are too.
   func goesOn() -> Bool {
     let before = reads
     air.run(for: interval * 10)
-    noteSilence()
-    return reads &- before >= 4 && isRight && longestSilence <= interval * 6 && peer.disconnections.isEmpty
+    noteGap()
+    return reads &- before >= 4 && isRight && longestGap <= interval * 6 && peer.disconnections.isEmpty
       && attacked.controller.connections.index(of: attackedHandle) != nil
   }
 

@@ -30,7 +30,7 @@ struct AdvertisingStateTests {
   }
 
   @Test("Each session that started advertising gets one answer")
-  mutating func told() {
+  mutating func reported() {
     _ = advertising.start(.init(session: one, localName: nil, services: []))
     _ = advertising.start(.init(session: two, localName: nil, services: []))
     #expect(advertising.takeWaiting() == [one, two])

@@ -69,8 +69,8 @@ struct AttributeTests {
   func includes() throws {
     let all = try phone.services(peer)
     let service = try #require(all.last)
-    let told = phone.send(.discoverIncludedServices(peer, service.id, nil))
-    guard case .includedServicesDiscovered(_, _, .success(let included))? = told.first else {
+    let events = phone.send(.discoverIncludedServices(peer, service.id, nil))
+    guard case .includedServicesDiscovered(_, _, .success(let included))? = events.first else {
       Issue.record("no answer")
       return
     }
@@ -154,8 +154,8 @@ struct AttributeTests {
     let value = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
     // With MTU 517 the first response holds 516 octets, but no value has more than 512.
     sensor.send(.respond(try sensor.lastRequest(), nil, value: ByteSlice(value.prefix(512))))
-    let told = phone.takeEvents()
-    #expect(told == ["read \(ByteSlice(value.prefix(512)))"])
+    let events = phone.takeEvents()
+    #expect(events == ["read \(ByteSlice(value.prefix(512)))"])
   }
 
   @Test("4.8 Writes are answered one by one, in order")
@@ -181,8 +181,8 @@ struct AttributeTests {
   @Test("4.9 A write beyond 512 octets is refused")
   func tooLong() throws {
     let id = try pair.id(0x2A39)
-    let told = phone.send(.write(peer, id, ByteSlice([UInt8](repeating: 0, count: 513))))
-    #expect(told.map(\.text) == ["written att 0x0D"])
+    let events = phone.send(.write(peer, id, ByteSlice([UInt8](repeating: 0, count: 513))))
+    #expect(events.map(\.text) == ["written att 0x0D"])
   }
 
   @Test("6.10 A request that the permissions do not allow is refused without asking the app")
@@ -304,7 +304,7 @@ struct AttributeTests {
 
   @Test("Discovering characteristics of a service that does not exist is an error")
   func unknownService() {
-    let told = phone.send(.discoverCharacteristics(peer, RemoteAttributeID(0x7777), nil))
-    #expect(told.map(\.text) == ["characteristics att 0x01"])
+    let events = phone.send(.discoverCharacteristics(peer, RemoteAttributeID(0x7777), nil))
+    #expect(events.map(\.text) == ["characteristics att 0x01"])
   }
 }

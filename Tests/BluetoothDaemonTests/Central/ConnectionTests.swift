@@ -79,8 +79,8 @@ struct ConnectionTests {
     phone.session.send(.cancelConnection(peer))
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance(2)
-    let told = phone.takeEvents()
-    #expect(told.contains("connected 0 20"))
+    let events = phone.takeEvents()
+    #expect(events.contains("connected 0 20"))
     #expect(air.linkCount(1) == 1)
   }
 

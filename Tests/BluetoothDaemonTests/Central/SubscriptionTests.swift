@@ -68,8 +68,8 @@ struct SubscriptionTests {
 
   @Test("4.12 Subscribing to a characteristic that can't notify gives an error")
   func unable() throws {
-    let told = phone.send(.setNotify(peer, try pair.id(0x2A38), true))
-    #expect(told.map(\.text) == ["notifying false att 0x06"])
+    let events = phone.send(.setNotify(peer, try pair.id(0x2A38), true))
+    #expect(events.map(\.text) == ["notifying false att 0x06"])
   }
 
   @Test("Two sessions share one subscription of the device")

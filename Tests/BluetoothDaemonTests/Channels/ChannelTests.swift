@@ -165,7 +165,7 @@ struct ChannelTests {
   }
 
   @Test("A peer that receives nothing has 30 s for the data written before the channel was closed")
-  func patience() throws {
+  func closeTimeout() throws {
     var here: OpenChannel? = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
     while let channel = here, write([UInt8](repeating: 3, count: 10_000), channel) > 0 {}

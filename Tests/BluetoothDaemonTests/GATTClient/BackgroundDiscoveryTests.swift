@@ -40,10 +40,10 @@ struct BackgroundDiscoveryTests {
   }
 
   @Test("Apps' requests take precedence, but not forever")
-  mutating func patience() {
+  mutating func deferralLimit() {
     #expect(preparation.isDue(openRequests: 0, at: .zero))
     #expect(!preparation.isDue(openRequests: 1, at: .zero))
-    for _ in 0..<BackgroundDiscovery.patience { preparation.requestCompleted() }
+    for _ in 0..<BackgroundDiscovery.deferralLimit { preparation.requestCompleted() }
     #expect(preparation.isDue(openRequests: 1, at: .zero))
   }
 

@@ -51,14 +51,14 @@ final class PromptRecorder: Prompts {
 extension Prompt.Question {
   /// Returns a question about a device called "strap".
   static func strap(
-    _ prompt: PairingPrompt, isOwnWish: Bool = true, replacesBond: Bool = false, isProven: Bool = false,
+    _ prompt: PairingPrompt, isLocallyInitiated: Bool = true, replacesBond: Bool = false, isProven: Bool = false,
     name: String? = "strap"
   ) -> Prompt.Question {
     .pairing(
       prompt,
       Prompt.Pairing(
         identifier: PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF), name: name,
-        isOwnWish: isOwnWish, replacesBond: replacesBond, isProven: isProven))
+        isLocallyInitiated: isLocallyInitiated, replacesBond: replacesBond, isProven: isProven))
   }
 }
 
@@ -186,7 +186,7 @@ struct PromptQueueTests {
 struct AutomaticPromptsTests {
   private static let questions: [Prompt.Question] = [
     .strap(.allow), .strap(.compare(1)), .strap(.enterPasskey), .strap(.show(passkey: 1)), .useBluetooth(app: "app"),
-    .turnOn, .strap(.allow, isOwnWish: false), .strap(.allow, replacesBond: true, isProven: true),
+    .turnOn, .strap(.allow, isLocallyInitiated: false), .strap(.allow, replacesBond: true, isProven: true),
   ]
 
   /// Returns the answer to each question.

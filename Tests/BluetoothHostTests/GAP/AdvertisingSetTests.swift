@@ -84,7 +84,7 @@ struct AdvertisingSetTests {
     var bench = HostHarness.extended()
     let before = advertising(.nonConnectableUndirected, [2, 1, 6], isExtended: true)
     start(&bench, before)
-    bench.answers[.leSetExtendedAdvertisingData] = .silence
+    bench.answers[.leSetExtendedAdvertisingData] = .noAnswer
     bench.forget()
     start(&bench, advertising(.nonConnectableUndirected, ByteSlice(pattern(600).bytes), isExtended: true))
     start(&bench, before)
@@ -142,7 +142,7 @@ struct AdvertisingSetTests {
   func timeoutBesideStart() {
     var bench = HostHarness.extended()
     start(&bench, advertising(.connectableDirectedHighDutyCycle))
-    bench.answers[.leSetExtendedAdvertisingEnable] = .silence
+    bench.answers[.leSetExtendedAdvertisingEnable] = .noAnswer
     bench.forget()
     start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
     bench.receive(

@@ -142,7 +142,7 @@ struct ExtendedCommandTests {
   @Test("The fallback to legacy commands discards the queued extended commands")
   func fallsBackWithQueue() {
     var bench = HostHarness.extended()
-    bench.answers[.leSetExtendedAdvertisingParameters] = .silence
+    bench.answers[.leSetExtendedAdvertisingParameters] = .noAnswer
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.scan()
     bench.connect()

@@ -79,7 +79,7 @@ struct HostileAdvertisingTests {
     }
     #expect(reports == (isExtended ? 10_000 - ReportReassembler.limit : 10_000))
     #expect(bench.host.gap.reports.count == (isExtended ? ReportReassembler.limit : 0))
-    #expect(bench.host.gap.reports.givenUpCount == (isExtended ? ReportReassembler.givenUpLimit : 0))
+    #expect(bench.host.gap.reports.abandonedCount == (isExtended ? ReportReassembler.abandonedLimit : 0))
     bench.expectToServe(keeping: links)
   }
 

@@ -178,7 +178,7 @@ struct OwnAddressTests {
   @Test("A controller that never answers gets no second address command, and all else goes on")
   func silent() {
     var bench = Self.bench()
-    bench.answers[.leSetRandomAddress] = .silence
+    bench.answers[.leSetRandomAddress] = .noAnswer
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
     bench.passToDeadline()
     bench.passToDeadline()

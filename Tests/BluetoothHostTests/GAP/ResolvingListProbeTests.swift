@@ -56,7 +56,7 @@ struct ResolvingListProbeTests {
     var bench = Self.bench()
     #expect(Self.attempts(bench) == [Self.identity] && !Self.scans(bench))
     Self.passAndCancel(&bench)
-    #expect(bench.now == .zero + ResolvingListProbe.patience && Self.scans(bench))
+    #expect(bench.now == .zero + ResolvingListProbe.probeDelay && Self.scans(bench))
     bench.hear([2, 1, 6], from: Self.address(1))
     #expect(Self.attempts(bench) == [Self.address(1)] && bench.reports.isEmpty)
     // From then on the host does not rely on the controller, however long connecting takes.
@@ -110,7 +110,7 @@ struct ResolvingListProbeTests {
     bench.perform { host, now in host.setPower(false, at: now) }
     bench.powerOn()
     bench.connect(Self.identity)
-    #expect(bench.host.gap.initiator.deadline == bench.now + ResolvingListProbe.patience)
+    #expect(bench.host.gap.initiator.deadline == bench.now + ResolvingListProbe.probeDelay)
   }
 
   @Test("The host does not scan if no attempt depends on the list or all attempts are cancelled")

@@ -71,7 +71,7 @@ import Testing
       bench.receive(.attribute, [0x02, 0x17, 0x00], on: handle)
     }
     #expect(probes(bench) == 0)
-    bench.answers[.readRSSI] = .silence
+    bench.answers[.readRSSI] = .noAnswer
     for _ in 0..<13 { bench.pass(.seconds(10)) }
     bench.answers[.readRSSI] = nil
     for _ in 0..<30 { bench.pass(.seconds(10)) }

@@ -11,7 +11,7 @@ struct GATTClientSecurityTests {
   }
 
   private func demands(_ client: BearerHarness) -> [SecurityDemand] {
-    client.events.compactMap { if case .securityWanted(let demand) = $0 { demand } else { nil } }
+    client.events.compactMap { if case .securityRequired(let demand) = $0 { demand } else { nil } }
   }
 
   private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)

@@ -21,7 +21,7 @@ struct GATTClientSignedWriteTests {
   }
 
   private func demands(_ client: BearerHarness) -> [SecurityDemand] {
-    client.events.compactMap { if case .securityWanted(let demand) = $0 { demand } else { nil } }
+    client.events.compactMap { if case .securityRequired(let demand) = $0 { demand } else { nil } }
   }
 
   private func failures(_ client: BearerHarness) -> [GATTError] {

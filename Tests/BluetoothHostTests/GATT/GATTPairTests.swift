@@ -189,8 +189,8 @@ struct GATTPairTests {
       pair.peripheral.databaseChanged(handle...handle + 1, in: pair.database, at: pair.now)
     }
     pair.run()
-    let told = pair.centralEvents.filter { if case .servicesChanged = $0 { true } else { false } }
-    #expect(told == [.servicesChanged(20...41)])
+    let events = pair.centralEvents.filter { if case .servicesChanged = $0 { true } else { false } }
+    #expect(events == [.servicesChanged(20...41)])
   }
 
   @Test("6.15 Removing a service ends the subscriptions to it")

@@ -74,7 +74,7 @@ struct BearerHarness {
 
   /// Reports that the link can't get the security that the client demanded. Returns the demand; nil: there was none.
   mutating func refuseSecurity() -> SecurityDemand? {
-    guard case .securityWanted(let demand)? = events.last else { return nil }
+    guard case .securityRequired(let demand)? = events.last else { return nil }
     bearer.securityFailed(at: now)
     _ = take()
     return demand

@@ -181,7 +181,7 @@ struct HostileServerTests {
   }
 
   @Test("A14 A server that does not answer the client's own request is disconnected in the same way")
-  func silenceOnOwnRequest() {
+  func noAnswerToOwnRequest() {
     var server = HostileServer()
     _ = server.ask(.discoverPrimaryServices)
     #expect(server.say("1106 01000500 0118") == [[0x10, 6, 0, 0xFF, 0xFF, 0, 0x28]])
@@ -256,7 +256,7 @@ struct HostileServerTests {
 
   @Test(
     "A17 A security refusal is reported, and the request is not repeated in clear", arguments: [0x05, 0x0F, 0x0C])
-  func refusalIsTold(code: UInt8) {
+  func refusalIsReported(code: UInt8) {
     var server = HostileServer()
     for request in [GATTRequest.read(3), .write(3, [1]), .write(3, pattern(40)), .readMultiple([3, 4])] {
       server.bench.events.removeAll()

@@ -33,7 +33,7 @@ struct ControllerRecoveryTests {
     #expect(bench.host.deadline == nil)
     #expect(bench.troubles.filter { $0 == .hardwareError(0x42) }.count == 6)
     #expect(bench.troubles.filter { $0 == .recovered }.count == 5)
-    #expect(bench.troubles.last == .givenUp)
+    #expect(bench.troubles.last == .failed)
     bench.forget()
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges == [.starting, .on])
@@ -54,8 +54,8 @@ struct ControllerRecoveryTests {
   @Test("A controller that stays silent gets five resets within 25 seconds, with a log line for each")
   func neverBack() {
     var bench = bench()
-    bench.answers[.readRSSI] = .silence
-    bench.answers[.reset] = .silence
+    bench.answers[.readRSSI] = .noAnswer
+    bench.answers[.reset] = .noAnswer
     let handle = bench.link(.peripheral)
     bench.forget()
     bench.perform { host, now in host.readRSSI(handle, at: now) }
@@ -64,7 +64,7 @@ struct ControllerRecoveryTests {
     let attempts = [0, 1, 2, 4, 8].enumerated().flatMap { number, pause in
       [Self.resetting(number + 1, after: pause), .unanswered(.reset)]
     }
-    #expect(bench.troubles == [.unanswered(.readRSSI)] + attempts + [.givenUp])
+    #expect(bench.troubles == [.unanswered(.readRSSI)] + attempts + [.failed])
     // Two seconds for the first timeout and for each attempt, and the pauses between them.
     #expect(bench.now - start == .seconds(2 + 5 * 2 + 15))
     #expect(bench.powerChanges == [.starting, .unsupported])
@@ -95,8 +95,8 @@ struct ControllerRecoveryTests {
       bench.link(.peripheral, handle: 0x60 + number, to: DeviceAddress(0xC000_0000_0200 + UInt64(number), .random))
     }
     bench.forget()
-    bench.answers[.disconnect] = .silence
-    bench.answers[.reset] = .silence
+    bench.answers[.disconnect] = .noAnswer
+    bench.answers[.reset] = .noAnswer
     let start = bench.now
     bench.perform { host, now in host.setPower(false, at: now) }
     while bench.host.deadline != nil, bench.commands.count < 20 { bench.passToDeadline() }
@@ -110,7 +110,7 @@ struct ControllerRecoveryTests {
     for isAsked in [true, false] {
       var bench = bench()
       let handle = bench.link(.peripheral, handle: 0x60, to: DeviceAddress(0xC000_0000_0200, .random))
-      bench.answers[.readRSSI] = .silence
+      bench.answers[.readRSSI] = .noAnswer
       if isAsked {
         bench.perform { host, now in host.readRSSI(handle, at: now) }
       } else {
@@ -166,11 +166,11 @@ struct ControllerRecoveryTests {
   func lateHardwareError() {
     var bench = bench()
     bench.forget()
-    bench.answers[.reset] = .silence
+    bench.answers[.reset] = .noAnswer
     bench.receive(.hardwareError(1))
     bench.receive(.hardwareError(2))
     #expect(bench.commands == [.reset])
-    bench.answers[.setEventMask] = .silence
+    bench.answers[.setEventMask] = .noAnswer
     bench.receive(.commandComplete(credits: 1, .reset, .status(.success)))
     bench.receive(.hardwareError(3))
     #expect(
@@ -185,8 +185,8 @@ struct ControllerRecoveryTests {
   @Test("Any three consecutive commands without an answer cause a reset")
   func silentInRow() {
     var bench = bench()
-    bench.answers[.leSetDataLength] = .silence
-    bench.answers[.leLongTermKeyRequestNegativeReply] = .silence
+    bench.answers[.leSetDataLength] = .noAnswer
+    bench.answers[.leLongTermKeyRequestNegativeReply] = .noAnswer
     let handle = bench.link(.central)
     bench.forget()
     for _ in 0..<2 { bench.receive(.leLongTermKeyRequest(handle, random: 0, encryptedDiversifier: 0)) }
@@ -224,6 +224,6 @@ struct ControllerRecoveryTests {
       ),
     ]
     for (trouble, line) in lines { #expect(trouble.description == line) }
-    #expect(HostDiagnostic.givenUp.isFatal && !HostDiagnostic.recovered.isFatal)
+    #expect(HostDiagnostic.failed.isFatal && !HostDiagnostic.recovered.isFatal)
   }
 }

@@ -32,7 +32,7 @@ struct HostileControllerTests {
         }
       }
     }
-    bench.answers[.reset] = .silence
+    bench.answers[.reset] = .noAnswer
     feed([0x04, 0x13, 0x05, 0x01, 0x23, 0x01, 0x01, 0x00])
     #expect(bench.host.metrics.unknownLinks == 1)
     feed([0x09, 0x00, 0x04, 0x05, 0x04, 0x00, 0x70, 0x00, 0x08])
@@ -56,7 +56,7 @@ struct HostileControllerTests {
     ] as [[UInt8]])
   func strayAnswers(_ parameters: [UInt8]) throws {
     var (bench, secondLink) = HostHarness.withSecondLink()
-    bench.answers[.readRSSI] = .silence
+    bench.answers[.readRSSI] = .noAnswer
     bench.perform { host, now in host.readRSSI(secondLink, at: now) }
     bench.receive(Self.event(0x0E, parameters))
     bench.receive(Self.event(0x0F, parameters))
@@ -189,7 +189,7 @@ struct HostileControllerTests {
   }
 
   @Test("H7 A connection reported twice, in both forms or with a handle in use, is one link")
-  func toldTwice() throws {
+  func reportedTwice() throws {
     var (bench, secondLink) = HostHarness.withSecondLink()
     let complete = HostHarness.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x71), Self.peer)
     bench.receive(.leEnhancedConnectionComplete(complete))

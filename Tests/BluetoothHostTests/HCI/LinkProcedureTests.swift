@@ -34,8 +34,10 @@ struct LinkProcedureTests {
     ] {
       var bench = bench(preferred, features)
       bench.perform { host, now in host.setPower(true, at: now) }
-      let wishes = bench.commands.compactMap { if case .leSetDefaultPHY(let wish) = $0 { wish } else { nil } }
-      #expect(wishes == (expected.map { [HCI.PHYPreference(transmit: $0, receive: $0)] } ?? []))
+      let preferences = bench.commands.compactMap {
+        if case .leSetDefaultPHY(let preference) = $0 { preference } else { nil }
+      }
+      #expect(preferences == (expected.map { [HCI.PHYPreference(transmit: $0, receive: $0)] } ?? []))
       #expect(bench.powerChanges == [.starting, .on])
     }
   }
@@ -72,7 +74,7 @@ struct LinkProcedureTests {
 
   @Test(
     "A host without a PHY preference reads no peer's features", arguments: [nil, HCI.PHYs.leCoded] as [HCI.PHYs?])
-  func noWish(_ preferred: HCI.PHYs?) {
+  func noPreference(_ preferred: HCI.PHYs?) {
     var bench = bench(preferred)
     bench.powerOn()
     bench.link(.central)
@@ -90,7 +92,7 @@ struct LinkProcedureTests {
   @Test("An unanswered LE Set PHY does not delay data and is not sent again")
   func silentSetPHY() throws {
     var bench = bench([.le1M, .le2M])
-    bench.answers[.leSetPHY] = .silence
+    bench.answers[.leSetPHY] = .noAnswer
     bench.powerOn()
     let handle = bench.link(.central)
     bench.receive(.attribute, [0x03, 0x05, 0x02], on: handle)
@@ -183,15 +185,15 @@ struct LinkProcedureTests {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
     bench.receive(.leConnectionUpdateComplete(.success, handle, values))
-    bench.answers[.readRSSI] = .silence
+    bench.answers[.readRSSI] = .noAnswer
     bench.perform { host, now in host.readRSSI(handle, at: now) }
     bench.forget()
-    var wishes = [Self.parameters, Self.parameters]
-    for place in wishes.indices { wishes[place].latency = UInt16(place + 1) }
-    ask(&bench, handle, wishes[0])
+    var requests = [Self.parameters, Self.parameters]
+    for place in requests.indices { requests[place].latency = UInt16(place + 1) }
+    ask(&bench, handle, requests[0])
     bench.receive(.leConnectionUpdateComplete(.success, handle, values))
-    ask(&bench, handle, wishes[1])
-    let updates = wishes.map { HCI.Command.leConnectionUpdate(handle, $0, HCI.ConnectionEventLength()) }
+    ask(&bench, handle, requests[1])
+    let updates = requests.map { HCI.Command.leConnectionUpdate(handle, $0, HCI.ConnectionEventLength()) }
     bench.receive(.commandComplete(credits: 1, .readRSSI, .rssi(handle, -40)))
     #expect(bench.commands == [updates[0]])
     bench.receive(.leConnectionUpdateComplete(.success, handle, values))
@@ -203,7 +205,7 @@ struct LinkProcedureTests {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
     bench.receive(.leConnectionUpdateComplete(.success, handle, values))
-    bench.answers[.leConnectionUpdate] = .silence
+    bench.answers[.leConnectionUpdate] = .noAnswer
     bench.forget()
     ask(&bench, handle)
     var other = Self.parameters

@@ -155,7 +155,7 @@ struct ChannelQueueTests {
   }
 
   @Test("A queued parameter request is neither lost among answers nor sent after its timeout")
-  func wish() throws {
+  func parameterRequest() throws {
     var stand = ChannelHarness()
     stand.stall()
     for number in UInt8(1)...100 { stand.bench.receive(.signalling, [0x0F, number, 0, 0], on: stand.handle) }
@@ -171,9 +171,9 @@ struct ChannelQueueTests {
     }
     // The first request was not sent in time; the last one replaces it.
     stand.bench.passToDeadline()
-    let wishes = try stand.contents().compactMap { content -> UInt16? in
+    let latencies = try stand.contents().compactMap { content -> UInt16? in
       if case .connectionParameterUpdateRequest(let parameters) = content { parameters.latency } else { nil }
     }
-    #expect(wishes == [2])
+    #expect(latencies == [2])
   }
 }

@@ -52,8 +52,8 @@ struct BondKeepingTests {
     pair.peripheral.bench.perform { host, now in host.setPower(false, at: now) }
     pair.peripheral.bench.passToDeadline()
     #expect(pair.peripheral.bench.host.bonds.first?.signatureVerifier?.nextCounter == 1)
-    let isTold = pair.peripheral.bench.events.contains { if case .bondChanged = $0 { true } else { false } }
-    #expect(isTold)
+    let isReported = pair.peripheral.bench.events.contains { if case .bondChanged = $0 { true } else { false } }
+    #expect(isReported)
   }
 
   @Test("P14 Of two links with one bond the higher counter is stored, whichever link ends last")

@@ -41,7 +41,7 @@ import Testing
   @Test(
     "A user who cancels: Passkey Entry Failed, on display and on input",
     arguments: [Link.Role.central, .peripheral], [PairingPolicy.SecureConnections.never, .preferred])
-  func givenUp(role: Link.Role, mode: PairingPolicy.SecureConnections) {
+  func cancelled(role: Link.Role, mode: PairingPolicy.SecureConnections) {
     for capabilities in [(SMP.IOCapability.keyboardOnly, SMP.IOCapability.displayOnly), (.displayOnly, .keyboardOnly)] {
       var pair = SecurityPair(
         central: PairingPolicy(capabilities.0, authenticated: true, secureConnections: mode),
@@ -181,9 +181,9 @@ import Testing
       pair.answer(.central, .keypress(.passkeyDigitErased))
       let passkey = pair.peripheral.prompts.compactMap { if case .show(let passkey) = $0 { passkey } else { nil } }
       pair.answer(.central, .passkey(passkey.first ?? 0))
-      let told = pair.peripheral.events.compactMap { if case .keypress(let type) = $0 { type } else { nil } }
+      let keypresses = pair.peripheral.events.compactMap { if case .keypress(let type) = $0 { type } else { nil } }
       #expect(
-        told
+        keypresses
           == (isWanted
             ? [.passkeyEntryStarted, .passkeyDigitEntered, .passkeyDigitErased, .passkeyEntryCompleted] : []))
       #expect(pair.central.outcomes.map(\.method) == [.passkeyEntry])
@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test("Every reason that a peer gives is reported", arguments: [Link.Role.central, .peripheral], UInt8(0)...0x12)
-  func told(role: Link.Role, number: UInt8) {
+  func reasons(role: Link.Role, number: UInt8) {
     let reason = SMP.FailureReason(rawValue: number)
     var pair = SecurityPair()
     pair[role].user.allows = nil

@@ -62,7 +62,7 @@ struct SecuredHosts {
   /// The number that either user saw last.
   private var shown: UInt32?
   /// The numbers of commands that have been executed.
-  private var obeyed = (central: 0, peripheral: 0)
+  private var executed = (central: 0, peripheral: 0)
   /// The key of the central's controller, which the peripheral's controller must get too.
   private var offered: UInt128?
   private var isEncrypted = false
@@ -103,7 +103,7 @@ struct SecuredHosts {
   /// - Parameter private: The peripheral's resolvable private address, if the central sees that address instead of the
   ///   static one.
   mutating func link(private address: DeviceAddress? = nil) {
-    obeyed = (central.bench.commands.count, peripheral.bench.commands.count)
+    executed = (central.bench.commands.count, peripheral.bench.commands.count)
     offered = nil
     isEncrypted = false
     let seen = address ?? Self.peripheralAddress
@@ -119,7 +119,7 @@ struct SecuredHosts {
   /// - Parameter identity: The identity that the central connects to when it hears the peripheral; nil: the central has
   ///   the peripheral's address.
   mutating func linkOnAir(to identity: DeviceAddress? = nil) {
-    obeyed = (central.bench.commands.count, peripheral.bench.commands.count)
+    executed = (central.bench.commands.count, peripheral.bench.commands.count)
     offered = nil
     isEncrypted = false
     let (one, other) = (central.bench.host.ownAddressOnAir, peripheral.bench.host.ownAddressOnAir)
@@ -154,7 +154,7 @@ struct SecuredHosts {
     while isGoingOn {
       isGoingOn = pass(\.central, to: \.peripheral)
       isGoingOn = pass(\.peripheral, to: \.central) || isGoingOn
-      isGoingOn = obey() || isGoingOn
+      isGoingOn = execute() || isGoingOn
       isGoingOn = ask(\.central) || isGoingOn
       isGoingOn = ask(\.peripheral) || isGoingOn
     }
@@ -180,31 +180,31 @@ struct SecuredHosts {
   }
 
   /// Executes the link layer's encryption procedure as the two controllers · Vol 6, Part B, 5.1.3.
-  private mutating func obey() -> Bool {
-    var hasObeyed = false
-    while obeyed.central < central.bench.commands.count {
-      let command = central.bench.commands[obeyed.central]
-      obeyed.central += 1
+  private mutating func execute() -> Bool {
+    var hasExecuted = false
+    while executed.central < central.bench.commands.count {
+      let command = central.bench.commands[executed.central]
+      executed.central += 1
       guard case .leEnableEncryption(_, let random, let diversifier, let key) = command else { continue }
-      hasObeyed = true
+      hasExecuted = true
       offered = key.value
       peripheral.bench.receive(
         .leLongTermKeyRequest(peripheral.handle, random: random, encryptedDiversifier: diversifier))
     }
-    while obeyed.peripheral < peripheral.bench.commands.count {
-      let command = peripheral.bench.commands[obeyed.peripheral]
-      obeyed.peripheral += 1
+    while executed.peripheral < peripheral.bench.commands.count {
+      let command = peripheral.bench.commands[executed.peripheral]
+      executed.peripheral += 1
       switch command {
       case .leLongTermKeyRequestReply(_, let key):
-        hasObeyed = true
+        hasExecuted = true
         encrypt(key.value)
       case .leLongTermKeyRequestNegativeReply:
-        hasObeyed = true
+        hasExecuted = true
         central.bench.receive(.encryptionChange(.pinOrKeyMissing, central.handle, enabled: 0))
       default: break
       }
     }
-    return hasObeyed
+    return hasExecuted
   }
 
   private mutating func encrypt(_ key: UInt128) {

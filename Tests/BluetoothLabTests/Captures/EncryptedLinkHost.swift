@@ -56,7 +56,7 @@ final class EncryptedLinkHost: WorldDevice {
     deadline = .zero
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   private(set) var deadline: Instant?
   private var hasStarted = false
@@ -219,7 +219,7 @@ extension World {
     options.address = DeviceAddress(address, .public)
     let configuration = options.configuration(named: name)
     _ = register(name, options) {
-      let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in
+      let radio = requestQueue.addDevice(radio: configuration.radio) { engine, radio in
         EncryptedLinkHost(
           role, configuration, radio: radio, environment: environment,
           generator: engine.generator.split("device " + name), pool: engine.pool)

@@ -17,11 +17,11 @@ extension CrowdHost {
     if circle.isEmpty { meetCircle() }
     if let since = initiatingSince, now - since > .seconds(8) { send(.leCreateConnectionCancel) }
     if let since = synchronizingSince, now - since > .seconds(10) { send(.lePeriodicAdvertisingCreateSyncCancel) }
-    if advertises, !isAdvertising, connections.count < 2, chance(2) == 0 { advertise() }
-    if scans, chance(4) == 0 { isScanning ? stopScanning() : scan() }
-    if scans, initiatingSince == nil, connections.count < 2, chance(2) == 0 { connect() }
-    if !isLegacy, chance(4) == 0 { synchronize() }
-    for index in connections.indices { for _ in 0..<1 + chance(3) { useLink(index, at: now) } }
+    if advertises, !isAdvertising, connections.count < 2, below(2) == 0 { advertise() }
+    if scans, below(4) == 0 { isScanning ? stopScanning() : scan() }
+    if scans, initiatingSince == nil, connections.count < 2, below(2) == 0 { connect() }
+    if !isLegacy, below(4) == 0 { synchronize() }
+    for index in connections.indices { for _ in 0..<1 + below(3) { useLink(index, at: now) } }
   }
 
   // MARK: Advertising
@@ -29,31 +29,31 @@ extension CrowdHost {
   private func advertise() {
     isAdvertising = true
     let filterPolicy: UInt8 = wantsFilter() ? 0b11 : 0
-    let interval = 6_400 + UInt16(chance(3_200))
+    let interval = 6_400 + UInt16(below(3_200))
     guard !isLegacy else {
       send(
         .leSetAdvertisingParameters(
           .init(
             minimumInterval: interval, maximumInterval: interval, type: .connectableScannableUndirected,
             ownAddressType: ownAddressType, peer: introducer, filterPolicy: filterPolicy)))
-      send(.leSetAdvertisingData(ByteSlice([UInt8](repeating: 1, count: chance(32)))))
+      send(.leSetAdvertisingData(ByteSlice([UInt8](repeating: 1, count: below(32)))))
       return send(.leSetAdvertisingEnable(true))
     }
     let set = HCI.AdvertisingHandle(rawValue: 0)
-    let isCompatible = chance(2) == 0
-    let isCoded = !isCompatible && chance(4) == 0
+    let isCompatible = below(2) == 0
+    let isCoded = !isCompatible && below(4) == 0
     send(
       .leSetExtendedAdvertisingParameters(
         .init(
           handle: set, properties: isCompatible ? [.legacy, .connectable, .scannable] : .connectable,
           minimumInterval: UInt32(interval), maximumInterval: UInt32(interval), ownAddressType: ownAddressType,
           peer: introducer, filterPolicy: filterPolicy,
-          primaryPHY: isCoded ? .leCoded : .le1M, secondaryPHY: isCoded ? .leCoded : chance(2) == 0 ? .le1M : .le2M,
+          primaryPHY: isCoded ? .leCoded : .le1M, secondaryPHY: isCoded ? .leCoded : below(2) == 0 ? .le1M : .le2M,
           advertisingSID: 1)))
-    let length = isCompatible ? chance(32) : chance(200)
+    let length = isCompatible ? below(32) : below(200)
     send(.leSetExtendedAdvertisingData(set, .init(.complete, ByteSlice([UInt8](repeating: 2, count: length)))))
     send(.leSetExtendedAdvertisingEnable(true, HCI.AdvertisingSetEnables([.init(set)], in: pool)))
-    if !isTraining, chance(3) == 0 { train(interval: interval) }
+    if !isTraining, below(3) == 0 { train(interval: interval) }
   }
 
   /// Starts periodic advertising in a separate set.
@@ -67,8 +67,8 @@ extension CrowdHost {
           ownAddressType: ownAddressType, peer: introducer, advertisingSID: 2)))
     send(
       .leSetPeriodicAdvertisingParameters(
-        .init(handle: set, minimumInterval: 800, maximumInterval: 800 + UInt16(chance(400)))))
-    let octets = ByteSlice([UInt8](repeating: 3, count: chance(252)))
+        .init(handle: set, minimumInterval: 800, maximumInterval: 800 + UInt16(below(400)))))
+    let octets = ByteSlice([UInt8](repeating: 3, count: below(252)))
     send(.leSetPeriodicAdvertisingData(set, .init(.complete, octets)))
     send(.leSetPeriodicAdvertisingEnable(.enabled, set))
     send(.leSetExtendedAdvertisingEnable(true, HCI.AdvertisingSetEnables([.init(set)], in: pool)))
@@ -79,22 +79,22 @@ extension CrowdHost {
   private func scan() {
     isScanning = true
     let filterPolicy: UInt8 = wantsFilter() ? 0b01 : 0
-    let isActive = chance(2) == 0
+    let isActive = below(2) == 0
     guard !isLegacy else {
       send(
         .leSetScanParameters(
           .init(
             isActive: isActive, interval: 3_200, window: 320, ownAddressType: ownAddressType,
             filterPolicy: filterPolicy)))
-      return send(.leSetScanEnable(true, filterDuplicates: chance(2) == 0))
+      return send(.leSetScanEnable(true, filterDuplicates: below(2) == 0))
     }
     send(
       .leSetExtendedScanParameters(
         .init(
           ownAddressType: ownAddressType, filterPolicy: filterPolicy,
           le1M: .init(isActive: isActive, interval: 3_200, window: 320),
-          leCoded: chance(3) == 0 ? .init(isActive: isActive, interval: 6_400, window: 320) : nil)))
-    send(.leSetExtendedScanEnable(.init(true, duplicates: .on, duration: UInt16(chance(2)) * 800)))
+          leCoded: below(3) == 0 ? .init(isActive: isActive, interval: 6_400, window: 320) : nil)))
+    send(.leSetExtendedScanEnable(.init(true, duplicates: .on, duration: UInt16(below(2)) * 800)))
   }
 
   private func stopScanning() {
@@ -103,15 +103,15 @@ extension CrowdHost {
   }
 
   private var someParameters: ConnectionParameters {
-    let interval = UInt16(400 + chance(560))
+    let interval = UInt16(400 + below(560))
     return ConnectionParameters(
-      minimumInterval: interval, maximumInterval: interval + UInt16(chance(40)), latency: UInt16(chance(4)),
-      supervisionTimeout: UInt16(1_000 + chance(600)))
+      minimumInterval: interval, maximumInterval: interval + UInt16(below(40)), latency: UInt16(below(4)),
+      supervisionTimeout: UInt16(1_000 + below(600)))
   }
 
   private func connect() {
     guard !connectable.isEmpty else { return }
-    let peer = connectable[chance(connectable.count)]
+    let peer = connectable[below(connectable.count)]
     guard !connections.contains(where: { $0.peer == peer.address.value }) else { return }
     let usesAcceptList = wantsFilter()
     // The identity of a peer that the controller has resolved · Vol 4, Part E, 7.8.66.
@@ -131,15 +131,15 @@ extension CrowdHost {
         .init(
           usesAcceptList: usesAcceptList, ownAddressType: ownAddressType, peer: address,
           le1M: initiating(),
-          le2M: chance(2) == 0 ? initiating() : nil, leCoded: peer.secondaryPHY == 3 ? initiating() : nil)))
+          le2M: below(2) == 0 ? initiating() : nil, leCoded: peer.secondaryPHY == 3 ? initiating() : nil)))
   }
 
   private func synchronize() {
-    if let sync = syncs.last, chance(4) == 0 {
+    if let sync = syncs.last, below(4) == 0 {
       syncs.removeLast()
       return send(.lePeriodicAdvertisingTerminateSync(sync))
     }
-    if let sync = syncs.first, let link = connections.first, chance(3) == 0 {
+    if let sync = syncs.first, let link = connections.first, below(3) == 0 {
       return send(.lePeriodicAdvertisingSyncTransfer(link.handle, serviceData: 7, sync))
     }
     guard let advertiser = periodic.last, synchronizingSince == nil, syncs.count < 2 else { return }
@@ -149,7 +149,7 @@ extension CrowdHost {
           advertiser: .init(
             HCI.PeerAddress(type: advertiser.address.type & 1, value: advertiser.address.value),
             advertisingSID: advertiser.sid),
-          keeping: .init(skip: UInt16(chance(3)), timeout: 400))))
+          keeping: .init(skip: UInt16(below(3)), timeout: 400))))
   }
 
   // MARK: Links
@@ -159,18 +159,18 @@ extension CrowdHost {
     func begin(_ procedure: CrowdLink.Procedure, _ command: HCI.Command) {
       if !link.isPending(procedure), !link.isPending(.disconnection) { send(command) }
     }
-    switch chance(24) {
+    switch below(24) {
     case 0:
-      if chance(4) == 0 { begin(.disconnection, .disconnect(link.handle, reason: .remoteUserTerminatedConnection)) }
+      if below(4) == 0 { begin(.disconnection, .disconnect(link.handle, reason: .remoteUserTerminatedConnection)) }
     case 1: begin(.version, .readRemoteVersionInformation(link.handle))
     case 2: begin(.features, .leReadRemoteFeatures(link.handle))
     case 3: begin(.connectionUpdate, .leConnectionUpdate(link.handle, someParameters, HCI.ConnectionEventLength()))
     case 4, 5:
-      let phys: HCI.PHYs = [[.le1M], [.le2M], [.leCoded], [.le1M, .le2M]][chance(4)]
-      let preference = HCI.PHYPreference(transmit: phys, receive: chance(2) == 0 ? phys : nil)
-      begin(.phyUpdate, .leSetPHY(link.handle, preference, options: UInt16(chance(3))))
+      let phys: HCI.PHYs = [[.le1M], [.le2M], [.leCoded], [.le1M, .le2M]][below(4)]
+      let preference = HCI.PHYPreference(transmit: phys, receive: below(2) == 0 ? phys : nil)
+      begin(.phyUpdate, .leSetPHY(link.handle, preference, options: UInt16(below(3))))
     case 6:
-      send(.leSetDataLength(link.handle, .init(octets: UInt16(27 + chance(225)), time: UInt16(328 + chance(16_000)))))
+      send(.leSetDataLength(link.handle, .init(octets: UInt16(27 + below(225)), time: UInt16(328 + below(16_000)))))
     case 7: begin(.clockAccuracy, .leRequestPeerSCA(link.handle))
     case 8:
       if link.isCentral {
@@ -181,8 +181,8 @@ extension CrowdHost {
     case 9: send(.leSetHostChannelClassification(random.next() & 0x1F_FFFF_FFFF | 0x111))
     case 10: send(.readRSSI(link.handle))
     case 11: send(.leReadChannelMap(link.handle))
-    case 12: if chance(4) == 0 { send(.writeAuthenticatedPayloadTimeout(link.handle, 1_000)) }
-    default: for _ in 0..<1 + chance(5) { sendFrame(on: index) }
+    case 12: if below(4) == 0 { send(.writeAuthenticatedPayloadTimeout(link.handle, 1_000)) }
+    default: for _ in 0..<1 + below(5) { sendFrame(on: index) }
     }
   }
 }

@@ -54,7 +54,7 @@ extension CrowdHost {
       if let index = index(of: handle), status == .success { connections[index].isEncrypted = enabled != 0 }
     case .leLongTermKeyRequest(let handle, _, _):
       guard let index = linkIndex(handle, event, at: now) else { return }
-      switch chance(20) {
+      switch below(20) {
       case 0: send(.leLongTermKeyRequestNegativeReply(handle))
       case 1: send(.leLongTermKeyRequestReply(handle, longTermKey: 1))
       default: send(.leLongTermKeyRequestReply(handle, longTermKey: connections[index].key))
@@ -62,7 +62,7 @@ extension CrowdHost {
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
       guard linkIndex(handle, event, at: now) != nil else { return }
       send(
-        chance(4) == 0
+        below(4) == 0
           ? .leRemoteConnectionParameterRequestNegativeReply(handle, reason: .unacceptableConnectionParameters)
           : .leRemoteConnectionParameterRequestReply(handle, parameters, HCI.ConnectionEventLength()))
     case .leDataLengthChange(let handle, _, _), .leChannelSelectionAlgorithm(let handle, _),

@@ -85,11 +85,11 @@ final class CrowdHost: WorldDevice {
   }
 
   /// Returns a number below `limit`.
-  func chance(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
+  func below(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
 
   func send(_ command: HCI.Command) { commands.append(command) }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   private(set) var deadline: Instant?
 
@@ -110,7 +110,7 @@ final class CrowdHost: WorldDevice {
   }
 
   func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
-  func takeMail(at now: Instant) { exchange(at: now) }
+  func processRequests(at now: Instant) { exchange(at: now) }
 
   // MARK: WorldDevice
 

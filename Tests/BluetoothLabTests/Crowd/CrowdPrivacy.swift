@@ -22,7 +22,7 @@ extension CrowdHost {
 
   /// The identity whose key generates the private address of an undirected set · Vol 4, Part E, 7.8.5.
   var introducer: HCI.PeerAddress {
-    circle.isEmpty ? HCI.PeerAddress(type: 0, value: 0) : circle[chance(circle.count)].address
+    circle.isEmpty ? HCI.PeerAddress(type: 0, value: 0) : circle[below(circle.count)].address
   }
 
   /// Sends the other devices of the circle to the controller, which has just started.
@@ -30,16 +30,16 @@ extension CrowdHost {
     circle = notes.circle(of: number)
     for other in circle {
       send(.leAddDeviceToResolvingList(other.address, peerIRK: other.key, localIRK: key))
-      if chance(3) == 0 {
+      if below(3) == 0 {
         tolerated.insert(other.address.value)
         send(.leSetPrivacyMode(other.address, isDevicePrivacy: true))
       }
-      if chance(3) != 0 {
+      if below(3) != 0 {
         accepted.insert(other.address.value)
         send(.leAddDeviceToFilterAcceptList(other.address))
       }
     }
-    send(.leSetResolvablePrivateAddressTimeout(UInt16(60 + chance(240))))
+    send(.leSetResolvablePrivateAddressTimeout(UInt16(60 + below(240))))
     send(.leSetAddressResolutionEnable(true))
   }
 
@@ -54,7 +54,7 @@ extension CrowdHost {
   }
 
   /// Returns true now and then, to restrict the next activity to the filter accept list.
-  func wantsFilter() -> Bool { !accepted.isEmpty && chance(3) == 0 }
+  func wantsFilter() -> Bool { !accepted.isEmpty && below(3) == 0 }
 
   /// Records whether the commanded activity is restricted to the filter accept list.
   func noteFilter(of command: HCI.Command) {

@@ -125,9 +125,9 @@ private struct Crowd {
         let statistics = engine.statistics(of: radio)
         let total = statistics.airTime + statistics.receiving + statistics.idle
         if total != engine.now.sinceZero { notes.complain("\(radio): \(total) of radio time", at: engine.now) }
-        (engine.participant(radio) as? CrowdHost)?.checkProcedures(at: engine.now)
+        (engine.device(radio) as? CrowdHost)?.checkProcedures(at: engine.now)
       }
-      notes.checkCounters(of: hosts.compactMap { engine.participant($0) as? CrowdHost }, at: engine.now)
+      notes.checkCounters(of: hosts.compactMap { engine.device($0) as? CrowdHost }, at: engine.now)
     }
   }
 }
@@ -142,7 +142,7 @@ extension World {
     options.sleepClockAccuracy = 250
     let configuration = options.configuration(named: name)
     return register(name, options) {
-      let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in
+      let radio = requestQueue.addDevice(radio: configuration.radio) { engine, radio in
         let generator = engine.generator.split("device " + name)
         return CrowdHost(
           name, number: number, isSpoiled: Crowd.isSpoiled(number),

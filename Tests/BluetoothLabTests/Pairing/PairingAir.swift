@@ -58,7 +58,7 @@ struct PairingAir {
         role, policy: policy, outOfBand: data, value: reads ? [] : secret, reads: reads, at: table, radio: radio,
         environment: environment, in: engine)
       let place = GridPosition(metresX: Double(radio), y: 0, z: 0)
-      _ = engine.mailbox.addDevice(radio: RadioProperties(position: place)) { _, _ in device }
+      _ = engine.requestQueue.addDevice(radio: RadioProperties(position: place)) { _, _ in device }
       return device
     }
     let central = device(.central, setting.central, setting.centralData)

@@ -7,7 +7,7 @@ import BluetoothWire
 
 /// A device with a user who pairs it: a controller, and a host that serves a protected value and may read the other
 /// device's value. Confined to its world, and to the test while the world is not running.
-final class PairingDevice: Participant, @unchecked Sendable {
+final class PairingDevice: SimulatedDevice, @unchecked Sendable {
   /// The information that the two users share.
   final class Table {
     /// The passkey to type: a device shows it, or the users have agreed on it.
@@ -94,7 +94,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
     exchange(at: now)
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   private(set) var deadline: Instant?
 

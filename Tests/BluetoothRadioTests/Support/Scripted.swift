@@ -3,7 +3,7 @@ import BluetoothWire
 @testable import BluetoothRadio
 
 /// A device that follows a script and records what it hears.
-final class Scripted: Participant {
+final class Scripted: SimulatedDevice {
   var script: [(Instant, RadioCommand)]
   var heard: [(Instant, RadioEvent)] = []
   private var command: RadioCommand?
@@ -52,7 +52,7 @@ struct Scene {
     var properties = RadioProperties(position: GridPosition(metresX: metres, y: 0, z: 0))
     change(&properties)
     engine.add(device, radio: properties)
-    return RadioID(index: engine.memberCount - 1)
+    return RadioID(index: engine.deviceCount - 1)
   }
 
   func run(until end: Instant = .zero + .seconds(10)) {

@@ -53,11 +53,11 @@ struct ExtendedAdvertisingPDUTests {
   @Test("SyncInfo encodes offsets of less than 4.9152 s; a larger offset makes it invalid")
   func syncInfoReach() {
     var info = Self.sync
-    for (span, told) in [(30, 30), (2_457_599, 2_457_300), (2_457_900, 2_457_900), (4_915_199, 4_914_900)]
+    for (span, encoded) in [(30, 30), (2_457_599, 2_457_300), (2_457_900, 2_457_900), (4_915_199, 4_914_900)]
       as [(Int64, Int64)]
     {
       info.span = .microseconds(span)
-      #expect(info.span == .microseconds(told) && info.isValid)
+      #expect(info.span == .microseconds(encoded) && info.isValid)
     }
     for span in [LL.SyncInfo.reach, .seconds(10), .seconds(81)] {
       info.span = span

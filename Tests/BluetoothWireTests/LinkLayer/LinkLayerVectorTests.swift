@@ -183,8 +183,8 @@ struct LinkLayerVectorTests {
       let identifier = UInt16(try row.hexadecimal("channel_id"))
       #expect(selection == .algorithm2(identifier: identifier))
       let event = try row.number("event_counter")
-      let chance = LL.ChannelSelection.prnE(counter: UInt16(truncatingIfNeeded: event), identifier: identifier)
-      try #expect(Int(chance) == row.number("prn_e"))
+      let number = LL.ChannelSelection.prnE(counter: UInt16(truncatingIfNeeded: event), identifier: identifier)
+      try #expect(Int(number) == row.number("prn_e"))
       let map = ChannelMap(bits: try row.hexadecimal("channel_map"))
       try #expect(Int(selection.channel(event: event, map: map).number) == row.number("channel"))
     }

@@ -116,10 +116,10 @@ import Testing
     let air = TwoDeviceFixture(phone: user)
     let peripheral = air.connect()
     let psm = publish(air, isEncrypted: true)
-    #expect(user.asked.isEmpty)
+    #expect(user.questions.isEmpty)
     peripheral.openL2CAPChannel(psm)
     air.expect("channel open")
-    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(user.questions.map(\.kind) == [.allowPairing])
   }
 
   @Test("5.2 If the user refuses pairing, the app gets Insufficient Authentication, and other channels open")

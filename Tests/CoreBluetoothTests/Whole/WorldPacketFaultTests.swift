@@ -41,13 +41,13 @@ import Testing
       let owner = Owner(sensor)
       let visitor = Visitor(phone)
       world.run(until: { visitor.isDone }, limit: .seconds(3))
-      guard let strike = world.faultEvents.first else { return nil }
+      guard let event = world.faultEvents.first else { return nil }
       // A Bluetooth 4.0 chip has one link at a time.
       if isOld { phone.setPower(false) }
       let newcomer = Visitor(world.makeDevice(named: "newcomer", at: Position(x: 0, y: 1)))
       let came = world.run(until: { newcomer.value == Data([42]) }, limit: .seconds(60))
       withExtendedLifetime(owner) {}
-      return came ? "" : "\(device), \(number), \(strike.description): \(newcomer.events)"
+      return came ? "" : "\(device), \(number), \(event.description): \(newcomer.events)"
     }
   }
 

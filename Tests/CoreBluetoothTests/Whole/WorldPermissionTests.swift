@@ -39,7 +39,7 @@ import Testing
     phone.world.run(for: .seconds(2))
     #expect(phone.app.take().count == 1 && manager.state == .poweredOn)
     #expect(authorization(manager) == .allowedAlways)
-    #expect(user.asked.map(\.kind) == [.useBluetooth] && user.asked.first?.app?.isEmpty == false)
+    #expect(user.questions.map(\.kind) == [.useBluetooth] && user.questions.first?.app?.isEmpty == false)
   }
 
   @Test("After no, existing and new managers are unauthorized, and the user is not asked again")
@@ -52,7 +52,7 @@ import Testing
     let second = CBPeripheralManager(
       delegate: nil, queue: DispatchQueue(label: "second"), options: [CBManagerOptionAdapterKey: phone.device])
     phone.world.run(for: .seconds(1))
-    #expect(second.state == .unauthorized && user.asked.count == 1)
+    #expect(second.state == .unauthorized && user.questions.count == 1)
   }
 
   @Test("A manager of an unauthorized app gets no state changes, and neither scans nor sends")
@@ -97,7 +97,7 @@ import Testing
       #expect(authorization(manager) == (run == 0 ? .notDetermined : known))
       phone.world.run(for: .seconds(1))
       #expect(manager.state == (isAllowed ? .poweredOn : .unauthorized) && authorization(manager) == known)
-      #expect(user.asked.count == (run == 0 ? 1 : 0))
+      #expect(user.questions.count == (run == 0 ? 1 : 0))
     }
   }
 
@@ -110,10 +110,10 @@ import Testing
     phone.world.run(for: .seconds(1))
     manager = nil
     phone.world.run(for: .seconds(5))
-    #expect(user.asked.map(\.isWithdrawn) == [true])
+    #expect(user.questions.map(\.isWithdrawn) == [true])
     manager = phone.manager()
     phone.world.run(for: .seconds(6))
-    #expect(manager?.state == .poweredOn && user.asked.map(\.isWithdrawn) == [true, false])
+    #expect(manager?.state == .poweredOn && user.questions.map(\.isWithdrawn) == [true, false])
   }
 
   // MARK: Turning Bluetooth on
@@ -125,7 +125,7 @@ import Testing
     phone.device.setPower(false)
     let manager = phone.manager([CBCentralManagerOptionShowPowerAlertKey: true])
     phone.world.run(for: .seconds(1))
-    #expect(manager.state == .poweredOn && user.asked.map(\.kind) == [.turnOn])
+    #expect(manager.state == .poweredOn && user.questions.map(\.kind) == [.turnOn])
   }
 
   @Test("No prompt appears without that option, while Bluetooth is on, or for an unauthorized app")
@@ -135,16 +135,16 @@ import Testing
     silent.device.setPower(false)
     let manager = silent.manager()
     silent.world.run(for: .seconds(1))
-    #expect(manager.state == .poweredOff && user.asked.isEmpty)
+    #expect(manager.state == .poweredOff && user.questions.isEmpty)
     let on = Phone(user, asksBeforeUse: false)
     let other = on.manager([CBCentralManagerOptionShowPowerAlertKey: true])
     on.world.run(for: .seconds(1))
-    #expect(other.state == .poweredOn && user.asked.isEmpty)
+    #expect(other.state == .poweredOn && user.questions.isEmpty)
     let denied = Phone(user)
     denied.device.setPower(false)
     let third = denied.manager([CBCentralManagerOptionShowPowerAlertKey: true])
     denied.world.run(for: .seconds(1))
-    #expect(third.state == .unauthorized && user.asked.map(\.kind) == [.useBluetooth])
+    #expect(third.state == .unauthorized && user.questions.map(\.kind) == [.useBluetooth])
   }
 
   @Test("The first scan while Bluetooth is off asks the user, the second does not; no leaves Bluetooth off")
@@ -158,7 +158,7 @@ import Testing
       manager.scanForPeripherals(withServices: nil)
       phone.world.run(for: .seconds(1))
     }
-    #expect(manager.state == .poweredOff && user.asked.map(\.kind) == [.turnOn])
+    #expect(manager.state == .poweredOff && user.questions.map(\.kind) == [.turnOn])
   }
 
   @Test("Requests during the prompt share its answer, and later managers cause no new prompt")
@@ -175,22 +175,22 @@ import Testing
     phone.world.run(for: .seconds(10))
     let third = phone.manager()
     phone.world.run(for: .seconds(10))
-    #expect(third.state == .poweredOff && user.asked.count == 1)
+    #expect(third.state == .poweredOff && user.questions.count == 1)
   }
 
   @Test("If Bluetooth is turned on in another way, the prompt is withdrawn")
   func cameOn() {
-    let user = ScriptedPrompts(otherwise: .silence)
+    let user = ScriptedPrompts(otherwise: .noAnswer)
     let phone = Phone(user, asksBeforeUse: false)
     phone.device.setPower(false)
     let manager = CBPeripheralManager(
       delegate: nil, queue: DispatchQueue(label: "peripheral"),
       options: [CBManagerOptionAdapterKey: phone.device, CBPeripheralManagerOptionShowPowerAlertKey: true])
     phone.world.run(for: .seconds(1))
-    #expect(user.asked.map(\.isWithdrawn) == [false])
+    #expect(user.questions.map(\.isWithdrawn) == [false])
     phone.device.setPower(true)
     phone.world.run(for: .seconds(1))
-    #expect(manager.state == .poweredOn && user.asked.map(\.isWithdrawn) == [true])
+    #expect(manager.state == .poweredOn && user.questions.map(\.isWithdrawn) == [true])
   }
 }
 

@@ -66,7 +66,7 @@ import Testing
     air.expect("characteristics")
     peripheral.readValue(for: try #require(peripheral.services?.first?.characteristics?.first))
     air.expect("value [104")
-    #expect(user.asked.count == 1)
+    #expect(user.questions.count == 1)
   }
 
   @Test("2.7 In another world a sensor has the same identifier: with a bond, or without one if it is not private")

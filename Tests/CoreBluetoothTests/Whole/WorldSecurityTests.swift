@@ -27,12 +27,12 @@ import Testing
     let air = TwoDeviceFixture(phone: phone, sensor: sensor)
     protect(air)
     let (peripheral, characteristic) = air.ready()
-    #expect(phone.asked.isEmpty)
+    #expect(phone.questions.isEmpty)
     peripheral.readValue(for: characteristic)
     air.expect("value [104, 101, 108, 108, 111]")
-    #expect(phone.asked.map(\.kind) == [.enterPasskey])
-    #expect(phone.asked.first?.isOwnWish == true)
-    #expect(sensor.asked.map(\.kind) == [.showPasskey])
+    #expect(phone.questions.map(\.kind) == [.enterPasskey])
+    #expect(phone.questions.first?.isLocallyInitiated == true)
+    #expect(sensor.questions.map(\.kind) == [.showPasskey])
   }
 
   @Test("Writing and subscribing start pairing as reading does", arguments: ["written", "notifying"])
@@ -49,7 +49,7 @@ import Testing
       peripheral.setNotifyValue(true, for: characteristic)
       air.expect("notifying true")
     }
-    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(user.questions.map(\.kind) == [.allowPairing])
   }
 
   @Test("On the next connection no user is asked, and the value is read")
@@ -71,7 +71,7 @@ import Testing
     air.expect("characteristics")
     peripheral.readValue(for: peripheral.services![0].characteristics![0])
     air.expect("value [104")
-    #expect(user.asked.count == 1)
+    #expect(user.questions.count == 1)
     #expect(peripheral.identifier == identifier)
   }
 
@@ -105,7 +105,7 @@ import Testing
     let came = air.world.run(until: { air.app.events.contains { $0.hasPrefix("disconnected") } }, limit: .seconds(30))
     #expect(came)
     #expect((air.app.errors.last as? CBError)?.code == .peerRemovedPairingInformation)
-    #expect(user.asked.count == 1)
+    #expect(user.questions.count == 1)
   }
 
   @Test("Bonds on disk outlive the world: in the next one no user is asked, and the peer is the same")
@@ -120,7 +120,7 @@ import Testing
       let (peripheral, characteristic) = air.ready()
       peripheral.readValue(for: characteristic)
       air.expect("value [104")
-      #expect(user.asked.count == (seed == 7 ? 1 : 0))
+      #expect(user.questions.count == (seed == 7 ? 1 : 0))
       identifiers.insert(peripheral.identifier)
       air.central.cancelPeripheralConnection(peripheral)
       air.expect("disconnected")
@@ -133,7 +133,7 @@ import Testing
     // The sensor's user never answers, and the Security Manager waits for 30 s.
     let air = TwoDeviceFixture(
       phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes),
-      sensor: ScriptedPrompts(.noInputNoOutput, otherwise: .silence))
+      sensor: ScriptedPrompts(.noInputNoOutput, otherwise: .noAnswer))
     protect(air)
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
@@ -169,8 +169,8 @@ import Testing
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
     air.expect("value [104")
-    #expect(phone.asked.map(\.kind) == [.allowPairing])
-    #expect(sensor.asked.map(\.kind) == [.allowPairing])
+    #expect(phone.questions.map(\.kind) == [.allowPairing])
+    #expect(sensor.questions.map(\.kind) == [.allowPairing])
   }
 
   @Test(
@@ -185,13 +185,13 @@ import Testing
         type: CBUUID(string: "FFF4"), properties: .authenticatedSignedWrites, value: nil, permissions: .writeable))
     let (peripheral, _) = air.ready()
     let signed = peripheral.services![0].characteristics![1]
-    #expect(user.asked.isEmpty)
+    #expect(user.questions.isEmpty)
     for text in ["one", "two"] {
       peripheral.writeValue(Data(text.utf8), for: signed, type: .withoutResponse)
       air.world.run(for: .seconds(2))
       #expect(air.stored == Data(text.utf8))
     }
-    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(user.questions.map(\.kind) == [.allowPairing])
   }
 
   @Test(
@@ -202,10 +202,10 @@ import Testing
     let air = TwoDeviceFixture(phone: user)
     let local = protectUpdates(air, isNotification)
     let (peripheral, characteristic) = air.ready()
-    #expect(user.asked.isEmpty)
+    #expect(user.questions.isEmpty)
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
-    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(user.questions.map(\.kind) == [.allowPairing])
     #expect(air.phone.bonds.count == 1)
     #expect(air.peripheralManager.updateValue(Data([7]), for: local, onSubscribedCentrals: nil))
     air.expect("value [7]")
@@ -231,7 +231,7 @@ import Testing
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying false failed")
     #expect((air.app.errors.last as? CBATTError)?.code == .insufficientAuthentication)
-    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(user.questions.map(\.kind) == [.allowPairing])
     #expect(local.subscribedCentrals?.isEmpty == true)
     #expect(air.accessory.events.filter { $0.hasPrefix("subscribed") }.isEmpty)
   }
@@ -246,7 +246,7 @@ import Testing
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
-    #expect(user.asked.isEmpty)
+    #expect(user.questions.isEmpty)
   }
 
   @Test(
@@ -269,7 +269,7 @@ import Testing
     #expect((air.app.errors.last as? CBATTError)?.code == code)
     // Pairing can't give authorization. For the other errors the devices pair, and the read is repeated.
     #expect(count == (code == .insufficientAuthorization ? 1 : 2))
-    #expect(user.asked.count == (code == .insufficientAuthorization ? 0 : 1))
+    #expect(user.questions.count == (code == .insufficientAuthorization ? 0 : 1))
     #expect(peripheral.state == .connected)
   }
 
@@ -280,13 +280,13 @@ import Testing
     protect(air)
     let peripheral = air.discover()
     var asked: Int?
-    air.app.onEvent = { event in if event.hasPrefix("connected") { asked = user.asked.count } }
+    air.app.onEvent = { event in if event.hasPrefix("connected") { asked = user.questions.count } }
     let sensor = air.sensor.radio
-    air.world.mailbox.perform { Self.demandEncryption(of: sensor, in: $0) }
+    air.world.requestQueue.perform { Self.demandEncryption(of: sensor, in: $0) }
     air.central.connect(peripheral)
-    air.world.run(until: { !user.asked.isEmpty && asked != nil }, limit: .seconds(10))
+    air.world.run(until: { !user.questions.isEmpty && asked != nil }, limit: .seconds(10))
     #expect(asked == 0)
-    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(user.questions.map(\.kind) == [.allowPairing])
   }
 
   /// Makes a device send a Security Request as the first packet on its next link.

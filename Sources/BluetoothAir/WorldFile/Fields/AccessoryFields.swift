@@ -65,18 +65,18 @@ extension ObjectShape {
         "transmitPowerLevel", .integer(-100...20), "The value of the Tx Power Level characteristic, dBm", else: "0",
         example: "4"),
       WorldField(
-        "fast", .object(.connectionWish), "The connection parameters that it requests first",
+        "fast", .object(.preferredParameters), "The connection parameters that it requests first",
         else: "15 ms, latency 0, supervision timeout 2 s", example: #"{"interval": 0.02}"#),
       WorldField(
         "fastTime", .number(0.001...WorldLimits.seconds.upperBound), "The duration of the fast connection, seconds",
         else: "5",
         example: "2"),
       WorldField(
-        "slow", .object(.connectionWish), "The connection parameters that it requests afterwards",
+        "slow", .object(.preferredParameters), "The connection parameters that it requests afterwards",
         else: "500 ms, latency 4, supervision timeout 6 s", example: #"{"interval": 1}"#),
     ])
 
-  static let connectionWish = ObjectShape(
+  static let preferredParameters = ObjectShape(
     "connection", "connection parameters that a peripheral requests",
     [
       WorldField(

@@ -32,15 +32,15 @@ extension ObjectShape {
       WorldField(
         "after", .object(.faultTrigger), "The packet that starts a device fault", else: "use `at`",
         example: #"{"layer": "air", "control": "0x02"}"#),
-    ], exclusive: [["at", "after"], occurrences])
+    ], exclusive: [["at", "after"], selectionFields])
 
   static let faultTrigger = ObjectShape(
     "faultTrigger", "a packet that starts a device fault",
     [
       WorldField(required: "layer", .choice(["air", "hci"]), "The layer of the packet", example: #""air""#)
-    ] + matchFields, exclusive: [occurrences])
+    ] + matchFields, exclusive: [selectionFields])
 
-  private static let occurrences = ["number", "numbers", "percent"]
+  private static let selectionFields = ["number", "numbers", "percent"]
 
   private static func number(_ name: String, _ bits: Int, _ meaning: String, _ example: String) -> WorldField {
     WorldField(name, .protocolNumber(bits: bits), meaning, else: "any packet", example: example)

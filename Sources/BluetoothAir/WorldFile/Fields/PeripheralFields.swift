@@ -14,7 +14,7 @@ extension ObjectShape {
         else: "connectable, every 0.1 s, with flags, primary services and name if they fit",
         example: #"{"interval": 1}"#),
       WorldField(
-        "connection", .object(.connectionWish), "The connection parameters that it requests after connecting",
+        "connection", .object(.preferredParameters), "The connection parameters that it requests after connecting",
         else: "no request",
         example: #"{"interval": 0.05}"#),
       WorldField(

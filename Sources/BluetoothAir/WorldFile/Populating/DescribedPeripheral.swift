@@ -29,8 +29,8 @@ struct DescribedPeripheral: Accessory {
       value = values.first ?? []
     }
 
-    /// Advances to the next value. If the file defines at most one value, the current value stays, even if a client
-    /// wrote it.
+    /// Advances to the next value. If the file defines at most one value, the current value stays, even if a client has
+    /// written the value.
     fileprivate mutating func advance() {
       guard values.count > 1 else { return }
       value = values[next % values.count]
@@ -42,7 +42,7 @@ struct DescribedPeripheral: Accessory {
   var services: [AccessoryService<Self>] = []
   var appearance = Appearance(rawValue: 0)
   /// The connection parameters that the peripheral requests after each connection; nil: none.
-  var connectionWish: PreferredConnectionParameters?
+  var preferredParameters: PreferredConnectionParameters?
   private var characteristics: [Characteristic] = []
 
   /// The number of characteristics that have been added.
@@ -50,8 +50,7 @@ struct DescribedPeripheral: Accessory {
 
   mutating func add(_ characteristic: Characteristic) { characteristics.append(characteristic) }
 
-  /// Returns the definition of a characteristic whose values are those of the characteristic that is added as number
-  /// `index`.
+  /// Returns the definition of the characteristic that will be added at `index`.
   static func definition(
     _ path: CharacteristicPath, _ properties: CharacteristicProperties, at index: Int
   ) -> AccessoryCharacteristic<Self> {
@@ -63,7 +62,7 @@ struct DescribedPeripheral: Accessory {
   }
 
   mutating func connected(in context: inout AccessoryContext) {
-    if let connectionWish { context.requestConnection(connectionWish) }
+    if let preferredParameters { context.requestConnection(preferredParameters) }
   }
 
   mutating func subscriptionChanged(

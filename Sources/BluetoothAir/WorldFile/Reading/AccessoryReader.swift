@@ -64,9 +64,9 @@ struct AccessoryReader {
   private func keyFob(_ object: ObjectReader) -> KeyFob {
     var fob = KeyFob(name: localName(object))
     if let level: Int8 = object.whole("transmitPowerLevel") { fob.transmitPower = level }
-    if let fast = wish(object.object("fast", .connectionWish)) { fob.fast = fast }
+    if let fast = preferredParameters(object.object("fast", .preferredParameters)) { fob.fast = fast }
     if let time = object.time("fastTime") { fob.fastTime = time }
-    if let slow = wish(object.object("slow", .connectionWish)) { fob.slow = slow }
+    if let slow = preferredParameters(object.object("slow", .preferredParameters)) { fob.slow = slow }
     return fob
   }
 
@@ -92,7 +92,7 @@ struct AccessoryReader {
     return Broadcaster(reader.read(object.object("advertising", .advertising), else: standard))
   }
 
-  func wish(_ object: ObjectReader?) -> PreferredConnectionParameters? {
+  func preferredParameters(_ object: ObjectReader?) -> PreferredConnectionParameters? {
     guard let object, let interval = object.time("interval") else { return nil }
     return PreferredConnectionParameters(
       interval: interval, latency: object.whole("latency") ?? 0,
@@ -109,7 +109,7 @@ extension AccessoryReader {
     services.read(object, into: &peripheral)
     problems = services.problems
     if let appearance: UInt16 = object.whole("appearance") { peripheral.appearance = Appearance(rawValue: appearance) }
-    peripheral.connectionWish = wish(object.object("connection", .connectionWish))
+    peripheral.preferredParameters = preferredParameters(object.object("connection", .preferredParameters))
 
     var reader = AdvertisingReader(problems: problems)
     peripheral.advertising = reader.read(

@@ -83,8 +83,7 @@ struct WorldReader {
     return name
   }
 
-  /// Reports a name that is neither that of a device nor that of a client. All devices and clients must have been read
-  /// before.
+  /// Reports a name that no device or client has. All devices and clients must have been read before this call.
   private mutating func resolve(_ value: LocatedValue?, at path: FieldPath) {
     guard let value, let name = value.text, names[name] == nil else { return }
     let hint = problems.wantsSuggestions ? SpellingSuggestion.suggestion(for: name, among: order) : ""

@@ -62,8 +62,8 @@ extension LocatedValue {
     }
   }
 
-  /// The value as a finite number; nil if it is not one. Digits with a leading zero are not a number, because some YAML
-  /// readers read them as octal.
+  /// The value as a finite number; nil if the value is not a number. Digits with a leading zero are not a number,
+  /// because some YAML readers read them as octal.
   var number: Double? {
     guard let plain, !plain.isEmpty else { return nil }
     if let hexadecimal = Self.hexadecimal(plain) { return Double(hexadecimal) }

@@ -59,7 +59,7 @@ struct WorldSyntax {
   private func compose() throws(SyntaxProblem) -> LocatedValue? {
     let root: Node?
     do {
-      // Without resolver rules: the fields determine which scalars are numbers.
+      // The parser has no resolver rules, because the fields determine which scalars are numbers.
       root = try Parser(yaml: masked, resolver: .basic, encoding: .utf8).singleRoot()
     } catch let error as YamlError {
       throw SyntaxProblem(error, unmask)

@@ -1,5 +1,5 @@
 /// The state of the transport between a host and its controller in another process.
-package enum TransportStanding: Hashable, Sendable {
+package enum TransportState: Hashable, Sendable {
   /// The transport is up.
   case ready
   /// The first connection attempt is in progress.

@@ -7,7 +7,7 @@ import BluetoothWire
 
 /// The simulated device of an accessory: a controller and a host, with the accessory in place of the daemon that
 /// serves apps. Confined to the world's executor.
-final class AccessoryParticipant<A: Accessory>: WorldDevice {
+final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private(set) var accessory: A
   private let name: String
   private var station: ControllerStation
@@ -17,7 +17,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private var progress: AdvertisingProgress?
   private var lastCentral: DeviceAddress?
   /// The time at which the accessory's `timeReached` is due.
-  private var alarm: Instant?
+  private var wakeTime: Instant?
   private var hasStarted = false
 
   init(
@@ -33,7 +33,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   private(set) var deadline: Instant?
 
@@ -41,9 +41,9 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     station.timeReached(now) { host.receive($0, at: now) }
     if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
     if progress?.timeReached(now) ?? false { advertise(at: now) }
-    if let alarm, alarm <= now {
-      self.alarm = nil
-      happen(at: now) { $0.timeReached(in: &$1) }
+    if let wakeTime, wakeTime <= now {
+      self.wakeTime = nil
+      withAccessory(at: now) { $0.timeReached(in: &$1) }
     }
     exchange(at: now)
   }
@@ -105,17 +105,17 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   /// Runs `body` on the accessory and notifies the subscribers of each characteristic whose value changed.
   func act(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
     let before = attributes.observed.map { ($0, $0.read(accessory)) }
-    happen(at: now, body)
+    withAccessory(at: now, body)
     for (characteristic, value) in before where characteristic.read(accessory) != value {
       notify(characteristic.path, at: now)
     }
     exchange(at: now)
   }
 
-  private func happen(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
+  private func withAccessory(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
     var context = context(at: now)
     body(&accessory, &context)
-    obey(context, at: now)
+    perform(context, at: now)
   }
 
   private func context(at now: Instant) -> AccessoryContext {
@@ -123,12 +123,12 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       now: now.sinceZero.duration, connections: handles.count, subscriptions: Set(attributes.subscribed))
   }
 
-  private func obey(_ context: AccessoryContext, at now: Instant) {
+  private func perform(_ context: AccessoryContext, at now: Instant) {
     for effect in context.effects {
       switch effect {
       case .notify(let path): notify(path, at: now)
-      case .wake(let time): alarm = time.map { now + TimeSpan($0) }
-      case .update(let wish): for link in handles { host.updateConnection(link, wish.parameters, at: now) }
+      case .wake(let time): wakeTime = time.map { now + TimeSpan($0) }
+      case .update(let preferred): for link in handles { host.updateConnection(link, preferred.parameters, at: now) }
       case .disconnect: for link in handles { host.disconnect(link, at: now) }
       case .advertise(let advertising):
         progress = advertising.map { AdvertisingProgress($0, at: now) }
@@ -165,20 +165,20 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       hasStarted = true
       progress = AdvertisingProgress(accessory.advertising, at: now)
       advertise(at: now)
-      happen(at: now) { $0.started(in: &$1) }
+      withAccessory(at: now) { $0.started(in: &$1) }
     case .powerChanged: progress = nil
     case .connected(let link):
       handles.append(link.handle)
       lastCentral = link.peer
       progress = nil
       host.stopAdvertising(at: now)
-      happen(at: now) { $0.connected(in: &$1) }
+      withAccessory(at: now) { $0.connected(in: &$1) }
     case .disconnected(let link, let reason):
       handles.removeAll { $0 == link }
       attributes.forget(link)
       if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
       // Runs before advertising restarts, so that the accessory can change its advertising.
-      happen(at: now) { $0.disconnected(because: reason, in: &$1) }
+      withAccessory(at: now) { $0.disconnected(because: reason, in: &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .security(let link, .prompt(let prompt)):
@@ -212,8 +212,9 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     case .subscriptionChanged(let handle, let subscription):
       guard let path = attributes.path(at: handle) else { break }
       attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
-      happen(at: now) { $0.subscriptionChanged(of: path, isOn: !subscription.isEmpty, in: &$1) }
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityWanted, .signatureMade, .updateSent: break
+      withAccessory(at: now) { $0.subscriptionChanged(of: path, isOn: !subscription.isEmpty, in: &$1) }
+    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .updateSent:
+      break
     case .broadcastChanged(let handle, let isOn):
       attributes.setBroadcast(of: handle, isOn)
       if progress != nil { advertise(at: now) }
@@ -223,7 +224,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   /// Passes a write to the accessory as whole values.
   private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
     var context = context(at: now)
-    defer { obey(context, at: now) }
+    defer { perform(context, at: now) }
     do throws(ATTErrorCode) {
       try AccessoryWrite(parts).perform(on: &accessory, attributes, in: &context)
       return .success(ByteSlice())
@@ -234,7 +235,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   private func add(_ service: AccessoryService<A>, at now: Instant) {
     if let stranger = service.characteristics.first(where: { $0.path.service != service.uuid }) {
-      // Fixed in the accessory's source code, as below.
+      // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
       fatalError("the service \(service.uuid) lists the characteristic \(stranger.uuid) of \(stranger.path.service)")
     }
     switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
@@ -258,7 +259,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   /// The next deadline of the host and the accessory.
-  private var hostDeadline: Instant? { earliest(host.deadline, earliest(alarm, progress?.end)) }
+  private var hostDeadline: Instant? { earliest(host.deadline, earliest(wakeTime, progress?.end)) }
 
   private func takeEvents(at now: Instant) {
     while let event = host.takeEvent() { handle(event, at: now) }

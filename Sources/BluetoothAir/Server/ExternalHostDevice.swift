@@ -4,11 +4,11 @@ import BluetoothSimulation
 import BluetoothTransport
 import BluetoothWire
 
-/// A device of a world whose controller serves an external host. The device has no controller until a host joins, and
-/// drops the controller when the host leaves; the next host gets a new one. Confined to the world.
-final class HCIParticipant: WorldDevice {
+/// A device of a world whose controller serves an external host. The device gets a new controller when a host joins,
+/// and drops the controller when the host leaves. Confined to the world.
+final class ExternalHostDevice: WorldDevice {
   /// The controller of the current host, and the link to the host.
-  private final class Tenant {
+  private final class AttachedHost {
     @exclusivity(unchecked) var station: ControllerStation
     let link: H4Handler
 
@@ -23,9 +23,9 @@ final class HCIParticipant: WorldDevice {
   private let pool: PacketPool
   private let outlet: any HCIOutlet
   @exclusivity(unchecked) private var settings: StationSettings
-  @exclusivity(unchecked) private var tenant: Tenant?
+  @exclusivity(unchecked) private var attachedHost: AttachedHost?
   /// The number of hosts so far. It selects the random numbers of the next controller.
-  private var tenants = 0
+  private var hostCount = 0
   /// The last reported number of ACL packets from the host that the controller has not delivered.
   @exclusivity(unchecked) private var heldPackets = 0
   /// True if the radio must stop because the host has left.
@@ -42,7 +42,7 @@ final class HCIParticipant: WorldDevice {
     self.outlet = outlet
   }
 
-  var isVacant: Bool { tenant == nil }
+  var isVacant: Bool { attachedHost == nil }
 
   /// The public address of the device's controllers.
   var address: DeviceAddress { configuration.address }
@@ -52,18 +52,18 @@ final class HCIParticipant: WorldDevice {
 
   /// Connects a host to a new controller in the state after power-on.
   func join(_ link: H4Handler) {
-    tenants += 1
+    hostCount += 1
     let controller = Controller(
-      configuration: configuration, random: generator.split("tenant \(tenants)"), pool: pool)
-    tenant = Tenant(ControllerStation(controller, settings), link: link)
+      configuration: configuration, random: generator.split("tenant \(hostCount)"), pool: pool)
+    attachedHost = AttachedHost(ControllerStation(controller, settings), link: link)
   }
 
-  /// Removes the controller after its host has left. Its links are not terminated: the peers notice by supervision
-  /// timeout.
+  /// Removes the controller after its host has left. The controller's connections are not terminated: the peers detect
+  /// their loss by supervision timeout.
   func leave() {
-    guard let tenant else { return }
-    noteHeld(0, at: tenant.station.latest)
-    self.tenant = nil
+    guard let attachedHost else { return }
+    noteHeld(0, at: attachedHost.station.latest)
+    self.attachedHost = nil
     mustStop = true
     deadline = nil
   }
@@ -71,41 +71,41 @@ final class HCIParticipant: WorldDevice {
   /// Processes a packet from the host. Returns false if the packet only queried the controller: its radio command and
   /// its deadline are unchanged.
   func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
-    guard let tenant else { return false }
-    let hasChanged = tenant.station.receive(packet, at: now)
-    handOver(tenant, at: now)
-    if hasChanged { noteDeadline(tenant) }
+    guard let attachedHost else { return false }
+    let hasChanged = attachedHost.station.receive(packet, at: now)
+    handOver(attachedHost, at: now)
+    if hasChanged { noteDeadline(attachedHost) }
     return hasChanged
   }
 
   /// Makes the controller report Hardware Error. Called when packet boundaries in the host's octet stream are lost ·
   /// Vol 4, Part A, 4.
   func loseSynchronization(at now: Instant) {
-    guard let tenant else { return }
-    tenant.station.controller.fail(at: now)
-    exchange(tenant, at: now)
+    guard let attachedHost else { return }
+    attachedHost.station.controller.fail(at: now)
+    exchange(attachedHost, at: now)
   }
 
   /// Continues to send packets to the host. Called when the link has become writable.
   func resume(at now: Instant) {
-    if let tenant { exchange(tenant, at: now) }
+    if let attachedHost { exchange(attachedHost, at: now) }
   }
 
   /// Sends pending packets and updates the deadline. Called after every change to the controller.
-  private func exchange(_ tenant: borrowing Tenant, at now: Instant) {
-    handOver(tenant, at: now)
-    noteDeadline(tenant)
+  private func exchange(_ attachedHost: borrowing AttachedHost, at now: Instant) {
+    handOver(attachedHost, at: now)
+    noteDeadline(attachedHost)
   }
 
   /// Sends pending packets to the host.
-  private func handOver(_ tenant: borrowing Tenant, at now: Instant) {
+  private func handOver(_ attachedHost: borrowing AttachedHost, at now: Instant) {
     // Packets that the host does not read stay in the controller, which then accepts no more data from its peers.
-    if tenant.station.controller.waitingPackets > 0 {
-      let link = tenant.link
-      while link.isWritable, tenant.station.sendPacket(at: now, toHost: { send($0, to: link) }) {}
-      if tenant.station.controller.waitingPackets > outlet.waitingLimit, !link.isWritable { outlet.isDeaf(link) }
+    if attachedHost.station.controller.waitingPackets > 0 {
+      let link = attachedHost.link
+      while link.isWritable, attachedHost.station.sendPacket(at: now, toHost: { send($0, to: link) }) {}
+      if attachedHost.station.controller.waitingPackets > outlet.waitingLimit, !link.isWritable { outlet.isDeaf(link) }
     }
-    noteHeld(tenant.station.controller.heldPackets, at: now)
+    noteHeld(attachedHost.station.controller.heldPackets, at: now)
   }
 
   private func send(_ packet: HCI.Packet, to link: H4Handler) {
@@ -120,40 +120,40 @@ final class HCIParticipant: WorldDevice {
     heldPackets = count
   }
 
-  // MARK: Participant
+  // MARK: SimulatedDevice
 
   @exclusivity(unchecked) private(set) var deadline: Instant?
 
-  private func noteDeadline(_ tenant: borrowing Tenant) { deadline = tenant.station.deadline }
+  private func noteDeadline(_ attachedHost: borrowing AttachedHost) { deadline = attachedHost.station.deadline }
 
   func timeReached(_ now: Instant) {
-    guard let tenant else { return }
-    tenant.station.timeReached(now) { send($0, to: tenant.link) }
-    exchange(tenant, at: now)
+    guard let attachedHost else { return }
+    attachedHost.station.timeReached(now) { send($0, to: attachedHost.link) }
+    exchange(attachedHost, at: now)
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
-    guard let tenant else { return }
-    tenant.station.radio(event, at: now)
-    exchange(tenant, at: now)
+    guard let attachedHost else { return }
+    attachedHost.station.radio(event, at: now)
+    exchange(attachedHost, at: now)
   }
 
   func takeRadioCommand() -> RadioCommand? {
-    guard let tenant else {
+    guard let attachedHost else {
       defer { mustStop = false }
       return mustStop ? .stop : nil
     }
     mustStop = false
-    return tenant.station.takeRadioCommand()
+    return attachedHost.station.takeRadioCommand()
   }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    tenant?.station.openLoopAdvertising(at: now, hostDeadline: nil)
+    attachedHost?.station.openLoopAdvertising(at: now, hostDeadline: nil)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
-    guard let tenant, let skipped = tenant.station.skip(until: limit) else { return nil }
-    noteDeadline(tenant)
+    guard let attachedHost, let skipped = attachedHost.station.skip(until: limit) else { return nil }
+    noteDeadline(attachedHost)
     return skipped
   }
 
@@ -166,26 +166,27 @@ final class HCIParticipant: WorldDevice {
 
   func setCapture(_ capture: DeviceCapture?) {
     settings.capture = capture
-    tenant?.station.setCapture(capture)
+    attachedHost?.station.setCapture(capture)
   }
 
   func failController(at now: Instant) { loseSynchronization(at: now) }
 
   func setClockDrift(partsPerBillion: Int64) {
     settings.clockDrift = partsPerBillion
-    tenant?.station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+    attachedHost?.station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
   func uses(at now: Instant) -> RadioTimeAccount {
-    tenant?.station.uses(at: now) ?? RadioTimeAccount()
+    attachedHost?.station.uses(at: now) ?? RadioTimeAccount()
   }
 
-  var links: [LinkReport] { tenant?.station.controller.links ?? [] }
+  var links: [LinkReport] { attachedHost?.station.controller.links ?? [] }
 }
 
-/// The owner of the links to hosts, which flushes and closes them. Confined to the world's executor.
+/// The owner of the links to hosts. It flushes and closes the links. Confined to the world's executor.
 protocol HCIOutlet: AnyObject {
-  /// Called when a packet is queued on a link that had none. The outlet flushes the link when the world pauses.
+  /// Called when a packet is queued on a link without queued packets. The outlet flushes the link when the world
+  /// pauses, or earlier.
   func hasPending(_ link: H4Handler)
   /// The maximum number of packets that may wait in a controller for a host that does not read.
   var waitingLimit: Int { get }

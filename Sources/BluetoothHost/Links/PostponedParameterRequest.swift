@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// The connection parameters that a peripheral will request.
-struct ParameterWish {
+struct PostponedParameterRequest {
   /// TGAP(conn_pause_peripheral): the minimum age of a link at which its peripheral requests parameters
   /// · Vol 3, Part C, Appendix A.
   private static let pause = TimeSpan.seconds(5)
@@ -9,7 +9,7 @@ struct ParameterWish {
   /// · Vol 3, Part C, Appendix A.
   private static let quietTime = TimeSpan.seconds(1)
   /// The time after which a peripheral sends its request even though the central is never quiet.
-  private static let patience = TimeSpan.seconds(5)
+  private static let maximumDelay = TimeSpan.seconds(5)
 
   let parameters: ConnectionParameters
   /// The earliest and the latest time of the request.
@@ -25,7 +25,7 @@ struct ParameterWish {
   init(_ parameters: ConnectionParameters, beginning: Instant, lastData: Instant, at now: Instant) {
     self.parameters = parameters
     let earliest = beginning + Self.pause
-    bounds = earliest...max(earliest, now + Self.patience)
+    bounds = earliest...max(earliest, now + Self.maximumDelay)
     due = bounds.upperBound
     update(lastData: lastData)
   }

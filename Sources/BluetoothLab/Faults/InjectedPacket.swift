@@ -5,10 +5,10 @@ import BluetoothWire
 ///
 /// ```swift
 /// // ADV_NONCONN_IND of C0:00:00:00:00:07, a random address, with the name "Hi".
-/// let packet = ForeignPacket([0x42, 0x0A, 7, 0, 0, 0, 0, 0xC0, 3, 9, 0x48, 0x69], channel: 0)
+/// let packet = InjectedPacket([0x42, 0x0A, 7, 0, 0, 0, 0, 0xC0, 3, 9, 0x48, 0x69], channel: 0)
 /// world.inject(packet, at: .seconds(2))
 /// ```
-public struct ForeignPacket: Hashable, Sendable {
+public struct InjectedPacket: Hashable, Sendable {
   /// The PHY and its coding · Vol 6, Part B, 2.2.
   public enum PHY: Hashable, Sendable, CaseIterable {
     /// LE 1M: 1 Mbit/s.
@@ -69,9 +69,9 @@ extension World {
   /// The packet appears in `faultEvents`, and in captures with a comment that begins with `fault: injected`.
   ///
   /// - Parameter time: the world's radio time; nil, or a time in the past, means now.
-  public func inject(_ packet: ForeignPacket, at time: Duration? = nil) {
+  public func inject(_ packet: InjectedPacket, at time: Duration? = nil) {
     let (faults, injection) = (faults, packet.injection)
-    mailbox.perform { engine in
+    requestQueue.perform { engine in
       let instant = time.map { max(engine.now, Instant.zero + TimeSpan($0)) } ?? engine.now
       engine.schedule(at: instant) { engine in faults.inject(injection, in: engine) }
     }

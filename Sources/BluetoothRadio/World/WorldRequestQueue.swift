@@ -4,9 +4,9 @@ import Synchronization
 
 /// A thread-safe queue of requests to a world. The thread that runs the world processes them in order. The queue also
 /// holds the world's clock, which every thread may read.
-package final class WorldMailbox: Sendable {
+package final class WorldRequestQueue: Sendable {
   /// A request.
-  enum Mail: Sendable {
+  enum Request: Sendable {
     /// The device of this radio has pending calls from apps.
     case device(RadioID)
     /// An operation to run in the world.
@@ -14,7 +14,7 @@ package final class WorldMailbox: Sendable {
   }
 
   private struct State {
-    var mail: [Mail] = []
+    var requests: [Request] = []
     var devices = 0
     var wake: (@Sendable () -> Void)?
   }
@@ -22,9 +22,9 @@ package final class WorldMailbox: Sendable {
   private let state = NIOLockedValueBox(State())
   private let nanoseconds = Atomic<Int64>(0)
   private let reads = Atomic<UInt>(0)
-  /// True if `State.mail` is not empty. Written under the lock, but read without it: the world checks after every
+  /// True if `State.requests` is not empty. Written under the lock, but read without it: the world checks after every
   /// event, and usually there is no request.
-  private let hasMail = Atomic<Bool>(false)
+  private let hasRequests = Atomic<Bool>(false)
 
   init() {}
 
@@ -45,7 +45,7 @@ package final class WorldMailbox: Sendable {
   package var clockReads: UInt { reads.load(ordering: .relaxed) }
 
   /// Requests that the device of this radio processes its queued calls.
-  package func announce(_ radio: RadioID) { put(.device(radio)) }
+  package func deviceHasRequests(_ radio: RadioID) { put(.device(radio)) }
 
   /// Requests that the world runs `operation`, before its next event.
   package func perform(_ operation: @escaping @Sendable (WorldEngine) -> Void) { put(.operation(operation)) }
@@ -53,13 +53,13 @@ package final class WorldMailbox: Sendable {
   /// Requests a new device, and returns its number at once. The world creates the device with `make` when it processes
   /// the request.
   package func addDevice(
-    radio: RadioProperties, make: @escaping @Sendable (WorldEngine, RadioID) -> any Participant
+    radio: RadioProperties, make: @escaping @Sendable (WorldEngine, RadioID) -> any SimulatedDevice
   ) -> RadioID {
     let (radioID, wake) = state.withLockedValue { state in
       let id = RadioID(index: state.devices)
       state.devices += 1
-      state.mail.append(.operation { engine in engine.add(make(engine, id), radio: radio) })
-      hasMail.store(true, ordering: .releasing)
+      state.requests.append(.operation { engine in engine.add(make(engine, id), radio: radio) })
+      hasRequests.store(true, ordering: .releasing)
       return (id, state.wake)
     }
     wake?()
@@ -71,21 +71,21 @@ package final class WorldMailbox: Sendable {
     state.withLockedValue { $0.wake = wake }
   }
 
-  private func put(_ mail: Mail) {
+  private func put(_ request: Request) {
     let wake = state.withLockedValue { state in
-      state.mail.append(mail)
-      hasMail.store(true, ordering: .releasing)
+      state.requests.append(request)
+      hasRequests.store(true, ordering: .releasing)
       return state.wake
     }
     wake?()
   }
 
   /// Swaps the pending requests with `emptied`, whose memory the next requests reuse.
-  func take(into emptied: inout [Mail]) {
-    guard hasMail.load(ordering: .acquiring) else { return }
+  func take(into emptied: inout [Request]) {
+    guard hasRequests.load(ordering: .acquiring) else { return }
     state.withLockedValue { state in
-      swap(&state.mail, &emptied)
-      hasMail.store(false, ordering: .relaxed)
+      swap(&state.requests, &emptied)
+      hasRequests.store(false, ordering: .relaxed)
     }
   }
 }

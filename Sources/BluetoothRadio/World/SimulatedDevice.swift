@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// A device of a world, as the engine sees it. The engine makes one call at a time, on the thread that runs the world.
-package protocol Participant: AnyObject {
+package protocol SimulatedDevice: AnyObject {
   /// The instant of the next call of `timeReached`; nil: none.
   var deadline: Instant? { get }
   /// Handles `deadline`, which is `now`.
@@ -11,10 +11,11 @@ package protocol Participant: AnyObject {
   /// Removes and returns the pending command for the device's radio; nil: the radio continues its activity.
   func takeRadioCommand() -> RadioCommand?
   /// Processes the queued calls of apps.
-  func takeMail(at now: Instant)
+  func processRequests(at now: Instant)
   /// True if `deliverNext` has something to deliver.
   var hasDelivery: Bool { get }
-  /// Delivers one callback to an app. Calls that the app makes meanwhile are not processed before the next `takeMail`.
+  /// Delivers one callback to an app. Calls that the app makes during the callback are not processed before the next
+  /// `processRequests`.
   func deliverNext()
 
   /// Returns the advertising event that begins now at `deadline`, if it expects no response and reports nothing, and if
@@ -27,8 +28,8 @@ package protocol Participant: AnyObject {
 }
 
 // Most devices have no apps.
-extension Participant {
-  package func takeMail(at now: Instant) {}
+extension SimulatedDevice {
+  package func processRequests(at now: Instant) {}
   package var hasDelivery: Bool { false }
   package func deliverNext() {}
   package func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? { nil }

@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// An app's request for channels, until they are open or have failed.
-struct ChannelWish {
+struct PendingChannelRequest {
   let spsm: UInt16
   let isEnhanced: Bool
   let settings: ChannelSettings
@@ -17,7 +17,7 @@ struct ChannelWish {
   var demand: SecurityDemand?
 }
 
-extension ChannelWish {
+extension PendingChannelRequest {
   /// Records the result for one channel. Returns true if `event` is a refusal that a higher security level may
   /// overcome.
   mutating func keep(_ event: ChannelEvent) -> Bool {

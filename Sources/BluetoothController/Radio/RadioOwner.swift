@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// The present user of the radio: one at a time.
-enum RadioUse {
+/// The present owner of the radio: one at a time.
+enum RadioOwner {
   case free
   /// Listening for advertisers, for the scanner and the initiator together. Claims may interrupt it.
   case listening(on: RadioChannel)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 /// Hosts whose transport to the controller is lost and restored.
-struct TransportStandingTests {
-  private func lose(_ bench: inout HostHarness, _ standing: TransportStanding = .lost) {
-    bench.perform { host, now in host.setTransport(standing, at: now) }
+struct TransportStateTests {
+  private func lose(_ bench: inout HostHarness, _ state: TransportState = .lost) {
+    bench.perform { host, now in host.setTransport(state, at: now) }
   }
 
   private func recover(_ bench: inout HostHarness) {
@@ -82,7 +82,7 @@ struct TransportStandingTests {
   @Test("Losing the transport during start-up or between attempts is no controller failure")
   func lossWhileStarting() {
     var bench = HostHarness()
-    bench.answers[.leReadBufferSize] = .silence
+    bench.answers[.leReadBufferSize] = .noAnswer
     bench.perform { host, now in host.setPower(true, at: now) }
     lose(&bench)
     #expect(bench.host.deadline == nil)
@@ -141,7 +141,7 @@ struct TransportStandingTests {
     bench.perform { host, now in host.synchronizationLost(at: now) }
     #expect(bench.events.isEmpty)
     bench.powerOn()
-    bench.answers[.reset] = .silence
+    bench.answers[.reset] = .noAnswer
     bench.perform { host, now in host.synchronizationLost(at: now) }
     #expect(bench.troubles.first == .synchronizationLost)
     #expect(bench.commands == [.reset])

@@ -10,17 +10,17 @@ extension World {
   ///
   /// - Parameter aclBuffers: the number of ACL data buffers; ignored for a Bluetooth 4.0 controller, which has a fixed
   ///   number.
-  func addPlace(
+  func addExternalHostDevice(
     named name: String, _ options: DeviceOptions, aclBuffers: Int, outlet: any HCIOutlet & Sendable
   ) -> RadioDevice {
     register(name, options) {
       let configuration = options.configuration(named: name)
       let environment = environment
-      let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in
+      let radio = requestQueue.addDevice(radio: configuration.radio) { engine, radio in
         let generator = engine.generator.split("device " + name)
         var controller = configuration.controller(random: generator)
         if !configuration.isBluetooth40 { controller.aclBufferCount = aclBuffers }
-        return HCIParticipant(
+        return ExternalHostDevice(
           controller, settings: StationSettings(of: radio, in: environment, named: name), generator: generator,
           pool: engine.pool, outlet: outlet)
       }
