@@ -85,6 +85,26 @@ import Testing
     #expect(Array(next.prefix(4)) == Self.sectionHeader)
   }
 
+  @Test("Requests that wait behind a slow one are all answered, however many octets they have together")
+  func manyRequestsBehindSlowOne() throws {
+    let station = try Station()
+    defer { station.end() }
+    let path = station.path("fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    try station.capture(path)
+    let host = try station.air.host()
+    for _ in 0..<1_000 { try host.reset() }
+    let socket = try LineSocket(path: station.socket)
+    // The end of the capture waits 2 s for the paused reader. Blanks are permitted in a request.
+    let request = #"{"verb":"devices"}"# + String(repeating: " ", count: 100_000) + "\n"
+    socket.sendInBackground(#"{"verb":"capture"}"# + "\n" + String(repeating: request, count: 15))
+    let slow = try socket.line()
+    #expect(slow.contains("error") && !slow.contains("request too long"), "the capture is not complete")
+    for _ in 0..<15 { #expect(try socket.line().contains("hci-1")) }
+  }
+
   @Test("A reader that leaves ends the capture and nothing else")
   func readerGone() throws {
     let station = try Station()

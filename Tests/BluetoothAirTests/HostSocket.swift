@@ -154,6 +154,22 @@ final class LineSocket {
     return try self.line()
   }
 
+  /// Sends `text` on another thread, because the other end may read only after this end has read its answers.
+  func sendInBackground(_ text: String) {
+    let (descriptor, octets) = (dup(descriptor), Array(text.utf8))
+    Thread.detachNewThread {
+      var sent = 0
+      while sent < octets.count {
+        let count = octets[sent...].withUnsafeBytes {
+          Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        guard count > 0 else { break }
+        sent += count
+      }
+      close(descriptor)
+    }
+  }
+
   func line() throws -> String {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {

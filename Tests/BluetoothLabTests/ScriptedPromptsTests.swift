@@ -91,6 +91,16 @@ struct ScriptedPromptsTests {
     #expect(others.ioCapability == .displayOnly)
   }
 
+  @Test("Shown digits use up no rule for all questions, and such a rule hides no rule for shown digits")
+  func showingWithGeneralRule() {
+    user.answer(.yes, count: 1)
+    user.answer(.no, to: .showPasskey)
+    var desk = desk()
+    #expect(answer(to: question(.show(passkey: 42)), &desk) == .no)
+    #expect(answer(to: question(.allow), &desk) == .yes)
+    #expect(answer(to: question(.allow), &desk) == .no)
+  }
+
   @Test("A passkey shown on one device is typed on the other, whichever prompt comes first")
   func passkeyShownByOther() {
     let owner = ScriptedPrompts(.displayOnly)

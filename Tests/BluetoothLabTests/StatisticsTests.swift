@@ -101,6 +101,14 @@ struct StatisticsTests {
     #expect(try JSONDecoder().decode(WorldStatistics.self, from: data) == statistics)
   }
 
+  @Test("The metrics of a peer that has left have one dimension, whichever other connections end")
+  func dimensionOfUnknownPeer() {
+    var link = LinkStatistics(number: 0x8E89_BED7, isCentral: true, isConnected: false)
+    #expect(link.peerDimension == "unknown 8e89bed7")
+    link.peer = "strap"
+    #expect(link.peerDimension == "strap")
+  }
+
   @Test("Counters and gauges are exported for each device and peer, with the increments since the last report")
   func metrics() async throws {
     let metrics = TestMetrics()

@@ -35,17 +35,23 @@ final class ControlHandler: ChannelInboundHandler {
     var part = unwrapInboundIn(data)
     received.writeBuffer(&part)
     answerLines(context)
-    if received.readableBytes > Self.longestLine {
+    if received.lengthOfLine > Self.longestLine {
       received.clear()
       write(ControlAnswer(error: "request too long: expected at most \(Self.longestLine) octets"), context)
       context.close(promise: nil)
     }
+    updateReading(context)
   }
 
-  /// Reads requests only while the client reads its answers.
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    context.channel.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
     answerLines(context)
+    updateReading(context)
+  }
+
+  /// Reads requests only while the client reads its answers, and while the requests behind the present one are few.
+  private func updateReading(_ context: ChannelHandlerContext) {
+    let reads = context.channel.isWritable && (!isWorking || received.readableBytes <= Self.longestLine)
+    context.channel.setOption(.autoRead, value: reads).whenFailure { _ in }
   }
 
   private func answerLines(_ context: ChannelHandlerContext) {
@@ -71,6 +77,7 @@ final class ControlHandler: ChannelInboundHandler {
         isWorking = false
         write(answer, context)
         answerLines(context)
+        updateReading(context)
       }
     } catch {
       write(ControlAnswer(error: "invalid request: \(Self.reason(error))"), context)
@@ -102,4 +109,12 @@ final class ControlHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+extension ByteBuffer {
+  /// The number of readable octets before the first line feed, or of all readable octets if there is none.
+  fileprivate var lengthOfLine: Int {
+    let view = readableBytesView
+    return view.firstIndex(of: UInt8(ascii: "\n")).map { $0 - view.startIndex } ?? view.count
+  }
 }

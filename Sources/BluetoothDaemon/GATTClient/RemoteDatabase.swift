@@ -66,8 +66,12 @@ struct RemoteDatabase {
 
   /// Sets all primary services. Keeps the known content of services that have not changed.
   mutating func setPrimaryServices(_ found: [GATTService]) {
-    let current = Set(found)
-    services.removeAll { old in old.isPrimary && !current.contains(old.service) }
+    let (current, declarations) = (Set(found), Set(found.map(\.range.lowerBound)))
+    services.removeAll { old in
+      !current.contains(old.service) && (old.isPrimary || declarations.contains(old.service.range.lowerBound))
+    }
+    // An include may have named a primary service before it was discovered.
+    for index in services.indices where current.contains(services[index].service) { services[index].isPrimary = true }
     add(found, isPrimary: true)
     hasAllPrimaryServices = true
   }

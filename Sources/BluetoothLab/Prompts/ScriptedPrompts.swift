@@ -106,11 +106,12 @@ public final class ScriptedPrompts: Sendable {
     var shown: [(id: PromptID, digits: UInt32)] = []
     var waiters: [Waiter] = []
 
-    /// Returns the first rule that matches and has uses left, and counts this use.
+    /// Returns the first rule that matches and has uses left, and counts this use. Shown digits need no answer, so only
+    /// a rule for `.showPasskey` matches them.
     mutating func takeRule(for question: Question) -> Rule? {
       let index = rules.firstIndex { rule in
-        (rule.kind ?? question.kind) == question.kind && (rule.peer == nil || rule.peer == question.peer)
-          && rule.rest != 0
+        let fits = rule.kind.map { $0 == question.kind } ?? (question.kind != .showPasskey)
+        return fits && (rule.peer == nil || rule.peer == question.peer) && rule.rest != 0
       }
       guard let index else { return nil }
       rules[index].rest = rules[index].rest.map { $0 - 1 }
@@ -133,7 +134,7 @@ public final class ScriptedPrompts: Sendable {
   ///
   /// - Parameters:
   ///   - answer: the user's answer.
-  ///   - kind: the prompts to answer; nil for all.
+  ///   - kind: the prompts to answer; nil for all that need an answer, so not for `.showPasskey`.
   ///   - peer: the name of the peer that the prompt is about; nil for any peer and for prompts about no peer.
   ///   - delay: the user's reaction time, in the world's time.
   ///   - keypresses: the keypresses to report before the passkey is complete, all at the same time.
@@ -169,8 +170,7 @@ extension ScriptedPrompts: Prompts {
       return (state.takeRule(for: question), waiters)
     }
     for waiter in waiters { waiter.reply(.passkey(UInt32(question.digits ?? 0)), after: waiter.delay) }
-    // Shown digits need no answer: only a rule for `.showPasskey` can end the pairing.
-    if question.kind == .showPasskey, rule?.kind != .showPasskey { return }
+    if question.kind == .showPasskey, rule == nil { return }
     let delay = TimeSpan(rule?.delay ?? .zero)
     for keypress in rule?.keypresses ?? [] { reply(.keypress(keypress), after: delay) }
     switch rule?.answer ?? otherwise {

@@ -27,15 +27,19 @@ extension World {
       let before = earlier.flatMap { index < $0.devices.count ? $0.devices[index] : nil }
       let reporter = MetricsReporter(factory: factory, dimensions: [("device", device.name)])
       reporter.report(device, since: before)
-      for (place, link) in device.links.enumerated() {
-        // `place` is stable as long as the device drops no ended connection from its list.
+      for link in device.links {
         let old = before?.links.first { $0.number == link.number }
-        let peer = link.peer ?? "unknown \(place)"
+        let peer = link.peerDimension
         MetricsReporter(factory: factory, dimensions: [("device", device.name), ("peer", peer)])
           .report(link, since: old)
       }
     }
   }
+}
+
+extension LinkStatistics {
+  /// The value of the dimension `peer`: the name of the peer, or the link's access address if the peer has left.
+  package var peerDimension: String { peer ?? "unknown \(String(number, radix: 16))" }
 }
 
 /// Reports the difference between two snapshots to a metrics system.

@@ -81,6 +81,22 @@ struct RemoteDatabaseTests {
     #expect(database.primaryServices == [first, second])
   }
 
+  @Test("A service that an include has named is primary when it is discovered as a primary service")
+  func includedBeforeDiscovered() {
+    var database = database()
+    _ = database.forget(10...20)
+    database.setIncludes([GATTInclude(declaration: 2, service: second)], of: 1)
+    #expect(database.isPrimary(10) == false)
+    database.setPrimaryServices([first, second])
+    #expect(database.isPrimary(10) == true)
+    #expect(database.primaryServices == [first, second])
+    // The range of a discovery counts, not that of an earlier include.
+    _ = database.forget(10...20)
+    database.setIncludes([GATTInclude(declaration: 2, service: GATTService(range: 10...12, uuid: 0x180F))], of: 1)
+    database.setPrimaryServices([first, second])
+    #expect(database.primaryServices == [first, second])
+  }
+
   @Test("A peer with as many services as handles is accepted")
   func manyServices() {
     var database = RemoteDatabase()
