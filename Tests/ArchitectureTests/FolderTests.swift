@@ -66,7 +66,34 @@ private struct Rooms {
       "Advertising": ["Radio", "Privacy", "Events", "Device", "Connection"],
       "Scanning": ["Radio", "Privacy", "Events", "Device", "Connection"],
       "Interface": ["Radio", "Privacy", "Events", "Device", "HCI", "Connection", "Advertising", "Scanning"],
-    ]
+    ],
+    "BluetoothHost": [
+      "Interface": [],
+      "ATT": [],
+      "Privacy": ["Interface"],
+      "SMP": ["Interface", "Privacy"],
+      "HCI": ["Interface", "Privacy"],
+      "L2CAP": ["Interface"],
+      "GATT": ["Interface", "ATT"],
+      "Context": ["Interface", "SMP", "HCI", "L2CAP", "GATT"],
+      "GAP": ["Interface", "Privacy", "SMP", "HCI", "Context"],
+      "Links": ["Interface", "SMP", "HCI", "L2CAP", "GATT", "Context", "GAP"],
+      "Host": ["Interface", "Privacy", "SMP", "HCI", "L2CAP", "GATT", "Context", "GAP", "Links"],
+    ],
+    "BluetoothDaemon": [
+      "Sessions": [],
+      "Bonds": ["Sessions"],
+      "Prompts": ["Sessions"],
+      "Links": ["Sessions", "Prompts"],
+      "Context": ["Sessions", "Bonds", "Prompts", "Links"],
+      "Scanning": ["Sessions", "Context"],
+      "Channels": ["Sessions", "Links", "Context"],
+      "GATTClient": ["Sessions", "Links", "Context"],
+      "Security": ["Sessions", "Bonds", "Prompts", "Links", "Context"],
+      "Central": ["Sessions", "Links", "Context", "Scanning", "Channels", "GATTClient"],
+      "Peripheral": ["Sessions", "Links", "Context", "Channels"],
+      "Daemon": ["Sessions", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral"],
+    ],
   ]
 
   @Test("A folder of a module uses only the folders that it may use", arguments: walls.keys.sorted())

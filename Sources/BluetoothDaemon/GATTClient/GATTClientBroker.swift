@@ -8,7 +8,7 @@ struct GATTClientBroker {
 
   /// Sends a request to the host.
   mutating func send(
-    _ request: GATTRequest, for operation: Operation, on link: LinkIndex, at now: Instant,
+    _ request: GATTRequest, for operation: PendingOperation, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
@@ -109,7 +109,8 @@ struct GATTClientBroker {
 
   /// Fails a request that was not sent to the host.
   private mutating func fail(
-    _ operation: Operation, _ error: SessionError, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ operation: PendingOperation, _ error: SessionError, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
     switch operation {
@@ -157,7 +158,7 @@ struct GATTClientBroker {
 }
 
 extension LinkState {
-  fileprivate mutating func noteUse(by operation: Operation, at now: Instant) {
+  fileprivate mutating func noteUse(by operation: PendingOperation, at now: Instant) {
     switch operation {
     case .preparation: return
     case .discovery(let procedure): if preparation.awaits(procedure) { return }
@@ -167,7 +168,7 @@ extension LinkState {
   }
 }
 
-extension Operation {
+extension PendingOperation {
   /// True for reads and writes by apps, which delay background discovery.
   var isApps: Bool {
     switch self {

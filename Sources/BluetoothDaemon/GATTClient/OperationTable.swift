@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 
 /// The purpose of a request of the GATT client.
-enum Operation {
+enum PendingOperation {
   case read(CentralSessionID, RemoteAttributeID)
   case write(CentralSessionID, RemoteAttributeID)
   case writeWithoutResponse(CentralSessionID, TransmitCredits)
@@ -24,7 +24,7 @@ enum Operation {
 /// The pending requests of the GATT client, by token.
 struct OperationTable {
   private struct Entry {
-    var operation: Operation
+    var operation: PendingOperation
     let connection: HCI.ConnectionHandle
   }
 
@@ -34,23 +34,23 @@ struct OperationTable {
   private var entries = SlotMap<Entry>()
 
   /// Adds a request and returns its token; nil: 65,536 requests are pending already.
-  mutating func add(_ operation: Operation, on connection: HCI.ConnectionHandle) -> GATTToken? {
+  mutating func add(_ operation: PendingOperation, on connection: HCI.ConnectionHandle) -> GATTToken? {
     guard entries.count < Self.limit else { return nil }
     return entries.insert(Entry(operation: operation, connection: connection)).rawValue
   }
 
   /// Removes and returns the operation of `token`; nil: there is none, or it was removed before.
-  mutating func remove(_ token: GATTToken) -> Operation? { entries.remove(SlotKey(rawValue: token))?.operation }
+  mutating func remove(_ token: GATTToken) -> PendingOperation? { entries.remove(SlotKey(rawValue: token))?.operation }
 
   /// Removes all operations on `connection` and passes each to `body`.
-  mutating func removeAll(on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void) {
+  mutating func removeAll(on connection: HCI.ConnectionHandle, _ body: (PendingOperation) -> Void) {
     for index in entries.values.indices where entries.values[index]?.connection == connection {
       if let entry = entries.remove(at: index) { body(entry.operation) }
     }
   }
 
   /// Removes all operations and passes each to `body`.
-  mutating func removeAll(_ body: (Operation) -> Void) {
+  mutating func removeAll(_ body: (PendingOperation) -> Void) {
     for index in entries.values.indices {
       if let entry = entries.remove(at: index) { body(entry.operation) }
     }
@@ -59,7 +59,7 @@ struct OperationTable {
   /// Marks the requests of a session on `connection` as abandoned, so that no session gets their results. Passes each
   /// operation to `body`.
   mutating func abandon(
-    of session: CentralSessionID, on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void
+    of session: CentralSessionID, on connection: HCI.ConnectionHandle, _ body: (PendingOperation) -> Void
   ) {
     for index in entries.values.indices where entries.values[index]?.connection == connection {
       guard let key = entries.key(at: index) else { continue }

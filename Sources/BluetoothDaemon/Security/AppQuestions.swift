@@ -1,11 +1,3 @@
-/// The permission of this process's apps to use an adapter.
-package enum AppAccess: Hashable, Sendable {
-  /// The user has not been asked, or has not answered.
-  case undetermined
-  case denied
-  case allowed
-}
-
 /// The questions to an adapter's user on behalf of apps: for permission to use Bluetooth, and to switch it on.
 struct AppQuestions {
   enum Access: Hashable {

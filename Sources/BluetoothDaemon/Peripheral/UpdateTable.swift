@@ -1,13 +1,4 @@
-import BluetoothHost
 import BluetoothWire
-
-/// One updated value waiting for transmission on one link.
-struct OutstandingUpdate {
-  /// The handle of the characteristic's value.
-  let handle: AttributeHandle
-  /// The call in `UpdateTable` that the value belongs to.
-  let call: SlotKey
-}
 
 /// The calls that update a value. A call's credit comes back when the value has been sent to the last client.
 struct UpdateTable {
