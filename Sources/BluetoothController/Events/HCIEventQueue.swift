@@ -94,15 +94,16 @@ struct HCIEventQueue {
   /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.3.69, 7.8.1. If the host has enabled both
   /// versions of an event, the controller sends the later version.
   mutating func send(_ event: HCI.Event) {
-    switch event {
-    case .disconnectionComplete(_, let handle, _) where flow != nil:
+    if case .encryptionChange(let status, let handle, let enabled) = event,
+      eventMaskPage2.contains(.encryptionChangeV2)
+    {
+      return append(.encryptionChangeV2(status, handle, enabled: enabled, keySize: Self.keySize))
+    }
+    if case .disconnectionComplete(_, let handle, _) = event, flow != nil {
       flow?.forget(handle)
       sendWaiting()
-      if wants(event) { append(event) }
-    case .encryptionChange(let status, let handle, let enabled) where eventMaskPage2.contains(.encryptionChangeV2):
-      append(.encryptionChangeV2(status, handle, enabled: enabled, keySize: Self.keySize))
-    default: if wants(event) { append(event) }
     }
+    if wants(event) { append(event) }
   }
 
   /// Reports a new connection, or a failed attempt, in the form that the host has enabled · 7.7.65.1, 7.7.65.10.

@@ -28,6 +28,16 @@ enum CommandPurpose: Hashable {
     case .startup, .ownAddress, .updateConnection, .readRemoteFeatures, .enableEncryption, .checkLink, .other: false
     }
   }
+
+  /// True if the host sends the command again to a controller that has not answered it.
+  var isRepeated: Bool {
+    switch self {
+    case .startup, .checkLink: true
+    case .shutdown, .advertising, .scanning, .initiating, .resolvingList, .ownAddress, .readRSSI, .updateConnection,
+      .readRemoteFeatures, .enableEncryption, .disconnect, .other:
+      false
+    }
+  }
 }
 
 /// The queue of a host's commands, which go to the controller one at a time · Vol 4, Part E, 4.4.
@@ -166,21 +176,5 @@ struct CommandQueue {
     defer { state = .ready }
     if case .waiting(let entry, _) = state { return .unanswered(entry) }
     return .stopped
-  }
-}
-
-extension HCI.Command {
-  /// The link of the command, for those link commands that this host sends; nil for all others.
-  fileprivate var connection: HCI.ConnectionHandle? {
-    switch self {
-    case .disconnect(let handle, _), .readRSSI(let handle), .leConnectionUpdate(let handle, _, _),
-      .leSetDataLength(let handle, _), .leSetPHY(let handle, _, _), .leReadRemoteFeatures(let handle),
-      .readRemoteVersionInformation(let handle), .leEnableEncryption(let handle, _, _, _),
-      .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle),
-      .leRemoteConnectionParameterRequestReply(let handle, _, _),
-      .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
-      handle
-    default: nil
-    }
   }
 }

@@ -228,24 +228,19 @@ struct ControllerDriver {
     let trouble = HostDiagnostic.unanswered(entry.command.opcode)
     unansweredCommands += 1
     let isDead = unansweredCommands >= Self.maximumUnansweredCommands
-    switch entry.purpose {
-    case .startup where isDead: return fail(trouble, &ownAddress, &output, at: now)
-    case _ where isOn && (isDead || entry.purpose.isEssential):
+    if isDead, entry.purpose == .startup { return fail(trouble, &ownAddress, &output, at: now) }
+    if isOn, isDead || entry.purpose.isEssential {
       return fail(trouble, unanswered: entry, &ownAddress, &output, at: now)
-    default:
-      output.tell(.trouble(trouble))
-      if case .shutdown = entry.purpose { return .hasShutDown }
-      if case .stopping = power {
-        resetAtOnce()
-        return .none
-      }
-      // The controller advertises the command but does not answer it, so the host does not retry.
-      switch entry.purpose {
-      case .startup, .checkLink: break
-      default: capabilities.silent.insert(entry.command.opcode)
-      }
-      return .isUnanswered(entry)
     }
+    output.tell(.trouble(trouble))
+    if case .shutdown = entry.purpose { return .hasShutDown }
+    if case .stopping = power {
+      resetAtOnce()
+      return .none
+    }
+    // The controller advertises the command but does not answer it, so the host does not retry.
+    if !entry.purpose.isRepeated { capabilities.silent.insert(entry.command.opcode) }
+    return .isUnanswered(entry)
   }
 
   /// Handles a failure of the controller: all of its state is lost. The host tries to recover it.

@@ -342,4 +342,46 @@ extension HCI.Command {
     case .unknown(let opcode, _): opcode
     }
   }
+
+  /// The link to which the command belongs; nil: none. Host Number Of Completed Packets, which can name several links,
+  /// has none.
+  package var connection: HCI.ConnectionHandle? {
+    switch self {
+    case .disconnect(let handle, _), .readRemoteVersionInformation(let handle), .readTransmitPowerLevel(let handle, _),
+      .readAuthenticatedPayloadTimeout(let handle), .writeAuthenticatedPayloadTimeout(let handle, _),
+      .readRSSI(let handle), .leConnectionUpdate(let handle, _, _), .leReadChannelMap(let handle),
+      .leReadRemoteFeatures(let handle), .leEnableEncryption(let handle, _, _, _),
+      .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle),
+      .leRemoteConnectionParameterRequestReply(let handle, _, _),
+      .leRemoteConnectionParameterRequestNegativeReply(let handle, _), .leSetDataLength(let handle, _),
+      .leReadPHY(let handle), .leSetPHY(let handle, _, _), .lePeriodicAdvertisingSyncTransfer(let handle, _, _),
+      .lePeriodicAdvertisingSetInfoTransfer(let handle, _, _),
+      .leSetPeriodicAdvertisingSyncTransferParameters(let handle, _), .leRequestPeerSCA(let handle):
+      handle
+    case .setEventMask, .reset, .setControllerToHostFlowControl, .hostBufferSize, .hostNumberOfCompletedPackets,
+      .setEventMaskPage2, .readLEHostSupport, .writeLEHostSupport, .readLocalVersionInformation,
+      .readLocalSupportedCommands, .readLocalSupportedFeatures, .readLocalExtendedFeatures, .readBufferSize,
+      .readBDADDR, .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
+      .leSetAdvertisingParameters, .leReadAdvertisingPhysicalChannelTxPower, .leSetAdvertisingData,
+      .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters, .leSetScanEnable, .leCreateConnection,
+      .leCreateConnectionCancel, .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
+      .leRemoveDeviceFromFilterAcceptList, .leSetHostChannelClassification, .leEncrypt, .leRand,
+      .leReadSupportedStates, .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength,
+      .leReadLocalP256PublicKey, .leGenerateDHKey, .leAddDeviceToResolvingList, .leRemoveDeviceFromResolvingList,
+      .leClearResolvingList, .leReadResolvingListSize, .leReadPeerResolvableAddress, .leReadLocalResolvableAddress,
+      .leSetAddressResolutionEnable, .leSetResolvablePrivateAddressTimeout, .leReadMaximumDataLength, .leSetDefaultPHY,
+      .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2,
+      .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
+      .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet,
+      .leClearAdvertisingSets, .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+      .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable,
+      .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel, .lePeriodicAdvertisingTerminateSync,
+      .leAddDeviceToPeriodicAdvertiserList, .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList,
+      .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
+      .leSetDefaultPeriodicAdvertisingSyncTransferParameters, .leReadTransmitPower, .leReadRFPathCompensation,
+      .leWriteRFPathCompensation, .leSetPrivacyMode, .leGenerateDHKeyV2, .leModifySleepClockAccuracy,
+      .leReadBufferSizeV2, .leSetHostFeature, .leSetDataRelatedAddressChanges, .unknown:
+      nil
+    }
+  }
 }

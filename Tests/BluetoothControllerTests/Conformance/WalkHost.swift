@@ -127,7 +127,13 @@ extension HCI.Event {
       .leAdvertisingSetTerminated(.success, _, let handle, _),
       .lePeriodicAdvertisingSyncTransferReceived(_, let handle, _, _), .leRequestPeerSCAComplete(_, let handle, _):
       handle
-    default: nil
+    case .leAdvertisingSetTerminated, .disconnectionComplete, .commandComplete, .commandStatus, .hardwareError,
+      .numberOfCompletedPackets, .dataBufferOverflow, .leConnectionComplete, .leAdvertisingReport,
+      .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .leEnhancedConnectionComplete,
+      .leDirectedAdvertisingReport, .leExtendedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished,
+      .lePeriodicAdvertisingReport, .lePeriodicAdvertisingSyncLost, .leScanTimeout, .leScanRequestReceived, .unknownLE,
+      .unknown:
+      nil
     }
   }
 }
