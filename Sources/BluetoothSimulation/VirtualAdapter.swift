@@ -38,11 +38,11 @@ package final class VirtualAdapter: Adapter, Sendable {
     // Until the device exists in the world, the stored answer of the user to the permission prompt applies.
     if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
-      let recipe = VirtualDevice.Recipe(
+      let components = VirtualDevice.Components(
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),
         pool: engine.pool, sessions: sessions, directory: directory)
       let device = VirtualDevice(
-        recipe, settings: StationSettings(of: radio, in: environment, named: configuration.name),
+        components, settings: StationSettings(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
       sessions.requests.setExecutor(device.executor)
       // Requests posted before this point have woken no executor.

@@ -10,8 +10,8 @@ import DequeModule
 /// The parts are created at first use, for example by an app, to save memory. Apps and other devices cannot observe
 /// this: an unused device neither transmits nor receives, and starting it takes no time.
 final class VirtualDevice: WorldDevice {
-  /// The arguments for creating the parts.
-  struct Recipe {
+  /// The components from which the parts are created.
+  struct Components {
     let configuration: VirtualDeviceConfiguration
     let generator: RandomStream
     let pool: PacketPool
@@ -19,7 +19,7 @@ final class VirtualDevice: WorldDevice {
     let directory: PeerDirectory
   }
 
-  private let recipe: Recipe
+  private let components: Components
   let executor: VirtualAdapter.Executor
   // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`.
   @exclusivity(unchecked) private var settings: StationSettings
@@ -32,14 +32,14 @@ final class VirtualDevice: WorldDevice {
     @exclusivity(unchecked) var station: ControllerStation
     @exclusivity(unchecked) var daemon: Daemon
 
-    init(_ recipe: Recipe, _ settings: StationSettings) {
-      station = ControllerStation(recipe.makeController(), settings)
-      daemon = recipe.makeDaemon()
+    init(_ components: Components, _ settings: StationSettings) {
+      station = ControllerStation(components.makeController(), settings)
+      daemon = components.makeDaemon()
     }
   }
 
-  init(_ recipe: Recipe, settings: StationSettings, executor: VirtualAdapter.Executor) {
-    self.recipe = recipe
+  init(_ components: Components, settings: StationSettings, executor: VirtualAdapter.Executor) {
+    self.components = components
     self.settings = settings
     self.executor = executor
   }
@@ -47,7 +47,7 @@ final class VirtualDevice: WorldDevice {
   /// Returns the parts, creating them if necessary.
   private func wake(at now: Instant) -> Parts {
     if let parts { return parts }
-    let new = Parts(recipe, settings)
+    let new = Parts(components, settings)
     parts = new
     new.daemon.setPower(isPowered, at: now)
     return new
@@ -82,7 +82,7 @@ final class VirtualDevice: WorldDevice {
   func takeRadioCommand() -> RadioCommand? { parts?.station.takeRadioCommand() }
 
   func processRequests(at now: Instant) {
-    guard parts != nil || !recipe.sessions.requests.isEmpty else { return }
+    guard parts != nil || !components.sessions.requests.isEmpty else { return }
     let parts = wake(at: now)
     if let capture = settings.capture {
       parts.daemon.handleRequests(at: now) { request in
@@ -97,7 +97,7 @@ final class VirtualDevice: WorldDevice {
   var hasDelivery: Bool { !events.isEmpty }
 
   func deliverNext() {
-    if let event = events.popFirst() { recipe.sessions.deliver(event) }
+    if let event = events.popFirst() { components.sessions.deliver(event) }
   }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
@@ -129,10 +129,10 @@ final class VirtualDevice: WorldDevice {
 
   var bondRecords: [BondRecord] {
     // While the parts do not exist, return the stored bonds of an earlier run.
-    parts?.daemon.bondRecords ?? (try? recipe.configuration.bonds?.load().records) ?? []
+    parts?.daemon.bondRecords ?? (try? components.configuration.bonds?.load().records) ?? []
   }
 
-  var bondLimit: Int { recipe.configuration.bonds?.limit ?? recipe.configuration.bondLimit }
+  var bondLimit: Int { components.configuration.bonds?.limit ?? components.configuration.bondLimit }
 
   func forgetBond(_ identity: DeviceAddress, at now: Instant) {
     let parts = wake(at: now)
@@ -206,18 +206,18 @@ final class VirtualDevice: WorldDevice {
   private func collectEvents(_ parts: Parts) {
     while let event = parts.daemon.takeEvent() {
       if let capture = settings.capture, let callback = event.callbackDescription,
-        recipe.sessions.hasReceiver(of: event)
+        components.sessions.hasReceiver(of: event)
       {
         capture.callback(callback)
       }
       events.append(event)
     }
-    while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: recipe.configuration.name) }
-    for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: recipe.configuration.name) }
+    while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: components.configuration.name) }
+    for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: components.configuration.name) }
   }
 }
 
-extension VirtualDevice.Recipe {
+extension VirtualDevice.Components {
   fileprivate func makeController() -> Controller {
     Controller(
       configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)

@@ -7,7 +7,7 @@ import Testing
 @testable import BluetoothAdapters
 @testable import BluetoothDaemon
 
-/// A dialogue with its desk, and simulated typing.
+/// A dialogue with its queue of prompts, and simulated typing.
 private struct Talk {
   private final class Bridge: Prompts {
     let ioCapability = SMP.IOCapability.keyboardDisplay
@@ -17,17 +17,17 @@ private struct Talk {
   }
 
   private let bridge: Bridge
-  private var desk: PromptQueue
+  private var queue: PromptQueue
   var dialogue = TerminalDialogue()
 
   init() {
     bridge = Bridge()
-    desk = PromptQueue(prompts: bridge) {}
+    queue = PromptQueue(prompts: bridge) {}
   }
 
   /// Asks a question. Returns the text that is written.
   mutating func ask(_ question: Prompt.Question) -> String {
-    let id = desk.ask(question, at: .zero)
+    let id = queue.ask(question, at: .zero)
     if let (prompt, reply) = bridge.asked.withLockedValue({ $0.first { $0.0.id == id } }) {
       dialogue.ask(prompt, reply: reply)
     }
@@ -47,9 +47,9 @@ private struct Talk {
   /// The answers since the last call.
   mutating func answers() -> [PairingAnswer] {
     for (reply, answer) in dialogue.takeAnswers() { reply(answer) }
-    desk.collect(at: .zero)
+    queue.collect(at: .zero)
     var answers: [PairingAnswer] = []
-    while let answer = desk.takeAnswer(at: .zero) { answers.append(answer.answer) }
+    while let answer = queue.takeAnswer(at: .zero) { answers.append(answer.answer) }
     return answers
   }
 }
@@ -213,13 +213,13 @@ struct TerminalTests {
 
   // MARK: With a thread
 
-  /// Prompts on two pipes, and a desk that reports its wakeups.
+  /// Prompts on two pipes, and a queue that reports its wakeups.
   private struct TerminalHarness {
     let input = Pipe()
     let output = Pipe()
     let wakes: AsyncStream<Void>
     let prompts: TerminalPrompts
-    var desk: PromptQueue
+    var queue: PromptQueue
 
     /// - Parameter isReal: True to treat the pipe like a real terminal, whose foreground belongs to another process.
     init(isTerminal: Bool = true, isReal: Bool = false) throws {
@@ -228,7 +228,7 @@ struct TerminalTests {
       let out = Terminal.Output(descriptor: output.fileHandleForWriting.fileDescriptor)
       let terminal = Terminal(input: input.fileHandleForReading.fileDescriptor, output: out, isReal: isReal)
       prompts = TerminalPrompts(terminal: isTerminal ? terminal : nil, errors: out)
-      desk = PromptQueue(prompts: prompts) { source.yield() }
+      queue = PromptQueue(prompts: prompts) { source.yield() }
     }
 
     func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
@@ -246,8 +246,8 @@ struct TerminalTests {
 
     mutating func nextAnswer() async -> PairingAnswer? {
       for await _ in wakes {
-        desk.collect(at: .zero)
-        if let answer = desk.takeAnswer(at: .zero) { return answer.answer }
+        queue.collect(at: .zero)
+        if let answer = queue.takeAnswer(at: .zero) { return answer.answer }
       }
       return nil
     }
@@ -257,8 +257,8 @@ struct TerminalTests {
   func typing() async throws {
     var bench = try TerminalHarness()
     #expect(bench.prompts.ioCapability == .keyboardDisplay)
-    _ = bench.desk.ask(.strap(.allow), at: .zero)
-    _ = bench.desk.ask(.strap(.enterPasskey), at: .zero)
+    _ = bench.queue.ask(.strap(.allow), at: .zero)
+    _ = bench.queue.ask(.strap(.enterPasskey), at: .zero)
     #expect(bench.written(until: "[y/N] ").hasPrefix("Bluetooth: a secure"))
     try bench.type("y\n")
     #expect(await bench.nextAnswer() == .yes)
@@ -266,7 +266,7 @@ struct TerminalTests {
     try bench.type("123456\n")
     #expect(await bench.nextAnswer() == .passkey(123_456))
     // The thread has ended; the next question starts it again.
-    _ = bench.desk.ask(.turnOn, at: .zero)
+    _ = bench.queue.ask(.turnOn, at: .zero)
     _ = bench.written(until: "[y/N] ")
     try bench.type("no\n")
     #expect(await bench.nextAnswer() == .no)
@@ -275,11 +275,11 @@ struct TerminalTests {
   @Test("A question can be withdrawn while the terminal waits for its answer")
   func withdrawingWhileReading() async throws {
     var bench = try TerminalHarness()
-    let id = bench.desk.ask(.strap(.allow), at: .zero)
+    let id = bench.queue.ask(.strap(.allow), at: .zero)
     _ = bench.written(until: "[y/N] ")
-    bench.desk.withdraw(id)
+    bench.queue.withdraw(id)
     #expect(bench.written(until: "cancelled.\n") == "\nBluetooth: the request was cancelled.\n")
-    _ = bench.desk.ask(.turnOn, at: .zero)
+    _ = bench.queue.ask(.turnOn, at: .zero)
     _ = bench.written(until: "[y/N] ")
     try bench.input.fileHandleForWriting.close()
     #expect(await bench.nextAnswer() == .no)
@@ -289,8 +289,8 @@ struct TerminalTests {
   func noTerminal() throws {
     var bench = try TerminalHarness(isTerminal: false)
     #expect(bench.prompts.ioCapability == .noInputNoOutput)
-    _ = bench.desk.ask(.strap(.allow), at: .zero)
-    #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
+    _ = bench.queue.ask(.strap(.allow), at: .zero)
+    #expect(bench.queue.takeAnswer(at: .zero)?.answer == .no)
     #expect(
       bench.written(until: "\n")
         == "Bluetooth: no terminal available: refused pairing with “strap”. "
@@ -300,8 +300,8 @@ struct TerminalTests {
   @Test("In the background of a terminal all questions are refused, since the system would stop a reading process")
   func background() throws {
     var bench = try TerminalHarness(isReal: true)
-    _ = bench.desk.ask(.turnOn, at: .zero)
-    #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
+    _ = bench.queue.ask(.turnOn, at: .zero)
+    #expect(bench.queue.takeAnswer(at: .zero)?.answer == .no)
     #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal available: refused turning Bluetooth on."))
   }
 

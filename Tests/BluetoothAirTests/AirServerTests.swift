@@ -124,31 +124,31 @@ struct ServerFixture {
   }
 
   @Test("The air stops reading from a host that reads nothing, and serves the other hosts")
-  func deafHost() throws {
+  func unresponsiveHost() throws {
     let air = try ServerFixture()
     defer { try? air.server.stop() }
-    let (deaf, other) = (try air.host(room: 4_096), try air.host())
+    let (unresponsive, other) = (try air.host(room: 4_096), try air.host())
     // Its answers fill every buffer on the way, so the air stops accepting commands at some point.
     let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 4_096).flatMap { $0 }
-    deaf.limitSending(milliseconds: 300)
+    unresponsive.limitSending(milliseconds: 300)
     var taken = 0
-    while taken < 10_000, (try? deaf.send(commands)) != nil { taken += 1 }
+    while taken < 10_000, (try? unresponsive.send(commands)) != nil { taken += 1 }
     #expect(taken < 10_000)
     #expect(try other.address().count == 6)
   }
 
   @Test("A host that reads nothing loses its connection when its peer causes too many events")
-  func deafPeer() throws {
+  func unresponsivePeer() throws {
     var options = AirOptions()
     options.waitingLimit = 20
     let air = try ServerFixture(options)
     defer { try? air.server.stop() }
-    let (central, deaf) = (try air.host(), try air.host(room: 4_096))
-    let handle = try central.connect(to: deaf)
+    let (central, unresponsive) = (try air.host(), try air.host(room: 4_096))
+    let handle = try central.connect(to: unresponsive)
     // Until the air accepts nothing for so long that it must have stopped reading.
     let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 64).flatMap { $0 }
-    deaf.limitSending(milliseconds: 500)
-    while (try? deaf.send(commands)) != nil {}
+    unresponsive.limitSending(milliseconds: 500)
+    while (try? unresponsive.send(commands)) != nil {}
     // Its controller answers each change of the data length, and each change causes an event.
     var (isLinked, isLong) = (true, false)
     while isLinked {

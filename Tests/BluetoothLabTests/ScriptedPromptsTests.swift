@@ -18,22 +18,22 @@ struct ScriptedPromptsTests {
         replacesBond: replacesBond))
   }
 
-  private func desk() -> PromptQueue { PromptQueue(prompts: user) {} }
+  private func queue() -> PromptQueue { PromptQueue(prompts: user) {} }
 
   /// Asks a question. Returns the immediate answer.
-  private func answer(to question: Prompt.Question, _ desk: inout PromptQueue) -> PairingAnswer? {
-    _ = desk.ask(question, at: .zero)
-    return desk.takeAnswer(at: .zero)?.answer
+  private func answer(to question: Prompt.Question, _ queue: inout PromptQueue) -> PairingAnswer? {
+    _ = queue.ask(question, at: .zero)
+    return queue.takeAnswer(at: .zero)?.answer
   }
 
   @Test("Without a rule all questions are refused, and they are recorded")
   func recording() {
-    var desk = desk()
-    #expect(answer(to: question(.allow, isLocallyInitiated: false, replacesBond: true), &desk) == .no)
-    #expect(answer(to: question(.compare(123_456)), &desk) == .no)
-    #expect(answer(to: question(.enterPasskey, peer: nil), &desk) == .no)
-    #expect(answer(to: .useBluetooth(app: "app"), &desk) == .no)
-    #expect(answer(to: .turnOn, &desk) == .no)
+    var queue = queue()
+    #expect(answer(to: question(.allow, isLocallyInitiated: false, replacesBond: true), &queue) == .no)
+    #expect(answer(to: question(.compare(123_456)), &queue) == .no)
+    #expect(answer(to: question(.enterPasskey, peer: nil), &queue) == .no)
+    #expect(answer(to: .useBluetooth(app: "app"), &queue) == .no)
+    #expect(answer(to: .turnOn, &queue) == .no)
     #expect(
       user.questions == [
         .init(.allowPairing, peer: "strap", replacesBond: true),
@@ -48,38 +48,38 @@ struct ScriptedPromptsTests {
     user.answer(.yes, to: .allowPairing, from: "strap", count: 1)
     user.answer(.passkey(123_456), to: .enterPasskey)
     user.answer(.yes, from: "phone")
-    var desk = desk()
-    #expect(answer(to: question(.allow), &desk) == .yes)
-    #expect(answer(to: question(.allow), &desk) == .no)
-    #expect(answer(to: question(.enterPasskey), &desk) == .passkey(123_456))
-    #expect(answer(to: question(.allow, peer: "phone"), &desk) == .yes)
-    #expect(answer(to: question(.compare(1), peer: "phone"), &desk) == .yes)
-    #expect(answer(to: .turnOn, &desk) == .no)
+    var queue = queue()
+    #expect(answer(to: question(.allow), &queue) == .yes)
+    #expect(answer(to: question(.allow), &queue) == .no)
+    #expect(answer(to: question(.enterPasskey), &queue) == .passkey(123_456))
+    #expect(answer(to: question(.allow, peer: "phone"), &queue) == .yes)
+    #expect(answer(to: question(.compare(1), peer: "phone"), &queue) == .yes)
+    #expect(answer(to: .turnOn, &queue) == .no)
   }
 
   @Test("The user answers after the scripted delay, and types meanwhile")
   func thinking() {
     user.answer(
       .passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.passkeyEntryStarted, .passkeyDigitEntered])
-    var desk = desk()
-    _ = desk.ask(question(.enterPasskey), at: .zero)
+    var queue = queue()
+    _ = queue.ask(question(.enterPasskey), at: .zero)
     let then = Instant.zero + .milliseconds(500)
-    #expect(desk.takeAnswer(at: .zero) == nil)
-    #expect(desk.deadline == then)
-    #expect(desk.takeAnswer(at: then)?.answer == .keypress(.passkeyEntryStarted))
-    #expect(desk.takeAnswer(at: then)?.answer == .keypress(.passkeyDigitEntered))
-    #expect(desk.takeAnswer(at: then)?.answer == .passkey(1))
+    #expect(queue.takeAnswer(at: .zero) == nil)
+    #expect(queue.deadline == then)
+    #expect(queue.takeAnswer(at: then)?.answer == .keypress(.passkeyEntryStarted))
+    #expect(queue.takeAnswer(at: then)?.answer == .keypress(.passkeyDigitEntered))
+    #expect(queue.takeAnswer(at: then)?.answer == .passkey(1))
   }
 
   @Test("Shown digits are readable until the pairing ends, and only a specific rule answers them")
   func showing() {
     user.answer(.no)
-    var desk = desk()
-    let id = desk.ask(question(.show(passkey: 42)), at: .zero)
-    #expect(desk.takeAnswer(at: .zero) == nil)
+    var queue = queue()
+    let id = queue.ask(question(.show(passkey: 42)), at: .zero)
+    #expect(queue.takeAnswer(at: .zero) == nil)
     #expect(user.shownPasskey == 42)
-    desk.keypress(.passkeyDigitEntered, for: id)
-    desk.withdraw(id)
+    queue.keypress(.passkeyDigitEntered, for: id)
+    queue.withdraw(id)
     #expect(user.shownPasskey == nil)
     #expect(user.questions.first?.isWithdrawn == true)
     #expect(user.questions.first?.keypresses == [.passkeyDigitEntered])
@@ -95,35 +95,35 @@ struct ScriptedPromptsTests {
   func showingWithGeneralRule() {
     user.answer(.yes, count: 1)
     user.answer(.no, to: .showPasskey)
-    var desk = desk()
-    #expect(answer(to: question(.show(passkey: 42)), &desk) == .no)
-    #expect(answer(to: question(.allow), &desk) == .yes)
-    #expect(answer(to: question(.allow), &desk) == .no)
+    var queue = queue()
+    #expect(answer(to: question(.show(passkey: 42)), &queue) == .no)
+    #expect(answer(to: question(.allow), &queue) == .yes)
+    #expect(answer(to: question(.allow), &queue) == .no)
   }
 
   @Test("A passkey shown on one device is typed on the other, whichever prompt comes first")
   func passkeyShownByOther() {
     let owner = ScriptedPrompts(.displayOnly)
     user.answer(.passkeyShown(by: owner), to: .enterPasskey)
-    var (desk, owners) = (desk(), PromptQueue(prompts: owner) {})
-    _ = desk.ask(question(.enterPasskey), at: .zero)
-    #expect(desk.takeAnswer(at: .zero) == nil)
+    var (queue, owners) = (queue(), PromptQueue(prompts: owner) {})
+    _ = queue.ask(question(.enterPasskey), at: .zero)
+    #expect(queue.takeAnswer(at: .zero) == nil)
     let shown = owners.ask(question(.show(passkey: 111_111)), at: .zero)
-    desk.collect(at: .zero)
-    #expect(desk.takeAnswer(at: .zero)?.answer == .passkey(111_111))
-    #expect(answer(to: question(.enterPasskey), &desk) == .passkey(111_111))
+    queue.collect(at: .zero)
+    #expect(queue.takeAnswer(at: .zero)?.answer == .passkey(111_111))
+    #expect(answer(to: question(.enterPasskey), &queue) == .passkey(111_111))
     owners.withdraw(shown)
-    #expect(answer(to: question(.enterPasskey), &desk) == nil)
+    #expect(answer(to: question(.enterPasskey), &queue) == nil)
     _ = owners.ask(question(.show(passkey: 222_222)), at: .zero)
-    desk.collect(at: .zero)
-    #expect(desk.takeAnswer(at: .zero)?.answer == .passkey(222_222))
+    queue.collect(at: .zero)
+    #expect(queue.takeAnswer(at: .zero)?.answer == .passkey(222_222))
   }
 
   @Test("A silent user, and a user who accepts everything")
   func otherwise() {
     user.answer(.noAnswer, to: .allowPairing)
-    var desk = desk()
-    #expect(answer(to: question(.allow), &desk) == nil)
+    var queue = queue()
+    #expect(answer(to: question(.allow), &queue) == nil)
     var agreeable = PromptQueue(prompts: ScriptedPrompts(otherwise: .yes)) {}
     #expect(answer(to: question(.compare(1)), &agreeable) == .yes)
     #expect(answer(to: question(.show(passkey: 1)), &agreeable) == nil)

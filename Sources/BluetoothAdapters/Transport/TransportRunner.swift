@@ -8,7 +8,7 @@ import NIOCore
 /// the H4 link is lost. Confined to the event loop.
 final class TransportRunner: @unchecked Sendable {
   /// The state of the connection to the controller.
-  private enum Way {
+  private enum ConnectionState {
     case connecting(H4Handler)
     case open(H4Handler)
     /// The pause before the next attempt.
@@ -27,7 +27,7 @@ final class TransportRunner: @unchecked Sendable {
 
   // Unchecked: accessed on the loop only, and the daemon never calls back into the runner.
   @exclusivity(unchecked) private var daemon: Daemon
-  private var way = Way.ended
+  private var connection = ConnectionState.ended
   private var backOff = ReconnectBackoff()
   /// The latest error of the current outage of the transport; nil while there is no outage.
   private var outage: TransportError?
@@ -67,7 +67,7 @@ final class TransportRunner: @unchecked Sendable {
     daemon.setPower(true, at: now)
     if daemon.hasSharedBonds {
       let interval = Self.bondWatchInterval
-      bondWatch = loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in self.lookAtBonds() }
+      bondWatch = loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in self.checkStoredBonds() }
     }
     connect()
     pump()
@@ -75,8 +75,8 @@ final class TransportRunner: @unchecked Sendable {
 
   /// Closes the connection and cancels all timers. Called when the adapter is deallocated, so nothing is reported.
   func end() {
-    let former = way
-    way = .ended
+    let former = connection
+    connection = .ended
     timer?.task.cancel()
     timer = nil
     bondWatch?.cancel()
@@ -100,7 +100,7 @@ final class TransportRunner: @unchecked Sendable {
   /// Handles apps' requests, delivers events to apps, sends all packets in one write, and sets the timer.
   func pump() {
     guard !isPumping else { return wakeWhilePumping() }
-    if case .ended = way { return }
+    if case .ended = connection { return }
     isPumping = true
     var rounds = 0
     repeat {
@@ -113,7 +113,7 @@ final class TransportRunner: @unchecked Sendable {
     } while isWoken && rounds < Self.maximumRounds
     isPumping = false
     if isWoken { loop.execute { self.pump() } }
-    if case .open(let link) = way { link.flush() }
+    if case .open(let link) = connection { link.flush() }
     setTimer()
   }
 
@@ -133,7 +133,7 @@ final class TransportRunner: @unchecked Sendable {
 
   private func sendPackets() {
     while let packet = daemon.takePacket() {
-      if case .open(let link) = way { link.send(packet) }
+      if case .open(let link) = connection { link.send(packet) }
     }
   }
 
@@ -142,7 +142,7 @@ final class TransportRunner: @unchecked Sendable {
   /// Schedules a timer on the loop for the daemon's deadline. A timer that fires before the deadline is not
   /// rescheduled, because deadlines move with each packet, almost always to a later time.
   private func setTimer() {
-    if case .ended = way { return }
+    if case .ended = connection { return }
     guard let deadline = daemon.deadline else { return }
     if let timer {
       if timer.time <= deadline { return }
@@ -159,7 +159,7 @@ final class TransportRunner: @unchecked Sendable {
     pump()
   }
 
-  private func lookAtBonds() {
+  private func checkStoredBonds() {
     daemon.takeStoreChanges(at: now)
     pump()
   }
@@ -168,14 +168,14 @@ final class TransportRunner: @unchecked Sendable {
 
   private func connect() {
     let link = H4Handler(for: .host, pool: pool, writing: writing, receiver: self)
-    way = .connecting(link)
+    connection = .connecting(link)
     connector(link, loop).whenFailure { error in
       self.failed(error as? TransportError ?? TransportError("\(error)", isLasting: false))
     }
   }
 
   private func failed(_ error: TransportError) {
-    if case .connecting = way { lost(error, "\(error)") }
+    if case .connecting = connection { lost(error, "\(error)") }
   }
 
   /// Handles the loss of the transport, or a failed attempt to connect.
@@ -185,7 +185,7 @@ final class TransportRunner: @unchecked Sendable {
     if outage?.isLasting != error.isLasting { DaemonLog.note(line + "; retrying", of: name) }
     outage = error
     let pause = backOff.next()
-    way = .pausing(loop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { self.connect() })
+    connection = .pausing(loop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { self.connect() })
     daemon.setTransport(error.isLasting ? .refused : .lost, at: now)
     pump()
   }
@@ -193,8 +193,8 @@ final class TransportRunner: @unchecked Sendable {
 
 extension TransportRunner: H4Receiver {
   func opened(_ link: H4Handler) {
-    guard case .connecting(let expected) = way, expected === link else { return link.close() }
-    way = .open(link)
+    guard case .connecting(let expected) = connection, expected === link else { return link.close() }
+    connection = .open(link)
     daemon.setTransport(.ready, at: now)
     pump()
   }
@@ -213,7 +213,7 @@ extension TransportRunner: H4Receiver {
   }
 
   func closed(_ ending: H4Ending, on link: H4Handler) {
-    guard case .open(let open) = way, open === link else { return }
+    guard case .open(let open) = connection, open === link else { return }
     arrival = nil
     lost(TransportError("\(ending)", isLasting: false), "lost the connection to the controller (\(ending))")
   }

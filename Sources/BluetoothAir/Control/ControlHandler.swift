@@ -11,25 +11,25 @@ final class ControlHandler: ChannelInboundHandler {
   /// The maximum length of a request in octets, enough for a large fault plan. A longer line closes the connection.
   static let longestLine = 1 << 20
 
-  private let desk: ControlService
+  private let service: ControlService
   private var received = ByteBuffer()
   /// True while a request is being carried out; the next request waits.
   private var isWorking = false
   /// True while `answerLines` runs.
   private var isAnswering = false
 
-  init(desk: ControlService) { self.desk = desk }
+  init(service: ControlService) { self.service = service }
 
   /// Counts the connection, and closes it if there are too many, so that they don't use up all file descriptors.
   func channelActive(context: ChannelHandlerContext) {
-    desk.connections.count += 1
-    guard desk.connections.count > DescriptorReserve.controlConnections else { return }
+    service.connections.count += 1
+    guard service.connections.count > DescriptorReserve.controlConnections else { return }
     write(
       ControlAnswer(error: "too many control connections: \(DescriptorReserve.controlConnections) are open"), context)
     context.close(promise: nil)
   }
 
-  func channelInactive(context: ChannelHandlerContext) { desk.connections.count -= 1 }
+  func channelInactive(context: ChannelHandlerContext) { service.connections.count -= 1 }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)
@@ -73,7 +73,7 @@ final class ControlHandler: ChannelInboundHandler {
     do {
       let request = try JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView))
       isWorking = true
-      desk.answer(request).assumeIsolated().whenSuccess { [self] answer in
+      service.answer(request).assumeIsolated().whenSuccess { [self] answer in
         isWorking = false
         write(answer, context)
         answerLines(context)

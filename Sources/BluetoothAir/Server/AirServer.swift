@@ -82,10 +82,10 @@ package final class AirServer: Sendable {
       }
       let channel = try bootstrap.childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let desk = ControlService(world: world, hosts: hosts, loop: channel.eventLoop, connections: connections) {
+          let service = ControlService(world: world, hosts: hosts, loop: channel.eventLoop, connections: connections) {
             ending.succeed()
           }
-          try channel.pipeline.syncOperations.addHandler(ControlHandler(desk: desk))
+          try channel.pipeline.syncOperations.addHandler(ControlHandler(service: service))
         }
       }.withBoundSocket(file.descriptor).wait()
       hosts.add {

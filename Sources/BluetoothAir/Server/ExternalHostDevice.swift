@@ -103,7 +103,9 @@ final class ExternalHostDevice: WorldDevice {
     if attachedHost.station.controller.waitingPackets > 0 {
       let link = attachedHost.link
       while link.isWritable, attachedHost.station.sendPacket(at: now, toHost: { send($0, to: link) }) {}
-      if attachedHost.station.controller.waitingPackets > outlet.waitingLimit, !link.isWritable { outlet.isDeaf(link) }
+      if attachedHost.station.controller.waitingPackets > outlet.waitingLimit, !link.isWritable {
+        outlet.hasStoppedReading(link)
+      }
     }
     noteHeld(attachedHost.station.controller.heldPackets, at: now)
   }
@@ -192,7 +194,7 @@ protocol HCIOutlet: AnyObject {
   var waitingLimit: Int { get }
   /// Called when more than `waitingLimit` packets wait for the link's host, and the link is not writable. The outlet
   /// closes the link.
-  func isDeaf(_ link: H4Handler)
+  func hasStoppedReading(_ link: H4Handler)
   /// Called when the number of ACL packets from the host that a controller has not delivered changes.
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant)
 }

@@ -39,7 +39,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
   @exclusivity(unchecked) private var isFlushing = false
   /// The links with too many unread packets. They are closed when the world pauses.
-  @exclusivity(unchecked) private var deaf: [H4Handler] = []
+  @exclusivity(unchecked) private var unresponsiveLinks: [H4Handler] = []
   /// The number of ACL packets from hosts that the controllers have not delivered yet.
   @exclusivity(unchecked) private var held = 0
   /// The last time at which a controller accepted a packet from its host, or a peer acknowledged one.
@@ -210,8 +210,8 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 
   var waitingLimit: Int { options.waitingLimit }
 
-  func isDeaf(_ link: H4Handler) {
-    if !deaf.contains(where: { $0 === link }) { deaf.append(link) }
+  func hasStoppedReading(_ link: H4Handler) {
+    if !unresponsiveLinks.contains(where: { $0 === link }) { unresponsiveLinks.append(link) }
   }
 
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant) {
@@ -237,14 +237,14 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     // Flush now unless an event is due, so that the host gets its answer as early as possible.
     if pendingWork != .due { flush() }
     // In the usual case, the host has only queried its controller, so the timer need not change.
-    if pendingWork == .scheduled, deaf.isEmpty, held == 0 { return }
+    if pendingWork == .scheduled, unresponsiveLinks.isEmpty, held == 0 { return }
     // The world must not run ahead before the other sockets have been read.
     runner.pump(runsAhead: false)
   }
 
   func worldPaused() {
     flush()
-    while let link = deaf.popLast() {
+    while let link = unresponsiveLinks.popLast() {
       logger.warning("connection closed: the host stopped reading, and too many events are pending")
       link.close()
     }

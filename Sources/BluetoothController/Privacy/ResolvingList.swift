@@ -48,7 +48,7 @@ struct ResolvingList {
   private var timeout: UInt16 = 900
   /// The time at which all private addresses change; nil: there are none.
   private var renewal: Instant?
-  private var strangers = UnresolvedAddressCache()
+  private var unresolvedAddresses = UnresolvedAddressCache()
 
   var isEmpty: Bool { entries.isEmpty }
 
@@ -70,7 +70,7 @@ struct ResolvingList {
       Entry(
         identity: identity, peerValue: Secret(peerIRK), peerKey: IdentityResolvingKey(Block(peerIRK)),
         localKey: IdentityResolvingKey(Block(localIRK))))
-    strangers.removeAll()
+    unresolvedAddresses.removeAll()
     return .success
   }
 
@@ -83,7 +83,7 @@ struct ResolvingList {
 
   mutating func removeAll() {
     entries.removeAll()
-    strangers.removeAll()
+    unresolvedAddresses.removeAll()
   }
 
   mutating func setPrivacyMode(of peer: HCI.PeerAddress, usesDevicePrivacy: Bool) -> HCI.ErrorCode {
@@ -155,12 +155,12 @@ struct ResolvingList {
   /// Resolves an address received over the air.
   mutating func learn(_ address: DeviceAddress) {
     guard isEnabled, !entries.isEmpty, address.randomKind == .resolvablePrivate,
-      !entries.contains(where: { $0.heard == address }), !strangers.contains(address)
+      !entries.contains(where: { $0.heard == address }), !unresolvedAddresses.contains(address)
     else { return }
     if let index = entries.firstIndex(where: { $0.peerKey?.resolves(address.value) == true }) {
       entries[index].heard = address
     } else {
-      strangers.insert(address)
+      unresolvedAddresses.insert(address)
     }
   }
 

@@ -29,7 +29,7 @@ struct DaemonContext: ~Copyable {
   var peripherals = SlotMap<Peripheral>()
   var peers: PeerTable
   var links = LinkTable()
-  var desk: PromptQueue
+  var prompts: PromptQueue
   var backlogs = BacklogState()
   private var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
@@ -40,7 +40,7 @@ struct DaemonContext: ~Copyable {
     self.sessions = sessions
     self.directory = directory
     self.peers = peers
-    desk = PromptQueue(prompts: prompts) { sessions.requests.wake() }
+    self.prompts = PromptQueue(prompts: prompts) { sessions.requests.wake() }
   }
 
   // MARK: Sessions

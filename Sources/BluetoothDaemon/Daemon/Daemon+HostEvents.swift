@@ -7,12 +7,12 @@ extension Daemon {
   mutating func takeHostEvents(at now: Instant) {
     repeat {
       while let event = context.host.takeEvent() { handle(event, at: now) }
-    } while context.desk.hasOpenQuestions && takeAnswer(at: now)
+    } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
   }
 
   /// Handles the next answer of the user; returns false if there is none.
   private mutating func takeAnswer(at now: Instant) -> Bool {
-    guard let answer = context.desk.takeAnswer(at: now) else { return false }
+    guard let answer = context.prompts.takeAnswer(at: now) else { return false }
     if !permissions.take(answer, at: now, &bonds, &context) { bonds.take(answer, at: now, &context) }
     return true
   }

@@ -68,7 +68,7 @@ package struct Daemon: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       earliest(
-        earliest(context.host.deadline, context.desk.deadline), earliest(context.linkDeadline, centrals.deadline))
+        earliest(context.host.deadline, context.prompts.deadline), earliest(context.linkDeadline, centrals.deadline))
     }
   }
 
@@ -112,8 +112,8 @@ package struct Daemon: ~Copyable {
 
   /// Handles the requests that clients have sent since the last call; calls `note` for each request before handling it.
   package mutating func handleRequests(at now: Instant, _ note: (DaemonRequest) -> Void = { _ in }) {
-    if context.desk.hasOpenQuestions {
-      context.desk.collect(at: now)
+    if context.prompts.hasOpenQuestions {
+      context.prompts.collect(at: now)
       takeHostEvents(at: now)
     }
     context.releaseLinks()

@@ -123,7 +123,7 @@ struct BondBroker {
     switch event {
     case .prompt(let prompt): ask(prompt, on: link, at: now, &context)
     case .promptEnded: withdrawPrompt(of: link, &context)
-    case .keypress(let type): if let id = context.links[link].prompt { context.desk.keypress(type, for: id) }
+    case .keypress(let type): if let id = context.links[link].prompt { context.prompts.keypress(type, for: id) }
     case .replacementAttempted(let reason): replacementAttempted(reason, on: link, &context)
     case .paired(let outcome):
       if let bond = outcome.bond {
@@ -144,15 +144,15 @@ struct BondBroker {
     let pairing = Prompt.Pairing(
       identifier: info.identifier, name: info.name, isLocallyInitiated: context.host.hasDemand(on: handle),
       replacesBond: context.host.isBonded(handle), isProven: context.host.isProven(handle))
-    context.links[link].isConfirmed = pairing.isLocallyInitiated || !context.desk.isAutomatic
-    context.links[link].prompt = context.desk.ask(.pairing(prompt, pairing), at: now)
+    context.links[link].isConfirmed = pairing.isLocallyInitiated || !context.prompts.isAutomatic
+    context.links[link].prompt = context.prompts.ask(.pairing(prompt, pairing), at: now)
   }
 
   /// Withdraws the question about pairing on a link.
   mutating func withdrawPrompt(of link: LinkIndex, _ context: inout DaemonContext) {
     guard let id = context.links[link].prompt else { return }
     context.links[link].prompt = nil
-    context.desk.withdraw(id)
+    context.prompts.withdraw(id)
   }
 
   /// Passes an answer of the user to the host if the answer belongs to a question about pairing.
@@ -174,7 +174,7 @@ struct BondBroker {
     let advice = "if it is the same device, remove the bond (ble bonds forget)"
     if let reason {
       bonds.note("\(peer); refused with reason 0x\(reason.rawValue.hexadecimal): \(advice)")
-    } else if context.desk.isAutomatic {
+    } else if context.prompts.isAutomatic {
       bonds.note("\(peer); refused, because no user can confirm it: \(advice)")
     } else {
       bonds.note("\(peer); asking the user")

@@ -49,7 +49,7 @@ struct PermissionBroker {
   mutating func askForApps(at now: Instant, _ context: inout DaemonContext) {
     guard state != .unknown, state != .unsupported else { return }
     if case .unasked(let app) = questions.access, context.hasSessions {
-      questions.access = .asking(app: app, context.desk.ask(.useBluetooth(app: app), at: now))
+      questions.access = .asking(app: app, context.prompts.ask(.useBluetooth(app: app), at: now))
     }
     if state != .poweredOff {
       questions.isTurningOn = false
@@ -59,7 +59,7 @@ struct PermissionBroker {
     // Requests made while the user is being asked get the same answer.
     case .poweredOff:
       if questions.wantsPower, questions.power == nil, !questions.isTurningOn {
-        questions.power = context.desk.ask(.turnOn, at: now)
+        questions.power = context.prompts.ask(.turnOn, at: now)
       }
       questions.wantsPower = false
     case .poweredOn, .unauthorized: questions.wantsPower = false
@@ -79,7 +79,7 @@ struct PermissionBroker {
   mutating func stopAskingIfUnused(_ context: inout DaemonContext) {
     guard !context.hasSessions else { return }
     if case .asking(let app, let id) = questions.access {
-      context.desk.withdraw(id)
+      context.prompts.withdraw(id)
       questions.access = .unasked(app: app)
     }
     questions.wantsPower = false
@@ -104,7 +104,7 @@ struct PermissionBroker {
     let isAllowed = answer.answer == .yes
     questions.access = isAllowed ? .allowed : .denied
     context.directory.access = access
-    if context.desk.isUser { bonds.keepAccess(isAllowed, of: app) }
+    if context.prompts.isUser { bonds.keepAccess(isAllowed, of: app) }
     tellState(after: before, &context)
     askForApps(at: now, &context)
     return true
@@ -121,6 +121,6 @@ struct PermissionBroker {
   private mutating func withdrawPowerQuestion(_ context: inout DaemonContext) {
     guard let id = questions.power else { return }
     questions.power = nil
-    context.desk.withdraw(id)
+    context.prompts.withdraw(id)
   }
 }

@@ -166,7 +166,7 @@ struct Advertiser {
   }
 
   /// Handles a new link in the peripheral role, which ends advertising · Vol 4, Part E, 7.8.9.
-  mutating func linkCameAbout() {
+  mutating func linkCreated() {
     activity = .disabled
     isDirty = true
   }

@@ -15,7 +15,7 @@ extension GAP {
       context.controller.append(command, for: .advertising)
     }
     if initiator.hasWork {
-      chooseEar(&context.security, at: now)
+      chooseConnectionMethod(&context.security, at: now)
       scanner.listen(initiator.listens, includesLECoded: context.configuration.connectsOnLECoded)
     }
     if scanner.hasWork, let command = scanner.next(scanCommands(&context)) {

@@ -12,9 +12,9 @@ extension GAP {
 
   /// Returns the device behind an address: the identity of the bonded peer whose key resolves a private address that
   /// the controller did not resolve; for all other addresses, the address itself · Vol 3, Part C, 10.8.2.3.
-  mutating func whose(_ address: DeviceAddress, _ security: inout HostSecurity) -> DeviceAddress {
+  mutating func identity(of address: DeviceAddress, _ security: inout HostSecurity) -> DeviceAddress {
     guard let identity = security.owner(of: address) else { return address }
-    if resolvingList.missed(identity, isCertain: initiator.isInDoubt) { initiator.reconsider() }
+    if resolvingList.missed(identity, isCertain: initiator.probesResolvingList) { initiator.reconsider() }
     return identity
   }
 
@@ -25,8 +25,8 @@ extension GAP {
   ) -> DeviceAddress? {
     guard let address = advertiser.deviceAddress else { return nil }
     noteResolution(of: advertiser)
-    let identity = whose(address, &security)
-    if isConnectable, initiator.isByEar { initiator.heard(identity, at: address, now) }
+    let identity = self.identity(of: address, &security)
+    if isConnectable, initiator.connectsByScanning { initiator.heard(identity, at: address, now) }
     return identity
   }
 
@@ -41,14 +41,14 @@ extension GAP {
   ///
   /// If the controller cannot resolve the address of a pending peer, the host finds the peer by scanning and connects
   /// to the address that it has heard; it treats all other pending peers in the same way.
-  mutating func chooseEar(_ security: inout HostSecurity, at now: Instant) {
+  mutating func chooseConnectionMethod(_ security: inout HostSecurity, at now: Instant) {
     let hasKeys = security.bonds.hasKeys
-    let needsEar =
+    let needsScanning =
       hasKeys && initiator.requestedDevices.contains { security.bonds.hasKey(of: $0) && !resolvingList.resolves($0) }
-    let relies = hasKeys && !needsEar && !resolvingList.isProven
+    let relies = hasKeys && !needsScanning && !resolvingList.isProven
     initiator.rely(
       onUnprovenList: relies && initiator.requestedDevices.contains { security.bonds.hasKey(of: $0) }, at: now)
-    initiator.isByEar = needsEar || initiator.isInDoubt
+    initiator.connect(byScanning: needsScanning || initiator.probesResolvingList)
   }
 
   // MARK: Address changes

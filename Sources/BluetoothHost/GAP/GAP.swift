@@ -104,15 +104,15 @@ struct GAP {
   /// - Parameters:
   ///   - peer: The peer's identity address, or else its address.
   ///   - heard: The peer's address on the air.
-  mutating func linkCameAbout(
+  mutating func linkCreated(
     _ role: Link.Role, with peer: DeviceAddress, heard: DeviceAddress, _ context: inout HostContext, at now: Instant
   ) -> Bool {
     var isWanted = true
     switch role {
     case .central: isWanted = initiator.attemptSucceeded(peer, at: heard)
-    case .peripheral: advertiser.linkCameAbout()
+    case .peripheral: advertiser.linkCreated()
     }
-    initiator.linkCameAbout(peer)
+    initiator.linkCreated(peer)
     // Only an impostor uses this device's own address.
     return isWanted && peer != context.address && peer != context.controller.capabilities.publicAddress
       && heard != ownAddress.current

@@ -2,8 +2,8 @@ import BluetoothWire
 
 /// The host's connection establishment state machine. It makes the controller connect to the wanted devices: to a
 /// single device by its address, to several through the Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17. When
-/// connecting by scanning (`isByEar`), it connects to one device whose advertising was received, at the advertised
-/// address.
+/// connecting by scanning (`connectsByScanning`), it connects to one device whose advertising was received, at the
+/// advertised address.
 struct Initiator {
   private enum Step {
     case add(DeviceAddress)
@@ -25,6 +25,25 @@ struct Initiator {
     var address: DeviceAddress
     /// The time limit of the attempt. A device that is not connected by then has gone, or has changed its address.
     var until: Instant
+  }
+
+  /// The method by which the wanted devices are found.
+  private enum Method {
+    /// The controller finds the devices, by an address or by the Filter Accept List.
+    case acceptList
+    /// The host scans, and connects to a device after it has received the device's advertising, because the controller
+    /// cannot resolve the addresses of all wanted devices.
+    case scanning([Sighting])
+  }
+
+  /// The progress of the controller towards the wanted state.
+  private enum Progress {
+    /// Nothing has changed since the last time that no command was due.
+    case settled
+    /// Something has changed, so a command may be due.
+    case unsettled
+    /// The controller executes a command. Another one may be due when it ends.
+    case executing(Step)
   }
 
   private enum Phase {
@@ -75,52 +94,90 @@ struct Initiator {
   private var list: [DeviceAddress] = []
   private var capacity = 1
   private var phase = Phase.idle { didSet { setTimer() } }
-  private var inFlight: Step?
-  /// True if something has changed since the last time that no command was due.
-  private var isDirty = false
+  private var progress = Progress.settled
+  /// True while connecting is suspended, whatever has been requested.
   private var isPaused = false
-  /// True if the host connects by scanning, because the controller cannot resolve the addresses of all wanted devices:
-  /// the host scans, and connects to a device after it has received the device's advertising.
-  var isByEar = false {
-    didSet { if !isByEar, oldValue { sightings.removeAll() } }
-  }
-  private var sightings: [Sighting] = []
-  private var doubt = ResolvingListProbe() { didSet { setTimer() } }
-  /// The earliest deadline of `phase` and `doubt`. It is stored because it is read much more often than it changes.
+  private var method = Method.acceptList
+  private var probe = ResolvingListProbe() { didSet { setTimer() } }
+  /// The earliest deadline of `phase` and `probe`. It is stored because it is read much more often than it changes.
   private var timer: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
 
-  private mutating func setTimer() { timer = earliest(phase.deadline, doubt.deadline) }
+  private mutating func setTimer() { timer = earliest(phase.deadline, probe.deadline) }
 
   var deadline: Instant? {
-    sightings.isEmpty ? timer : sightings.reduce(timer) { earliest($0, $1.until) }
+    switch method {
+    case .acceptList: timer
+    case .scanning(let sightings): sightings.reduce(timer) { earliest($0, $1.until) }
+    }
+  }
+
+  /// True if the host connects by scanning.
+  var connectsByScanning: Bool {
+    switch method {
+    case .acceptList: false
+    case .scanning: true
+    }
+  }
+
+  /// Chooses the method by which the wanted devices are found.
+  mutating func connect(byScanning: Bool) {
+    guard byScanning != connectsByScanning else { return }
+    method = byScanning ? .scanning([]) : .acceptList
+  }
+
+  /// The received advertising of wanted devices; always empty unless the host connects by scanning.
+  private var sightings: [Sighting] {
+    switch method {
+    case .acceptList: []
+    case .scanning(let sightings): sightings
+    }
+  }
+
+  private mutating func removeSightings(where isRemoved: (Sighting) -> Bool) {
+    guard case .scanning(var sightings) = method, !sightings.isEmpty else { return }
+    // Without a second reference, the array is not copied.
+    method = .scanning([])
+    sightings.removeAll(where: isRemoved)
+    method = .scanning(sightings)
+  }
+
+  /// Records that a command may be due.
+  private mutating func noteChange() {
+    switch progress {
+    case .settled: progress = .unsettled
+    case .unsettled, .executing: break
+    }
   }
 
   mutating func connect(to address: DeviceAddress) {
     guard !requestedDevices.contains(address) else { return }
     requestedDevices.append(address)
-    isDirty = true
+    noteChange()
   }
 
   mutating func cancel(_ address: DeviceAddress) {
     requestedDevices.removeAll { $0 == address }
-    sightings.removeAll { $0.identity == address }
-    isDirty = true
+    removeSightings { $0.identity == address }
+    noteChange()
   }
 
   /// Chooses the targets again after address resolution may have changed.
-  mutating func reconsider() { isDirty = true }
+  mutating func reconsider() { noteChange() }
 
   /// Tells the initiator whether an attempt relies on a resolving list that the controller has not proved to work.
-  mutating func rely(onUnprovenList relies: Bool, at now: Instant) { doubt.update(relies: relies, at: now) }
+  mutating func rely(onUnprovenList relies: Bool, at now: Instant) { probe.update(relies: relies, at: now) }
 
   /// True while the host connects by scanning in order to test the controller's resolving list.
-  var isInDoubt: Bool { doubt.listens }
+  var probesResolvingList: Bool { probe.listens }
 
   /// Handles an advertisement of a connectable device while connecting by scanning.
   mutating func heard(_ identity: DeviceAddress, at address: DeviceAddress, _ now: Instant) {
-    guard requestedDevices.contains(identity), !linked.contains(identity) else { return }
+    guard case .scanning(var sightings) = method, requestedDevices.contains(identity), !linked.contains(identity)
+    else { return }
+    method = .scanning([])
+    defer { method = .scanning(sightings) }
     let until = now + Self.sightingTime
     if let index = sightings.firstIndex(where: { $0.identity == identity }) {
       sightings[index].until = until
@@ -129,25 +186,25 @@ struct Initiator {
     } else {
       sightings.append(Sighting(identity: identity, address: address, until: until))
     }
-    isDirty = true
+    noteChange()
   }
 
   /// True if the host must scan, because it connects by scanning and has not received advertising of a wanted device
   /// yet.
   var listens: Bool {
-    guard isByEar, !isPaused, isIdle, sightings.isEmpty else { return false }
+    guard case .scanning(let sightings) = method, !isPaused, isIdle, sightings.isEmpty else { return false }
     return requestedDevices.contains { !linked.contains($0) }
   }
 
-  mutating func linkCameAbout(_ address: DeviceAddress) {
+  mutating func linkCreated(_ address: DeviceAddress) {
     linked.append(address)
-    sightings.removeAll { $0.identity == address }
-    isDirty = true
+    removeSightings { $0.identity == address }
+    noteChange()
   }
 
   mutating func linkEnded(_ address: DeviceAddress) {
     if let index = linked.firstIndex(of: address) { linked.remove(at: index) }
-    isDirty = true
+    noteChange()
   }
 
   /// Starts the attempt again after a link was created without the host's knowledge, which may have ended the
@@ -158,18 +215,25 @@ struct Initiator {
     case .mustRestart: break
     case .idle, .refused, .cancelling: return
     }
-    isDirty = true
+    noteChange()
   }
 
   /// Suspends or resumes connecting.
   mutating func pause(_ isPaused: Bool) {
     guard self.isPaused != isPaused else { return }
     self.isPaused = isPaused
-    isDirty = true
+    noteChange()
   }
 
   /// True if the controller neither connects nor executes a connection command.
-  var isQuiet: Bool { isIdle && inFlight == nil }
+  var isQuiet: Bool { isIdle && !isExecuting }
+
+  private var isExecuting: Bool {
+    switch progress {
+    case .settled, .unsettled: false
+    case .executing: true
+    }
+  }
 
   private var isIdle: Bool {
     switch phase {
@@ -182,42 +246,46 @@ struct Initiator {
   /// devices stay.
   mutating func forgetController() {
     phase = .idle
-    inFlight = nil
-    doubt = ResolvingListProbe()
-    sightings.removeAll()
-    isDirty = true
+    progress = .unsettled
+    probe = ResolvingListProbe()
+    removeSightings { _ in true }
   }
 
   /// True if a next command may be due.
-  var hasWork: Bool { isDirty && inFlight == nil }
+  var hasWork: Bool {
+    switch progress {
+    case .settled, .executing: false
+    case .unsettled: true
+    }
+  }
 
   /// Returns the next command; nil: no command is due now.
   mutating func next(_ commands: InitiatingCommands, at now: Instant) -> HCI.Command? {
     guard hasWork else { return nil }
     let eligible = self.eligible
-    let targets = Array(eligible.prefix(isByEar ? 1 : capacity))
+    let targets = Array(eligible.prefix(connectsByScanning ? 1 : capacity))
     let attempt = Attempt(targets: targets, address: targets.first.map { self.address(of: $0) })
     switch phase {
     case .cancelling: return nil
     case .initiating(let current, let rotation) where current == attempt:
-      isDirty = false
+      progress = .settled
       let takesTurns = eligible.count > targets.count
       phase = .initiating(current, rotation: takesTurns ? rotation ?? now + Self.rotationTime : nil)
       return nil
     case .initiating, .mustRestart:
       phase = .cancelling(until: nil)
-      inFlight = .cancel
+      progress = .executing(.cancel)
       return .leCreateConnectionCancel
     case .refused:
-      isDirty = false
+      progress = .settled
       return nil
     case .idle:
       guard let address = attempt.address else {
-        isDirty = false
+        progress = .settled
         return nil
       }
       if targets.count > 1, let command = nextForList(targets) { return command }
-      inFlight = .create(attempt, hasEnded: false)
+      progress = .executing(.create(attempt, hasEnded: false))
       return commands.create(address, usesAcceptList: targets.count > 1)
     }
   }
@@ -226,7 +294,10 @@ struct Initiator {
   private var eligible: [DeviceAddress] {
     if isPaused { return [] }
     let free = requestedDevices.filter { !linked.contains($0) }
-    return isByEar ? free.filter { identity in sightings.contains { $0.identity == identity } } : free
+    switch method {
+    case .acceptList: return free
+    case .scanning(let sightings): return free.filter { identity in sightings.contains { $0.identity == identity } }
+    }
   }
 
   /// Returns the address at which the host connects to a device: the advertised address, or the identity if none was
@@ -238,11 +309,11 @@ struct Initiator {
   /// Returns the next command that brings the accept list closer to exactly `targets`; nil: the list matches.
   private mutating func nextForList(_ targets: [DeviceAddress]) -> HCI.Command? {
     if let stale = list.first(where: { !targets.contains($0) }) {
-      inFlight = .remove(stale)
+      progress = .executing(.remove(stale))
       return .leRemoveDeviceFromFilterAcceptList(HCI.PeerAddress(stale))
     }
     if let missing = targets.first(where: { !list.contains($0) }) {
-      inFlight = .add(missing)
+      progress = .executing(.add(missing))
       return .leAddDeviceToFilterAcceptList(HCI.PeerAddress(missing))
     }
     return nil
@@ -250,9 +321,9 @@ struct Initiator {
 
   /// Handles the end of a command. Returns the devices whose connection attempts it has failed.
   mutating func ended(_ status: HCI.ErrorCode, at now: Instant) -> [DeviceAddress] {
-    let step = inFlight
-    inFlight = nil
-    isDirty = true
+    let former = progress
+    progress = .unsettled
+    guard case .executing(let step) = former else { return [] }
     switch step {
     case .add(let address):
       // The list is shorter than the controller claims.
@@ -270,7 +341,6 @@ struct Initiator {
       // A refusal means that nothing can be cancelled: LE Connection Complete has arrived already, or will not
       // arrive.
       phase = status == .success ? .cancelling(until: now + Self.cancellationTimeout) : .idle
-    case nil: break
     }
     return []
   }
@@ -280,7 +350,7 @@ struct Initiator {
     var targets: [DeviceAddress] = []
     if let attempt = phase.attempt {
       targets = attempt.targets
-    } else if case .create(let attempt, _)? = inFlight {
+    } else if case .executing(.create(let attempt, _)) = progress {
       targets = attempt.targets
     }
     attemptEnded()
@@ -294,7 +364,7 @@ struct Initiator {
 
   private mutating func give(up lost: [DeviceAddress]) {
     requestedDevices.removeAll { lost.contains($0) }
-    sightings.removeAll { lost.contains($0.identity) }
+    removeSightings { lost.contains($0.identity) }
   }
 
   /// Handles LE Connection Complete with a link in the central role. Returns true if the device is still wanted, by
@@ -307,18 +377,18 @@ struct Initiator {
   }
 
   private mutating func attemptEnded() {
-    if case .create(let attempt, _)? = inFlight { inFlight = .create(attempt, hasEnded: true) }
+    if case .executing(.create(let attempt, _)) = progress { progress = .executing(.create(attempt, hasEnded: true)) }
     // The pause after a refusal goes on.
     if !isIdle { phase = .idle }
-    isDirty = true
+    noteChange()
   }
 
   mutating func timeReached(_ now: Instant) {
     guard let deadline, deadline <= now else { return }
-    if doubt.timeReached(now) { isDirty = true }
+    if probe.timeReached(now) { noteChange() }
     if sightings.contains(where: { $0.until <= now }) {
-      sightings.removeAll { $0.until <= now }
-      isDirty = true
+      removeSightings { $0.until <= now }
+      noteChange()
     }
     guard let due = phase.deadline, due <= now else { return }
     switch phase {
@@ -332,7 +402,7 @@ struct Initiator {
       phase = .mustRestart(attempt, rotation: nil)
       rotate(attempt)
     }
-    isDirty = true
+    noteChange()
   }
 
   /// Lets the wanted devices outside an attempt take their turn.

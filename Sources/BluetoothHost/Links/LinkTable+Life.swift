@@ -10,7 +10,7 @@ extension LinkTable {
   ) {
     let heard = complete.peer.deviceAddress
     gap.noteResolution(of: complete.peer)
-    let peer = heard.map { gap.whose($0, &context.security) }
+    let peer = heard.map { gap.identity(of: $0, &context.security) }
     guard complete.status == .success else { return gap.attemptFailed(complete.status, with: peer, &context) }
     guard context.controller.isOn, let heard, let peer, let role = Link.Role(rawValue: complete.role),
       complete.handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue, !isRepeated(complete, at: now)
@@ -18,12 +18,12 @@ extension LinkTable {
       context.output.metrics.unexpectedPackets += 1
       return
     }
-    strays.remove(complete.handle)
+    unknownLinks.remove(complete.handle)
     // The controller has reused the handle: the host missed the disconnection of the previous link.
     if anyIndex(of: complete.handle) != nil {
       disconnected(complete.handle, .connectionTimeout, &gap, &context, at: now)
     }
-    let isWanted = gap.linkCameAbout(role, with: peer, heard: heard, &context, at: now)
+    let isWanted = gap.linkCreated(role, with: peer, heard: heard, &context, at: now)
     let link = Link(handle: complete.handle, role: role, peer: peer)
     let (local, remote) = (complete.localResolvablePrivateAddress, complete.peerResolvablePrivateAddress)
     // The Security Manager takes the addresses that were used on the air. If the host and not the controller has
@@ -55,7 +55,7 @@ extension LinkTable {
   ) {
     guard let index = anyIndex(of: handle) else {
       context.output.metrics.unknownLinks += 1
-      strays.remove(handle)
+      unknownLinks.remove(handle)
       gap.restart()
       return
     }
@@ -114,7 +114,7 @@ extension LinkTable {
       all[position].keepGATTState(&context)
     }
     all.removeAll()
-    strays.removeAll()
+    unknownLinks.removeAll()
     check.end()
     packetsInController = 0
   }
@@ -147,20 +147,20 @@ extension LinkTable {
     }
   }
 
-  // MARK: Stray and lost links
+  // MARK: Unknown and lost links
 
   /// Notes an event of the controller about a link that the host does not know. The host disconnects the link if it
-  /// is still unknown after `StrayLinks.grace`.
+  /// is still unknown after `UnknownLinks.grace`.
   mutating func unknownLink(_ handle: HCI.ConnectionHandle, _ context: inout HostContext, at now: Instant) {
     context.output.metrics.unknownLinks += 1
     if context.controller.isOn, handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue {
-      strays.heard(handle, at: now)
+      unknownLinks.heard(handle, at: now)
     }
   }
 
-  /// Disconnects the stray links that are due.
-  mutating func endStrayLinks(_ gap: inout GAP, _ context: inout HostContext, at now: Instant) {
-    while let handle = strays.takeDue(now) {
+  /// Disconnects the unknown links that are due.
+  mutating func endUnknownLinks(_ gap: inout GAP, _ context: inout HostContext, at now: Instant) {
+    while let handle = unknownLinks.takeDue(now) {
       guard context.controller.isOn, anyIndex(of: handle) == nil else { continue }
       context.output.tell(.trouble(.unknownLink(handle)))
       context.controller.append(

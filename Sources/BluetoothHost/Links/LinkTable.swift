@@ -5,7 +5,7 @@ struct LinkTable {
   /// The links in the order of their creation.
   var all: [HostLink] = []
   /// The links that the controller has and the host does not know.
-  var strays = StrayLinks()
+  var unknownLinks = UnknownLinks()
   /// The liveness check of links without traffic.
   var check = LinkCheck()
   /// The number of ACL packets in the controller.
@@ -23,7 +23,7 @@ struct LinkTable {
   /// Read-only; `mutating` avoids copying the links.
   var deadline: Instant? {
     mutating get {
-      var result = earliest(strays.deadline, check.deadline)
+      var result = earliest(unknownLinks.deadline, check.deadline)
       for position in all.indices { result = earliest(result, all[position].deadline) }
       return result
     }
@@ -132,7 +132,7 @@ struct LinkTable {
   mutating func timeReached(_ now: Instant, _ gap: inout GAP, _ context: inout HostContext) {
     for position in all.indices where !all[position].isHidden { all[position].timeReached(&context, at: now) }
     endOverdueLinks(&gap, &context, at: now)
-    endStrayLinks(&gap, &context, at: now)
+    endUnknownLinks(&gap, &context, at: now)
     checkLinks(&context, at: now)
   }
 }

@@ -44,7 +44,7 @@ struct ResolvingListTests {
   }
 
   @Test("An address that could not be resolved is tried again after a change of the list")
-  mutating func strangers() throws {
+  mutating func unresolved() throws {
     var list = list()
     let address = try privateAddress(99)
     list.learn(address)

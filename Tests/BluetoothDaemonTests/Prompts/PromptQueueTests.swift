@@ -67,7 +67,7 @@ struct PromptQueueTests {
   private let recorder = PromptRecorder()
   private let wakes = NIOLockedValueBox(0)
 
-  private func desk() -> PromptQueue {
+  private func queue() -> PromptQueue {
     let wakes = wakes
     return PromptQueue(prompts: recorder) { wakes.withLockedValue { $0 += 1 } }
   }
@@ -77,82 +77,82 @@ struct PromptQueueTests {
   @Test("An answer from within the question is available at once, without a wakeup")
   func atOnce() {
     recorder.answerAtOnce([.yes])
-    var desk = desk()
-    let id = desk.ask(.strap(.allow), at: .zero)
-    #expect(desk.deadline == .zero)
-    #expect(desk.takeAnswer(at: .zero) == .init(id: id, answer: .yes))
-    #expect(desk.takeAnswer(at: .zero) == nil)
-    #expect(desk.deadline == nil)
+    var queue = queue()
+    let id = queue.ask(.strap(.allow), at: .zero)
+    #expect(queue.deadline == .zero)
+    #expect(queue.takeAnswer(at: .zero) == .init(id: id, answer: .yes))
+    #expect(queue.takeAnswer(at: .zero) == nil)
+    #expect(queue.deadline == nil)
     #expect(wakes.withLockedValue { $0 } == 0)
   }
 
   @Test("Later answers wake the adapter once for all that it collects")
   func later() {
-    var desk = desk()
-    let first = desk.ask(.strap(.allow), at: .zero)
-    let second = desk.ask(.useBluetooth(app: "app"), at: .zero)
+    var queue = queue()
+    let first = queue.ask(.strap(.allow), at: .zero)
+    let second = queue.ask(.useBluetooth(app: "app"), at: .zero)
     recorder.replies[1](.no)
     recorder.replies[0](.yes)
     #expect(wakes.withLockedValue { $0 } == 1)
-    #expect(desk.takeAnswer(at: .zero) == nil)
-    desk.collect(at: Self.at(1))
-    #expect(desk.takeAnswer(at: Self.at(1)) == .init(id: second, answer: .no))
-    #expect(desk.takeAnswer(at: Self.at(1)) == .init(id: first, answer: .yes))
-    #expect(desk.takeAnswer(at: Self.at(1)) == nil)
+    #expect(queue.takeAnswer(at: .zero) == nil)
+    queue.collect(at: Self.at(1))
+    #expect(queue.takeAnswer(at: Self.at(1)) == .init(id: second, answer: .no))
+    #expect(queue.takeAnswer(at: Self.at(1)) == .init(id: first, answer: .yes))
+    #expect(queue.takeAnswer(at: Self.at(1)) == nil)
   }
 
   @Test("A delayed answer arrives that much later in the adapter's time, and simultaneous ones stay in order")
   func delay() {
     recorder.answerAtOnce([.keypress(.passkeyEntryStarted), .passkey(7)], after: .milliseconds(20))
-    var desk = desk()
-    let slow = desk.ask(.strap(.enterPasskey), at: Self.at(5))
+    var queue = queue()
+    let slow = queue.ask(.strap(.enterPasskey), at: Self.at(5))
     recorder.answerAtOnce([.yes], after: .milliseconds(10))
-    let fast = desk.ask(.turnOn, at: Self.at(5))
-    #expect(desk.deadline == Self.at(15))
-    #expect(desk.takeAnswer(at: Self.at(14)) == nil)
-    #expect(desk.takeAnswer(at: Self.at(15)) == .init(id: fast, answer: .yes))
-    #expect(desk.deadline == Self.at(25))
-    #expect(desk.takeAnswer(at: Self.at(25)) == .init(id: slow, answer: .keypress(.passkeyEntryStarted)))
-    #expect(desk.takeAnswer(at: Self.at(25)) == .init(id: slow, answer: .passkey(7)))
+    let fast = queue.ask(.turnOn, at: Self.at(5))
+    #expect(queue.deadline == Self.at(15))
+    #expect(queue.takeAnswer(at: Self.at(14)) == nil)
+    #expect(queue.takeAnswer(at: Self.at(15)) == .init(id: fast, answer: .yes))
+    #expect(queue.deadline == Self.at(25))
+    #expect(queue.takeAnswer(at: Self.at(25)) == .init(id: slow, answer: .keypress(.passkeyEntryStarted)))
+    #expect(queue.takeAnswer(at: Self.at(25)) == .init(id: slow, answer: .passkey(7)))
   }
 
   @Test("A withdrawn question gets no answer, whether the answer is pending or late")
   func withdrawn() {
-    var desk = desk()
+    var queue = queue()
     recorder.answerAtOnce([.yes], after: .milliseconds(10))
-    let first = desk.ask(.strap(.allow), at: .zero)
+    let first = queue.ask(.strap(.allow), at: .zero)
     recorder.answerAtOnce([])
-    let second = desk.ask(.strap(.compare(1)), at: .zero)
-    desk.withdraw(first)
-    desk.withdraw(second)
-    desk.withdraw(second)
+    let second = queue.ask(.strap(.compare(1)), at: .zero)
+    queue.withdraw(first)
+    queue.withdraw(second)
+    queue.withdraw(second)
     recorder.replies[1](.yes)
-    desk.collect(at: .zero)
-    #expect(desk.takeAnswer(at: Self.at(100)) == nil)
-    #expect(desk.deadline == nil)
+    queue.collect(at: .zero)
+    #expect(queue.takeAnswer(at: Self.at(100)) == nil)
+    #expect(queue.deadline == nil)
     #expect(recorder.withdrawn == [first, second])
   }
 
   @Test("When all questions are void, each is withdrawn once, in order")
   func withdrawnAll() {
-    var desk = desk()
+    var queue = queue()
     let questions: [Prompt.Question] = [.turnOn, .strap(.allow), .useBluetooth(app: "app")]
-    let ids = questions.map { desk.ask($0, at: .zero) }
-    desk.withdraw(ids[1])
-    desk.withdrawAll()
-    desk.withdrawAll()
+    let ids = questions.map { queue.ask($0, at: .zero) }
+    queue.withdraw(ids[1])
+    queue.withdrawAll()
+    queue.withdrawAll()
     #expect(recorder.withdrawn == [ids[1], ids[0], ids[2]])
   }
 
   @Test("The first answer that ends a question is the last one, and keypresses do not end it")
   func onlyOneAnswer() {
     recorder.answerAtOnce([.keypress(.passkeyDigitEntered), .passkey(123_456), .passkey(1), .no])
-    var desk = desk()
-    let id = desk.ask(.strap(.enterPasskey), at: .zero)
-    #expect(desk.takeAnswer(at: .zero)?.answer == .keypress(.passkeyDigitEntered))
-    #expect(desk.takeAnswer(at: .zero) == .init(id: id, answer: .passkey(123_456)))
-    #expect(desk.takeAnswer(at: .zero) == nil)
-    desk.withdraw(id)
+    var queue = queue()
+    let id = queue.ask(.strap(.enterPasskey), at: .zero)
+    #expect(queue.takeAnswer(at: .zero)?.answer == .keypress(.passkeyDigitEntered))
+    #expect(queue.takeAnswer(at: .zero) == .init(id: id, answer: .passkey(123_456)))
+    #expect(queue.takeAnswer(at: .zero) == nil)
+    queue.withdraw(id)
     #expect(recorder.withdrawn.isEmpty)
   }
 
@@ -165,19 +165,19 @@ struct PromptQueueTests {
     ] as [(Prompt.Question, PairingAnswer)])
   func unfit(question: Prompt.Question, answer: PairingAnswer) {
     recorder.answerAtOnce([answer, .no])
-    var desk = desk()
-    _ = desk.ask(question, at: .zero)
-    #expect(desk.takeAnswer(at: .zero)?.answer == .no)
-    #expect(desk.takeAnswer(at: .zero) == nil)
+    var queue = queue()
+    _ = queue.ask(question, at: .zero)
+    #expect(queue.takeAnswer(at: .zero)?.answer == .no)
+    #expect(queue.takeAnswer(at: .zero) == nil)
   }
 
   @Test("The peer's keypresses go to the question that shows the digits, as long as it is open")
   func keypresses() {
-    var desk = desk()
-    let id = desk.ask(.strap(.show(passkey: 1)), at: .zero)
-    desk.keypress(.passkeyDigitEntered, for: id)
-    desk.withdraw(id)
-    desk.keypress(.passkeyDigitErased, for: id)
+    var queue = queue()
+    let id = queue.ask(.strap(.show(passkey: 1)), at: .zero)
+    queue.keypress(.passkeyDigitEntered, for: id)
+    queue.withdraw(id)
+    queue.keypress(.passkeyDigitErased, for: id)
     #expect(recorder.keypresses == [.passkeyDigitEntered])
   }
 }
@@ -191,10 +191,10 @@ struct AutomaticPromptsTests {
 
   /// Returns the answer to each question.
   private static func answers(_ policy: AutomaticPrompts.Policy) -> [PairingAnswer?] {
-    var desk = PromptQueue(prompts: AutomaticPrompts(policy)) {}
+    var queue = PromptQueue(prompts: AutomaticPrompts(policy)) {}
     return questions.map { question in
-      _ = desk.ask(question, at: .zero)
-      return desk.takeAnswer(at: .zero)?.answer
+      _ = queue.ask(question, at: .zero)
+      return queue.takeAnswer(at: .zero)?.answer
     }
   }
 
@@ -234,8 +234,8 @@ struct AutomaticPromptsTests {
   func notes() {
     let lines = NIOLockedValueBox<[String]>([])
     let prompts = AutomaticPrompts { line in lines.withLockedValue { $0.append(line) } }
-    var desk = PromptQueue(prompts: prompts) {}
-    _ = desk.ask(.strap(.compare(123_456)), at: .zero)
+    var queue = PromptQueue(prompts: prompts) {}
+    _ = queue.ask(.strap(.compare(123_456)), at: .zero)
     #expect(
       lines.withLockedValue { $0 }
         == ["refused automatically: pairing with \u{201C}strap\u{201D} by numeric comparison"])

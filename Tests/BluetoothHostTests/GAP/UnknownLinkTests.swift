@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// Links whose LE Connection Complete or Disconnection Complete does not arrive.
-@Suite("Links that the controller did not report") struct StrayLinkTests {
-  private static let stray = HCI.ConnectionHandle(rawValue: 0x77)
+@Suite("Links that the controller did not report") struct UnknownLinkTests {
+  private static let unknown = HCI.ConnectionHandle(rawValue: 0x77)
 
   private func advertising() -> HostHarness {
     var bench = HostHarness()
@@ -27,15 +27,15 @@ import Testing
   @Test("A link that is still unknown 1 s after its first data is disconnected, and advertising resumes")
   func ended() {
     var bench = advertising()
-    bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.stray)
+    bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.unknown)
     #expect(bench.commands.isEmpty && bench.data.isEmpty)
     bench.pass(.milliseconds(999))
     #expect(bench.commands.isEmpty)
     bench.pass(.milliseconds(1))
-    #expect(ended(bench) == [Self.stray])
+    #expect(ended(bench) == [Self.unknown])
     #expect(enables(bench) == [false, true])
-    #expect(bench.troubles == [.unknownLink(Self.stray)])
-    bench.receive(.disconnectionComplete(.success, Self.stray, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.troubles == [.unknownLink(Self.unknown)])
+    bench.receive(.disconnectionComplete(.success, Self.unknown, reason: .connectionTerminatedByLocalHost))
     #expect(bench.links.isEmpty && bench.disconnections.isEmpty)
   }
 
@@ -84,8 +84,8 @@ import Testing
   @Test("Data that overtakes LE Connection Complete disconnects no link")
   func overtaken() {
     var bench = advertising()
-    bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.stray)
-    bench.link(.peripheral, handle: Self.stray.rawValue)
+    bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.unknown)
+    bench.link(.peripheral, handle: Self.unknown.rawValue)
     bench.pass(.seconds(2))
     #expect(ended(bench).isEmpty && bench.host.links.count == 1)
   }
@@ -96,7 +96,7 @@ import Testing
     bench.perform { host, now in host.connect(to: HostHarness.peer, at: now) }
     bench.forget()
     bench.answers[.leCreateConnectionCancel] = .complete(.status(.commandDisallowed))
-    bench.receive(.disconnectionComplete(.success, Self.stray, reason: .connectionTimeout))
+    bench.receive(.disconnectionComplete(.success, Self.unknown, reason: .connectionTimeout))
     #expect(enables(bench) == [false, true])
     #expect(bench.commands.map(\.opcode).contains(.leCreateConnectionCancel))
     #expect(bench.commands.last?.opcode == .leCreateConnection)

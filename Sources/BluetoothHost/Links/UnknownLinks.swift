@@ -4,7 +4,7 @@ import BluetoothWire
 ///
 /// The host can only disconnect such a link. From the start of the link, the host's view of advertising and
 /// initiating is wrong.
-struct StrayLinks {
+struct UnknownLinks {
   private struct Entry {
     let handle: HCI.ConnectionHandle
     let due: Instant
@@ -12,7 +12,7 @@ struct StrayLinks {
 
   /// The time for which a handle may be unknown: some transports deliver data before events that were sent earlier.
   static let grace = TimeSpan.seconds(1)
-  /// The maximum number of stray links. The host ignores more until some of them have ended.
+  /// The maximum number of unknown links. The host ignores more until some of them have ended.
   private static let maximumCount = 8
 
   private var entries: [Entry] = [] { didSet { deadline = entries.first?.due } }
