@@ -137,10 +137,10 @@ package struct FileBondStore: BondStore {
   /// be read again.
   private func text(of record: BondRecord) throws(BondStoreError) -> [UInt8] {
     var record = record
-    var text = Array(record.json.text.utf8)
+    var text = Array(record.jsonText.utf8)
     if text.count > Self.maximumSize {
       record.cache = nil
-      text = Array(record.json.text.utf8)
+      text = Array(record.jsonText.utf8)
     }
     guard text.count <= Self.maximumSize else { throw .tooLarge(octets: text.count, limit: Self.maximumSize) }
     return text
@@ -194,7 +194,7 @@ package struct FileBondStore: BondStore {
     if let problem = problems.first { throw .secrets(problem) }
     let new = make()
     try system { () throws(FileError) in
-      try replace(Self.secretsName, by: Array(new.json.text.utf8), in: folder)
+      try replace(Self.secretsName, by: Array(new.jsonText.utf8), in: folder)
     }
     return new
   }
@@ -216,7 +216,7 @@ package struct FileBondStore: BondStore {
     var apps = try permissions()
     apps.set(isAllowed, for: app)
     try system { () throws(FileError) in
-      try replace(Self.appsName, by: Array(apps.json.text.utf8), in: folder)
+      try replace(Self.appsName, by: Array(apps.jsonText.utf8), in: folder)
     }
   }
 

@@ -135,7 +135,7 @@ struct Bonds: ParsableCommand {
 
     func run() throws {
       let (_, record) = try options.find(device)
-      let text = format == .json ? record.json.text : record.bluezInfo
+      let text = format == .json ? record.jsonText : record.bluezInfo
       guard let output else { return try put(text) }
       // Create the file with mode 600, so that other users can never read it.
       let file = open(output, O_WRONLY | O_CREAT | O_EXCL, 0o600)

@@ -49,7 +49,7 @@ struct BondOrderTests {
   func strangeNumber(_ number: Int64) throws {
     var record = Bonds.simple()
     record.number = 1
-    let text = record.json.text.replacing(#""number": 1"#, with: #""number": \#(number)"#)
+    let text = record.jsonText.replacing(#""number" : 1"#, with: #""number" : \#(number)"#)
     let store = MemoryBondStore()
     try store.save(try BondRecord(jsonText: Array(text.utf8)))
     var keeper = BondManager(store)

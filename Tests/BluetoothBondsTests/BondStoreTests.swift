@@ -98,6 +98,19 @@ struct BondStoreTests {
     }
   }
 
+  @Test("The list of apps keeps the order of the decisions, and drops the oldest one at its limit")
+  func appOrder() throws {
+    var apps = AppPermissions()
+    for number in 0..<1_000 { apps.set(number.isMultiple(of: 2), for: "app \(7 * number % 1_000)") }
+    let stored = try AppPermissions(jsonText: Array(apps.jsonText.utf8))
+    #expect(stored == apps && stored.order == apps.order)
+    apps.set(true, for: "one more")
+    #expect(apps["app 0"] == nil && apps["app 7"] == false)
+    // Earlier versions have written no order, and a user can add an app to the list alone.
+    let text = #"{"format": 1, "apps": {"c": true, "b": true, "a": false, "d": true}, "order": ["d", "b", "e"]}"#
+    #expect(try AppPermissions(jsonText: Array(text.utf8)).order == ["a", "c", "d", "b"])
+  }
+
   @Test("A list of apps that is malformed, or that others can write, is an error and decides nothing")
   func brokenApps() throws {
     let folder = try TemporaryFolder()
@@ -193,7 +206,7 @@ struct BondStoreTests {
     #expect(folder.bondFiles == [Self.fileName, "adapter.json"])
     #expect(try folder.mode() == 0o700)
     for name in folder.bondFiles { #expect(try folder.mode(name) == 0o600) }
-    #expect(try folder.text(Self.fileName) == Bonds.simple().json.text)
+    #expect(try folder.text(Self.fileName) == Bonds.simple().jsonText)
   }
 
   @Test("The permissions of files and folders open to others are restricted, and exposed keys are reported")
@@ -230,7 +243,7 @@ struct BondStoreTests {
     try store.save(Bonds.simple())
     var record = Bonds.simple()
     record.name = String(repeating: "n", count: 1 << 20)
-    let size = record.json.text.utf8.count
+    let size = record.jsonText.utf8.count
     #expect(throws: BondStoreError.tooLarge(octets: size, limit: 1 << 20)) { try store.save(record) }
     #expect(throws: BondStoreError.tooLarge(octets: size, limit: 1 << 20)) { _ = try store.update(record) }
     #expect(try store.load().records == [Bonds.simple()])
@@ -303,8 +316,8 @@ struct BondStoreTests {
   func problems() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
-    let text = Bonds.simple().json.text
-    let later = text.replacing(#""format": 1"#, with: #""format": 9"#)
+    let text = Bonds.simple().jsonText
+    let later = text.replacing(#""format" : 1"#, with: #""format" : 9"#)
     try folder.write("", "00-00-00-00-00-01.public.json")
     try folder.write(String(text.dropLast(9)), "00-00-00-00-00-02.public.json")
     try folder.write(text, "00-00-00-00-00-03.public.json")
@@ -325,7 +338,7 @@ struct BondStoreTests {
       }
     }
     let expected = [
-      "00-00-00-00-00-01.public.json: octet 0: unexpected end", "00-00-00-00-00-02.public.json: octet ",
+      "00-00-00-00-00-01.public.json: the file is empty", "00-00-00-00-00-02.public.json: not valid JSON",
       "00-00-00-00-00-03.public.json: the device does not match", "00-00-00-00-00-04.public.json: laterFormat(9)",
       "00-00-00-00-00-05.public.json: the file is longer", "00-00-00-00-00-06.public.json: untrusted",
       "README: foreign",

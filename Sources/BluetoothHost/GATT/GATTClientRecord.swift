@@ -5,8 +5,8 @@ import BluetoothWire
 ///
 /// The host keeps the records of bonded clients in memory by identity address. The owner of the bonds may store a
 /// record and restore it in a later host.
-package struct GATTClientRecord: Hashable, Sendable, Codable {
-  package struct Subscription: Hashable, Sendable, Codable {
+package struct GATTClientRecord: Hashable, Sendable {
+  package struct Subscription: Hashable, Sendable {
     /// The handle of the characteristic's value.
     package var handle: AttributeHandle
     /// The value of the Client Characteristic Configuration.

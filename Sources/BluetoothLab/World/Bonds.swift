@@ -60,7 +60,7 @@ extension Device {
     let identifier = PeerIdentifier(identifier)
     guard let record = bondRecords.first(where: { $0.identifier == identifier }) else { return nil }
     switch format {
-    case .json: return record.json.text
+    case .json: return record.jsonText
     case .bluez(let address): return address == record.bluezFolder ? record.bluezInfo : nil
     }
   }

@@ -1,0 +1,24 @@
+import BluetoothDaemon
+
+/// The file with the user's decisions on apps.
+extension AppPermissions: BondFile {
+  /// `order` has the names of the apps from the oldest decision to the newest, because an object has no order.
+  private enum Key: CodingKey { case apps, order }
+
+  package init(from decoder: any Decoder) throws {
+    let json = try decoder.container(keyedBy: Key.self)
+    let apps = try json.decode([String: Bool].self, forKey: .apps)
+    let order = try json.decodeIfPresent([String].self, forKey: .order) ?? []
+    self.init()
+    // Files of earlier versions have no order. An app that is not in the order counts as old.
+    for app in Set(apps.keys).subtracting(order).sorted() + order {
+      if let isAllowed = apps[app] { set(isAllowed, for: app) }
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var json = encoder.container(keyedBy: Key.self)
+    try json.encode(Dictionary(uniqueKeysWithValues: order.map { ($0, self[$0]) }), forKey: .apps)
+    try json.encode(order, forKey: .order)
+  }
+}
