@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
     .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
+    .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
     .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
     .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
@@ -118,6 +119,11 @@ let package = Package(
         "BluetoothRadio", "BluetoothProfiles", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap,
         locks, logging,
       ] + nio,
+      swiftSettings: settings),
+    // Replaces functions of the C library and of libdispatch in the program that links it.
+    .target(name: "CAppTime"),
+    .target(
+      name: "BluetoothLabTime", dependencies: ["CAppTime", "BluetoothLab", "BluetoothRadio", "BluetoothWire", logging],
       swiftSettings: settings),
     // Floor 9
     .executableTarget(
@@ -258,6 +264,15 @@ let package = Package(
 )
 
 // Fuzz targets have no `main` of their own: they build with `--sanitize=fuzzer` only.
+// These tests change the time of their whole process, so they run alone: `.ci/run app_time`.
+if Context.environment["COREBLUETOOTH_APP_TIME"] == "1" {
+  package.targets.append(
+    .testTarget(
+      name: "BluetoothLabTimeTests",
+      dependencies: ["BluetoothLabTime", "BluetoothLab", "CoreBluetooth", locks], path: "Tests/BluetoothLabTimeTests",
+      swiftSettings: settings))
+}
+
 if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
   package.targets.append(
     .target(

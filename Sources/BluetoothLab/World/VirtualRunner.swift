@@ -17,6 +17,8 @@ final class VirtualRunner: @unchecked Sendable {
     var holds = 0
     /// The suspended tasks that wait for the last `release`.
     var continuations: [CheckedContinuation<Void, Never>] = []
+    /// The object that runs the app in the world's time; nil: the world only waits for callbacks.
+    var driver: (any AppDriver)?
   }
 
   init(_ engine: WorldEngine) { self.engine = engine }
@@ -30,6 +32,11 @@ final class VirtualRunner: @unchecked Sendable {
     enter()
     defer { finish() }
     let last = limit.instant(from: engine.now)
+    if let driver {
+      var end = End.limit
+      driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
+      return end
+    }
     engine.settle()
     while !ask(isDone) {
       waitWhileHeld()
@@ -44,6 +51,11 @@ final class VirtualRunner: @unchecked Sendable {
     enter()
     defer { finish() }
     let last = limit.instant(from: engine.now)
+    if let driver {
+      var end = End.limit
+      await driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
+      return end
+    }
     engine.settle()
     while !ask(isDone) {
       await untilReleased()
@@ -59,6 +71,29 @@ final class VirtualRunner: @unchecked Sendable {
     defer { if engine.requestQueue.clockReads != reads { engine.isWatched = true } }
     return isDone()
   }
+
+  /// Returns true if a run by a driver is over, and notes the reason.
+  private func isOver(_ limit: Limit, _ isDone: () -> Bool, _ driver: any AppDriver, _ end: inout End) -> Bool {
+    if ask(isDone) {
+      end = .condition
+    } else if case .idle = limit, engine.isIdle, drivenWorld.nextEvent == nil, driver.hasNoTimers {
+      end = .idle
+    } else {
+      return false
+    }
+    return true
+  }
+
+  // MARK: Driver
+
+  /// The object that runs the app in the world's time; nil: the world only waits for callbacks. Set it while the world
+  /// is not running.
+  var driver: (any AppDriver)? {
+    get { state.withLockedValue { $0.driver } }
+    set { state.withLockedValue { $0.driver = newValue } }
+  }
+
+  private var drivenWorld: DrivenWorld { DrivenWorld(engine) { self.isHeld } }
 
   /// The limit of a run.
   enum Limit {
@@ -108,8 +143,8 @@ final class VirtualRunner: @unchecked Sendable {
       defer { leave() }
       return body(engine)
     }
-    // The thread that runs the world is blocked in a callback or waits for a release.
-    guard engine.isInCallback || isHeld else {
+    // The thread that runs the world is blocked in a callback, waits for a release, or runs the app's code for a driver.
+    guard engine.isInCallback || isHeld || driver != nil else {
       fatalError("a world was accessed while it was running, outside its callbacks")
     }
     return body(engine)

@@ -78,6 +78,13 @@ public final class World: Sendable {
     if let capture { startCapture(capture) }
   }
 
+  /// The object that runs the app in the world's time; nil: none. Set it while the world is not running. It has no
+  /// effect in real time.
+  package var appDriver: (any AppDriver)? {
+    get { if case .virtual(let runner) = runner { runner.driver } else { nil } }
+    set { if case .virtual(let runner) = runner { runner.driver = newValue } }
+  }
+
   /// The runner of the world in real time; nil in virtual time.
   package var realTimeRunner: RealTimeRunner? {
     if case .real(let runner) = runner { runner } else { nil }

@@ -129,8 +129,14 @@ package final class WorldEngine {
     if body(device, now) { processOutput(of: radio.index, device) }
   }
 
+  /// The number of callbacks that have been delivered.
+  @exclusivity(unchecked) package private(set) var deliveryCount = 0
+
   /// True if callbacks are pending, which the next `settle` delivers.
-  var hasDeliveries: Bool { !delivering.isEmpty }
+  package var hasDeliveries: Bool { !delivering.isEmpty }
+
+  /// True if requests are pending, which the next `settle` processes.
+  package var hasRequests: Bool { requestQueue.isPending }
 
   // MARK: Time
 
@@ -214,6 +220,7 @@ package final class WorldEngine {
   // MARK: Consequences of events
 
   private func deliver(for index: Int) {
+    deliveryCount &+= 1
     isInCallback = true
     devices[index].deliverNext()
     isInCallback = false

@@ -80,6 +80,9 @@ package final class WorldRequestQueue: Sendable {
     wake?()
   }
 
+  /// True if requests are pending.
+  var isPending: Bool { hasRequests.load(ordering: .acquiring) }
+
   /// Swaps the pending requests with `emptied`, whose memory the next requests reuse.
   func take(into emptied: inout [Request]) {
     guard hasRequests.load(ordering: .acquiring) else { return }

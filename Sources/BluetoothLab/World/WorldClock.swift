@@ -1,0 +1,85 @@
+import BluetoothRadio
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// The clock of a world, for `Task.sleep(for:clock:)` and for timeouts that follow the world's time.
+///
+/// In virtual time, a sleep ends when `run` reaches its end. The world waits for the work that follows the sleep if the
+/// product `BluetoothLabTime` drives the app; otherwise the task continues while the world goes on.
+public struct WorldClock: Clock, Sendable {
+  /// A point in a world's time.
+  public struct Instant: InstantProtocol, Sendable {
+    /// The radio time since the world began.
+    public var sinceStart: Duration
+
+    /// Creates the instant that is `sinceStart` after the beginning of the world.
+    public init(sinceStart: Duration) { self.sinceStart = sinceStart }
+
+    public func advanced(by duration: Duration) -> Instant { Instant(sinceStart: sinceStart + duration) }
+    public func duration(to other: Instant) -> Duration { other.sinceStart - sinceStart }
+    public static func < (one: Instant, other: Instant) -> Bool { one.sinceStart < other.sinceStart }
+  }
+
+  let world: World
+
+  /// The world's time.
+  public var now: Instant { Instant(sinceStart: world.now) }
+
+  /// One nanosecond, the unit in which worlds count time.
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// Suspends the task until the world has reached `deadline`, or returns at the world's present time if it has passed.
+  ///
+  /// - Parameter tolerance: ignored; the sleep ends exactly at `deadline`.
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    let sleep = Sleep()
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        guard sleep.begin(continuation) else { return }
+        let instant = BluetoothWire.Instant.zero + TimeSpan(deadline.sinceStart)
+        world.requestQueue.perform { engine in
+          engine.schedule(at: instant) { _ in sleep.end(with: .success(())) }
+        }
+      }
+    } onCancel: {
+      sleep.end(with: .failure(CancellationError()))
+    }
+  }
+}
+
+/// A sleep that ends once: at its time, or when its task is cancelled.
+private final class Sleep: Sendable {
+  private enum State {
+    case notBegun
+    case sleeping(CheckedContinuation<Void, any Error>)
+    case ended(Result<Void, any Error>)
+  }
+
+  private let state = NIOLockedValueBox(State.notBegun)
+
+  /// Stores the continuation. Returns false if the sleep has ended already; the continuation is resumed then.
+  func begin(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
+    let result: Result<Void, any Error>? = state.withLockedValue { state in
+      if case .ended(let result) = state { return result }
+      state = .sleeping(continuation)
+      return nil
+    }
+    if let result { continuation.resume(with: result) }
+    return result == nil
+  }
+
+  func end(with result: Result<Void, any Error>) {
+    let continuation: CheckedContinuation<Void, any Error>? = state.withLockedValue { state in
+      defer { state = .ended(result) }
+      if case .sleeping(let continuation) = state { return continuation }
+      return nil
+    }
+    continuation?.resume(with: result)
+  }
+}
+
+extension World {
+  /// The world's clock.
+  public var clock: WorldClock { WorldClock(world: self) }
+}

@@ -1,0 +1,144 @@
+import CAppTime
+
+/// A hand-over signal between two threads, in real time.
+final class Baton: @unchecked Sendable {
+  private let baton = app_time_baton_create()!
+
+  deinit {
+    app_time_baton_free(baton)
+  }
+
+  func signal() {
+    app_time_baton_signal(baton)
+  }
+
+  /// Waits for a signal.
+  ///
+  /// - Parameter nanoseconds: The limit; nil waits without a limit.
+  /// - Returns: False if the limit passed without a signal.
+  @discardableResult
+  func wait(nanoseconds: Int64? = nil) -> Bool {
+    app_time_baton_wait(baton, nanoseconds ?? -1)
+  }
+}
+
+/// A thread that takes part in virtual time. One participant at a time holds the token and runs.
+///
+/// The token passes through `grant` and back through `giveBack`. All fields are written by the holder of the token, or
+/// by the thread that passes the token, before the baton is signalled.
+final class Participant: @unchecked Sendable {
+  let baton = Baton()
+  /// The participant that waits for the token.
+  var giver: Participant?
+  /// True while the participant holds the token.
+  var holdsToken = false
+  /// True if the thread runs work of the main queue.
+  var isMain = false
+  /// True if another thread kept the token when the wait for it ended with an error.
+  var isTokenMissing = false
+  /// Work of the main queue that the waiting thread must run.
+  var delegatedBatch: Scheduler.MainBatch?
+  /// The queue that the thread serves.
+  var queue: Handle?
+  /// The kind of call that blocks the thread, for error messages.
+  var reason = "a wait"
+  /// The activation in which a thread of the test took part; nil for threads of the scheduler.
+  var activation: Int?
+
+  init(isMain: Bool = false) {
+    self.isMain = isMain
+  }
+
+  /// The participant of the calling thread.
+  static var current: Participant? {
+    get {
+      app_time_thread_context().map { Unmanaged<Participant>.fromOpaque($0).takeUnretainedValue() }
+    }
+    set {
+      let old = app_time_thread_context()
+      app_time_set_thread_context(newValue.map { Unmanaged.passRetained($0).toOpaque() })
+      if let old { Unmanaged<Participant>.fromOpaque(old).release() }
+    }
+  }
+
+  /// Passes the token to the participant, which signals `giver` when it parks or ends.
+  func grant(from giver: Participant) {
+    self.giver = giver
+    holdsToken = true
+    baton.signal()
+  }
+
+  /// Returns the token to the participant that waits for it.
+  func giveBack() {
+    holdsToken = false
+    guard let giver else { return }
+    self.giver = nil
+    giver.baton.signal()
+  }
+
+  /// Returns the token and waits until another participant passes it on.
+  ///
+  /// - Returns: False if virtual time ended during the wait; the thread then runs without the token.
+  func park(reason: String) -> Bool {
+    self.reason = reason
+    giveBack()
+    baton.wait()
+    return holdsToken
+  }
+
+  /// Ends the wait of a parked participant without the token.
+  func release() {
+    baton.signal()
+  }
+}
+
+/// A thread that waits for a semaphore, a group or a virtual instant.
+final class Waiter: @unchecked Sendable {
+  enum Result { case satisfied, expired, released }
+
+  /// The semaphore or the group; nil for a sleep.
+  let object: Handle?
+  let isGroup: Bool
+  let deadline: Int64
+  let participant: Participant
+  /// The outcome. Guarded by the scheduler's lock.
+  var result: Result?
+
+  init(object: Handle?, isGroup: Bool, deadline: Int64, participant: Participant) {
+    self.object = object
+    self.isGroup = isGroup
+    self.deadline = deadline
+    self.participant = participant
+  }
+}
+
+/// A dispatch timer source that follows virtual time. All fields are guarded by the scheduler's lock.
+final class TimerSource: @unchecked Sendable {
+  let source: Handle
+  var queue: Handle
+  var eventHandler: Handle?
+  var cancelHandler: Handle?
+  var isInactive = true
+  var isCancelled = false
+  var suspensions = 0
+  /// Counts the calls that arm or disarm the source, so that older timers have no effect.
+  var arming = 0
+  var deadline = Int64.max
+  var interval = UInt64.max
+  /// True if the timer expired while the source was suspended.
+  var isExpired = false
+
+  var isSuspended: Bool { isInactive || suspensions > 0 }
+
+  init(source: Handle, queue: Handle) {
+    self.source = source
+    self.queue = queue
+    app_time_retain(queue.pointer)
+  }
+
+  deinit {
+    app_time_release(queue.pointer)
+    if let eventHandler { app_time_release_block(eventHandler.pointer) }
+    if let cancelHandler { app_time_release_block(cancelHandler.pointer) }
+  }
+}

@@ -1,0 +1,298 @@
+import CAppTime
+import Synchronization
+
+extension Scheduler {
+  // MARK: Driving
+
+  /// Calls a function with the calling thread as the driver. A unit of work that drives leaves the outer driver in
+  /// place.
+  private func drive(_ body: (Participant) throws(AppTimeError) -> Void) throws(AppTimeError) {
+    guard let activation: Int = state.withLock({ $0.isActive ? $0.activation : nil }) else { throw .notActive }
+    let me = adopt(activation: activation)
+    enum Role { case outermost, nested, refused }
+    let role: Role = state.withLock { state in
+      if state.driver === me || (me.activation == nil && state.driver != nil) { return .nested }
+      guard state.driver == nil else { return .refused }
+      state.driver = me
+      state.unitsAtInstant = 0
+      return .outermost
+    }
+    switch role {
+    case .refused: throw .busy
+    case .nested: return try body(me)
+    case .outermost: break
+    }
+    defer { leave(me) }
+    // After an error, the thread that kept the token must return it first.
+    if me.isTokenMissing { try awaitToken(me, isWatched: true) }
+    return try body(me)
+  }
+
+  private func leave(_ me: Participant) {
+    state.withLock { state in
+      state.driver = nil
+      if !state.isAtRest || !state.requests.isEmpty { wakeServer(&state) }
+    }
+  }
+
+  /// Returns the participant of the calling thread. A thread of the test becomes a participant.
+  @discardableResult
+  func adopt(activation: Int) -> Participant {
+    if let current = Participant.current, current.holdsToken,
+      current.activation == nil || current.activation == activation
+    {
+      return current
+    }
+    let me = Participant(isMain: app_time_is_on_main_queue())
+    me.activation = activation
+    me.holdsToken = true
+    Participant.current = me
+    return me
+  }
+
+  /// Runs the app's work until it is at rest.
+  private func settle(_ me: Participant) throws(AppTimeError) {
+    while true {
+      try runPool(me)
+      if state.withLock({ !$0.main.isEmpty && !$0.isMainBlocked }) {
+        try onMain(me) { self.runMainWork() }
+      } else if me.isMain, app_time_is_main_thread(), !app_time_main_thread_has_exited(), me.giver == nil {
+        // Work can reach the real main queue from outside, for example from a dispatch source.
+        _ = app_time_drain_main_queue()
+      }
+      let limit: (items: Int, held: [String])? = state.withLock { state in
+        guard state.unitsAtInstant > state.limits.unitsPerInstant else { return nil }
+        // The next call may go on.
+        state.unitsAtInstant = 0
+        return (state.limits.unitsPerInstant, state.held)
+      }
+      if let limit { throw .neverRests(items: limit.items, held: limit.held) }
+      let isAtRest = state.withLock { state in
+        guard state.isAtRest else { return false }
+        state.counters.settles += 1
+        return true
+      }
+      if isAtRest { return }
+    }
+  }
+
+  /// Alternates between rest and the earliest timer or event, up to and including an instant.
+  ///
+  /// - Parameter condition: Ends the run early if it returns true at rest.
+  private func run(
+    _ me: Participant, until target: Int64, source: (any EventSource)?, unless condition: () -> Bool = { false }
+  ) throws(AppTimeError) {
+    while true {
+      try settle(me)
+      if condition() { return }
+      let timer = nextTimer
+      let event = state.withLock { $0.isStepping } ? nil : source?.nextEvent
+      guard let instant = [timer, event].compactMap({ $0 }).min(), instant <= target else {
+        guard target != .max, app_time_now() < target else { return }
+        setNow(target)
+        source?.timePassed(to: target)
+        continue
+      }
+      setNow(instant)
+      if let source, let event, event <= timer ?? .max {
+        try step(source, me)
+      } else {
+        source?.timePassed(to: instant)
+        fireTimer()
+      }
+    }
+  }
+
+  private func step(_ source: any EventSource, _ me: Participant) throws(AppTimeError) {
+    state.withLock { state in
+      state.isStepping = true
+      state.progress += 1
+    }
+    defer { state.withLock { $0.isStepping = false } }
+    if source.needsMainQueue {
+      try onMain(me) { source.step() }
+    } else {
+      source.step()
+    }
+  }
+
+  func settle() throws(AppTimeError) {
+    try drive { me throws(AppTimeError) in try settle(me) }
+  }
+
+  /// - Parameter condition: Ends the run early if it returns true at rest.
+  func run(
+    until target: Int64, source: (any EventSource)?, unless condition: () -> Bool = { false }
+  ) throws(AppTimeError) {
+    guard app_time_is_active() else { throw .notActive }
+    let now = app_time_now()
+    guard target >= now else { throw .timeRunsForward(now: now, target: target) }
+    try drive { me throws(AppTimeError) in
+      let outer = state.withLock { state in
+        defer { state.source = source }
+        return state.source
+      }
+      defer { state.withLock { $0.source = outer } }
+      try run(me, until: target, source: source, unless: condition)
+    }
+  }
+
+  /// Drives the app while the calling thread, which has no other thread to pass the token to, is blocked.
+  ///
+  /// - Parameter condition: Ends the wait if it returns true. Not called again after that.
+  /// - Returns: True if the condition became true.
+  func runWhileBlocked(_ me: Participant, until target: Int64, unless condition: () -> Bool) -> Bool {
+    let (wasBlocked, source, isStepping) = state.withLock { state in
+      defer { if me.isMain { state.isMainBlocked = true } }
+      return (state.isMainBlocked, state.source, state.isStepping)
+    }
+    defer { state.withLock { $0.isMainBlocked = wasBlocked } }
+    var isSatisfied = false
+    // A source cannot execute an event inside another event.
+    try? run(me, until: target, source: isStepping ? nil : source) {
+      isSatisfied = condition()
+      return isSatisfied
+    }
+    return isSatisfied
+  }
+
+  // MARK: Time
+
+  var nextTimer: Int64? {
+    state.withLock { state in
+      while let first = state.timers.first, Self.isStale(first.action, state) { _ = state.timers.removeFirst() }
+      return state.timers.first?.deadline
+    }
+  }
+
+  private static func isStale(_ action: TimerAction, _ state: State) -> Bool {
+    switch action {
+    case .push: false
+    case .source(let source, let arming): source.arming != arming || source.isCancelled
+    case .descriptor(let descriptor, let arming): state.descriptors[descriptor]?.arming != arming
+    case .expire(let waiter): waiter.result != nil
+    }
+  }
+
+  /// Moves virtual time forward. An event that is late because the main thread was blocked does not move it back.
+  func setNow(_ instant: Int64) {
+    state.withLock { state in
+      guard instant > app_time_now() else { return }
+      app_time_set_now(instant)
+      state.unitsAtInstant = 0
+    }
+  }
+
+  /// Fires the earliest timer. Returns false if there is none.
+  @discardableResult
+  func fireTimer() -> Bool {
+    guard let deadline = nextTimer else { return false }
+    setNow(deadline)
+    state.withLock { state in
+      guard let action = state.timers.removeFirst()?.action else { return }
+      state.counters.timers += 1
+      // A timer counts as a unit of work, so that a timer without a delay cannot run forever.
+      state.unitsAtInstant += 1
+      switch action {
+      case .push(let work, let isMain):
+        add(work, isMain: isMain, to: &state)
+      case .source(let source, _):
+        expire(source, &state)
+      case .descriptor(let descriptor, _):
+        state.descriptors[descriptor]?.deadline = .max
+        add(.runLoopTimer(descriptor), isMain: true, to: &state)
+      case .expire(let waiter):
+        finish(waiter, .expired, &state)
+      }
+    }
+    return true
+  }
+
+  // MARK: Asynchronous callers
+
+  /// Passes a request to the server and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - target: The instant to run to, or nil to settle only.
+  ///   - condition: Ends the run early if it returns true at rest. The server calls it while the caller waits.
+  func request(
+    until target: Int64?, source: (any EventSource)?, unless condition: (@Sendable () -> Bool)? = nil,
+    isolation: isolated (any Actor)?
+  ) async throws(AppTimeError) {
+    startServer()
+    let error: AppTimeError? = await withUnsafeContinuation(isolation: isolation) { continuation in
+      let isActive = state.withLock { state in
+        guard state.isActive else { return false }
+        state.isServed = true
+        state.requests.append(Request(target: target, source: source, condition: condition, continuation: continuation))
+        wakeServer(&state)
+        return true
+      }
+      if !isActive { continuation.resume(returning: .notActive) }
+    }
+    // If the server answers before the task has suspended, the task goes on outside the server's control. It must become
+    // a unit of work before it calls the app. A task with an executor of its own never becomes one.
+    var attempts = 1_000
+    while error == nil, !ownsThread, app_time_is_active(), attempts > 0 {
+      await Task.yield()
+      attempts -= 1
+    }
+    if let error { throw error }
+  }
+
+  func startServer() {
+    _ = Self.serverThread
+  }
+
+  private static let serverThread: Void = app_time_start_thread({ _ in Scheduler.shared.serve() }, nil)
+
+  /// Executes requests, and runs the app's work between them with time stopped.
+  private func serve() {
+    var server = Participant()
+    server.holdsToken = true
+    Participant.current = server
+    while true {
+      serverWakeUp.wait()
+      let isDriver = state.withLock { state in
+        guard state.isActive, state.isServed, state.driver == nil else { return false }
+        state.driver = server
+        state.unitsAtInstant = 0
+        return true
+      }
+      guard isDriver else { continue }
+      while let failure = serveRequests(server) {
+        guard case .stalled = failure else { continue }
+        // The thread that does not make progress keeps the token of the old participant. The test body goes on.
+        server = Participant()
+        server.holdsToken = true
+        Participant.current = server
+        state.withLock { $0.driver = server }
+      }
+      leave(server)
+    }
+  }
+
+  /// Executes requests until none is left.
+  ///
+  /// - Returns: The error that ended the last request, or nil if the app is at rest without a request.
+  private func serveRequests(_ server: Participant) -> AppTimeError? {
+    while true {
+      var failure: AppTimeError?
+      do throws(AppTimeError) {
+        try settle(server)
+      } catch {
+        failure = error
+      }
+      guard let request = state.withLock({ $0.requests.popFirst() }) else { return failure }
+      if failure == nil, let target = request.target {
+        do throws(AppTimeError) {
+          try run(until: target, source: request.source, unless: { request.condition?() ?? false })
+        } catch {
+          failure = error
+        }
+      }
+      request.continuation.resume(returning: failure)
+      if let failure { return failure }
+    }
+  }
+}

@@ -1,0 +1,395 @@
+import CAppTime
+import Foundation
+import Synchronization
+
+/// Holds the app's work and runs it one unit at a time.
+///
+/// The scheduler has two queues: the main queue's work, and all other work (Swift jobs and the blocks of other queues).
+/// A driver empties both until the app is at rest. The driver is the thread that called `settle`, or the server thread
+/// for asynchronous callers. Swift jobs run on worker threads, blocks on their real queues, and the main queue's work
+/// on the real main queue, so that isolation checks behave as in production.
+final class Scheduler: Sendable {
+  static let shared = Scheduler()
+
+  struct State {
+    var isActive = false
+    /// Counts activations.
+    var activation = 0
+    var limits = AppTimeLimits()
+    var counters = AppTimeCounters()
+
+    var pool = Fifo<Work>()
+    var main = Fifo<Work>()
+    var timers = TimerHeap()
+
+    /// The outermost participant that runs the app's work.
+    var driver: Participant?
+    /// The event source of the innermost `run`, and true while the source executes an event.
+    var source: (any EventSource)?
+    var isStepping = false
+    /// The participants that block the main thread while they wait for the token, innermost last.
+    var waitingMain: [Participant] = []
+    /// True while the work of the main queue blocks its thread.
+    var isMainBlocked = false
+    var idleWorkers: [Participant] = []
+    var idleBlockThreads: [Participant] = []
+    /// The units of work that have started and not ended, for error messages.
+    var running: [(id: Int, work: String, isStarted: Bool)] = []
+    var nextID = 0
+    /// Changes whenever work starts, ends or is added.
+    var progress = 0
+    var unitsAtInstant = 0
+
+    /// True once an asynchronous call has started the server.
+    var isServed = false
+    var requests = Fifo<Request>()
+
+    var timerSources: [Handle: TimerSource] = [:]
+    var descriptors: [Int32: (arming: Int, deadline: Int64)] = [:]
+    var suspensions: [Handle: (count: Int, calls: [QueueCall])] = [:]
+    var groupNotifications: [Handle: [QueueCall]] = [:]
+    var waiters: [Waiter] = []
+    var observedBlocks: [Handle: Int] = [:]
+
+    var isAtRest: Bool { pool.isEmpty && (main.isEmpty || isMainBlocked) }
+
+    /// The work that has not ended, for error messages.
+    var held: [String] {
+      running.map { "\($0.isStarted ? "running" : "not started by libdispatch"): \($0.work)" }
+        + waiters.map { "waiting: a thread in \($0.participant.reason)" }
+        + (pool.all + main.all).map { "queued: \($0.description)" }.prefix(20)
+    }
+  }
+
+  /// A call of an asynchronous function, which the server executes.
+  struct Request: Sendable {
+    let target: Int64?
+    let source: (any EventSource)?
+    let condition: (@Sendable () -> Bool)?
+    let continuation: UnsafeContinuation<AppTimeError?, Never>
+  }
+
+  let state = Mutex(State())
+  /// Wakes the server. The participant of the server has another baton, which carries the token only.
+  let serverWakeUp = Baton()
+
+  // MARK: Adding work
+
+  /// True if the calling thread holds the token.
+  var ownsThread: Bool {
+    guard let participant = Participant.current, participant.holdsToken else { return false }
+    return participant.activation == nil || participant.activation == state.withLock { $0.activation }
+  }
+
+  /// Adds work. Returns false if virtual time is not active.
+  func add(_ work: Work, isMain: Bool) -> Bool {
+    let isOwn = Participant.current?.holdsToken ?? false
+    return state.withLock { state in
+      guard state.isActive else { return false }
+      add(work, isMain: isMain, to: &state)
+      if !isOwn { state.counters.foreignWakeUps += 1 }
+      return true
+    }
+  }
+
+  func add(_ work: Work, isMain: Bool, to state: inout State) {
+    if isMain {
+      state.main.append(work)
+    } else {
+      state.pool.append(work)
+    }
+    state.progress += 1
+    wakeServer(&state)
+  }
+
+  func wakeServer(_ state: inout State) {
+    if state.isServed, state.driver == nil { serverWakeUp.signal() }
+  }
+
+  /// Adds a timer. Returns false if virtual time is not active.
+  func addTimer(deadline: Int64, _ action: TimerAction) -> Bool {
+    state.withLock { state in
+      guard state.isActive else { return false }
+      guard deadline != .max else { return true }
+      state.timers.insert(deadline: max(deadline, app_time_now()), action: action)
+      return true
+    }
+  }
+
+  // MARK: Taking work
+
+  private func take(isMain: Bool) -> (id: Int, work: Work)? {
+    state.withLock { state in
+      guard state.unitsAtInstant <= state.limits.unitsPerInstant, !(isMain && state.isMainBlocked),
+        let work = isMain ? state.main.popFirst() : state.pool.popFirst()
+      else { return nil }
+      return (begin(work, &state), work)
+    }
+  }
+
+  func begin(_ work: Work, _ state: inout State) -> Int {
+    state.unitsAtInstant += 1
+    state.counters.units += 1
+    state.progress += 1
+    state.nextID += 1
+    state.running.append((state.nextID, work.description, true))
+    return state.nextID
+  }
+
+  private func setStarted(_ id: Int, _ isStarted: Bool, _ state: inout State) {
+    guard let index = state.running.lastIndex(where: { $0.id == id }) else { return }
+    state.running[index].isStarted = isStarted
+  }
+
+  private func end(_ id: Int) {
+    state.withLock { state in
+      state.progress += 1
+      // The work that started last usually ends first.
+      if let index = state.running.lastIndex(where: { $0.id == id }) { state.running.remove(at: index) }
+    }
+  }
+
+  // MARK: Running work
+
+  /// The reference that a job of the default executor runs on: no serial executor.
+  private static let genericExecutor = unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
+
+  /// Passes the token to another thread and waits until it comes back.
+  private func handOver(from me: Participant, isWatched: Bool, to start: () -> Void) throws(AppTimeError) {
+    if me.isMain { state.withLock { $0.waitingMain.append(me) } }
+    defer {
+      if me.isMain { state.withLock { _ = $0.waitingMain.popLast() } }
+    }
+    me.holdsToken = false
+    start()
+    try awaitToken(me, isWatched: isWatched)
+  }
+
+  /// Waits for the token. A watched wait fails if nothing makes progress.
+  func awaitToken(_ me: Participant, isWatched: Bool) throws(AppTimeError) {
+    repeat {
+      if isWatched {
+        try watchedWait(me)
+      } else {
+        me.baton.wait()
+      }
+      me.holdsToken = true
+    } while runDelegatedBatch(me)
+    me.isTokenMissing = false
+  }
+
+  /// Runs a batch of the main queue for a participant that cannot use the main thread, because this one blocks it.
+  private func runDelegatedBatch(_ me: Participant) -> Bool {
+    guard let batch = me.delegatedBatch.take() else { return false }
+    batch.body()
+    me.holdsToken = false
+    batch.giver.baton.signal()
+    return true
+  }
+
+  private func watchedWait(_ me: Participant) throws(AppTimeError) {
+    var (progress, limit) = state.withLock { ($0.progress, $0.limits.stallSeconds) }
+    // Short waits, because a debugger can stop the process for longer than the limit.
+    let tick = 0.1
+    var idle = 0.0
+    while !me.baton.wait(nanoseconds: Int64(tick * 1e9)) {
+      let (now, held) = state.withLock { ($0.progress, $0.held) }
+      idle = now == progress ? idle + tick : 0
+      progress = now
+      if idle >= limit {
+        me.holdsToken = true
+        me.isTokenMissing = true
+        throw .stalled(seconds: limit, held: held)
+      }
+    }
+  }
+
+  /// Runs one unit of other work on the thread that it belongs to.
+  func run(_ work: Work, id: Int, from me: Participant, isWatched: Bool) throws(AppTimeError) {
+    switch work {
+    case .job(let job):
+      job.runSynchronously(on: Self.genericExecutor)
+      end(id)
+    case .call(let call):
+      let isHeld = state.withLock { state in
+        guard state.suspensions[call.queue] != nil else {
+          setStarted(id, false, &state)
+          return false
+        }
+        state.suspensions[call.queue]?.calls.append(call)
+        return true
+      }
+      if isHeld { return end(id) }
+      try handOver(from: me, isWatched: isWatched) {
+        let start = BlockStart(call: call, id: id, giver: me)
+        app_time_real_async(
+          call.queue.pointer, Unmanaged.passRetained(start).toOpaque(),
+          { Scheduler.shared.runBlock(Unmanaged<BlockStart>.fromOpaque($0!).takeRetainedValue()) }, call.isBarrier)
+      }
+    case .resume(let participant):
+      end(id)
+      try handOver(from: me, isWatched: isWatched) { participant.grant(from: me) }
+    case .synchronousCall, .runLoopTimer:
+      preconditionFailure("work of the main queue in the pool")
+    }
+  }
+
+  private final class BlockStart: Sendable {
+    let call: QueueCall
+    let id: Int
+    let giver: Participant
+
+    init(call: QueueCall, id: Int, giver: Participant) {
+      self.call = call
+      self.id = id
+      self.giver = giver
+    }
+  }
+
+  /// Runs a block on the thread of its queue.
+  private func runBlock(_ start: BlockStart) {
+    let idle: Participant? = state.withLock { state in
+      setStarted(start.id, true, &state)
+      return state.idleBlockThreads.popLast()
+    }
+    let participant = idle ?? Participant()
+    let previous = Participant.current
+    Participant.current = participant
+    participant.queue = start.call.queue
+    participant.giver = start.giver
+    participant.holdsToken = true
+    start.call.run()
+    noteEnd(of: start.call)
+    end(start.id)
+    Participant.current = previous
+    participant.queue = nil
+    // Only the giver may use the participant again before this point.
+    participant.giveBack()
+    state.withLock { $0.idleBlockThreads.append(participant) }
+  }
+
+  /// Runs other work on a worker thread until none is left.
+  private func runOnWorker(from me: Participant) throws(AppTimeError) {
+    try handOver(from: me, isWatched: true) {
+      let worker = state.withLock { $0.idleWorkers.popLast() } ?? startWorker()
+      worker.grant(from: me)
+    }
+  }
+
+  private func startWorker() -> Participant {
+    let worker = Participant()
+    app_time_start_thread(
+      { Scheduler.shared.work(Unmanaged<Participant>.fromOpaque($0!).takeRetainedValue()) },
+      Unmanaged.passRetained(worker).toOpaque())
+    return worker
+  }
+
+  private func work(_ me: Participant) {
+    while true {
+      me.baton.wait()
+      Participant.current = me
+      while me.holdsToken, let (id, work) = take(isMain: false) {
+        // Only a watched wait throws.
+        try? run(work, id: id, from: me, isWatched: false)
+      }
+      let holdsToken = me.holdsToken
+      state.withLock { $0.idleWorkers.append(me) }
+      // Without the token, another participant may already have passed it to this thread again.
+      if holdsToken { me.giveBack() }
+    }
+  }
+
+  /// Runs other work until none is left.
+  func runPool(_ me: Participant) throws(AppTimeError) {
+    while true {
+      enum Next {
+        case none
+        case worker
+        case here(Int, Work)
+      }
+      let next: Next = state.withLock { state in
+        guard state.unitsAtInstant <= state.limits.unitsPerInstant, let first = state.pool.first else { return .none }
+        if case .job = first { return .worker }
+        _ = state.pool.popFirst()
+        return .here(begin(first, &state), first)
+      }
+      switch next {
+      case .none: return
+      case .worker: try runOnWorker(from: me)
+      case .here(let id, let work): try run(work, id: id, from: me, isWatched: true)
+      }
+    }
+  }
+
+  /// Runs the work of the main queue until none is left. The calling thread must be in the main queue's context.
+  func runMainWork() {
+    while let (id, work) = take(isMain: true) {
+      switch work {
+      case .job(let job):
+        job.runSynchronously(on: MainActor.sharedUnownedExecutor)
+      case .call(let call):
+        call.run()
+        noteEnd(of: call)
+      case .synchronousCall(let call, let caller):
+        call.run()
+        state.withLock { add(.resume(caller), isMain: false, to: &$0) }
+      case .runLoopTimer(let descriptor):
+        app_time_real_timer_descriptor(descriptor, 1, true)
+        _ = RunLoop.current.run(mode: .default, before: .distantPast)
+      case .resume:
+        preconditionFailure("a resumed thread in the main queue")
+      }
+      end(id)
+    }
+  }
+
+  /// Work for the context of the main queue.
+  final class MainBatch: @unchecked Sendable {
+    let body: () -> Void
+    let giver: Participant
+    let isInline: Bool
+
+    init(body: @escaping () -> Void, giver: Participant, isInline: Bool) {
+      self.body = body
+      self.giver = giver
+      self.isInline = isInline
+    }
+
+    func run() {
+      let main = Participant(isMain: true)
+      main.queue = .mainQueue
+      let previous = Participant.current
+      Participant.current = main
+      main.holdsToken = true
+      if !isInline { main.giver = giver }
+      body()
+      Participant.current = previous
+      main.giveBack()
+    }
+  }
+
+  /// Calls a function in the context of the main queue and waits for its end.
+  func onMain(_ me: Participant, _ body: @escaping () -> Void) throws(AppTimeError) {
+    if me.isMain { return body() }
+    let isInline = app_time_main_thread_has_exited()
+    let batch = MainBatch(body: body, giver: me, isInline: isInline)
+    if let main = state.withLock({ $0.waitingMain.last }) {
+      return try handOver(from: me, isWatched: true) {
+        main.delegatedBatch = batch
+        main.baton.signal()
+      }
+    }
+    let context = Unmanaged.passRetained(batch).toOpaque()
+    let function: app_time_function = { Unmanaged<MainBatch>.fromOpaque($0!).takeRetainedValue().run() }
+    guard !isInline else {
+      // The main queue runs on pool threads, so the real call runs the batch on this thread.
+      me.holdsToken = false
+      app_time_real_sync(app_time_main_queue(), context, function)
+      me.holdsToken = true
+      return
+    }
+    try handOver(from: me, isWatched: true) {
+      app_time_real_async(app_time_main_queue(), context, function, false)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import BluetoothLab
+import BluetoothRadio
+import BluetoothWire
+import Logging
+
+extension World {
+  /// Runs `body` with the app under the control of this world: the app's tasks, queues, sleeps, timers and clocks follow
+  /// the world's time, and time passes only while the app is at rest.
+  ///
+  /// ```swift
+  /// let world = World(seed: 1)
+  /// try world.withAppTime {
+  ///   world.makeDefault(world.makeDevice(named: "phone"))
+  ///   let app = App()
+  ///   world.run(for: .seconds(10))
+  /// }
+  /// ```
+  ///
+  /// The clocks of the app begin at the world's time on 1 January 2001. Executors, queues and clocks belong to the
+  /// process: only one world can have its app under control, and tests that use this method must not run in parallel.
+  ///
+  /// - Parameter limits: the limits that turn a hang into an error.
+  /// - Throws: the error of `body`, or `AppTimeError`: another world has its app under control, this process cannot be
+  ///   controlled, or a run ended early because the app did not come to rest.
+  public func withAppTime<Result>(limits: AppTimeLimits = AppTimeLimits(), _ body: () throws -> Result) throws -> Result
+  {
+    let driver = WorldDriver(start: requestQueue.now)
+    try AppTime.activate(wallClock: driver.wallClock, limits: limits)
+    appDriver = driver
+    defer { end(driver) }
+    let result = try body()
+    try driver.check()
+    return result
+  }
+
+  private func end(_ driver: WorldDriver) {
+    appDriver = nil
+    let foreign = AppTime.counters.foreignWakeUps
+    AppTime.deactivate()
+    guard foreign > 0 else { return }
+    Logger(label: "BluetoothLab").warning(
+      "\(foreign) wake-ups came from threads that the world does not control; their order is not reproducible")
+  }
+}
+
+extension World {
+  // In an extension: the formatter takes two forms of one method in one place for ambiguous.
+  /// Runs `body` with the app under the control of this world, for asynchronous tests; see the synchronous method.
+  public func withAppTime<Result>(
+    limits: AppTimeLimits = AppTimeLimits(), isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Result
+  ) async throws -> Result {
+    let driver = WorldDriver(start: requestQueue.now)
+    try await AppTime.activate(wallClock: driver.wallClock, limits: limits)
+    appDriver = driver
+    defer { end(driver) }
+    let result = try await body()
+    try driver.check()
+    return result
+  }
+}
+
+/// Runs the app of one world. Used by one thread at a time, which has the world.
+private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
+  /// The world's time at the activation, the zero of the app's time.
+  private let start: Instant
+  private var world: DrivenWorld?
+  /// The first error of a run.
+  private var failure: AppTimeError?
+  /// True if a run has ended early for the caller to check its condition.
+  private var wasInterrupted = false
+
+  /// The seconds from 1970 to 2001, when the clocks of worlds start.
+  private static let epoch: Int64 = 978_307_200
+
+  init(start: Instant) { self.start = start }
+
+  /// The wall clock at the activation in nanoseconds since 1970.
+  var wallClock: Int64 { Self.epoch * 1_000_000_000 + start.nanoseconds }
+
+  /// Throws the first error of a run.
+  func check() throws(AppTimeError) {
+    if let failure { throw failure }
+  }
+
+  // MARK: AppDriver
+
+  func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) {
+    self.world = world
+    do throws(AppTimeError) {
+      try Scheduler.shared.run(until: time(of: limit), source: self, unless: isDone)
+    } catch {
+      failure = failure ?? error
+    }
+  }
+
+  nonisolated(nonsending) func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) async {
+    self.world = world
+    // The condition belongs to the caller, who checks it whenever something that an app can observe has happened.
+    while !isDone() {
+      let seen = activity
+      wasInterrupted = false
+      do throws(AppTimeError) {
+        try await Scheduler.shared.request(
+          until: time(of: limit), source: self,
+          unless: { [self] in
+            wasInterrupted = world.isWatched || activity != seen
+            return wasInterrupted
+          }, isolation: #isolation)
+      } catch {
+        failure = failure ?? error
+        return
+      }
+      guard wasInterrupted else { return }
+    }
+  }
+
+  /// A number that changes with everything that an app does or observes.
+  private var activity: Int {
+    let counters = AppTime.counters
+    return (world?.deliveryCount ?? 0) &+ counters.units &+ counters.timers
+  }
+
+  var hasNoTimers: Bool { Scheduler.shared.nextTimer == nil }
+
+  private func time(of instant: Instant) -> Int64 { (instant - start).nanoseconds }
+
+  // MARK: EventSource
+
+  var nextEvent: Int64? { world?.nextEvent.map(time) }
+
+  func step() { world?.step() }
+
+  func timePassed(to instant: Int64) { world?.pass(to: start + TimeSpan(nanoseconds: instant)) }
+}
