@@ -64,17 +64,15 @@ package struct GATTBearer {
   /// - Parameter resumes: False if another change follows, after which the client continues.
   package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
-    client.isGuarded = guardsBondedLink && security.hasKey && security.level == .none
-    if security.level > .none { client.isBeingEncrypted = false }
+    client.setGuarded(guardsBondedLink && security.hasKey && security.level == .none)
     if resumes, !isClosed { client.securityChanged(at: now, &context) }
   }
 
   /// Notes that the link will be encrypted without a request of the client.
-  mutating func willBeEncrypted() { client.isBeingEncrypted = true }
+  mutating func willBeEncrypted() { client.willBeEncrypted() }
 
   /// Notes that the security of the link could not be raised: the requests that wait for it fail.
   package mutating func securityFailed(at now: Instant) {
-    client.isBeingEncrypted = false
     if !isClosed { client.securityFailed(at: now, &context) }
   }
 

@@ -12,28 +12,35 @@ struct GATTClient {
     case watch
   }
 
-  /// The procedure in progress.
-  private struct Running {
-    let owner: Owner
-    let procedure: GATTProcedure
-    /// True if the handles of the procedure may refer to other attributes after a change of the database.
-    var isStale = false
+  /// The state of the procedure that occupies the bearer.
+  private enum Activity {
+    case idle
+    case running(Owner, GATTProcedure)
+    /// The handles of the procedure may refer to other attributes after a change of the database. The procedure ends
+    /// after the response to the request in progress.
+    case stale(Owner, GATTProcedure)
+  }
+
+  /// The protection against an impostor on a link to a server for which there is a key.
+  enum Protection {
+    /// There is no key, or the link is encrypted: requests are sent.
+    case none
+    /// The peer could be an impostor. The client sends no requests and trusts no values until the link is encrypted.
+    case guarded
+    /// As in `guarded`; the host is already encrypting the link.
+    case beingEncrypted
+    /// As in `guarded`; the client has requested encryption for the requests in `queue`.
+    case encryptionRequested
   }
 
   private var transaction = ATTTransaction()
-  private var current: Running?
+  private var activity = Activity.idle
   /// The last request of the upper layer, valid while the request is in progress.
   private(set) var request: GATTRequest?
   /// The request that waits for a higher security level; it blocks all later requests.
   var held: HeldRequest?
   private(set) var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
-  /// True if there is a key for the server but the link is not encrypted, so that the peer could be an impostor. The
-  /// client sends no requests and trusts no values until the link is encrypted.
-  var isGuarded = false
-  /// True if the host is already encrypting the link.
-  var isBeingEncrypted = false
-  /// True if the client has requested encryption for the requests in `queue`.
-  var hasAskedForEncryption = false
+  var protection = Protection.none
   private var confirmations = 0
   /// The discovery in progress.
   var discovery: DiscoveryProcedure?
@@ -59,16 +66,28 @@ struct GATTClient {
   var transactionDeadline: Instant? { mutating get { transaction.deadline } }
 
   var deadline: Instant? {
-    guard current == nil else { return transaction.deadline }
-    return held == nil && !isGuarded ? watch.deadline : nil
+    guard case .idle = activity else { return transaction.deadline }
+    return held == nil && protection == .none ? watch.deadline : nil
+  }
+
+  private var isIdle: Bool {
+    if case .idle = activity { true } else { false }
+  }
+
+  /// The procedure in progress.
+  private var running: (owner: Owner, procedure: GATTProcedure)? {
+    switch activity {
+    case .idle: nil
+    case .running(let owner, let procedure), .stale(let owner, let procedure): (owner, procedure)
+    }
   }
 
   // MARK: Requests
 
   /// Starts Exchange MTU · Vol 3, Part G, 4.3.1.
   mutating func exchangeMTU(_ context: inout GATTContext) {
-    guard current == nil else { return }
-    current = Running(owner: .link, procedure: .exchangeMTU)
+    guard isIdle else { return }
+    activity = .running(.link, .exchangeMTU)
     transaction.begin(.exchangeMTURequest(clientReceiveMTU: UInt16(context.maximumMTU)))
   }
 
@@ -78,7 +97,7 @@ struct GATTClient {
       return
     }
     watch.linkWasUsed(at: now)
-    if current == nil, held == nil, queue.isEmpty, !mustWait(request), !isGuarded {
+    if isIdle, held == nil, queue.isEmpty, !mustWait(request), protection == .none {
       start(request, token: token, at: now, &context)
     } else {
       queue.append((token, request))
@@ -95,8 +114,8 @@ struct GATTClient {
   /// Starts queued requests until one is in progress. The client's own tasks come last, except that the Database Hash
   /// is read before a discovery that the cache may answer.
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
-    while current == nil, held == nil {
-      if isGuarded, !mayPass {
+    while isIdle, held == nil {
+      if protection != .none, !mayPass {
         wantEncryption(&context)
         return
       }
@@ -140,7 +159,7 @@ struct GATTClient {
   ) {
     switch consume step {
     case .request(let pdu, let procedure):
-      current = Running(owner: owner, procedure: procedure)
+      activity = .running(owner, procedure)
       transaction.begin(pdu)
     case .done(let response): finish(owner, .success(response), at: now, &context)
     case .failed(let error): finish(owner, .failure(error), at: now, &context)
@@ -150,7 +169,7 @@ struct GATTClient {
   private mutating func finish(
     _ owner: Owner, _ result: Result<GATTResponse, GATTError>, at now: Instant, _ context: inout GATTContext
   ) {
-    current = nil
+    activity = .idle
     var ended: DiscoveryProcedure.Goal?
     if discovery != nil {
       ended = discovery?.goal
@@ -187,8 +206,7 @@ struct GATTClient {
   mutating func close(_ reason: GATTError, at now: Instant, _ context: inout GATTContext) {
     transaction.cancel()
     confirmations = 0
-    if let current {
-      var owner = current.owner
+    if var owner = running?.owner {
       // A request without a response says nothing about the database.
       if case .watch = owner { owner = .link }
       finish(owner, .failure(reason), at: now, &context)
@@ -211,8 +229,8 @@ struct GATTClient {
     }
     guard let pdu = transaction.take(at: now) else { return nil }
     requestMTU = context.mtu
-    if let current, case .writeWithoutResponse = current.procedure {
-      finish(current.owner, .success(.done), at: now, &context)
+    if case .running(let owner, .writeWithoutResponse) = activity {
+      finish(owner, .success(.done), at: now, &context)
       startNext(at: now, &context)
     }
     return pdu
@@ -221,8 +239,7 @@ struct GATTClient {
   mutating func receiveResponse(
     _ opcode: ATT.Opcode, _ octets: ByteSlice, at now: Instant, context: inout GATTContext
   ) {
-    guard let running = current else { return }
-    let (owner, procedure) = (running.owner, running.procedure)
+    guard let (owner, procedure) = running else { return }
     var step: GATTProcedure.Step
     switch transaction.receive(opcode, octets) {
     case .unsolicited: return
@@ -239,7 +256,7 @@ struct GATTClient {
     }
     if discovery?.isStale == true {
       step = discovery?.restart(context.pool) ?? step
-    } else if current?.isStale == true {
+    } else if case .stale = activity {
       step = stopped(step, after: procedure)
     }
     follow(step, owner: owner, at: now, &context)
@@ -251,7 +268,7 @@ struct GATTClient {
   /// The client also accepts Multiple Handle Value Notifications, although it does not announce support for them: their
   /// meaning is unambiguous.
   mutating func receiveValue(_ octets: ByteSlice, at now: Instant, context: inout GATTContext) {
-    if isGuarded {
+    if protection != .none {
       // The server is not authenticated, so its values are ignored. Indications are still confirmed.
       if octets[0] == ATT.Opcode.handleValueIndication.rawValue { confirm() }
       return
@@ -324,10 +341,9 @@ struct GATTClient {
   private mutating func stopCurrent(
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
-    guard let running = current, names(range, running.procedure) else { return }
-    let (owner, procedure) = (running.owner, running.procedure)
+    guard let (owner, procedure) = running, names(range, procedure) else { return }
     guard transaction.isReady else {
-      current?.isStale = true
+      activity = .stale(owner, procedure)
       return
     }
     switch procedure {

@@ -24,7 +24,7 @@ extension GATTClient {
 
   /// Handles a change of the link's security: sends, or repeats, the requests that have waited for it.
   mutating func securityChanged(at now: Instant, _ context: inout GATTContext) {
-    hasAskedForEncryption = false
+    if protection == .encryptionRequested { protection = .guarded }
     if let held {
       guard held.demand.isMet(by: context.security) else { return }
       self.held = nil
@@ -36,18 +36,34 @@ extension GATTClient {
   /// Handles a failure to raise the security level: the requests that have waited for it fail with the server's
   /// error, or with the one that a server would send.
   mutating func securityFailed(at now: Instant, _ context: inout GATTContext) {
-    hasAskedForEncryption = false
     if let held { release(with: .att(held.code), &context) }
-    if isGuarded { failAll(with: .att(.insufficientEncryption), &context) }
+    if protection != .none {
+      protection = .guarded
+      failAll(with: .att(.insufficientEncryption), &context)
+    }
     startNext(at: now, &context)
   }
 
   // MARK: Links with bonded servers
 
+  /// Guards the link, or ends its protection.
+  mutating func setGuarded(_ isGuarded: Bool) {
+    if !isGuarded {
+      protection = .none
+    } else if protection == .none {
+      protection = .guarded
+    }
+  }
+
+  /// Notes that the host encrypts the link without a request of the client.
+  mutating func willBeEncrypted() {
+    if protection == .guarded { protection = .beingEncrypted }
+  }
+
   /// True if the next request needs no encryption even on a link to a bonded server: a signed write authenticates
   /// itself. The request waits while the link is being encrypted, because an encrypted link carries no signed writes.
   var mayPass: Bool {
-    guard signatureMaker != nil, !isBeingEncrypted, !hasAskedForEncryption,
+    guard signatureMaker != nil, protection == .guarded,
       case .signedWriteWithoutResponse? = queue.first?.request
     else { return false }
     return true
@@ -55,8 +71,8 @@ extension GATTClient {
 
   /// Requests encryption, once for all queued requests.
   mutating func wantEncryption(_ context: inout GATTContext) {
-    guard !queue.isEmpty, !hasAskedForEncryption, context.closed == nil else { return }
-    hasAskedForEncryption = true
+    guard !queue.isEmpty, protection != .encryptionRequested, context.closed == nil else { return }
+    protection = .encryptionRequested
     context.events.append(.securityRequired(.encrypted))
   }
 
