@@ -54,7 +54,7 @@ extension CentralBroker {
     }
     guard isUsed else { return }
     context.publishConnected(link)
-    context.links[link].preparation.linkWasUsed(at: now)
+    gattClient.linkWasAdopted(link, at: now, &context)
   }
 
   /// Delivers `connected` at once, with the current MTU. The MTU exchange is still running, and

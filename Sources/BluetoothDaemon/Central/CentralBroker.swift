@@ -66,10 +66,9 @@ struct CentralBroker {
   /// The earliest time at which the broker has something to do; nil: none.
   var deadline: Instant? { earliest(scans.deadline, delayDeadline) }
 
-  /// Begins delayed attempts and advances background discovery.
+  /// Begins delayed attempts.
   mutating func timeReached(_ now: Instant, _ context: inout DaemonContext) {
     beginDelayedAttempts(at: now, &context)
-    gattClient.advancePreparations(at: now, &context)
   }
 
   /// Reports the devices whose scan response has not come in time.

@@ -31,7 +31,6 @@ struct ChannelBroker {
     channelRequests += 1
     let token = ChannelToken(rawValue: channelRequests)
     context.links[link].channels.opening.append(LinkChannels.Opening(token: token, session: session))
-    context.links[link].preparation.linkWasUsed(at: now)
     context.host.openChannels(spsm: psm, Self.settings, token: token, on: context.links[link].link.handle, at: now)
   }
 

@@ -155,20 +155,13 @@ struct DaemonContext: ~Copyable {
     host.disconnect(links[link].link.handle, at: now)
   }
 
-  /// The earliest time at which background discovery continues or a closed channel ends on any link; nil: none.
+  /// The earliest time at which a closed channel ends on any link; nil: none.
   ///
   /// Read-only; `mutating` avoids copying the links.
-  var linkDeadline: Instant? {
+  var channelDeadline: Instant? {
     mutating get {
       var result: Instant?
-      for link in links.indices {
-        result = earliest(result, links[link].channels.deadline)
-        let openRequests = links[link].openRequests
-        guard let deadline = links[link].preparation.deadline(openRequests: openRequests), isInUse(link) else {
-          continue
-        }
-        result = earliest(result, deadline)
-      }
+      for link in links.indices { result = earliest(result, links[link].channels.deadline) }
       return result
     }
   }

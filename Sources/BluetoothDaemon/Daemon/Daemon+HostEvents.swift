@@ -54,6 +54,7 @@ extension Daemon {
       centrals.gattClient.completed(token, result, on: link, at: now, &context)
     case .valueReceived(let handle, let value):
       centrals.gattClient.valueReceived(handle, value, on: link, &context)
+    case .backgroundTurn: centrals.gattClient.backgroundTurn(on: link, at: now, &context)
     case .servicesChanged(let range): centrals.gattClient.servicesChanged(range, on: link, &context)
     case .readRequested(let request, let handle, let offset):
       peripherals.readRequested(request, handle, offset: offset, on: link, at: now, &context)

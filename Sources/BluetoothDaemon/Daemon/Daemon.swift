@@ -68,7 +68,7 @@ package struct Daemon: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       earliest(
-        earliest(context.host.deadline, context.prompts.deadline), earliest(context.linkDeadline, centrals.deadline))
+        earliest(context.host.deadline, context.prompts.deadline), earliest(context.channelDeadline, centrals.deadline))
     }
   }
 

@@ -59,7 +59,7 @@ extension GATTClientBroker {
     if case .descriptors(let characteristic) = procedure {
       descriptorsFound(of: characteristic, outcome, on: link, at: now, &context)
     }
-    if context.links[link].preparation.awaits(procedure) { context.links[link].preparation.ended() }
+    if context.links[link].preparation.awaits(procedure) { endStep(on: link, at: now, &context) }
   }
 
   private mutating func deliverDiscovered(

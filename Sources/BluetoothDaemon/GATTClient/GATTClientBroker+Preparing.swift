@@ -2,31 +2,47 @@ import BluetoothHost
 import BluetoothWire
 
 extension GATTClientBroker {
-  /// Starts the next step of background discovery on a link that an app uses, if the step is due.
-  mutating func advancePreparation(of link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    let openRequests = context.links[link].openRequests
-    guard context.links[link].preparation.isDue(openRequests: openRequests, at: now), context.isInUse(link) else {
-      return
-    }
+  /// Notes that an app has begun to use a link.
+  mutating func linkWasAdopted(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    context.host.noteUse(of: context.links[link].link.handle, at: now)
+    awaitTurn(on: link, at: now, &context)
+  }
+
+  /// Starts the next step of background discovery on a link that an app uses.
+  mutating func backgroundTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    guard context.isInUse(link) else { return }
     let database = context.links[link].database
     guard let (step, task) = context.links[link].preparation.begin(database) else { return }
     switch task {
-    case .discovery(let procedure): find(procedure, on: link, at: now, &context)
+    case .discovery(let procedure):
+      let connection = context.links[link].link.handle
+      if let token = operations.token(of: procedure, on: connection) {
+        // An app has requested the discovery already.
+        context.host.setPriority(.background, of: [token], on: connection)
+      } else {
+        find(procedure, on: link, at: now, &context)
+      }
     case .request(let request): send(request, for: .preparation(step), on: link, at: now, &context)
     }
   }
 
-  /// Starts the steps that are due on all links.
-  mutating func advancePreparations(at now: Instant, _ context: inout DaemonContext) {
-    for link in context.links.indices { advancePreparation(of: link, at: now, &context) }
+  /// Ends the running step of background discovery.
+  mutating func endStep(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    context.links[link].preparation.ended()
+    awaitTurn(on: link, at: now, &context)
+  }
+
+  private mutating func awaitTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+    guard context.links[link].preparation.isWaiting else { return }
+    context.host.awaitBackgroundTurn(on: context.links[link].link.handle, at: now)
   }
 
   /// Handles the result of a step of background discovery.
   mutating func prepared(
     _ step: BackgroundDiscovery.Step, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex,
-    _ context: inout DaemonContext
+    at now: Instant, _ context: inout DaemonContext
   ) {
-    context.links[link].preparation.ended()
+    endStep(on: link, at: now, &context)
     guard step == .readName, case .success(.value(let value)) = result,
       let name = value.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }), !name.isEmpty
     else { return }

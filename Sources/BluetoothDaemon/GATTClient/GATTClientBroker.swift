@@ -4,7 +4,7 @@ import BluetoothWire
 /// The broker of requests to peers' GATT servers: it answers sessions from one cache for each link, and routes each
 /// result to the session that requested it.
 struct GATTClientBroker {
-  private var operations = OperationTable()
+  var operations = OperationTable()
 
   /// Sends a request to the host.
   mutating func send(
@@ -16,9 +16,8 @@ struct GATTClientBroker {
       fail(operation, .outOfSpace, on: link, at: now, &context)
       return
     }
-    if operation.isApps { context.links[link].openRequests += 1 }
-    context.links[link].noteUse(by: operation, at: now)
-    context.host.request(request, token: token, on: connection, at: now)
+    let priority = context.links[link].priority(of: operation)
+    context.host.request(request, token: token, priority: priority, on: connection, at: now)
   }
 
   // MARK: Commands
@@ -83,11 +82,6 @@ struct GATTClientBroker {
   ) {
     guard let operation = operations.remove(token) else { return }
     let peer = context.links[link].peer
-    context.links[link].noteUse(by: operation, at: now)
-    if operation.isApps {
-      context.links[link].openRequests -= 1
-      context.links[link].preparation.requestCompleted()
-    }
     switch operation {
     case .read(let session, let attribute):
       context.deliver(.valueRead(peer, attribute, result.value), to: session)
@@ -100,11 +94,10 @@ struct GATTClientBroker {
     case .configuration(let characteristic):
       configured(characteristic, result.error, on: link, at: now, &context)
     case .preparation(let step):
-      prepared(step, result, on: link, &context)
+      prepared(step, result, on: link, at: now, &context)
     case .abandoned:
       break
     }
-    advancePreparation(of: link, at: now, &context)
   }
 
   /// Fails a request that was not sent to the host.
@@ -119,7 +112,7 @@ struct GATTClientBroker {
     case .writeWithoutResponse(_, let credits): _ = credits.put()
     case .discovery(let procedure): discovered(procedure, .failure(.invalidResponse), on: link, at: now, &context)
     case .configuration(let characteristic): configured(characteristic, error, on: link, at: now, &context)
-    case .preparation: context.links[link].preparation.ended()
+    case .preparation: endStep(on: link, at: now, &context)
     case .abandoned: break
     }
   }
@@ -148,35 +141,25 @@ struct GATTClientBroker {
     context.links[link].discovery.remove(session)
     context.links[link].rssiReaders.removeAll { $0 == session }
     context.links[link].channels.opening.removeAll { $0.session == session }
-    var abandoned = 0
-    operations.abandon(of: session, on: context.links[link].link.handle) { operation in
-      operation.returnCredit()
-      abandoned += 1
-    }
-    context.links[link].openRequests -= abandoned
+    let connection = context.links[link].link.handle
+    let abandoned = operations.abandon(of: session, on: connection) { $0.returnCredit() }
+    // Background requests do not wait for the answers to abandoned ones.
+    if !abandoned.isEmpty { context.host.setPriority(.system, of: abandoned, on: connection) }
   }
 }
 
 extension LinkState {
-  fileprivate mutating func noteUse(by operation: PendingOperation, at now: Instant) {
+  fileprivate func priority(of operation: PendingOperation) -> GATTPriority {
     switch operation {
-    case .preparation: return
-    case .discovery(let procedure): if preparation.awaits(procedure) { return }
-    default: break
+    case .read, .write, .writeWithoutResponse: .app
+    case .discovery(let procedure): preparation.awaits(procedure) ? .background : .system
+    case .configuration, .abandoned: .system
+    case .preparation: .background
     }
-    preparation.linkWasUsed(at: now)
   }
 }
 
 extension PendingOperation {
-  /// True for reads and writes by apps, which delay background discovery.
-  var isApps: Bool {
-    switch self {
-    case .read, .write, .writeWithoutResponse: true
-    case .discovery, .configuration, .preparation, .abandoned: false
-    }
-  }
-
   func returnCredit() {
     if case .writeWithoutResponse(_, let credits) = self { _ = credits.put() }
   }

@@ -39,6 +39,15 @@ struct OperationTable {
     return entries.insert(Entry(operation: operation, connection: connection)).rawValue
   }
 
+  /// Returns the token of the request of `procedure` on `connection`; nil: there is none.
+  func token(of procedure: DiscoveryProcedure, on connection: HCI.ConnectionHandle) -> GATTToken? {
+    let index = entries.values.firstIndex { entry in
+      guard let entry, case .discovery(procedure) = entry.operation else { return false }
+      return entry.connection == connection
+    }
+    return index.flatMap { entries.key(at: $0)?.rawValue }
+  }
+
   /// Removes and returns the operation of `token`; nil: there is none, or it was removed before.
   mutating func remove(_ token: GATTToken) -> PendingOperation? { entries.remove(SlotKey(rawValue: token))?.operation }
 
@@ -57,17 +66,20 @@ struct OperationTable {
   }
 
   /// Marks the requests of a session on `connection` as abandoned, so that no session gets their results. Passes each
-  /// operation to `body`.
+  /// operation to `body`. Returns the tokens of the requests.
   mutating func abandon(
     of session: CentralSessionID, on connection: HCI.ConnectionHandle, _ body: (PendingOperation) -> Void
-  ) {
+  ) -> Set<GATTToken> {
+    var tokens: Set<GATTToken> = []
     for index in entries.values.indices where entries.values[index]?.connection == connection {
       guard let key = entries.key(at: index) else { continue }
       entries.update(key) { entry in
         guard entry.operation.session == session else { return }
         body(entry.operation)
         entry.operation = .abandoned
+        tokens.insert(key.rawValue)
       }
     }
+    return tokens
   }
 }

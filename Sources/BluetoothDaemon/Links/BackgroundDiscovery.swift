@@ -2,8 +2,8 @@ import BluetoothHost
 import BluetoothWire
 
 /// Background discovery: the daemon itself discovers the services and the name of the peer on every link that an app
-/// uses. Apps' requests go first: a step waits until the link has been quiet for a while, because an app usually
-/// follows up an answer with its next request. (The host subscribes to Service Changed.)
+/// uses. This type decides which step comes next; the host decides when, because apps' requests go first
+/// (`Host.awaitBackgroundTurn`). (The host subscribes to Service Changed.)
 struct BackgroundDiscovery {
   enum Step: UInt8 {
     case findServices, findNameCharacteristic, readName
@@ -15,50 +15,41 @@ struct BackgroundDiscovery {
     case request(GATTRequest)
   }
 
-  /// The time for which a link must be quiet before a step begins.
-  static let pause = TimeSpan.milliseconds(100)
-  /// The number of completed requests of apps after which a waiting step runs between them.
-  static let deferralLimit = 8
-
-  private var next: Step? = .findServices
-  private var running: Task?
-  private var completions = 0
-  private var notBefore = Instant.zero
-
-  /// Returns the time of the next step if the link stays quiet; nil: no step is left, one is running, or apps wait for
-  /// the peer.
-  func deadline(openRequests: Int) -> Instant? {
-    running == nil && next != nil && openRequests == 0 ? notBefore : nil
+  private enum State {
+    case waiting(Step)
+    case running(Task, next: Step?)
+    case done
   }
 
-  func isDue(openRequests: Int, at now: Instant) -> Bool {
-    guard running == nil, next != nil else { return false }
-    return openRequests == 0 && notBefore <= now || completions >= Self.deferralLimit
+  private var state = State.waiting(.findServices)
+
+  /// True if a step is left and none is running.
+  var isWaiting: Bool {
+    if case .waiting = state { true } else { false }
   }
 
-  /// Restarts the quiet time, after an app's request or an answer to it.
-  mutating func linkWasUsed(at now: Instant) { notBefore = now + Self.pause }
-
-  /// Starts and returns the next step that has something to do; nil: none is left.
+  /// Starts and returns the next step that has something to do; nil: none is left, or one is running.
   mutating func begin(_ database: RemoteDatabase) -> (step: Step, task: Task)? {
-    while let step = next {
-      next = Step(rawValue: step.rawValue + 1)
+    while case .waiting(let step) = state {
+      let next = Step(rawValue: step.rawValue + 1)
       if let task = task(of: step, database) {
-        running = task
-        completions = 0
+        state = .running(task, next: next)
         return (step, task)
       }
+      state = next.map { .waiting($0) } ?? .done
     }
     return nil
   }
 
-  mutating func requestCompleted() { completions += 1 }
-
-  mutating func ended() { running = nil }
+  /// Ends the running step.
+  mutating func ended() {
+    guard case .running(_, let next) = state else { return }
+    state = next.map { .waiting($0) } ?? .done
+  }
 
   /// Returns true if the running step is this procedure.
   func awaits(_ procedure: DiscoveryProcedure) -> Bool {
-    if case .discovery(let running)? = running { running == procedure } else { false }
+    if case .running(.discovery(procedure), _) = state { true } else { false }
   }
 
   private func task(of step: Step, _ database: RemoteDatabase) -> Task? {

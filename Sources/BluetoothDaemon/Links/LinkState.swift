@@ -25,8 +25,6 @@ struct LinkState {
   var discovery = DiscoveryQueue()
   var notifications = NotificationTable()
   var preparation = BackgroundDiscovery()
-  /// The number of apps' requests that wait for the peer.
-  var openRequests = 0
   /// The sessions that wait for the RSSI.
   var rssiReaders: [CentralSessionID] = []
 

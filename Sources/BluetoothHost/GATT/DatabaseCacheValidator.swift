@@ -35,7 +35,7 @@ struct DatabaseCacheValidator {
     case findServicesAgain
     case confirm
 
-    /// True if an app's next request goes before this step.
+    /// True if an app's next request goes before this step; see `BackgroundSchedule`.
     var canWait: Bool {
       switch self {
       case .findService, .findAttributes, .readHash, .subscribe: return false
@@ -86,11 +86,6 @@ struct DatabaseCacheValidator {
     var isFromCache = false
   }
 
-  /// The idle time of a link before the steps that can wait. It exceeds the idle time after which the upper layer
-  /// starts its background discovery.
-  static let pause = TimeSpan.milliseconds(150)
-  /// The number of completed app requests after which a step that can wait runs although the link is busy.
-  static let deferralLimit = 16
   /// The number of handles searched for the attributes of the GATT service (it uses 10). App requests wait during the
   /// search.
   private static let maximumHandles = 64
@@ -117,8 +112,6 @@ struct DatabaseCacheValidator {
 
   /// True if no step is pending. It is stored because every app request checks it.
   private var isAtRest = true
-  private var lastUse = Instant.zero
-  private var completions = 0
 
   // MARK: Cache
 
@@ -184,12 +177,7 @@ struct DatabaseCacheValidator {
     databaseState = .read(validation)
   }
 
-  // MARK: App activity
-
-  /// Notes the time of an app's request or its completion.
-  mutating func linkWasUsed(at now: Instant) { lastUse = now }
-
-  mutating func requestCompleted() { completions &+= 1 }
+  // MARK: Discoveries of apps
 
   /// Notes services that were reported to the app, discovered or from the cache.
   mutating func discovered(_ services: [GATTService], isComplete: Bool) {
@@ -248,12 +236,9 @@ struct DatabaseCacheValidator {
   }
 
   /// Returns the task to run now; nil: none.
-  mutating func nextTask(at now: Instant) -> Task? {
+  mutating func nextTask(_ schedule: inout BackgroundSchedule, at now: Instant) -> Task? {
     guard !isAtRest, running == nil, let step = nextStep else { return nil }
-    if step.canWait {
-      guard now >= lastUse + Self.pause || completions >= Self.deferralLimit else { return nil }
-      completions = 0
-    }
+    if step.canWait, !schedule.startValidation(at: now) { return nil }
     running = step
     return task(of: step)
   }
@@ -264,11 +249,8 @@ struct DatabaseCacheValidator {
     return .readHash
   }
 
-  /// The time at which a step that can wait is due.
-  var deadline: Instant? {
-    guard !isAtRest, running == nil, let step = nextStep, step.canWait else { return nil }
-    return lastUse + Self.pause
-  }
+  /// True if the next step can wait.
+  var isWaiting: Bool { !isAtRest && running == nil && nextStep?.canWait == true }
 
   private mutating func settle() { isAtRest = nextStep == nil }
 

@@ -113,8 +113,24 @@ package struct GATTBearer {
 
   /// Queues a procedure of the client, which begins when the earlier ones have ended. It ends with
   /// `GATTEvent.completed`.
-  package mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant) {
-    client.request(request, token: token, at: now, context: &context)
+  package mutating func request(
+    _ request: GATTRequest, token: GATTToken, priority: GATTPriority = .app, at now: Instant
+  ) {
+    client.request(request, token: token, priority: priority, at: now, context: &context)
+  }
+
+  /// Requests one `GATTEvent.backgroundTurn`: it comes when no request of an app is open and the bearer has been quiet
+  /// for 100 ms, or after 8 requests of apps have completed since the last turn.
+  mutating func awaitBackgroundTurn(at now: Instant) {
+    if !isClosed { client.awaitTurn(at: now, &context) }
+  }
+
+  /// Restarts the quiet time before background requests.
+  mutating func noteUse(at now: Instant) { client.noteUse(at: now) }
+
+  /// Changes the priority of requests that have not ended.
+  mutating func setPriority(_ priority: GATTPriority, of tokens: Set<GATTToken>) {
+    client.setPriority(priority, of: tokens)
   }
 
   /// Answers a request of the peer; a second answer is ignored. For a read, `value` is the attribute's value from the

@@ -5,7 +5,7 @@ import DequeModule
 struct GATTClient {
   /// The originator of a procedure.
   enum Owner {
-    case above(GATTToken)
+    case above(GATTToken, GATTPriority)
     /// The MTU exchange.
     case link
     /// The client's cache validation.
@@ -39,7 +39,7 @@ struct GATTClient {
   private(set) var request: GATTRequest?
   /// The request that waits for a higher security level; it blocks all later requests.
   var held: HeldRequest?
-  private(set) var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
+  private(set) var queue: Deque<(token: GATTToken, request: GATTRequest, priority: GATTPriority)> = []
   var protection = Protection.none
   private var confirmations = 0
   /// The discovery in progress.
@@ -53,6 +53,8 @@ struct GATTClient {
   /// The ATT_MTU at the time when the request in progress was sent.
   private(set) var requestMTU = ATT.defaultMTU
   var watch = DatabaseCacheValidator()
+  /// The times for background requests and for the steps of `watch` that can wait.
+  private var schedule = BackgroundSchedule()
   var signatureMaker: Signer?
 
   /// The maximum number of queued confirmations. A server that sends indications without waiting for confirmations
@@ -66,8 +68,10 @@ struct GATTClient {
   var transactionDeadline: Instant? { mutating get { transaction.deadline } }
 
   var deadline: Instant? {
-    guard case .idle = activity else { return transaction.deadline }
-    return held == nil && protection == .none ? watch.deadline : nil
+    let turn = schedule.turnDeadline
+    guard case .idle = activity else { return earliest(transaction.deadline, turn) }
+    guard held == nil, protection == .none, watch.isWaiting else { return turn }
+    return earliest(schedule.validationDeadline, turn)
   }
 
   private var isIdle: Bool {
@@ -91,16 +95,18 @@ struct GATTClient {
     transaction.begin(.exchangeMTURequest(clientReceiveMTU: UInt16(context.maximumMTU)))
   }
 
-  mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant, context: inout GATTContext) {
+  mutating func request(
+    _ request: GATTRequest, token: GATTToken, priority: GATTPriority, at now: Instant, context: inout GATTContext
+  ) {
     if let reason = context.closed {
       context.events.append(.completed(token, .failure(reason)))
       return
     }
-    watch.linkWasUsed(at: now)
+    schedule.requestBegan(priority, at: now)
     if isIdle, held == nil, queue.isEmpty, !mustWait(request), protection == .none {
-      start(request, token: token, at: now, &context)
+      start(request, token: token, priority, at: now, &context)
     } else {
-      queue.append((token, request))
+      queue.append((token, request, priority))
     }
     startNext(at: now, &context)
   }
@@ -109,7 +115,10 @@ struct GATTClient {
   /// answer it.
   private func mustWait(_ request: GATTRequest) -> Bool { watch.comesFirst && request.discovery != nil }
 
-  mutating func timeReached(_ now: Instant, context: inout GATTContext) { startNext(at: now, &context) }
+  mutating func timeReached(_ now: Instant, context: inout GATTContext) {
+    startNext(at: now, &context)
+    offerTurn(at: now, &context)
+  }
 
   /// Starts queued requests until one is in progress. The client's own tasks come last, except that the Database Hash
   /// is read before a discovery that the cache may answer.
@@ -125,8 +134,8 @@ struct GATTClient {
           continue
         }
         let next = queue.removeFirst()
-        start(next.request, token: next.token, at: now, &context)
-      } else if let task = watch.nextTask(at: now) {
+        start(next.request, token: next.token, next.priority, at: now, &context)
+      } else if let task = watch.nextTask(&schedule, at: now) {
         let step: GATTProcedure.Step
         if case .request(let request) = task {
           step = begin(request, owner: .watch, context)
@@ -142,7 +151,8 @@ struct GATTClient {
 
   /// Starts a procedure for the upper layer.
   mutating func start(
-    _ request: GATTRequest, token: GATTToken, at now: Instant, _ context: inout GATTContext
+    _ request: GATTRequest, token: GATTToken, _ priority: GATTPriority, at now: Instant,
+    _ context: inout GATTContext
   ) {
     // A server never rejects a Write Command, so the request need not be kept.
     if case .writeWithoutResponse = request {
@@ -150,7 +160,8 @@ struct GATTClient {
       self.request = request
       if case .signedWriteWithoutResponse = request { context.events.append(.signatureMade) }
     }
-    follow(begin(request, owner: .above(token), context), owner: .above(token), at: now, &context)
+    let owner = Owner.above(token, priority)
+    follow(begin(request, owner: owner, context), owner: owner, at: now, &context)
   }
 
   /// Sends the next request or reports the result.
@@ -177,16 +188,24 @@ struct GATTClient {
     }
     if !writes.isEmpty { writes = [] }
     switch owner {
-    case .above(let token):
-      if case .failure(.att(let code)) = result, hold(token, after: code, &context) { return }
-      watch.linkWasUsed(at: now)
-      watch.requestCompleted()
+    case .above(let token, let priority):
+      if case .failure(.att(let code)) = result, hold(token, priority, after: code, &context) { return }
       if case .success(let response) = result { learn(response, from: ended) }
-      context.events.append(.completed(token, result))
+      complete(token, priority, result, hasRun: true, at: now, &context)
     case .watch:
       if case .changed(let range) = watch.advance(result) { tellChange(range, at: now, &context) }
     case .link: break
     }
+  }
+
+  /// Reports the result of a request.
+  mutating func complete(
+    _ token: GATTToken, _ priority: GATTPriority, _ result: Result<GATTResponse, GATTError>, hasRun: Bool,
+    at now: Instant, _ context: inout GATTContext
+  ) {
+    context.events.append(.completed(token, result))
+    schedule.requestEnded(priority, hasRun: hasRun, at: now)
+    offerTurn(at: now, &context)
   }
 
   /// Passes the result of a discovery by the upper layer to the cache validation.
@@ -198,8 +217,10 @@ struct GATTClient {
   }
 
   /// Fails all queued requests.
-  mutating func failAll(with error: GATTError, _ context: inout GATTContext) {
-    while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(error))) }
+  mutating func failAll(with error: GATTError, at now: Instant, _ context: inout GATTContext) {
+    while let next = queue.popFirst() {
+      complete(next.token, next.priority, .failure(error), hasRun: false, at: now, &context)
+    }
   }
 
   /// Fails all requests after the bearer has been closed.
@@ -211,8 +232,46 @@ struct GATTClient {
       if case .watch = owner { owner = .link }
       finish(owner, .failure(reason), at: now, &context)
     }
-    release(with: reason, &context)
-    failAll(with: reason, &context)
+    release(with: reason, at: now, &context)
+    failAll(with: reason, at: now, &context)
+  }
+
+  // MARK: Background requests
+
+  /// Requests one turn for a background request.
+  mutating func awaitTurn(at now: Instant, _ context: inout GATTContext) {
+    schedule.awaitTurn()
+    offerTurn(at: now, &context)
+  }
+
+  /// Restarts the quiet time before background requests.
+  mutating func noteUse(at now: Instant) { schedule.noteUse(at: now) }
+
+  /// Reports the turn for a background request if it is due.
+  @inline(__always)
+  private mutating func offerTurn(at now: Instant, _ context: inout GATTContext) {
+    if schedule.takeTurn(at: now), context.closed == nil { context.events.append(.backgroundTurn) }
+  }
+
+  /// Changes the priority of requests that have not ended.
+  mutating func setPriority(_ priority: GATTPriority, of tokens: Set<GATTToken>) {
+    switch activity {
+    case .running(.above(let token, let old), let procedure) where tokens.contains(token):
+      schedule.priorityChanged(from: old, to: priority)
+      activity = .running(.above(token, priority), procedure)
+    case .stale(.above(let token, let old), let procedure) where tokens.contains(token):
+      schedule.priorityChanged(from: old, to: priority)
+      activity = .stale(.above(token, priority), procedure)
+    default: break
+    }
+    if let old = held, tokens.contains(old.token) {
+      schedule.priorityChanged(from: old.priority, to: priority)
+      held?.priority = priority
+    }
+    for index in queue.indices where tokens.contains(queue[index].token) {
+      schedule.priorityChanged(from: queue[index].priority, to: priority)
+      queue[index].priority = priority
+    }
   }
 
   // MARK: PDUs
@@ -324,12 +383,12 @@ struct GATTClient {
   ) {
     context.events.append(.servicesChanged(range))
     stopCurrent(range, at: now, &context)
-    if held?.request.names(range) == true { release(with: .att(.databaseOutOfSync), &context) }
+    if held?.request.names(range) == true { release(with: .att(.databaseOutOfSync), at: now, &context) }
     guard !queue.isEmpty else { return }
-    var rest: Deque<(token: GATTToken, request: GATTRequest)> = []
+    var rest: Deque<(token: GATTToken, request: GATTRequest, priority: GATTPriority)> = []
     while let next = queue.popFirst() {
       if next.request.names(range) {
-        context.events.append(.completed(next.token, .failure(.att(.databaseOutOfSync))))
+        complete(next.token, next.priority, .failure(.att(.databaseOutOfSync)), hasRun: false, at: now, &context)
       } else {
         rest.append(next)
       }

@@ -7,17 +7,20 @@ extension GATTClient {
   struct HeldRequest {
     let token: GATTToken
     let request: GATTRequest
+    var priority: GATTPriority
     /// The server's error, with which the request fails if the security level is not raised.
     let code: ATT.ErrorCode
     let demand: SecurityDemand
   }
 
   /// Holds the request that the server has just refused. Returns false if a higher security level would not help.
-  mutating func hold(_ token: GATTToken, after code: ATT.ErrorCode, _ context: inout GATTContext) -> Bool {
+  mutating func hold(
+    _ token: GATTToken, _ priority: GATTPriority, after code: ATT.ErrorCode, _ context: inout GATTContext
+  ) -> Bool {
     guard let request, context.closed == nil, let demand = SecurityDemand(after: code, on: context.security) else {
       return false
     }
-    held = HeldRequest(token: token, request: request, code: code, demand: demand)
+    held = HeldRequest(token: token, request: request, priority: priority, code: code, demand: demand)
     context.events.append(.securityRequired(demand))
     return true
   }
@@ -28,7 +31,7 @@ extension GATTClient {
     if let held {
       guard held.demand.isMet(by: context.security) else { return }
       self.held = nil
-      start(held.request, token: held.token, at: now, &context)
+      start(held.request, token: held.token, held.priority, at: now, &context)
     }
     startNext(at: now, &context)
   }
@@ -36,10 +39,10 @@ extension GATTClient {
   /// Handles a failure to raise the security level: the requests that have waited for it fail with the server's
   /// error, or with the one that a server would send.
   mutating func securityFailed(at now: Instant, _ context: inout GATTContext) {
-    if let held { release(with: .att(held.code), &context) }
+    if let held { release(with: .att(held.code), at: now, &context) }
     if protection != .none {
       protection = .guarded
-      failAll(with: .att(.insufficientEncryption), &context)
+      failAll(with: .att(.insufficientEncryption), at: now, &context)
     }
     startNext(at: now, &context)
   }
@@ -77,10 +80,10 @@ extension GATTClient {
   }
 
   /// Completes the held request with an error.
-  mutating func release(with error: GATTError, _ context: inout GATTContext) {
+  mutating func release(with error: GATTError, at now: Instant, _ context: inout GATTContext) {
     guard let held else { return }
     self.held = nil
-    context.events.append(.completed(held.token, .failure(error)))
+    complete(held.token, held.priority, .failure(error), hasRun: false, at: now, &context)
   }
 }
 

@@ -11,11 +11,33 @@ extension Host {
 
   /// Queues a procedure, which begins when the earlier ones on this link have ended.
   package mutating func request(
-    _ request: GATTRequest, token: GATTToken, on handle: HCI.ConnectionHandle, at now: Instant
+    _ request: GATTRequest, token: GATTToken, priority: GATTPriority = .app, on handle: HCI.ConnectionHandle,
+    at now: Instant
   ) {
     guard let index = table.index(of: handle) else { return }
-    table[index].request(request, token: token, &context, at: now)
+    table[index].request(request, token: token, priority, &context, at: now)
     settle(at: now)
+  }
+
+  /// Requests one `GATTEvent.backgroundTurn` on a link. It comes when no request of an app is open and the link has
+  /// been quiet for 100 ms, or after 8 requests of apps have completed since the last turn.
+  package mutating func awaitBackgroundTurn(on handle: HCI.ConnectionHandle, at now: Instant) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].awaitBackgroundTurn(&context, at: now)
+  }
+
+  /// Restarts the quiet time before background requests on a link.
+  package mutating func noteUse(of handle: HCI.ConnectionHandle, at now: Instant) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].bearer.noteUse(at: now)
+  }
+
+  /// Changes the priority of requests that have not ended.
+  package mutating func setPriority(
+    _ priority: GATTPriority, of tokens: Set<GATTToken>, on handle: HCI.ConnectionHandle
+  ) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].bearer.setPriority(priority, of: tokens)
   }
 
   /// Returns the cache of the peer's server from the last link that was encrypted with the key of a bond; nil: none.

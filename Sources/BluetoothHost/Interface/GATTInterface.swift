@@ -117,6 +117,18 @@ package enum GATTError: Error, Hashable, Sendable {
 /// The identifier of a client's `GATTRequest` until the request has completed.
 package typealias GATTToken = UInt64
 
+/// The priority of a client's request, which determines how requests that can wait give way to it.
+package enum GATTPriority: Sendable {
+  /// A read or a write by an app. Background requests wait for its end, and then until the bearer has been quiet for a
+  /// while.
+  case app
+  /// A request that the upper layer makes for several apps, such as a discovery. It restarts the quiet time when it
+  /// begins and when it ends, but background requests do not wait for its end.
+  case system
+  /// A request that no app has made; see `Host.awaitBackgroundTurn`.
+  case background
+}
+
 /// An event of the GATT client or the GATT server on one link.
 package enum GATTEvent: Hashable, Sendable {
   // Client and server
@@ -135,6 +147,8 @@ package enum GATTEvent: Hashable, Sendable {
   /// The sign counter was incremented for a signature that has not been sent yet. The host stores the counter and
   /// does not report this event to the upper layer.
   case signatureMade
+  /// The upper layer may send one background request; the answer to `Host.awaitBackgroundTurn`.
+  case backgroundTurn
 
   // Server
   /// A client reads a dynamic attribute from `offset` on. Answer with `respond`.

@@ -47,10 +47,16 @@ extension HostLink {
   /// Queues a procedure of the client.
   @inline(__always)
   mutating func request(
-    _ request: GATTRequest, token: GATTToken, _ context: inout HostContext, at now: Instant
+    _ request: GATTRequest, token: GATTToken, _ priority: GATTPriority, _ context: inout HostContext, at now: Instant
   ) {
-    bearer.request(request, token: token, at: now)
+    bearer.request(request, token: token, priority: priority, at: now)
     serve(&context, at: now)
+  }
+
+  /// Requests the turn for a background request.
+  mutating func awaitBackgroundTurn(_ context: inout HostContext, at now: Instant) {
+    bearer.awaitBackgroundTurn(at: now)
+    passOn(&context, at: now)
   }
 
   /// Offers the cached database to the client of a new link, even of a hidden one: the cache is stored again,
@@ -71,7 +77,7 @@ extension HostLink {
     _ result: Result<GATTResponse, GATTError>, _ context: inout HostContext, at now: Instant
   ) {
     switch context.nameDiscoveries.completed(result, on: link.handle) {
-    case .request(let request)?: self.request(request, token: NameDiscoveries.token, &context, at: now)
+    case .request(let request)?: self.request(request, token: NameDiscoveries.token, .system, &context, at: now)
     case .end(let end, let name)?:
       context.output.tell(.nameDiscovered(end.address, name))
       if end.link != nil { disconnect(.remoteUserTerminatedConnection, &context) }

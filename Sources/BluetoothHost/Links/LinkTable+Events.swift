@@ -157,7 +157,7 @@ extension LinkTable {
           $0.link.peer == address && $0.visibility == .reported && !$0.isDisconnecting
         }) {
           let request = context.nameDiscoveries.linkIsThere(discovery, all[position].link.handle)
-          all[position].request(request, token: NameDiscoveries.token, &context, at: now)
+          all[position].request(request, token: NameDiscoveries.token, .system, &context, at: now)
         } else if !gap.initiator.requestedDevices.contains(address), !all.contains(where: { $0.link.peer == address }) {
           endNameDiscovery(discovery, &context)
         } else if context.nameDiscoveries.isOverdue(discovery, at: now) {

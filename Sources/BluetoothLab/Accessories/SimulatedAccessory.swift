@@ -213,7 +213,8 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
       guard let path = attributes.path(at: handle) else { break }
       attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
       withAccessory(at: now) { $0.subscriptionChanged(of: path, isOn: !subscription.isEmpty, in: &$1) }
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .updateSent:
+    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .backgroundTurn,
+      .updateSent:
       break
     case .broadcastChanged(let handle, let isOn):
       attributes.setBroadcast(of: handle, isOn)

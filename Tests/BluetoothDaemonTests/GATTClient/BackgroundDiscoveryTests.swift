@@ -15,8 +15,10 @@ struct BackgroundDiscoveryTests {
       Issue.record("no discovery of services")
       return
     }
-    #expect(!preparation.isDue(openRequests: 0, at: .zero))
+    #expect(!preparation.isWaiting)
+    #expect(preparation.begin(database) == nil, "a step is running")
     preparation.ended()
+    #expect(preparation.isWaiting)
     database.setPrimaryServices([GATTService(range: 1...5, uuid: 0x1800)])
     guard case .discovery(.characteristics(of: 1))? = preparation.begin(database)?.task else {
       Issue.record("no discovery of the name's characteristic")
@@ -30,6 +32,7 @@ struct BackgroundDiscoveryTests {
       return
     }
     preparation.ended()
+    #expect(!preparation.isWaiting)
     #expect(preparation.begin(database) == nil)
   }
 
@@ -37,23 +40,5 @@ struct BackgroundDiscoveryTests {
   mutating func noName() {
     database.setPrimaryServices([])
     #expect(preparation.begin(database) == nil)
-  }
-
-  @Test("Apps' requests take precedence, but not forever")
-  mutating func deferralLimit() {
-    #expect(preparation.isDue(openRequests: 0, at: .zero))
-    #expect(!preparation.isDue(openRequests: 1, at: .zero))
-    for _ in 0..<BackgroundDiscovery.deferralLimit { preparation.requestCompleted() }
-    #expect(preparation.isDue(openRequests: 1, at: .zero))
-  }
-
-  @Test("A step waits until the link has been quiet for a while")
-  mutating func quiet() {
-    let now = Instant.zero + .seconds(1)
-    preparation.linkWasUsed(at: now)
-    #expect(!preparation.isDue(openRequests: 0, at: now))
-    #expect(preparation.deadline(openRequests: 0) == now + BackgroundDiscovery.pause)
-    #expect(preparation.deadline(openRequests: 1) == nil)
-    #expect(preparation.isDue(openRequests: 0, at: now + BackgroundDiscovery.pause))
   }
 }

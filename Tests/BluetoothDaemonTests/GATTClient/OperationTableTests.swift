@@ -47,7 +47,8 @@ struct OperationTableTests {
     let (one, two) = centralSessions()
     let first = try unwrapped(table.add(.read(one, id), on: link))
     let second = try unwrapped(table.add(.read(two, id), on: link))
-    table.abandon(of: one, on: link) { _ in }
+    let abandoned = table.abandon(of: one, on: link) { _ in }
+    #expect(abandoned == [first])
     #expect(table.remove(first)?.session == nil)
     #expect(table.remove(second)?.session == two)
   }
