@@ -27,7 +27,8 @@ private struct House {
     // Files, and JSON.
     case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials", "Logging"])
     // The executors of Swift's runtime, which it replaces.
-    case "BluetoothLabTime": return anywhere.union(["Logging", "Synchronization", "_Concurrency"])
+    case "BluetoothLabTime":
+      return anywhere.union(["Dispatch", "Foundation", "Logging", "Synchronization", "_Concurrency"])
     default: break
     }
     // Foundation and Dispatch are allowed from the API upwards.
