@@ -39,7 +39,12 @@ package enum AppTime {
   ) async throws(AppTimeError) {
     try install()
     try Scheduler.shared.activate(wallClock: wallClock, limits: limits, isServed: true)
-    try await Scheduler.shared.request(until: nil, source: nil, isolation: isolation)
+    do throws(AppTimeError) {
+      try await Scheduler.shared.request(until: nil, source: nil, isolation: isolation)
+    } catch {
+      deactivate()
+      throw error
+    }
     // The body itself came from outside.
     Scheduler.shared.state.withLock { $0.counters = AppTimeCounters() }
   }

@@ -2,8 +2,8 @@
 public enum AppTimeError: Error, Equatable, CustomStringConvertible {
   /// A kind of work or a clock escapes the scheduler, so the app under test cannot follow virtual time.
   case unsupported(leg: String)
-  /// Virtual time was used before `AppTime.install()`.
-  case notInstalled
+  /// The world runs in real time.
+  case realTimeWorld
   /// Virtual time is not active.
   case notActive
   /// Another world is active, or another thread runs the app's work.
@@ -15,15 +15,16 @@ public enum AppTimeError: Error, Equatable, CustomStringConvertible {
   /// The target lies before the present virtual time.
   case timeRunsForward(now: Int64, target: Int64)
 
+  /// What happened, and what the test can do.
   public var description: String {
     switch self {
     case .unsupported(let leg):
       "Virtual time is not supported in this process: \(leg) escapes the scheduler. Link the test executable "
         + "dynamically and use a Swift toolchain that this package supports."
-    case .notInstalled:
-      "Virtual time is not installed. Call AppTime.install() first."
+    case .realTimeWorld:
+      "The app cannot follow a world in real time. Create the world with World(time: .virtual)."
     case .notActive:
-      "Virtual time is not active. Call AppTime.activate() first."
+      "The app is not under the control of a world. Call this inside World.withAppTime."
     case .busy:
       "Virtual time is in use by another world or another thread. Run these tests one at a time, for example with "
         + "`swift test --no-parallel` or in one serialized suite."

@@ -7,9 +7,12 @@ package protocol EventSource: AnyObject, Sendable {
   /// the main queue; otherwise it is called on the thread that runs the app's work, which costs less.
   var needsMainQueue: Bool { get }
 
-  /// Takes note that time has moved to an instant at which a timer of the app fires, or a run ends. There is no event up
-  /// to this instant.
+  /// Advances the source's clock to an instant at which a timer of the app fires, or a run ends. No event is pending
+  /// before it.
   func timePassed(to instant: Int64)
+
+  /// True if the source waits in real time for work that nobody controls. It then has no event but the present instant.
+  var isWaiting: Bool { get }
 
   /// Executes exactly one event, which may call the app.
   func step()
@@ -17,31 +20,6 @@ package protocol EventSource: AnyObject, Sendable {
 
 extension EventSource {
   package var needsMainQueue: Bool { true }
+  package var isWaiting: Bool { false }
   package func timePassed(to instant: Int64) {}
-}
-
-/// The limits that turn a hang into an error.
-public struct AppTimeLimits: Sendable {
-  /// The real time without progress after which `settle` and `run` fail. Blocking calls of the app must be shorter.
-  public var stallSeconds = 10.0
-  /// The number of units of work that the app may run at one virtual instant.
-  public var unitsPerInstant = 100_000
-
-  public init(stallSeconds: Double = 10, unitsPerInstant: Int = 100_000) {
-    self.stallSeconds = stallSeconds
-    self.unitsPerInstant = unitsPerInstant
-  }
-}
-
-/// Counts since the activation.
-package struct AppTimeCounters: Sendable, Equatable {
-  /// The units of the app's work: Swift jobs, blocks and resumed threads.
-  package var units = 0
-  /// The times that the app came to rest.
-  package var settles = 0
-  /// The timers that fired.
-  package var timers = 0
-  /// The units of work that threads outside the scheduler added, such as the app's own threads, blocking I/O and
-  /// URLSession. The order of this work is not reproducible.
-  package var foreignWakeUps = 0
 }

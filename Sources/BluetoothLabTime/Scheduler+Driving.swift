@@ -82,37 +82,62 @@ extension Scheduler {
   private func run(
     _ me: Participant, until target: Int64, source: (any EventSource)?, unless condition: () -> Bool = { false }
   ) throws(AppTimeError) {
+    var (waited, progress) = (0.0, -1)
     while true {
       try settle(me)
       if condition() { return }
       let timer = nextTimer
-      let event = state.withLock { $0.isStepping } ? nil : source?.nextEvent
+      // An event that a callback holds up must end before the next one.
+      let mayStep = state.withLock { !$0.isStepping }
+      let event = mayStep ? source?.nextEvent : nil
       guard let instant = [timer, event].compactMap({ $0 }).min(), instant <= target else {
-        guard target != .max, app_time_now() < target else { return }
+        guard target != .max else { return }
+        if mayStep { source?.timePassed(to: target) }
+        guard app_time_now() < target else { return }
         setNow(target)
-        source?.timePassed(to: target)
         continue
       }
+      if let source, mayStep, source.isWaiting, event == instant {
+        try wait(for: source, &waited, &progress)
+        continue
+      }
+      state.withLock { if instant < app_time_now(), event == instant { $0.counters.lateEvents += 1 } }
       setNow(instant)
       if let source, let event, event <= timer ?? .max {
         try step(source, me)
       } else {
-        source?.timePassed(to: instant)
+        if mayStep { source?.timePassed(to: instant) }
         fireTimer()
       }
     }
   }
 
+  /// Waits a little in real time for work outside the scheduler's control, up to the limit of a stall.
+  private func wait(for source: any EventSource, _ waited: inout Double, _ progress: inout Int) throws(AppTimeError) {
+    app_time_real_sleep(1_000_000)
+    let (now, limit, held) = state.withLock { ($0.progress, $0.limits.stallSeconds, $0.held) }
+    waited = now == progress ? waited + 0.001 : 0
+    progress = now
+    guard waited < limit else { throw .stalled(seconds: limit, held: ["the world is held (World.hold)"] + held) }
+  }
+
+  /// Executes one event. A callback that blocks its thread can hold it up: the event then ends later, and `isStepping`
+  /// stays true until then.
   private func step(_ source: any EventSource, _ me: Participant) throws(AppTimeError) {
     state.withLock { state in
       state.isStepping = true
       state.progress += 1
     }
-    defer { state.withLock { $0.isStepping = false } }
-    if source.needsMainQueue {
-      try onMain(me) { source.step() }
-    } else {
+    let body = {
       source.step()
+      self.state.withLock { $0.isStepping = false }
+    }
+    guard source.needsMainQueue else { return body() }
+    do throws(AppTimeError) {
+      try onMain(me, body)
+    } catch {
+      state.withLock { $0.isStepping = false }
+      throw error
     }
   }
 

@@ -148,11 +148,14 @@ extension Scheduler {
   /// Drops the entry of a source that was destroyed. Its handlers are released outside the lock, because they may own
   /// objects of the app.
   private func forget(_ entry: TimerSource) {
-    state.withLock { state in
+    let handlers: [Handle] = state.withLock { state in
       entry.arming += 1
       // libdispatch calls finalizers after it has freed the source, so a new source may have the same address.
       if state.timerSources[entry.source] === entry { state.timerSources[entry.source] = nil }
+      defer { (entry.eventHandler, entry.cancelHandler) = (nil, nil) }
+      return [entry.eventHandler, entry.cancelHandler].compactMap { $0 }
     }
+    for handler in handlers { app_time_release_block(handler.pointer) }
   }
 
   private func arm(_ source: Handle, deadline: Int64, interval: UInt64) -> Bool {
@@ -214,12 +217,17 @@ extension Scheduler {
   }
 
   private func sourceCancelled(_ source: Handle) {
-    state.withLock { state in
-      guard let entry = state.timerSources[source], !entry.isCancelled else { return }
+    let handler: Handle? = state.withLock { state in
+      guard let entry = state.timerSources[source], !entry.isCancelled else { return nil }
       entry.isCancelled = true
       entry.arming += 1
       if !entry.isSuspended { callCancelHandler(of: entry, &state) }
+      defer { entry.eventHandler = nil }
+      return entry.eventHandler
     }
+    // As libdispatch does, so that a handler that refers to its source forms no cycle for ever. A handler that runs has a
+    // copy.
+    if let handler { app_time_release_block(handler.pointer) }
   }
 
   private func callCancelHandler(of source: TimerSource, _ state: inout State) {

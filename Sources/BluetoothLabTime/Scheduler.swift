@@ -348,6 +348,15 @@ final class Scheduler: Sendable {
     let body: () -> Void
     let giver: Participant
     let isInline: Bool
+    private let isTaken = Mutex(false)
+
+    /// Returns true for the first caller only: a batch that was given up never runs.
+    func take() -> Bool {
+      isTaken.withLock { isTaken in
+        defer { isTaken = true }
+        return !isTaken
+      }
+    }
 
     init(body: @escaping () -> Void, giver: Participant, isInline: Bool) {
       self.body = body
@@ -356,6 +365,7 @@ final class Scheduler: Sendable {
     }
 
     func run() {
+      guard take() else { return }
       let main = Participant(isMain: true)
       main.queue = .mainQueue
       let previous = Participant.current
@@ -388,8 +398,13 @@ final class Scheduler: Sendable {
       me.holdsToken = true
       return
     }
-    try handOver(from: me, isWatched: true) {
-      app_time_real_async(app_time_main_queue(), context, function, false)
+    do throws(AppTimeError) {
+      try handOver(from: me, isWatched: true) {
+        app_time_real_async(app_time_main_queue(), context, function, false)
+      }
+    } catch {
+      _ = batch.take()
+      throw error
     }
   }
 }

@@ -6,12 +6,17 @@ import Synchronization
 /// Tests that the scheduler controls all kinds of work and all clocks of this process.
 enum SelfTest {
   static let result: Result<Void, AppTimeError> = {
-    do throws(AppTimeError) {
-      try run()
-      return .success(())
-    } catch {
-      return .failure(error)
+    // Other threads of the process can disturb one attempt.
+    var result: Result<Void, AppTimeError> = .failure(.busy)
+    for _ in 1...3 {
+      do throws(AppTimeError) {
+        try run()
+        return .success(())
+      } catch {
+        result = .failure(error)
+      }
     }
+    return result
   }()
 
   private final class Record: Sendable {
@@ -35,7 +40,7 @@ enum SelfTest {
 
   private static func run() throws(AppTimeError) {
     let scheduler = Scheduler.shared
-    try scheduler.activate(wallClock: nil, limits: AppTimeLimits(stallSeconds: 2), isServed: false)
+    try scheduler.activate(wallClock: nil, limits: AppTimeLimits(), isServed: false)
     defer { scheduler.deactivate() }
     try testClocks()
     let start = AppTime.now

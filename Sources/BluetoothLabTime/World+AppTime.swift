@@ -24,22 +24,37 @@ extension World {
   ///   controlled, or a run ended early because the app did not come to rest.
   public func withAppTime<Result>(limits: AppTimeLimits = AppTimeLimits(), _ body: () throws -> Result) throws -> Result
   {
+    guard realTimeRunner == nil else { throw AppTimeError.realTimeWorld }
     let driver = WorldDriver(start: requestQueue.now)
     try AppTime.activate(wallClock: driver.wallClock, limits: limits)
     appDriver = driver
     defer { end(driver) }
-    let result = try body()
+    let result: Result
+    do {
+      result = try body()
+    } catch {
+      // A run that ended early is the likely cause of the error.
+      try driver.check()
+      throw error
+    }
     try driver.check()
     return result
   }
 
   private func end(_ driver: WorldDriver) {
     appDriver = nil
-    let foreign = AppTime.counters.foreignWakeUps
+    let counters = AppTime.counters
     AppTime.deactivate()
-    guard foreign > 0 else { return }
-    Logger(label: "BluetoothLab").warning(
-      "\(foreign) wake-ups came from threads that the world does not control; their order is not reproducible")
+    let logger = Logger(label: "BluetoothLab")
+    if counters.foreignWakeUps > 0 {
+      logger.warning(
+        "\(counters.foreignWakeUps) wake-ups came from threads that the world does not control; their order is not reproducible"
+      )
+    }
+    if counters.lateEvents > 0 {
+      logger.warning(
+        "\(counters.lateEvents) events of the radio came late, because the app blocked a thread in a callback")
+    }
   }
 }
 
@@ -50,23 +65,32 @@ extension World {
     limits: AppTimeLimits = AppTimeLimits(), isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
   ) async throws -> Result {
+    guard realTimeRunner == nil else { throw AppTimeError.realTimeWorld }
     let driver = WorldDriver(start: requestQueue.now)
     try await AppTime.activate(wallClock: driver.wallClock, limits: limits)
     appDriver = driver
     defer { end(driver) }
-    let result = try await body()
+    let result: Result
+    do {
+      result = try await body()
+    } catch {
+      try driver.check()
+      throw error
+    }
     try driver.check()
     return result
   }
 }
 
-/// Runs the app of one world. Used by one thread at a time, which has the world.
+/// Runs the app of one world. The thread that runs the world uses it, one thread at a time.
 private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
   /// The world's time at the activation, the zero of the app's time.
   private let start: Instant
   private var world: DrivenWorld?
   /// The first error of a run.
   private var failure: AppTimeError?
+  /// The number of events that the world has processed.
+  private var stepCount = 0
   /// True if a run has ended early for the caller to check its condition.
   private var wasInterrupted = false
 
@@ -88,7 +112,7 @@ private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
   func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) {
     self.world = world
     do throws(AppTimeError) {
-      try Scheduler.shared.run(until: time(of: limit), source: self, unless: isDone)
+      try Scheduler.shared.run(until: target(limit), source: self, unless: isDone)
     } catch {
       failure = failure ?? error
     }
@@ -96,22 +120,28 @@ private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
 
   nonisolated(nonsending) func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) async {
     self.world = world
-    // The condition belongs to the caller, who checks it whenever something that an app can observe has happened.
-    while !isDone() {
-      let seen = activity
-      wasInterrupted = false
-      do throws(AppTimeError) {
+    do throws(AppTimeError) {
+      // The condition is asked at rest only, as in the synchronous form.
+      try await Scheduler.shared.request(until: nil, source: nil, isolation: #isolation)
+      // The condition belongs to the caller, who checks it whenever something that an app can observe has happened; if
+      // it depends on the time, after each event.
+      while !isDone() {
+        let (seen, steps) = (activity, stepCount)
+        wasInterrupted = false
         try await Scheduler.shared.request(
-          until: time(of: limit), source: self,
+          until: target(limit), source: self,
           unless: { [self] in
-            wasInterrupted = world.isWatched || activity != seen
+            wasInterrupted = world.isWatched && stepCount != steps || activity != seen
             return wasInterrupted
           }, isolation: #isolation)
-      } catch {
-        failure = failure ?? error
-        return
+        guard wasInterrupted else {
+          // Something other than the app may have changed.
+          _ = isDone()
+          return
+        }
       }
-      guard wasInterrupted else { return }
+    } catch {
+      failure = failure ?? error
     }
   }
 
@@ -123,13 +153,23 @@ private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
 
   var hasNoTimers: Bool { Scheduler.shared.nextTimer == nil }
 
+  var ownsThread: Bool { Scheduler.shared.ownsThread }
+
   private func time(of instant: Instant) -> Int64 { (instant - start).nanoseconds }
+
+  /// The end of a run in the app's time, which is ahead of the world's if the app has blocked a thread meanwhile.
+  private func target(_ limit: Instant) -> Int64 { max(time(of: limit), AppTime.now) }
 
   // MARK: EventSource
 
   var nextEvent: Int64? { world?.nextEvent.map(time) }
 
-  func step() { world?.step() }
+  var isWaiting: Bool { world?.isWaiting ?? false }
+
+  func step() {
+    stepCount += 1
+    world?.step()
+  }
 
   func timePassed(to instant: Int64) { world?.pass(to: start + TimeSpan(nanoseconds: instant)) }
 }

@@ -94,7 +94,11 @@ final class HoppingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
     }
   }
 
+  /// True if the app blocks its thread in `didConnect`.
+  var sleepsWhenConnected = false
+
   func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    if sleepsWhenConnected { Thread.sleep(forTimeInterval: 0.25) }
     after("connected") { self.strap?.discoverServices([CBUUID(string: "180D")]) }
   }
 
@@ -126,8 +130,7 @@ extension HoppingApp {
     return world
   }
 
-  /// Returns the trace of an app without hops in a world that does not control it: what all other apps must do at the
-  /// same instants.
+  /// Returns the trace of an app without hops in a world that does not control it: the expected trace of all apps.
   static func expectedTrace() -> [String] {
     let world = makeWorld()
     let app = HoppingApp(hop: .none, in: world, queue: DispatchQueue(label: "app.bluetooth"))

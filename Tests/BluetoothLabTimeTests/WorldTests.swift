@@ -96,6 +96,77 @@ import XCTest
     }
   }
 
+  @Test("A condition that reads the time ends an asynchronous run at its instant, and so does one about the world")
+  func conditions() async throws {
+    let world = HoppingApp.makeWorld()
+    try await world.withAppTime {
+      let app = HoppingApp(hop: .task, in: world, queue: nil)
+      #expect(await world.run(until: { world.now >= .milliseconds(500) }))
+      #expect((.milliseconds(500) ... .milliseconds(700)).contains(world.now))
+      #expect(await world.run(until: { world.statistics.devices[0].transmitted.packets > 200 }))
+      #expect(await !world.run(until: { false }, limit: .seconds(1)))
+      withExtendedLifetime(app) {}
+    }
+  }
+
+  @Test("An asynchronous run until idle begins with the app's tasks")
+  func asynchronousIdle() async throws {
+    let world = World(seed: 1)
+    try await world.withAppTime {
+      let task = Task { try await Task.sleep(for: .seconds(60)) }
+      #expect(await world.runUntilIdle())
+      #expect(world.now == .seconds(60))
+      withExtendedLifetime(task) {}
+    }
+  }
+
+  @Test("Time stands still while work holds the world, and held work that waits for the time is an error")
+  func held() throws {
+    let world = World(seed: 1)
+    let instants = NIOLockedValueBox<[Duration]>([])
+    try world.withAppTime {
+      world.hold {
+        await Task.yield()
+        instants.withLockedValue { $0.append(world.now) }
+      }
+      world.run(for: .seconds(1))
+    }
+    #expect(instants.withLockedValue { $0 } == [.zero])
+    #expect(throws: AppTimeError.self) {
+      try world.withAppTime(limits: AppTimeLimits(stallSeconds: 0.2)) {
+        world.hold { try? await Task.sleep(for: .seconds(1)) }
+        world.run(for: .seconds(1))
+      }
+    }
+  }
+
+  @Test("A world in real time can't control its app, and a failed run explains the error of the body")
+  func errors() throws {
+    #expect(throws: AppTimeError.realTimeWorld) { try World(seed: 1, time: .real(speed: 1)).withAppTime {} }
+    struct Failure: Error {}
+    #expect(throws: AppTimeError.self) {
+      let world = World(seed: 1)
+      try world.withAppTime(limits: AppTimeLimits(unitsPerInstant: 1_000)) {
+        let task = Task { while !Task.isCancelled { await Task.yield() } }
+        defer { task.cancel() }
+        world.run(for: .seconds(1))
+        throw Failure()
+      }
+    }
+    #expect(throws: Failure.self) { try World(seed: 1).withAppTime { throw Failure() } }
+  }
+
+  @Test("A thread that sleeps between runs moves the app's clocks, and the next run goes on from there")
+  func blocking() throws {
+    let world = World(seed: 1)
+    try world.withAppTime {
+      Thread.sleep(forTimeInterval: 1)
+      world.run(for: .milliseconds(500))
+      world.run(for: .seconds(2))
+      #expect(world.now >= .milliseconds(2_500))
+    }
+  }
+
   @Test("Only one world can have its app under control")
   func twoWorlds() throws {
     let (one, other) = (World(seed: 1), World(seed: 2))

@@ -1,12 +1,26 @@
+import BluetoothLab
 import BluetoothLabTime
 import XCTest
 
-/// The number of runs that must give the same trace. `stress.sh` raises it.
+/// The number of runs that must give the same trace. `.ci/run app_time_long` raises it.
 let runCount = ProcessInfo.processInfo.environment["APP_TIME_RUNS"].flatMap { Int($0) } ?? 100
 
 class RepeatedTests: XCTestCase {
   override func setUp() {
     continueAfterFailure = false
+  }
+}
+
+final class BlockingXCTests: RepeatedTests {
+  /// A callback that blocks the main thread holds up its event; the app's timers and the later events go on.
+  func testCallbackThatSleeps() async throws {
+    let world = HoppingApp.makeWorld()
+    try await world.withAppTime {
+      let app = HoppingApp(hop: .none, in: world, queue: nil)
+      app.sleepsWhenConnected = true
+      await world.run(until: { app.valueCount == 2 }, limit: .seconds(30))
+      XCTAssertEqual(app.valueCount, 2)
+    }
   }
 }
 

@@ -11,6 +11,9 @@ package protocol AppDriver: AnyObject, Sendable {
   /// Runs like the synchronous method while the calling task is suspended. The calling task evaluates `isDone`.
   nonisolated(nonsending) func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) async
 
+  /// True if the calling thread runs the app's code on behalf of the driver.
+  var ownsThread: Bool { get }
+
   /// True if no timer of the app is running.
   var hasNoTimers: Bool { get }
 }
@@ -34,6 +37,9 @@ package final class DrivenWorld: @unchecked Sendable {
     if engine.hasRequests || engine.hasDeliveries || isHeld() { return engine.now }
     return engine.nextEvent
   }
+
+  /// True if the world is held and has nothing else to do at the present instant.
+  package var isWaiting: Bool { isHeld() && !engine.hasRequests && !engine.hasDeliveries }
 
   /// Processes the pending calls of the app and delivers the pending callbacks or, if there are none, processes the next
   /// event. Does nothing while the world is held.

@@ -144,7 +144,7 @@ final class VirtualRunner: @unchecked Sendable {
       return body(engine)
     }
     // The thread that runs the world is blocked in a callback, waits for a release, or runs the app's code for a driver.
-    guard engine.isInCallback || isHeld || driver != nil else {
+    guard engine.isInCallback || isHeld || driver?.ownsThread == true else {
       fatalError("a world was accessed while it was running, outside its callbacks")
     }
     return body(engine)

@@ -15,8 +15,11 @@ public struct WorldClock: Clock, Sendable {
     /// Creates the instant that is `sinceStart` after the beginning of the world.
     public init(sinceStart: Duration) { self.sinceStart = sinceStart }
 
+    /// The instant that is `duration` later.
     public func advanced(by duration: Duration) -> Instant { Instant(sinceStart: sinceStart + duration) }
+    /// The time from this instant to `other`.
     public func duration(to other: Instant) -> Duration { other.sinceStart - sinceStart }
+    /// True if `one` is earlier than `other`.
     public static func < (one: Instant, other: Instant) -> Bool { one.sinceStart < other.sinceStart }
   }
 
@@ -30,14 +33,17 @@ public struct WorldClock: Clock, Sendable {
 
   /// Suspends the task until the world has reached `deadline`, or returns at the world's present time if it has passed.
   ///
-  /// - Parameter tolerance: ignored; the sleep ends exactly at `deadline`.
+  /// - Parameter tolerance: ignored; the sleep ends exactly at `deadline`, rounded up to whole nanoseconds.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let sleep = Sleep()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         guard sleep.begin(continuation) else { return }
-        let instant = BluetoothWire.Instant.zero + TimeSpan(deadline.sinceStart)
+        // Rounded up, so that the sleep never ends before its deadline.
+        var span = TimeSpan(deadline.sinceStart)
+        if span.duration < deadline.sinceStart, span.nanoseconds < .max { span.nanoseconds += 1 }
+        let instant = BluetoothWire.Instant.zero + span
         world.requestQueue.perform { engine in
           engine.schedule(at: instant) { _ in sleep.end(with: .success(())) }
         }
