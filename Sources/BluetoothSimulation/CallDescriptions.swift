@@ -25,6 +25,7 @@ extension CentralCommand {
     case .stopScan: "stopScan()"
     case .connect(let peer, _, _): "connect(_:) \(peer)"
     case .cancelConnection(let peer): "cancelPeripheralConnection(_:) \(peer)"
+    case .registerForConnectionEvents(let filter): "registerForConnectionEvents(\(filter == nil ? "nil" : "…"))"
     case .readRSSI(let peer): "readRSSI() \(peer)"
     case .discoverServices(let peer, let filter):
       "discoverServices(\(filter.map(\.description) ?? "nil")) \(peer)"
@@ -87,6 +88,8 @@ extension CentralEvent {
     case .connectionFailed(let peer, let error): "centralManager(_:didFailToConnect:error:) \(peer) \(error)"
     case .disconnected(let peer, let error, _):
       "centralManager(_:didDisconnectPeripheral:error:) \(peer) \(error.map { "\($0)" } ?? "nil")"
+    case .connectionEvent(let peer, let isConnected):
+      "centralManager(_:connectionEventDidOccur:for:) \(isConnected ? "connected" : "disconnected") \(peer.handle)"
     case .maximumWriteLengthChanged: nil
     case .nameChanged(let peer, _): "peripheralDidUpdateName(_:) \(peer)"
     case .rssiRead(let peer, _): "peripheral(_:didReadRSSI:error:) \(peer)"

@@ -21,6 +21,7 @@ struct CentralBroker {
     case .connect(let peer, let delay, let reconnects):
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
+    case .registerForConnectionEvents(let filter): context.register(session, for: filter)
     case .readRSSI(let peer): gattClient.readRSSI(of: peer, for: session, at: now, &context)
     case .discoverServices(let peer, let filter):
       gattClient.discover(.services, filter: filter, at: peer, for: session, now: now, &context)
@@ -59,6 +60,7 @@ struct CentralBroker {
   mutating func dropAll(_ context: inout DaemonContext) {
     scans.dropAll(&context)
     for peer in context.peers.handles { context.peers[peer].users.removeAll() }
+    context.endRegistrations()
     delayedUsers.removeAll()
     gattClient.dropAll()
   }

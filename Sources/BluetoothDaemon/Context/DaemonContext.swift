@@ -13,6 +13,8 @@ struct DaemonContext: ~Copyable {
     /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
     var reportedStates: UInt32 = 0
     var scan: ActiveScan?
+    /// The connections of others that the session wants events for; nil: none.
+    var connectionEvents: ConnectionEventFilter?
   }
 
   /// The state of one peripheral manager's session.
@@ -124,12 +126,48 @@ struct DaemonContext: ~Copyable {
       handle: peer, identifier: peers[peer].info.identifier, maximumUpdateLength: links[link].maximumValueLength)
   }
 
-  /// Updates the services in the directory for `retrieveConnectedPeripherals`: the discovered ones, or else the
-  /// advertised ones.
-  func publishConnected(_ link: LinkIndex) {
+  /// Updates the services in the directory for `retrieveConnectedPeripherals`, and tells sessions that registered for
+  /// connections to a peer with them. The services are the discovered ones, or else the advertised ones.
+  mutating func publishConnected(_ link: LinkIndex) {
     let peer = links[link].peer
     let known = links[link].database.primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
     directory.setConnected(peer, services: known)
+    reportConnection(of: link, services: known)
+  }
+
+  /// Tells the sessions that registered for it of a link that others have requested: once, when it is established or
+  /// when the services for which they wait become known.
+  private mutating func reportConnection(of link: LinkIndex, services: [BluetoothUUID]) {
+    let peer = links[link].peer
+    for index in centrals.values.indices {
+      guard let filter = centrals.values[index]?.connectionEvents, let key = centrals.key(at: index) else { continue }
+      let session = CentralSessionID(key: key)
+      guard filter.peers.contains(peers[peer].info.identifier) || !filter.services.isDisjoint(with: services),
+        peers[peer].userIndex(of: session) == nil, !links[link].eventReceivers.contains(session)
+      else { continue }
+      links[link].eventReceivers.append(session)
+      deliver(.connectionEvent(peers[peer].info, isConnected: true), to: session)
+    }
+  }
+
+  /// Tells the sessions that were told of a link of its end, unless they have requested the link meanwhile.
+  mutating func reportDisconnection(from peer: PeerHandle, to receivers: [CentralSessionID]) {
+    for session in receivers where peers[peer].userIndex(of: session) == nil {
+      deliver(.connectionEvent(peers[peer].info, isConnected: false), to: session)
+    }
+  }
+
+  /// Ends all registrations for events about connections of others.
+  mutating func endRegistrations() {
+    for index in centrals.values.indices {
+      if let key = centrals.key(at: index) { centrals.update(key) { $0.connectionEvents = nil } }
+    }
+  }
+
+  /// Registers a session for events about connections of others, in place of its former registration.
+  mutating func register(_ session: CentralSessionID, for filter: ConnectionEventFilter?) {
+    centrals.update(session.key) { $0.connectionEvents = filter }
+    for link in links.indices where filter == nil { links[link].eventReceivers.removeAll { $0 == session } }
   }
 
   /// Fails the waiting connection attempts to a replaced peer: no device will be found under its identifier.

@@ -78,9 +78,11 @@ extension Daemon {
     peripherals.endServing(link, &context)
     bonds.withdrawPrompt(of: link, &context)
     if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
+    let receivers = context.links[link].eventReceivers
     let end = context.links.remove(link).end
     bonds.keepDatabases(of: context.peers[peer].address, at: now, &context)
     context.directory.setDisconnected(peer)
+    context.reportDisconnection(from: peer, to: receivers)
     centrals.linkEnded(to: peer, reason, end, at: now, &context)
   }
 

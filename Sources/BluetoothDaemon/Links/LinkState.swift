@@ -17,6 +17,9 @@ struct LinkState {
   /// True if a user, or an app of this device, wants the pairing in progress.
   var isConfirmed = false
 
+  /// The sessions that had an event about the establishment of the link, and get one about its end.
+  var eventReceivers: [CentralSessionID] = []
+
   /// The backlogs that must be low before the controller accepts data of the link again; see `holdIfFull`.
   var heldFor: [EventBacklog] = []
 

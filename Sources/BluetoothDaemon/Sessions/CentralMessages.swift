@@ -53,6 +53,20 @@ package struct ScanRequest: Sendable {
   }
 }
 
+/// The connections that an app wants to be told of: those to one of `peers`, and those to peers that are known to offer
+/// one of `services`.
+package struct ConnectionEventFilter: Hashable, Sendable {
+  /// The maximum number of services.
+  package static let maximumServiceCount = 4
+
+  package var peers: Set<PeerIdentifier>
+  package var services: Set<BluetoothUUID>
+  package init(peers: Set<PeerIdentifier>, services: Set<BluetoothUUID>) {
+    self.peers = peers
+    self.services = services
+  }
+}
+
 /// A command from an app's central manager to the daemon.
 package enum CentralCommand: Sendable {
   case scan(ScanRequest)
@@ -60,6 +74,8 @@ package enum CentralCommand: Sendable {
   /// Connects after `delay` and keeps trying until it succeeds. Re-establishes a dropped link if `reconnects` is true.
   case connect(PeerHandle, delay: TimeSpan, reconnects: Bool)
   case cancelConnection(PeerHandle)
+  /// Requests an event for each connection that others make and that matches the filter; nil: for none.
+  case registerForConnectionEvents(ConnectionEventFilter?)
   case readRSSI(PeerHandle)
   /// Discovers the services with these UUIDs; nil or empty: all.
   case discoverServices(PeerHandle, [BluetoothUUID]?)
@@ -119,6 +135,8 @@ package enum CentralEvent: Sendable {
   case connectionFailed(PeerHandle, SessionError)
   /// The link has ended. nil: because this app cancelled it. `isReconnecting`: the daemon re-establishes the link.
   case disconnected(PeerHandle, SessionError?, isReconnecting: Bool)
+  /// A link that this session did not request has been established, or has ended; see `ConnectionEventFilter`.
+  case connectionEvent(PeerInfo, isConnected: Bool)
   /// The maximum length of a write without response has changed. No callback.
   case maximumWriteLengthChanged(PeerHandle, Int)
   case nameChanged(PeerHandle, String?)
@@ -151,8 +169,9 @@ extension CentralEvent {
       return .discovered(discovery)
     case .valueRead(let peer, let attribute, .success): return .valueRead(peer, attribute, .success(ByteSlice()))
     case .valueChanged(let peer, let attribute, _): return .valueChanged(peer, attribute, ByteSlice())
-    case .stateChanged, .connected, .connectionFailed, .disconnected, .maximumWriteLengthChanged, .nameChanged,
-      .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
+    case .stateChanged, .connected, .connectionFailed, .disconnected, .connectionEvent, .maximumWriteLengthChanged,
+      .nameChanged, .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
+      .descriptorsDiscovered,
       .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse, .channelOpened,
       .servicesModified, .barrierReached:
       return self

@@ -92,10 +92,34 @@ open class CBCentralManager: CBManager {
     core.cancel(peripheral)
   }
 
-  /// Registers for connection events of other apps. Not supported yet: it only logs a warning.
+  /// Requests `centralManager(_:connectionEventDidOccur:for:)` for the connections that others make to matching
+  /// peripherals: another manager, or another app on the same adapter. Connections of this manager have `didConnect` and
+  /// `didDisconnectPeripheral` instead.
+  ///
+  /// The registration replaces an earlier one, and ends when the adapter leaves `poweredOn`.
+  ///
+  /// - Parameter options: `.peripheralUUIDs` with the `[UUID]` of peripherals, `.serviceUUIDs` with `[CBUUID]`, at most
+  ///   4: a peripheral matches if it is known to offer one of them. nil ends the registration. Other values are logged
+  ///   and ignored.
   open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
-    guard core.accepts(from: self), options != nil else { return }
-    Log.warning("\(self): connection events are not supported yet; none will be reported")
+    guard core.accepts(from: self) else { return }
+    guard let options else { return core.send(.registerForConnectionEvents(nil)) }
+    let services = options[.serviceUUIDs] as? [CBUUID] ?? []
+    let peers = options[.peripheralUUIDs] as? [UUID] ?? []
+    guard services.count <= ConnectionEventFilter.maximumServiceCount else {
+      return Log.misuse(
+        "\(self): connection events for \(services.count) services were requested: expected at most"
+          + " \(ConnectionEventFilter.maximumServiceCount)")
+    }
+    guard !services.isEmpty || !peers.isEmpty else {
+      return Log.misuse(
+        "\(self): connection events were requested for no peripheral: expected [CBUUID] for serviceUUIDs or [UUID] for"
+          + " peripheralUUIDs")
+    }
+    let identifiers = peers.map { PeerIdentifier(high: $0.halves.high, low: $0.halves.low) }
+    core.send(
+      .registerForConnectionEvents(
+        ConnectionEventFilter(peers: Set(identifiers), services: Set(services.map(\.wire)))))
   }
 
   private static let alertOptions = [

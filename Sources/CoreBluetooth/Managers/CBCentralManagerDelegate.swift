@@ -34,7 +34,8 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
     isReconnecting: Bool, error: (any Error)?)
 
-  /// Called on a connection event of another app, as requested with `registerForConnectionEvents(options:)`.
+  /// Called when another manager's connection to `peripheral` has been established or has ended, as requested with
+  /// `registerForConnectionEvents(options:)`.
   func centralManager(
     _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral)
 

@@ -202,7 +202,8 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     case .disconnected: copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
     case .valueRead(_, _, .success(let value)), .valueChanged(_, _, let value): copies.octets = Data(value)
     case .channelOpened(_, .success(let info)): copies.channel = with { $0.session }?.takeChannel(info)
-    case .stateChanged, .connected, .connectionFailed, .maximumWriteLengthChanged, .nameChanged, .rssiRead,
+    case .stateChanged, .connected, .connectionFailed, .connectionEvent, .maximumWriteLengthChanged, .nameChanged,
+      .rssiRead,
       .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
       .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse,
       .channelOpened(_, .failure), .servicesModified, .barrierReached:
@@ -226,6 +227,9 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     case .connectionFailed(let peer, let error): connectionFailed(peer, error, manager)
     case .disconnected(let peer, let error, let isReconnecting):
       disconnected(peer, error, isReconnecting: isReconnecting, at: copies.time, manager)
+    case .connectionEvent(let peer, let isConnected):
+      delegate?.centralManager(
+        manager, connectionEventDidOccur: isConnected ? .peerConnected : .peerDisconnected, for: peripheral(for: peer))
     case .maximumWriteLengthChanged(let peer, let length): peripheral(peer)?.setMaximumWriteLength(length)
     case .nameChanged(let peer, let name): peripheral(peer)?.nameChanged(name)
     case .rssiRead(let peer, let result): peripheral(peer)?.rssiRead(result)

@@ -14,6 +14,7 @@ extension CentralEvent {
     case .connectionFailed(let peer, let error): "failed \(peer.index) \(error.text)"
     case .disconnected(let peer, let error, let isReconnecting):
       "disconnected \(peer.index) \(error.text)\(isReconnecting ? " reconnecting" : "")"
+    case .connectionEvent(let peer, let isConnected): "event \(peer.handle.index) \(isConnected)"
     case .maximumWriteLengthChanged(let peer, let length): "length \(peer.index) \(length)"
     case .nameChanged(let peer, let name): "name \(peer.index) \(name ?? "none")"
     case .rssiRead(_, let result): "rssi \(result.text { "\($0)" })"

@@ -220,12 +220,22 @@ import Testing
     #expect(bench.commands.count == 2, "the connection is asked for nevertheless")
   }
 
-  @Test("Connection events and state restoration are reported as not implemented")
+  @Test("3.13 A registration for connection events has at most four services, and nil ends it")
+  func connectionEvents() {
+    let bench = CentralHarness(CentralApp())
+    let services = (0..<5).map { CBUUID(string: "180\($0)") }
+    bench.manager.registerForConnectionEvents(options: [.serviceUUIDs: services])
+    #expect(LogRecorder.lines(containing: "\(bench.manager!): connection events for 5 services").count == 1)
+    bench.manager.registerForConnectionEvents(options: [:])
+    #expect(LogRecorder.lines(containing: "\(bench.manager!): connection events were requested for no").count == 1)
+    bench.manager.registerForConnectionEvents(options: [.serviceUUIDs: [services[0]], .peripheralUUIDs: [UUID()]])
+    bench.manager.registerForConnectionEvents()
+    #expect(bench.commands == ["register 1 peers, [1800]", "register nil"])
+  }
+
+  @Test("State restoration is reported as not implemented")
   func notYet() {
     let bench = CentralHarness(CentralApp())
-    bench.manager.registerForConnectionEvents(options: [.peripheralUUIDs: [UUID()]])
-    #expect(
-      LogRecorder.lines(containing: "\(bench.manager!): connection events are not supported yet").count == 1)
     let restored = CBCentralManager(
       delegate: nil, queue: bench.queue,
       options: [

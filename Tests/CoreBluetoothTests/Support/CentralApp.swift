@@ -48,6 +48,13 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
     note("not connected", error)
   }
 
+  func centralManager(
+    _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
+  ) {
+    found.append(peripheral)
+    note("event \(event)")
+  }
+
   func peripheralDidUpdateName(_ peripheral: CBPeripheral) { note("name \(peripheral.name ?? "nil")") }
   func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
     invalidated = invalidatedServices

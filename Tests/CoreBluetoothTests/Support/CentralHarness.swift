@@ -92,6 +92,8 @@ extension CentralCommand {
     case .connect(_, let delay, let reconnects):
       return "connect after \(delay.nanoseconds / 1_000_000) ms\(reconnects ? " reconnecting" : "")"
     case .cancelConnection(let peer): return "cancel \(peer.index)"
+    case .registerForConnectionEvents(let filter):
+      return "register \(filter.map { "\($0.peers.count) peers, \($0.services)" } ?? "nil")"
     case .readRSSI: return "read RSSI"
     case .discoverServices(_, let uuids): return "discover services \(uuids?.description ?? "all")"
     case .discoverIncludedServices(_, _, let uuids): return "discover included \(uuids?.description ?? "all")"
