@@ -15,7 +15,7 @@ public enum AppTimeError: Error, Equatable, CustomStringConvertible {
   /// The target lies before the present virtual time.
   case timeRunsForward(now: Int64, target: Int64)
 
-  /// What happened, and what the test can do.
+  /// A sentence about the cause, and one about the remedy.
   public var description: String {
     switch self {
     case .unsupported(let leg):

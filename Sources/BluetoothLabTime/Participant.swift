@@ -1,6 +1,7 @@
 import CAppTime
 
-/// A hand-over signal between two threads, in real time.
+/// A hand-over signal between two threads, in real time. Unchecked, because the semaphore behind the constant pointer
+/// may be used by any thread.
 final class Baton: @unchecked Sendable {
   private let baton = app_time_baton_create()!
 
@@ -25,7 +26,8 @@ final class Baton: @unchecked Sendable {
 /// A thread that takes part in virtual time. One participant at a time holds the token and runs.
 ///
 /// The token passes through `grant` and back through `giveBack`. All fields are written by the holder of the token, or
-/// by the thread that passes the token, before the baton is signalled.
+/// by the thread that passes the token, before the baton is signalled. The compiler cannot see that order, hence
+/// unchecked.
 final class Participant: @unchecked Sendable {
   let baton = Baton()
   /// The participant that waits for the token.
@@ -92,7 +94,8 @@ final class Participant: @unchecked Sendable {
   }
 }
 
-/// A thread that waits for a semaphore, a group or a virtual instant.
+/// A thread that waits for a semaphore, a group or a virtual instant. Unchecked, because the scheduler's lock guards the
+/// only variable, `result`.
 final class Waiter: @unchecked Sendable {
   enum Result { case satisfied, expired, released }
 
@@ -112,7 +115,7 @@ final class Waiter: @unchecked Sendable {
   }
 }
 
-/// A dispatch timer source that follows virtual time. All fields are guarded by the scheduler's lock.
+/// A dispatch timer source that follows virtual time. The scheduler's lock guards all fields, hence unchecked.
 final class TimerSource: @unchecked Sendable {
   let source: Handle
   var queue: Handle

@@ -343,7 +343,8 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Work for the context of the main queue.
+  /// Work for the context of the main queue. Unchecked, because only the thread that has taken the batch calls `body`,
+  /// while the thread that made the batch waits.
   final class MainBatch: @unchecked Sendable {
     let body: () -> Void
     let giver: Participant

@@ -1,6 +1,7 @@
 import CAppTime
 
-/// A reference to a libdispatch object or to other memory that C code owns.
+/// A reference to a libdispatch object or to other memory that C code owns. Unchecked, because any thread may use these
+/// objects.
 struct Handle: @unchecked Sendable, Hashable {
   let pointer: UnsafeMutableRawPointer
 
@@ -15,7 +16,8 @@ struct Handle: @unchecked Sendable, Hashable {
   }
 }
 
-/// A call on a queue. The call retains its queue until it has run.
+/// A call on a queue. The call retains its queue until it has run. Unchecked, because the context belongs to the one
+/// thread that runs the call.
 struct QueueCall: @unchecked Sendable {
   let queue: Handle
   let function: app_time_function

@@ -82,7 +82,8 @@ extension World {
   }
 }
 
-/// Runs the app of one world. The thread that runs the world uses it, one thread at a time.
+/// Runs the app of one world. Unchecked, because only the thread that runs the world uses the driver, one thread at a
+/// time.
 private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
   /// The world's time at the activation, the zero of the app's time.
   private let start: Instant

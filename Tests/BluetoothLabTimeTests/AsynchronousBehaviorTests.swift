@@ -80,7 +80,7 @@ final class AsynchronousBehaviorTests: XCTestCase {
   }
 }
 
-/// A lock that the scheduler does not know.
+/// A lock that the scheduler does not know. Unchecked, because it is used by any thread, as locks are.
 private final class Gate: @unchecked Sendable {
   private let lock = NSLock()
 

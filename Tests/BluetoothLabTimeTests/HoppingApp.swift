@@ -18,7 +18,7 @@ enum Hop: String, CaseIterable, Sendable {
 }
 
 /// A heart rate app as for an iPhone, whose callbacks do all their work behind a hop. It notes the world's time of each
-/// step.
+/// step. Unchecked, because the world runs one piece of the app's work at a time.
 final class HoppingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
   private actor Worker {
     func perform(_ work: @Sendable () -> Void) { work() }

@@ -38,9 +38,9 @@ struct Initiator {
 
   /// The progress of the controller towards the wanted state.
   private enum Progress {
-    /// Nothing has changed since the last time that no command was due.
+    /// The wanted state is unchanged since the last check, which found no command due.
     case settled
-    /// Something has changed, so a command may be due.
+    /// The wanted state has changed, so a command may be due.
     case unsettled
     /// The controller executes a command. Another one may be due when it ends.
     case executing(Step)

@@ -19,7 +19,7 @@ package protocol AppDriver: AnyObject, Sendable {
 }
 
 /// A world in virtual time as its `AppDriver` sees it. The driver calls it on one thread at a time, and never while the
-/// app's code runs.
+/// app's code runs. Unchecked, because the engine is confined to that thread.
 package final class DrivenWorld: @unchecked Sendable {
   private let engine: WorldEngine
   private let isHeld: @Sendable () -> Bool
