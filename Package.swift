@@ -25,7 +25,7 @@ let package = Package(
   name: "swift-corebluetooth",
   products: [
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
-    .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth"]),
+    .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth", "BluetoothLab"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
@@ -101,16 +101,17 @@ let package = Package(
         logging,
       ],
       swiftSettings: settings),
+    // Floor 8
     .target(
       name: "BluetoothLab",
       dependencies: [
-        "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothController", "BluetoothRadio", "BluetoothCapture",
+        "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture",
         "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
-        locks, logging, metrics,
+        deque, locks, logging, metrics,
       ],
       swiftSettings: settings),
-    // Floor 8
+    // Floor 9
     .target(
       name: "BluetoothAir",
       dependencies: [
@@ -125,7 +126,7 @@ let package = Package(
     .target(
       name: "BluetoothLabTime", dependencies: ["CAppTime", "BluetoothLab", "BluetoothRadio", "BluetoothWire", logging],
       swiftSettings: settings),
-    // Floor 9
+    // Floor 10
     .executableTarget(
       name: "heart-rate",
       dependencies: [

@@ -111,8 +111,8 @@ package struct ControllerStation: ~Copyable {
 /// The settings of a device's controllers. The settings exist before the first controller is created, and outlive each
 /// controller.
 package struct StationSettings {
-  fileprivate let device: RadioID
-  fileprivate let environment: DeviceEnvironment
+  let device: RadioID
+  let environment: DeviceEnvironment
   package var capture: DeviceCapture?
   /// The sleep clock's drift in parts per billion; nil: the drift of the controller's configuration.
   package var clockDrift: Int64?

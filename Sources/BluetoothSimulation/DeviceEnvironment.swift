@@ -4,6 +4,14 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 
+/// An observer of the calls and callbacks of the apps on a world's devices. Confined to the world.
+package protocol CallObserver: AnyObject {
+  /// Called when the daemon takes an app's call. `text` is the method with the arguments that distinguish the call.
+  func call(_ text: String, on device: RadioID, at now: Instant)
+  /// Called when the daemon has an event that leads to a callback, before the app gets it.
+  func callback(_ text: String, on device: RadioID, at now: Instant)
+}
+
 /// The settings shared by all devices of one world. Confined to the world, which makes no calls while this object is
 /// being accessed.
 package final class DeviceEnvironment: @unchecked Sendable {
@@ -11,6 +19,8 @@ package final class DeviceEnvironment: @unchecked Sendable {
   @exclusivity(unchecked) package var faults: (any HCIFaults)?
   /// The capture that records packets between hosts and controllers; nil: none.
   package private(set) var capture: WorldCapture?
+  /// The observer of the calls and callbacks of apps; nil: none.
+  @exclusivity(unchecked) package var callObserver: (any CallObserver)?
 
   package init() {}
 

@@ -84,9 +84,13 @@ final class VirtualDevice: WorldDevice {
   func processRequests(at now: Instant) {
     guard parts != nil || !components.sessions.requests.isEmpty else { return }
     let parts = wake(at: now)
-    if let capture = settings.capture {
+    let (capture, observer) = (settings.capture, settings.environment.callObserver)
+    if capture != nil || observer != nil {
+      let device = settings.device
       parts.daemon.handleRequests(at: now) { request in
-        if let call = request.callDescription { capture.call(call) }
+        guard let call = request.callDescription else { return }
+        capture?.call(call)
+        observer?.call(call, on: device, at: now)
       }
     } else {
       parts.daemon.handleRequests(at: now)
@@ -185,7 +189,7 @@ final class VirtualDevice: WorldDevice {
     var hasChanged = daemonHasChanged
     while true {
       if hasChanged {
-        collectEvents(parts)
+        collectEvents(parts, at: now)
         while let packet = parts.daemon.takePacket() { parts.station.receive(packet, at: now) }
       }
       guard parts.station.sendPacket(at: now, toHost: { parts.daemon.receive($0, at: now) }) else { break }
@@ -203,17 +207,20 @@ final class VirtualDevice: WorldDevice {
     if parts.daemon.heldLinksChanged { parts.station.controller.holdLinks(parts.daemon.takeHeldLinks()) }
   }
 
-  private func collectEvents(_ parts: Parts) {
+  private func collectEvents(_ parts: Parts, at now: Instant) {
     while let event = parts.daemon.takeEvent() {
-      if let capture = settings.capture, let callback = event.callbackDescription,
-        components.sessions.hasReceiver(of: event)
-      {
-        capture.callback(callback)
-      }
+      if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
       events.append(event)
     }
     while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: components.configuration.name) }
     for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: components.configuration.name) }
+  }
+
+  /// Reports the callback that `event` leads to, if an app is there for it.
+  private func describe(_ event: DaemonEvent, at now: Instant) {
+    guard let callback = event.callbackDescription, components.sessions.hasReceiver(of: event) else { return }
+    settings.capture?.callback(callback)
+    settings.environment.callObserver?.callback(callback, on: settings.device, at: now)
   }
 }
 

@@ -71,7 +71,8 @@ final class FaultInjector: @unchecked Sendable {
   /// The names of the devices, in the order of their indices.
   var deviceNames: [String] { shared.withLockedValue { $0.names } }
 
-  private func name(of radio: RadioID) -> String {
+  /// Returns the name of the device with a radio; `injected` for packets that come from no device.
+  func name(of radio: RadioID) -> String {
     guard radio != .none else { return "injected" }
     return shared.withLockedValue { radio.index < $0.names.count ? $0.names[radio.index] : "device \(radio.index)" }
   }

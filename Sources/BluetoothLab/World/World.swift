@@ -35,6 +35,8 @@ public final class World: Sendable {
     var names: Set<String> = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
+    /// The recorder of the world's trace; nil: the trace was not started.
+    var recorder: TraceRecorder?
     /// The snapshot last reported to the metrics system.
     var reported: WorldStatistics?
   }
@@ -156,6 +158,19 @@ public final class World: Sendable {
     registry.withLockedValue { registry in
       defer { registry.reported = statistics }
       return registry.reported
+    }
+  }
+
+  /// The recorder of the world's trace; nil: the trace was not started.
+  var recorder: TraceRecorder? { registry.withLockedValue { $0.recorder } }
+
+  /// Creates the recorder of the world's trace. Returns nil if it exists.
+  func addRecorder() -> TraceRecorder? {
+    registry.withLockedValue { registry in
+      guard registry.recorder == nil else { return nil }
+      let recorder = TraceRecorder()
+      registry.recorder = recorder
+      return recorder
     }
   }
 

@@ -24,6 +24,10 @@ package final class WorldEngine {
       endObservation()
     }
   }
+  /// The recorder of transmissions, beside the observer; nil: none. It gets each transmission that ends while it is set.
+  @exclusivity(unchecked) package var recorder: (any AirObserver)? {
+    willSet { if newValue != nil { runAll() } }
+  }
   /// The number of the first transmission reported to the observer.
   @exclusivity(unchecked) private var firstObserved: UInt64 = 1
   /// The fault injector, which makes transmissions fail although their signals are good; nil: none.
@@ -318,10 +322,12 @@ package final class WorldEngine {
     // Usually there is one entry, for which this loop is cheaper than `removeAll`.
     while receptions.popLast() != nil {}
     let isObserved = observer != nil && number >= firstObserved
-    guard let record = medium.burstEnds(number, at: now, isObserved: isObserved, receptions: &receptions) else {
+    let needsRecord = isObserved || recorder != nil
+    guard let record = medium.burstEnds(number, at: now, isObserved: needsRecord, receptions: &receptions) else {
       return
     }
     if isObserved { observer?.transmissionEnded(record, receptions: receptions) }
+    recorder?.transmissionEnded(record, receptions: receptions)
     for reception in receptions where !reception.stillListens {
       timers.set(Self.slot(of: reception.radio.index, .listeningEnds), to: nil)
       let event: RadioEvent =

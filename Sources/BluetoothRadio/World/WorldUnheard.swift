@@ -55,7 +55,7 @@ extension WorldEngine {
   /// Culls the device at the start of an advertising event, if its packets can affect no receiver. Returns true if the
   /// device is culled.
   private func setsAside(_ index: Int) -> Bool {
-    guard !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
+    guard !isWatched, observer == nil, recorder == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
       medium.canBeUnheard(index)
     else { return false }
     let scheduledAdvertiser = scheduledAdvertisers[index]

@@ -1,0 +1,223 @@
+import CoreBluetooth
+
+/// A central manager for tests, whose methods run the world until their result is there.
+///
+/// ```swift
+/// let phone = TestCentral(on: world.makeDevice(named: "phone", at: Position(x: 2)))
+/// let strap = try await phone.connect(to: "Heart Rate")
+/// let location = try await phone.read("2A38", of: strap)
+/// ```
+///
+/// Each method has a synchronous form and one for `await`, and throws the error of the callback: `CBError` or
+/// `CBATTError`. It throws `ExpectationFailure`, which shows the latest calls, callbacks and packets, if the result is
+/// not there within `limit`. One thread at a time may use a `TestCentral`.
+public final class TestCentral {
+  /// The device of the manager.
+  public let device: Device
+  /// The manager.
+  public let manager: CBCentralManager
+  /// The delegate of the manager and of each peripheral that this object has connected.
+  public let recorder: RecordingCentralDelegate
+  /// The radio time that each method has.
+  public var limit: Duration
+
+  /// Creates a central manager on a device, and starts the trace of its world.
+  ///
+  /// - Parameters:
+  ///   - options: further options of the manager.
+  ///   - limit: the radio time that each method has.
+  public init(on device: Device, options: [String: Any] = [:], limit: Duration = .seconds(30)) {
+    self.device = device
+    self.limit = limit
+    recorder = RecordingCentralDelegate(in: device.world)
+    device.world.startTrace()
+    manager = CBCentralManager(
+      delegate: recorder, queue: nil, options: options.merging([CBManagerOptionAdapterKey: device]) { $1 })
+  }
+
+  /// All callbacks in their order.
+  public var events: [RecordingCentralDelegate.Event] { recorder.events }
+
+  var world: World { device.world }
+
+  // MARK: Operations
+
+  var poweringOn: TestOperation<Void> {
+    TestOperation("Bluetooth is on", waitingFor: { [manager] in manager.state == .poweredOn ? () : nil })
+  }
+
+  private func whenPoweredOn<Value>(
+    _ expectation: String, calling begin: @escaping () -> () throws -> Value?
+  ) -> TestOperation<Value> {
+    poweringOn.then { _ in TestOperation(expectation, calling: begin) }.expecting(expectation)
+  }
+
+  func discovering(_ query: PeripheralQuery) -> TestOperation<CBPeripheral> {
+    whenPoweredOn("\(query) is discovered") { [manager, recorder] in
+      let start = recorder.discoveries.count
+      manager.scanForPeripherals(withServices: query.services)
+      return { () -> CBPeripheral? in
+        guard let discovery = recorder.discoveries.dropFirst(start).first(where: query.matches) else { return nil }
+        manager.stopScan()
+        return discovery.peripheral
+      }
+    }
+  }
+
+  func connecting(to query: PeripheralQuery) -> TestOperation<CBPeripheral> {
+    discovering(query).then(connecting(to:)).expecting("\(query) is connected")
+  }
+
+  func connecting(to peripheral: CBPeripheral) -> TestOperation<CBPeripheral> {
+    whenPoweredOn("\(peripheral.label) is connected") { [manager, recorder] in
+      let failures = Callbacks(of: recorder) { event -> RecordedError?? in
+        if case .failedToConnect(peripheral.label, let error) = event { .some(error) } else { nil }
+      }
+      peripheral.delegate = recorder
+      if peripheral.state != .connected { manager.connect(peripheral) }
+      return {
+        if let failure = failures.first { throw failure?.error ?? CBError(.connectionFailed) }
+        return peripheral.state == .connected ? peripheral : nil
+      }
+    }
+  }
+
+  func disconnecting(from peripheral: CBPeripheral) -> TestOperation<Void> {
+    TestOperation("\(peripheral.label) is disconnected") { [manager] in
+      manager.cancelPeripheralConnection(peripheral)
+      return { peripheral.state == .disconnected ? () : nil }
+    }
+  }
+
+  /// The discovery of all services and characteristics that are not known yet.
+  func exploring(_ peripheral: CBPeripheral) -> TestOperation<Void> {
+    discoveringServices(of: peripheral).then { _ in self.discoveringCharacteristics(of: peripheral) }
+      .expecting("the attributes of \(peripheral.label) are discovered")
+  }
+
+  private func discoveringServices(of peripheral: CBPeripheral) -> TestOperation<Void> {
+    TestOperation("the services of \(peripheral.label) are discovered") { [recorder] in
+      let failures = Callbacks(of: recorder) { event -> RecordedError? in
+        if case .servicesDiscovered(peripheral.label, _, let error?) = event { error } else { nil }
+      }
+      if peripheral.services == nil { peripheral.discoverServices(nil) }
+      return {
+        if let failure = failures.first { throw failure.error }
+        return peripheral.services == nil ? nil : ()
+      }
+    }
+  }
+
+  private func discoveringCharacteristics(of peripheral: CBPeripheral) -> TestOperation<Void> {
+    TestOperation("the characteristics of \(peripheral.label) are discovered") { [recorder] in
+      let failures = Callbacks(of: recorder) { event -> RecordedError? in
+        if case .characteristicsDiscovered(peripheral.label, _, of: _, let error?) = event { error } else { nil }
+      }
+      for service in peripheral.services ?? [] where service.characteristics == nil {
+        peripheral.discoverCharacteristics(nil, for: service)
+      }
+      return {
+        if let failure = failures.first { throw failure.error }
+        return (peripheral.services ?? []).allSatisfy { $0.characteristics != nil } ? () : nil
+      }
+    }
+  }
+
+  /// The characteristic with a UUID, after the discovery of all attributes.
+  func finding(_ uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<CBCharacteristic> {
+    let expectation = "\(peripheral.label) has the characteristic \(uuid.uuidString)"
+    return exploring(peripheral).then { _ in
+      TestOperation(
+        expectation,
+        waitingFor: {
+          let all = (peripheral.services ?? []).flatMap { $0.characteristics ?? [] }
+          guard let characteristic = all.first(where: { $0.uuid == uuid }) else {
+            throw HopelessOperation(reason: "it has \(all.map(\.uuid.uuidString))")
+          }
+          return characteristic
+        })
+    }
+  }
+
+  func reading(_ uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<[UInt8]> {
+    finding(uuid, of: peripheral).then { [recorder] characteristic in
+      TestOperation("\(uuid.uuidString) is read") {
+        let values = Callbacks(of: recorder) { event -> Result<[UInt8], any Error>? in
+          guard case .valueUpdated(peripheral.label, uuid, let value, let error) = event else { return nil }
+          return error.map { .failure($0.error) } ?? .success(value)
+        }
+        peripheral.readValue(for: characteristic)
+        return { try values.first?.get() }
+      }
+    }.expecting("\(uuid.uuidString) of \(peripheral.label) is read")
+  }
+
+  func writing(_ value: [UInt8], to uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<Void> {
+    finding(uuid, of: peripheral).then { [recorder] characteristic in
+      TestOperation("\(uuid.uuidString) is written") {
+        let results = Callbacks(of: recorder) { event -> Result<Void, any Error>? in
+          guard case .valueWritten(peripheral.label, uuid, let error) = event else { return nil }
+          return error.map { .failure($0.error) } ?? .success(())
+        }
+        peripheral.writeValue(Data(value), for: characteristic, type: .withResponse)
+        return { try results.first?.get() }
+      }
+    }.expecting("\(uuid.uuidString) of \(peripheral.label) is written")
+  }
+
+  func settingNotify(_ isOn: Bool, for uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<Void> {
+    finding(uuid, of: peripheral).then { [recorder] characteristic in
+      TestOperation("the notifications of \(uuid.uuidString) are \(isOn ? "on" : "off")") {
+        let results = Callbacks(of: recorder) { event -> Result<Void, any Error>? in
+          guard case .notificationStateUpdated(peripheral.label, uuid, isNotifying: _, let error) = event else {
+            return nil
+          }
+          return error.map { .failure($0.error) } ?? .success(())
+        }
+        peripheral.setNotifyValue(isOn, for: characteristic)
+        return { try results.first?.get() }
+      }
+    }.expecting("the notifications of \(uuid.uuidString) of \(peripheral.label) are \(isOn ? "on" : "off")")
+  }
+
+  func awaitingValue(of uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<[UInt8]> {
+    TestOperation("\(peripheral.label) sends a value of \(uuid.uuidString)") { [recorder] in
+      let values = Callbacks(of: recorder) { event -> [UInt8]? in
+        if case .valueUpdated(peripheral.label, uuid, let value, nil) = event { value } else { nil }
+      }
+      return { values.first }
+    }
+  }
+
+  func openingChannel(_ psm: CBL2CAPPSM, to peripheral: CBPeripheral) -> TestOperation<CBL2CAPChannel> {
+    TestOperation("the channel \(psm) to \(peripheral.label) is open") { [recorder] in
+      let results = Callbacks(of: recorder) { event -> RecordedError?? in
+        if case .channelOpened(peripheral.label, psm: _, let error) = event { .some(error) } else { nil }
+      }
+      peripheral.openL2CAPChannel(psm)
+      return {
+        guard let result = results.first else { return nil }
+        if let result { throw result.error }
+        return recorder.channels.last
+      }
+    }
+  }
+}
+
+/// The callbacks of a delegate from now on that a test looks for.
+struct Callbacks<Match> {
+  private let find: () -> Match?
+
+  init(of recorder: RecordingCentralDelegate, _ match: @escaping (RecordingCentralDelegate.Event) -> Match?) {
+    let start = recorder.recording.count
+    find = { recorder.recording.first(since: start, match) }
+  }
+
+  init(of recorder: RecordingPeripheralDelegate, _ match: @escaping (RecordingPeripheralDelegate.Event) -> Match?) {
+    let start = recorder.recording.count
+    find = { recorder.recording.first(since: start, match) }
+  }
+
+  /// The first one; nil: none yet.
+  var first: Match? { find() }
+}
