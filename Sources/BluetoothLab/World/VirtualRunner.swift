@@ -8,6 +8,8 @@ final class VirtualRunner: @unchecked Sendable {
   // Only the thread that has called `enter` accesses `engine`, until it calls `leave`; `inspect` states the
   // exceptions.
   private let engine: WorldEngine
+  /// True while the app's work on the main queue runs. Only the main thread uses it.
+  private var isServingMainQueue = false
   private let state = NIOLockedValueBox(State())
 
   private struct State {
@@ -37,13 +39,28 @@ final class VirtualRunner: @unchecked Sendable {
       driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
       return end
     }
-    engine.settle()
+    let servesMainQueue = Thread.isMainThread
+    settle(servesMainQueue)
     while !ask(isDone) {
       waitWhileHeld()
-      engine.settle()
+      settle(servesMainQueue)
       guard engine.step(until: last) else { return end(at: last, limit) }
+      if servesMainQueue { settle(true) }
     }
     return .condition
+  }
+
+  /// Processes everything that belongs to the current instant, with the work of the main queue that callbacks have
+  /// left there.
+  private func settle(_ servesMainQueue: Bool) {
+    engine.settle()
+    guard servesMainQueue else { return }
+    while MainQueue.takeSignal() {
+      isServingMainQueue = true
+      MainQueue.serve()
+      isServingMainQueue = false
+      engine.settle()
+    }
   }
 
   /// Runs like the synchronous method, but suspends the task while the world is held.
@@ -56,14 +73,31 @@ final class VirtualRunner: @unchecked Sendable {
       await driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
       return end
     }
-    engine.settle()
+    await settleAndYield()
     while !ask(isDone) {
       await untilReleased()
-      engine.settle()
+      await settleAndYield()
       guard engine.step(until: last) else { return end(at: last, limit) }
+      await settleAndYield()
     }
     return .condition
   }
+
+  /// Processes everything that belongs to the current instant. On the main actor, lets the work run that callbacks have
+  /// left on the main queue: it is behind this task there.
+  private nonisolated(nonsending) func settleAndYield() async {
+    engine.settle()
+    guard Self.isOnMainThread else { return }
+    while MainQueue.takeSignal() {
+      isServingMainQueue = true
+      await Task.yield()
+      isServingMainQueue = false
+      engine.settle()
+    }
+  }
+
+  // `Thread.isMainThread` is unavailable in asynchronous functions.
+  private static var isOnMainThread: Bool { Thread.isMainThread }
 
   /// Evaluates the condition of a run. If the condition reads the clock, makes the engine return after every event.
   private func ask(_ isDone: () -> Bool) -> Bool {
@@ -143,8 +177,9 @@ final class VirtualRunner: @unchecked Sendable {
       defer { leave() }
       return body(engine)
     }
-    // The thread that runs the world is blocked in a callback, waits for a release, or runs the app's code for a driver.
-    guard engine.isInCallback || isHeld || driver?.ownsThread == true else {
+    // The thread that runs the world is blocked in a callback, waits for a release, or runs the app's code: for a
+    // driver, or on the main queue.
+    guard engine.isInCallback || isHeld || isServingMainQueue || driver?.ownsThread == true else {
       fatalError("a world was accessed while it was running, outside its callbacks")
     }
     return body(engine)

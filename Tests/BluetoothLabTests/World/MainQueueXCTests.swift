@@ -1,0 +1,98 @@
+import BluetoothLab
+import CoreBluetooth
+import NIOConcurrencyHelpers
+import XCTest
+
+/// An app that passes the work of each callback to the main queue, and records the times of its steps.
+private final class HoppingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+  private let world: World
+  private let hops: Bool
+  private lazy var manager = CBCentralManager(delegate: self, queue: nil)
+  private var strap: CBPeripheral?
+  private(set) var steps: [String] = []
+
+  init(in world: World, hops: Bool) {
+    self.world = world
+    self.hops = hops
+  }
+
+  func start() { _ = manager }
+
+  private func note(_ step: String, _ work: @escaping @Sendable () -> Void) {
+    let perform = { @Sendable in
+      self.steps.append("\(step) \(self.world.now)")
+      work()
+    }
+    if hops { DispatchQueue.main.async(execute: perform) } else { perform() }
+  }
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    note("state") { self.manager.scanForPeripherals(withServices: nil) }
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
+  ) {
+    strap = peripheral
+    note("discovered") {
+      self.manager.stopScan()
+      self.strap?.delegate = self
+      if let strap = self.strap { self.manager.connect(strap) }
+    }
+  }
+
+  func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    note("connected") { self.strap?.discoverServices(nil) }
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    // Two hops, one after the other.
+    note("services") { self.note("services again") { self.strap?.readRSSI() } }
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didReadRSSI rssi: NSNumber, error: (any Error)?) { note("rssi") {} }
+}
+
+extension HoppingApp: @unchecked Sendable {}
+
+final class MainQueueXCTests: XCTestCase {
+  override func tearDown() { World.removeDefault() }
+
+  private func makeApp(hops: Bool) -> (World, HoppingApp) {
+    let world = World(seed: 4)
+    world.add(HeartRateSensor(), named: "strap")
+    world.makeDefault(world.makeDevice(named: "phone", at: Position(x: 2)))
+    let app = HoppingApp(in: world, hops: hops)
+    app.start()
+    return (world, app)
+  }
+
+  private func steps(hops: Bool) -> [String] {
+    let (world, app) = makeApp(hops: hops)
+    XCTAssertTrue(world.run(until: { app.steps.count == 6 }, limit: .seconds(5)))
+    return app.steps
+  }
+
+  @MainActor private func asynchronousSteps(hops: Bool) async -> [String] {
+    let (world, app) = makeApp(hops: hops)
+    let isDone = await world.run(until: { app.steps.count == 6 }, limit: .seconds(5))
+    XCTAssertTrue(isDone)
+    return app.steps
+  }
+
+  /// A synchronous run on the main thread serves the main queue: an app that hops there does each step at the same time
+  /// as one that does not.
+  func testSynchronousRun() {
+    let steps = steps(hops: false)
+    XCTAssertEqual(steps.count, 6)
+    XCTAssertEqual(self.steps(hops: true), steps)
+  }
+
+  /// An asynchronous run on the main actor lets the work of the main queue run, too.
+  @MainActor func testAsynchronousRun() async {
+    let steps = await asynchronousSteps(hops: false)
+    XCTAssertEqual(steps.count, 6)
+    let hopping = await asynchronousSteps(hops: true)
+    XCTAssertEqual(hopping, steps)
+  }
+}
