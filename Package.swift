@@ -25,7 +25,9 @@ let package = Package(
   name: "swift-corebluetooth",
   products: [
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
-    .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth", "BluetoothLab"]),
+    .library(
+      name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth", "CoreBluetoothWorld", "BluetoothLab"]),
+    .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
@@ -127,6 +129,14 @@ let package = Package(
       name: "BluetoothLabTime", dependencies: ["CAppTime", "BluetoothLab", "BluetoothRadio", "BluetoothWire", logging],
       swiftSettings: settings),
     // Floor 10
+    // A function that runs before the `main` of a program that contains it.
+    .target(name: "CCoreBluetoothWorld"),
+    .target(
+      name: "CoreBluetoothWorld",
+      dependencies: [
+        "CCoreBluetoothWorld", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothDaemon", locks,
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "heart-rate",
       dependencies: [
@@ -141,6 +151,10 @@ let package = Package(
         "BluetoothTransport", "BluetoothHost", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
+      swiftSettings: settings),
+    // What a test runs in the world of a file.
+    .executableTarget(
+      name: "world-client", dependencies: ["CoreBluetooth", "CoreBluetoothWorld"], path: "Tests/WorldClient",
       swiftSettings: settings),
     // What Interop/run lets foreign stacks meet.
     .executableTarget(

@@ -19,11 +19,16 @@ package enum Program {
   }
 
   /// Runs the program to its end, without blocking a thread of the tests. Its output must fit into a pipe.
-  package static func run(_ name: String, _ arguments: [String]) async throws -> Ending {
+  ///
+  /// - Parameter environment: variables that the program gets beside those of the test.
+  package static func run(
+    _ name: String, _ arguments: [String], environment: [String: String] = [:]
+  ) async throws -> Ending {
     let process = Process()
     let (output, errors) = (Pipe(), Pipe())
     process.executableURL = try url(name)
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     (process.standardOutput, process.standardError) = (output, errors)
     try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in ended.resume() }

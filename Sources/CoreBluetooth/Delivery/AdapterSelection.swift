@@ -3,8 +3,8 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Selects the adapter of a manager: from its option, else the default device of a world, else from the environment,
-/// else the device of the process.
+/// Selects the adapter of a manager: from its option, else the default device of a world, else from the environment (a
+/// world file, else a specifier), else the device of the process.
 enum AdapterSelection {
   static let environmentVariable = "COREBLUETOOTH_ADAPTER"
   static let standard = "virtual"
@@ -39,12 +39,27 @@ enum AdapterSelection {
       return nil
     case nil:
       if let adapter = DefaultAdapter.current { return adapter }
-      // Scripts set an empty value to unset the variable.
-      guard let specifier = ProcessInfo.processInfo.environment[environmentVariable], !specifier.isEmpty else {
-        noteSolitude()
-        return adapter(named: standard, by: "the default")
+      if let path = variable(WorldFileAdapter.environmentVariable) { return adapter(forWorldFile: path) }
+      if let specifier = variable(environmentVariable) {
+        return adapter(named: specifier, by: "the environment variable \(environmentVariable)")
       }
-      return adapter(named: specifier, by: "the environment variable \(environmentVariable)")
+      noteSolitude()
+      return adapter(named: standard, by: "the default")
+    }
+  }
+
+  /// The value of an environment variable; nil if it is not set or empty: scripts set an empty value to unset it.
+  private static func variable(_ name: String) -> String? {
+    let value = ProcessInfo.processInfo.environment[name] ?? ""
+    return value.isEmpty ? nil : value
+  }
+
+  private static func adapter(forWorldFile path: String) -> (any Adapter)? {
+    switch WorldFileAdapter.adapter(forFile: path) {
+    case .success(let adapter): return adapter
+    case .failure(let failure):
+      Log.warning("no Bluetooth adapter: \(failure) (selected by \(WorldFileAdapter.environmentVariable))")
+      return nil
     }
   }
 
@@ -59,7 +74,8 @@ enum AdapterSelection {
     guard isFirst else { return }
     Log.hint(
       "this program uses a simulated adapter with no other device in range. To meet devices, make a device of a"
-        + " BluetoothLab world the default (World.makeDefault), or name an adapter in \(environmentVariable), such as"
+        + " BluetoothLab world the default (World.makeDefault), name a world file in"
+        + " \(WorldFileAdapter.environmentVariable), or name an adapter in \(environmentVariable), such as"
         + " tcp:HOST:PORT of \"ble air\" or hci:0")
   }
 
