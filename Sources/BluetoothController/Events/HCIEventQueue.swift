@@ -103,7 +103,9 @@ struct HCIEventQueue {
       flow?.forget(handle)
       sendWaiting()
     }
-    if wants(event) { append(event) }
+    let (kind, packet) = event.encoded(in: pool)
+    // The controller sends no event without a kind.
+    if let kind, wants(kind) { packets.append(packet) }
   }
 
   /// Reports a new connection, or a failed attempt, in the form that the host has enabled · 7.7.65.1, 7.7.65.10.
@@ -132,9 +134,7 @@ struct HCIEventQueue {
   /// True if the host has enabled the LE meta event.
   func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
 
-  private func wants(_ event: HCI.Event) -> Bool {
-    // The controller sends no event without a kind.
-    guard let kind = event.kind else { return false }
+  private func wants(_ kind: HCI.EventKind) -> Bool {
     switch kind.definition.mask {
     case nil: return true
     case .page1(let bit): return eventMask.contains(bit)

@@ -74,103 +74,281 @@ extension HCI {
     /// An event without a case in this type.
     case unknown(code: UInt8, ByteSlice)
   }
+}
 
-  /// The parameters of LE Connection Complete · 7.7.65.1, and of LE Enhanced Connection Complete · 7.7.65.10.
-  package struct ConnectionComplete: Hashable, Sendable {
-    package var status: ErrorCode
-    package var handle: ConnectionHandle
-    /// 0: central, 1: peripheral.
-    package var role: UInt8
-    package var peer: PeerAddress
-    /// Only in the enhanced event; 0 if no such address was used.
-    package var localResolvablePrivateAddress: UInt64
-    /// Only in the enhanced event; 0 if no such address was used.
-    package var peerResolvablePrivateAddress: UInt64
-    package var values: ConnectionValues
-    /// The central's sleep clock accuracy, 0 (500 ppm) to 7 (20 ppm); valid only for a peripheral.
-    package var centralClockAccuracy: UInt8
-    package init(
-      status: ErrorCode, handle: ConnectionHandle, role: UInt8, peer: PeerAddress,
-      localResolvablePrivateAddress: UInt64 = 0, peerResolvablePrivateAddress: UInt64 = 0, values: ConnectionValues,
-      centralClockAccuracy: UInt8
-    ) {
-      self.status = status
-      self.handle = handle
-      self.role = role
-      self.peer = peer
-      self.localResolvablePrivateAddress = localResolvablePrivateAddress
-      self.peerResolvablePrivateAddress = peerResolvablePrivateAddress
-      self.values = values
-      self.centralClockAccuracy = centralClockAccuracy
+extension HCI.Event {
+  /// Decodes an Event packet. Codes and subevents without a case give `unknown` and `unknownLE`. Octets after the
+  /// last field are ignored, so that later versions of an event can be decoded.
+  package init(code: UInt8, parameters: consuming ByteSlice) throws(DecodingError) {
+    var reader = ByteReader(parameters)
+    let subevent = code == HCI.EventCode.leMeta ? try reader.uint8() : 0
+    switch HCI.EventKind(rawValue: UInt16(code) << 8 | UInt16(subevent)) {
+    case .disconnectionComplete:
+      self = .disconnectionComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), reason: try reader.errorCode())
+    case .encryptionChange:
+      self = .encryptionChange(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), enabled: try reader.uint8())
+    case .readRemoteVersionInformationComplete:
+      self = .readRemoteVersionInformationComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader),
+        HCI.RemoteVersion(
+          version: try reader.uint8(), companyIdentifier: try reader.uint16(), subversion: try reader.uint16()))
+    case .commandComplete:
+      let credits = try reader.uint8()
+      let opcode = HCI.Opcode(rawValue: try reader.uint16())
+      self = .commandComplete(
+        credits: credits, opcode, try HCI.ReturnParameters(opcode: opcode, parameters: reader.rest()))
+    case .commandStatus:
+      self = .commandStatus(
+        try reader.errorCode(), credits: try reader.uint8(), HCI.Opcode(rawValue: try reader.uint16()))
+    case .hardwareError: self = .hardwareError(try reader.uint8())
+    case .numberOfCompletedPackets:
+      self = .numberOfCompletedPackets(try HCI.CompletedPackets(from: &reader))
+    case .dataBufferOverflow: self = .dataBufferOverflow(linkType: try reader.uint8())
+    case .encryptionKeyRefreshComplete:
+      self = .encryptionKeyRefreshComplete(try reader.errorCode(), try HCI.ConnectionHandle(from: &reader))
+    case .encryptionChangeV2:
+      self = .encryptionChangeV2(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), enabled: try reader.uint8(),
+        keySize: try reader.uint8())
+    case .authenticatedPayloadTimeoutExpired:
+      self = .authenticatedPayloadTimeoutExpired(try HCI.ConnectionHandle(from: &reader))
+    // LE Meta
+    case .leConnectionComplete:
+      self = .leConnectionComplete(try HCI.ConnectionComplete(from: &reader, isEnhanced: false))
+    case .leAdvertisingReport: self = .leAdvertisingReport(try HCI.AdvertisingReports(from: &reader))
+    case .leConnectionUpdateComplete:
+      self = .leConnectionUpdateComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), try HCI.ConnectionValues(from: &reader))
+    case .leReadRemoteFeaturesComplete:
+      self = .leReadRemoteFeaturesComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader),
+        HCI.LEFeatures(rawValue: try reader.uint64()))
+    case .leLongTermKeyRequest:
+      self = .leLongTermKeyRequest(
+        try HCI.ConnectionHandle(from: &reader), random: try reader.uint64(),
+        encryptedDiversifier: try reader.uint16())
+    case .leRemoteConnectionParameterRequest:
+      self = .leRemoteConnectionParameterRequest(
+        try HCI.ConnectionHandle(from: &reader), try ConnectionParameters(from: &reader))
+    case .leDataLengthChange:
+      self = .leDataLengthChange(
+        try HCI.ConnectionHandle(from: &reader), transmit: try HCI.DataLength(from: &reader),
+        receive: try HCI.DataLength(from: &reader))
+    case .leReadLocalP256PublicKeyComplete:
+      self = .leReadLocalP256PublicKeyComplete(try reader.errorCode(), try reader.take(64))
+    case .leGenerateDHKeyComplete:
+      self = .leGenerateDHKeyComplete(try reader.errorCode(), try reader.take(32))
+    case .leEnhancedConnectionComplete:
+      self = .leEnhancedConnectionComplete(try HCI.ConnectionComplete(from: &reader, isEnhanced: true))
+    case .lePHYUpdateComplete:
+      self = .lePHYUpdateComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), transmit: try reader.uint8(),
+        receive: try reader.uint8())
+    case .leExtendedAdvertisingReport:
+      self = .leExtendedAdvertisingReport(try HCI.ExtendedAdvertisingReports(from: &reader))
+    case .leScanTimeout: self = .leScanTimeout
+    case .leAdvertisingSetTerminated:
+      self = .leAdvertisingSetTerminated(
+        try reader.errorCode(), try HCI.AdvertisingHandle(from: &reader), try HCI.ConnectionHandle(from: &reader),
+        completedEvents: try reader.uint8())
+    case .leScanRequestReceived:
+      self = .leScanRequestReceived(
+        try HCI.AdvertisingHandle(from: &reader), scanner: try HCI.PeerAddress(from: &reader))
+    case .leChannelSelectionAlgorithm:
+      self = .leChannelSelectionAlgorithm(try HCI.ConnectionHandle(from: &reader), try reader.uint8())
+    case .leDirectedAdvertisingReport:
+      self = .leDirectedAdvertisingReport(try HCI.DirectedAdvertisingReport(from: &reader))
+    case .lePeriodicAdvertisingSyncEstablished:
+      self = .lePeriodicAdvertisingSyncEstablished(try reader.errorCode(), try HCI.PeriodicSync(from: &reader))
+    case .lePeriodicAdvertisingReport:
+      self = .lePeriodicAdvertisingReport(try HCI.PeriodicAdvertisingReport(from: &reader))
+    case .lePeriodicAdvertisingSyncLost:
+      self = .lePeriodicAdvertisingSyncLost(try HCI.SyncHandle(from: &reader))
+    case .lePeriodicAdvertisingSyncTransferReceived:
+      self = .lePeriodicAdvertisingSyncTransferReceived(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), serviceData: try reader.uint16(),
+        try HCI.PeriodicSync(from: &reader))
+    case .leRequestPeerSCAComplete:
+      self = .leRequestPeerSCAComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), clockAccuracy: try reader.uint8())
+    case nil:
+      self =
+        code == HCI.EventCode.leMeta
+        ? .unknownLE(subevent: subevent, reader.rest()) : .unknown(code: code, reader.rest())
     }
+  }
 
-    /// Creates the parameters of a failed connection attempt: all fields except the status are zero.
-    package init(failure status: ErrorCode) {
-      self.init(
-        status: status, handle: ConnectionHandle(rawValue: 0), role: 0, peer: PeerAddress(type: 0, value: 0),
-        values: ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 0), centralClockAccuracy: 0)
-    }
+  /// Returns the Event packet, with its parameters in a storage of `pool`.
+  package func packet(in pool: PacketPool) -> HCI.Packet { encoded(in: pool).packet }
 
-    init(from reader: inout ByteReader, isEnhanced: Bool) throws(DecodingError) {
-      status = try reader.errorCode()
-      handle = try ConnectionHandle(from: &reader)
-      role = try reader.uint8()
-      peer = try PeerAddress(from: &reader)
-      localResolvablePrivateAddress = isEnhanced ? try reader.addressValue() : 0
-      peerResolvablePrivateAddress = isEnhanced ? try reader.addressValue() : 0
-      values = try ConnectionValues(from: &reader)
-      centralClockAccuracy = try reader.uint8()
-    }
+  /// Returns the kind of the event and the Event packet, with its parameters in a storage of `pool`. The kind is nil
+  /// if the event has no case in `EventKind`.
+  package func encoded(in pool: PacketPool) -> (kind: HCI.EventKind?, packet: HCI.Packet) {
+    // The headroom is for the subevent code.
+    var writer = ByteWriter(pool, capacity: 255, headroom: 1)
+    let kind = encode(into: &writer)
+    if let subevent = kind?.subevent { writer.prepend(subevent) }
+    return (kind, .event(code: kind?.code ?? unknownCode, parameters: writer.finish()))
+  }
 
-    func encode(into writer: inout ByteWriter, isEnhanced: Bool) {
+  /// The code of an event without a kind.
+  private var unknownCode: UInt8 {
+    if case .unknown(let code, _) = self { code } else { HCI.EventCode.leMeta }
+  }
+
+  /// Writes the parameters without the subevent code, and returns the kind of the event. An event without a case in
+  /// `EventKind` has no kind, and the subevent code is the first of its parameters.
+  private func encode(into writer: inout ByteWriter) -> HCI.EventKind? {
+    switch self {
+    case .disconnectionComplete(let status, let handle, let reason):
       writer.append(status)
       writer.append(handle)
-      writer.append(role)
-      peer.encode(into: &writer)
-      if isEnhanced {
-        writer.append(addressValue: localResolvablePrivateAddress)
-        writer.append(addressValue: peerResolvablePrivateAddress)
-      }
+      writer.append(reason)
+      return .disconnectionComplete
+    case .encryptionChange(let status, let handle, let enabled):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(enabled)
+      return .encryptionChange
+    case .readRemoteVersionInformationComplete(let status, let handle, let version):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(version.version)
+      writer.append(version.companyIdentifier)
+      writer.append(version.subversion)
+      return .readRemoteVersionInformationComplete
+    case .commandComplete(let credits, let opcode, let parameters):
+      writer.append(credits)
+      writer.append(opcode.rawValue)
+      parameters.encode(into: &writer)
+      return .commandComplete
+    case .commandStatus(let status, let credits, let opcode):
+      writer.append(status)
+      writer.append(credits)
+      writer.append(opcode.rawValue)
+      return .commandStatus
+    case .hardwareError(let code):
+      writer.append(code)
+      return .hardwareError
+    case .numberOfCompletedPackets(let packets):
+      packets.encode(into: &writer)
+      return .numberOfCompletedPackets
+    case .dataBufferOverflow(let linkType):
+      writer.append(linkType)
+      return .dataBufferOverflow
+    case .encryptionKeyRefreshComplete(let status, let handle):
+      writer.append(status)
+      writer.append(handle)
+      return .encryptionKeyRefreshComplete
+    case .encryptionChangeV2(let status, let handle, let enabled, let keySize):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(enabled)
+      writer.append(keySize)
+      return .encryptionChangeV2
+    case .authenticatedPayloadTimeoutExpired(let handle):
+      writer.append(handle)
+      return .authenticatedPayloadTimeoutExpired
+    // LE Meta
+    case .leConnectionComplete(let complete):
+      complete.encode(into: &writer, isEnhanced: false)
+      return .leConnectionComplete
+    case .leEnhancedConnectionComplete(let complete):
+      complete.encode(into: &writer, isEnhanced: true)
+      return .leEnhancedConnectionComplete
+    case .leAdvertisingReport(let reports):
+      reports.encode(into: &writer)
+      return .leAdvertisingReport
+    case .leConnectionUpdateComplete(let status, let handle, let values):
+      writer.append(status)
+      writer.append(handle)
       values.encode(into: &writer)
-      writer.append(centralClockAccuracy)
-    }
-  }
-
-  /// The connection parameters in effect.
-  package struct ConnectionValues: Hashable, Sendable {
-    /// The connection interval in units of 1.25 ms.
-    package var interval: UInt16
-    package var latency: UInt16
-    /// The supervision timeout in units of 10 ms.
-    package var supervisionTimeout: UInt16
-    package init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
-      self.interval = interval
-      self.latency = latency
-      self.supervisionTimeout = supervisionTimeout
-    }
-
-    init(from reader: inout ByteReader) throws(DecodingError) {
-      interval = try reader.uint16()
-      latency = try reader.uint16()
-      supervisionTimeout = try reader.uint16()
-    }
-
-    func encode(into writer: inout ByteWriter) {
-      writer.append(interval)
-      writer.append(latency)
-      writer.append(supervisionTimeout)
-    }
-  }
-
-  /// The version information of the peer's link layer · 7.7.12; Vol 6, Part B, 2.4.2.13.
-  package struct RemoteVersion: Hashable, Sendable {
-    package var version: UInt8
-    package var companyIdentifier: UInt16
-    package var subversion: UInt16
-    package init(version: UInt8, companyIdentifier: UInt16, subversion: UInt16) {
-      self.version = version
-      self.companyIdentifier = companyIdentifier
-      self.subversion = subversion
+      return .leConnectionUpdateComplete
+    case .leReadRemoteFeaturesComplete(let status, let handle, let features):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(features.rawValue)
+      return .leReadRemoteFeaturesComplete
+    case .leLongTermKeyRequest(let handle, let random, let diversifier):
+      writer.append(handle)
+      writer.append(random)
+      writer.append(diversifier)
+      return .leLongTermKeyRequest
+    case .leRemoteConnectionParameterRequest(let handle, let parameters):
+      writer.append(handle)
+      parameters.encode(into: &writer)
+      return .leRemoteConnectionParameterRequest
+    case .leDataLengthChange(let handle, let transmit, let receive):
+      writer.append(handle)
+      transmit.encode(into: &writer)
+      receive.encode(into: &writer)
+      return .leDataLengthChange
+    case .leReadLocalP256PublicKeyComplete(let status, let octets):
+      writer.append(status)
+      writer.append(octets.prefix(64))
+      return .leReadLocalP256PublicKeyComplete
+    case .leGenerateDHKeyComplete(let status, let octets):
+      writer.append(status)
+      writer.append(octets.value.prefix(32))
+      return .leGenerateDHKeyComplete
+    case .lePHYUpdateComplete(let status, let handle, let transmit, let receive):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(transmit)
+      writer.append(receive)
+      return .lePHYUpdateComplete
+    case .leExtendedAdvertisingReport(let reports):
+      reports.encode(into: &writer)
+      return .leExtendedAdvertisingReport
+    case .leScanTimeout:
+      return .leScanTimeout
+    case .leAdvertisingSetTerminated(let status, let advertisingHandle, let handle, let events):
+      writer.append(status)
+      writer.append(advertisingHandle.rawValue)
+      writer.append(handle)
+      writer.append(events)
+      return .leAdvertisingSetTerminated
+    case .leChannelSelectionAlgorithm(let handle, let algorithm):
+      writer.append(handle)
+      writer.append(algorithm)
+      return .leChannelSelectionAlgorithm
+    case .leScanRequestReceived(let advertisingHandle, let scanner):
+      writer.append(advertisingHandle.rawValue)
+      scanner.encode(into: &writer)
+      return .leScanRequestReceived
+    case .leDirectedAdvertisingReport(let report):
+      report.encode(into: &writer)
+      return .leDirectedAdvertisingReport
+    case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
+      writer.append(status)
+      sync.encode(into: &writer)
+      return .lePeriodicAdvertisingSyncEstablished
+    case .lePeriodicAdvertisingReport(let report):
+      report.encode(into: &writer)
+      return .lePeriodicAdvertisingReport
+    case .lePeriodicAdvertisingSyncLost(let sync):
+      writer.append(sync.rawValue)
+      return .lePeriodicAdvertisingSyncLost
+    case .lePeriodicAdvertisingSyncTransferReceived(let status, let handle, let serviceData, let sync):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(serviceData)
+      sync.encode(into: &writer)
+      return .lePeriodicAdvertisingSyncTransferReceived
+    case .leRequestPeerSCAComplete(let status, let handle, let accuracy):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(accuracy)
+      return .leRequestPeerSCAComplete
+    case .unknownLE(let subevent, let parameters):
+      writer.append(subevent)
+      writer.append(parameters.prefix(254))
+      return nil
+    case .unknown(_, let parameters):
+      writer.append(parameters.prefix(255))
+      return nil
     }
   }
 }
