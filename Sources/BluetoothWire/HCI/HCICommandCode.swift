@@ -129,7 +129,7 @@ extension HCI.CommandCode {
     case .setEventMask: .init("Set Event Mask", bit: (5, 6))
     case .reset: .init("Reset", bit: (5, 7))
     case .readTransmitPowerLevel:
-      .init("Read Transmit Power Level", bit: (10, 2), .commandComplete(.transmitPowerLevel))
+      .init("Read Transmit Power Level", bit: (10, 2), .commandComplete(.connection(.transmitPowerLevel)))
     case .setControllerToHostFlowControl: .init("Set Controller To Host Flow Control", bit: (10, 5))
     case .hostBufferSize: .init("Host Buffer Size", bit: (10, 6))
     case .hostNumberOfCompletedPackets: .init("Host Number Of Completed Packets", bit: (10, 7))
@@ -138,10 +138,11 @@ extension HCI.CommandCode {
     case .writeLEHostSupport: .init("Write LE Host Support", bit: (24, 6))
     case .readAuthenticatedPayloadTimeout:
       .init(
-        "Read Authenticated Payload Timeout", bit: (32, 4), .commandComplete(.authenticatedPayloadTimeout),
+        "Read Authenticated Payload Timeout", bit: (32, 4), .commandComplete(.connection(.authenticatedPayloadTimeout)),
         features: .ping)
     case .writeAuthenticatedPayloadTimeout:
-      .init("Write Authenticated Payload Timeout", bit: (32, 5), .commandComplete(.handle), features: .ping)
+      .init(
+        "Write Authenticated Payload Timeout", bit: (32, 5), .commandComplete(.connection(.handle)), features: .ping)
     case .readLocalVersionInformation:
       .init("Read Local Version Information", bit: (14, 3), .commandComplete(.localVersionInformation))
     case .readLocalSupportedCommands: .init("Read Local Supported Commands", .commandComplete(.localSupportedCommands))
@@ -151,7 +152,7 @@ extension HCI.CommandCode {
       .init("Read Local Extended Features", bit: (14, 6), .commandComplete(.localExtendedFeatures))
     case .readBufferSize: .init("Read Buffer Size", bit: (14, 7), .commandComplete(.bufferSize))
     case .readBDADDR: .init("Read BD_ADDR", bit: (15, 1), .commandComplete(.bdADDR))
-    case .readRSSI: .init("Read RSSI", bit: (15, 5), .commandComplete(.rssi))
+    case .readRSSI: .init("Read RSSI", bit: (15, 5), .commandComplete(.connection(.rssi)))
     case .leSetEventMask: .init("LE Set Event Mask", bit: (25, 0))
     case .leReadBufferSize: .init("LE Read Buffer Size [v1]", bit: (25, 1), .commandComplete(.leBufferSize))
     case .leReadLocalSupportedFeatures:
@@ -180,7 +181,7 @@ extension HCI.CommandCode {
     case .leRemoveDeviceFromFilterAcceptList: .init("LE Remove Device From Filter Accept List", bit: (27, 1))
     case .leConnectionUpdate: .init("LE Connection Update", bit: (27, 2), .commandStatus)
     case .leSetHostChannelClassification: .init("LE Set Host Channel Classification", bit: (27, 3), roles: .central)
-    case .leReadChannelMap: .init("LE Read Channel Map", bit: (27, 4), .commandComplete(.leChannelMap))
+    case .leReadChannelMap: .init("LE Read Channel Map", bit: (27, 4), .commandComplete(.connection(.leChannelMap)))
     case .leReadRemoteFeatures: .init("LE Read Remote Features", bit: (27, 5), .commandStatus)
     case .leEncrypt:
       // Key and plaintext. The plaintext is as sensitive as a key if the host derives keys this way · 7.8.22.
@@ -192,11 +193,12 @@ extension HCI.CommandCode {
     case .leLongTermKeyRequestReply:
       // After the handle · 7.8.25.
       .init(
-        "LE Long Term Key Request Reply", bit: (28, 1), .commandComplete(.handle), features: .encryption,
+        "LE Long Term Key Request Reply", bit: (28, 1), .commandComplete(.connection(.handle)), features: .encryption,
         roles: .peripheral, keys: 2..<18)
     case .leLongTermKeyRequestNegativeReply:
       .init(
-        "LE Long Term Key Request Negative Reply", bit: (28, 2), .commandComplete(.handle), features: .encryption,
+        "LE Long Term Key Request Negative Reply", bit: (28, 2), .commandComplete(.connection(.handle)),
+        features: .encryption,
         roles: .peripheral)
     case .leReadSupportedStates: .init("LE Read Supported States", bit: (28, 3), .commandComplete(.leSupportedStates))
     case .leReceiverTest: .init("LE Receiver Test [v1]", bit: (28, 4))
@@ -204,14 +206,16 @@ extension HCI.CommandCode {
     case .leTestEnd: .init("LE Test End", bit: (28, 6))
     case .leRemoteConnectionParameterRequestReply:
       .init(
-        "LE Remote Connection Parameter Request Reply", bit: (33, 4), .commandComplete(.handle),
+        "LE Remote Connection Parameter Request Reply", bit: (33, 4), .commandComplete(.connection(.handle)),
         features: .connectionParametersRequestProcedure)
     case .leRemoteConnectionParameterRequestNegativeReply:
       .init(
-        "LE Remote Connection Parameter Request Negative Reply", bit: (33, 5), .commandComplete(.handle),
+        "LE Remote Connection Parameter Request Negative Reply", bit: (33, 5), .commandComplete(.connection(.handle)),
         features: .connectionParametersRequestProcedure)
     case .leSetDataLength:
-      .init("LE Set Data Length", bit: (33, 6), .commandComplete(.handle), features: .dataPacketLengthExtension)
+      .init(
+        "LE Set Data Length", bit: (33, 6), .commandComplete(.connection(.handle)), features: .dataPacketLengthExtension
+      )
     case .leReadSuggestedDefaultDataLength:
       .init(
         "LE Read Suggested Default Data Length", bit: (33, 7), .commandComplete(.leSuggestedDefaultDataLength),
@@ -244,7 +248,8 @@ extension HCI.CommandCode {
       .init(
         "LE Read Maximum Data Length", bit: (35, 3), .commandComplete(.leMaximumDataLength),
         features: .dataPacketLengthExtension)
-    case .leReadPHY: .init("LE Read PHY", bit: (35, 4), .commandComplete(.lePHY), features: [.le2MPHY, .leCodedPHY])
+    case .leReadPHY:
+      .init("LE Read PHY", bit: (35, 4), .commandComplete(.connection(.lePHY)), features: [.le2MPHY, .leCodedPHY])
     case .leSetDefaultPHY: .init("LE Set Default PHY", bit: (35, 5), features: [.le2MPHY, .leCodedPHY])
     case .leSetPHY: .init("LE Set PHY", bit: (35, 6), .commandStatus, features: [.le2MPHY, .leCodedPHY])
     case .leSetAdvertisingSetRandomAddress:
@@ -346,15 +351,15 @@ extension HCI.CommandCode {
         features: [.periodicAdvertisingSyncTransferRecipient, .periodicAdvertisingADI], roles: .scanner)
     case .lePeriodicAdvertisingSyncTransfer:
       .init(
-        "LE Periodic Advertising Sync Transfer", bit: (40, 6), .commandComplete(.handle),
+        "LE Periodic Advertising Sync Transfer", bit: (40, 6), .commandComplete(.connection(.handle)),
         features: .periodicAdvertisingSyncTransferSender)
     case .lePeriodicAdvertisingSetInfoTransfer:
       .init(
-        "LE Periodic Advertising Set Info Transfer", bit: (40, 7), .commandComplete(.handle),
+        "LE Periodic Advertising Set Info Transfer", bit: (40, 7), .commandComplete(.connection(.handle)),
         features: .periodicAdvertisingSyncTransferSender)
     case .leSetPeriodicAdvertisingSyncTransferParameters:
       .init(
-        "LE Set Periodic Advertising Sync Transfer Parameters", bit: (41, 0), .commandComplete(.handle),
+        "LE Set Periodic Advertising Sync Transfer Parameters", bit: (41, 0), .commandComplete(.connection(.handle)),
         features: .periodicAdvertisingSyncTransferRecipient, generation: .extended)
     case .leSetDefaultPeriodicAdvertisingSyncTransferParameters:
       .init(

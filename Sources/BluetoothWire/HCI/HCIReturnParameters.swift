@@ -114,14 +114,7 @@ extension HCI.ReturnParameters {
   private static func succeeded(_ form: HCI.ReturnForm, _ reader: inout ByteReader) throws(DecodingError) -> Self {
     switch form {
     case .status: .status(.success)
-    case .handle: .handle(.success, try HCI.ConnectionHandle(from: &reader))
-    case .transmitPowerLevel: .transmitPowerLevel(try HCI.ConnectionHandle(from: &reader), try reader.int8())
-    case .authenticatedPayloadTimeout:
-      .authenticatedPayloadTimeout(try HCI.ConnectionHandle(from: &reader), try reader.uint16())
-    case .rssi: .rssi(try HCI.ConnectionHandle(from: &reader), try reader.int8())
-    case .leChannelMap: .leChannelMap(try HCI.ConnectionHandle(from: &reader), try reader.uint40())
-    case .lePHY:
-      .lePHY(try HCI.ConnectionHandle(from: &reader), transmit: try reader.uint8(), receive: try reader.uint8())
+    case .connection(let form): try succeeded(form, try HCI.ConnectionHandle(from: &reader), &reader)
     case .localVersionInformation:
       .localVersionInformation(
         HCI.VersionInformation(
@@ -158,6 +151,20 @@ extension HCI.ReturnParameters {
     case .leNumberOfSupportedAdvertisingSets: .leNumberOfSupportedAdvertisingSets(try reader.uint8())
     case .lePeriodicAdvertiserListSize: .lePeriodicAdvertiserListSize(try reader.uint8())
     case .leRFPathCompensation: .leRFPathCompensation(transmit: try reader.int16(), receive: try reader.int16())
+    }
+  }
+
+  /// Decodes the parameters after a status of success and the handle.
+  private static func succeeded(
+    _ form: HCI.ConnectionReturnForm, _ handle: HCI.ConnectionHandle, _ reader: inout ByteReader
+  ) throws(DecodingError) -> Self {
+    switch form {
+    case .handle: .handle(.success, handle)
+    case .transmitPowerLevel: .transmitPowerLevel(handle, try reader.int8())
+    case .authenticatedPayloadTimeout: .authenticatedPayloadTimeout(handle, try reader.uint16())
+    case .rssi: .rssi(handle, try reader.int8())
+    case .leChannelMap: .leChannelMap(handle, try reader.uint40())
+    case .lePHY: .lePHY(handle, transmit: try reader.uint8(), receive: try reader.uint8())
     }
   }
 
@@ -237,28 +244,23 @@ extension HCI.ReturnParameters {
 extension HCI {
   /// The forms of return parameters: a case for each of `ReturnParameters`.
   package enum ReturnForm: Hashable, Sendable {
-    // Without a connection handle
     case status, localVersionInformation, localSupportedCommands, localSupportedFeatures, localExtendedFeatures,
       bufferSize, bdADDR, leHostSupport, leBufferSize, leBufferSizeV2, leLocalSupportedFeatures,
       leAdvertisingPhysicalChannelTxPower, leFilterAcceptListSize, leEncrypt, leRand, leSupportedStates,
       leSuggestedDefaultDataLength, leResolvingListSize, lePeerResolvableAddress, leLocalResolvableAddress,
       leMaximumDataLength, leTransmitPower, leSelectedTransmitPower, leMaximumAdvertisingDataLength,
       leNumberOfSupportedAdvertisingSets, lePeriodicAdvertiserListSize, leRFPathCompensation
-    // With a connection handle after the status
-    case handle, transmitPowerLevel, authenticatedPayloadTimeout, rssi, leChannelMap, lePHY
+    /// A connection handle after the status, and then parameters of this form.
+    case connection(ConnectionReturnForm)
 
     /// True if a connection handle follows the status.
     var beginsWithHandle: Bool {
-      switch self {
-      case .handle, .transmitPowerLevel, .authenticatedPayloadTimeout, .rssi, .leChannelMap, .lePHY: true
-      case .status, .localVersionInformation, .localSupportedCommands, .localSupportedFeatures, .localExtendedFeatures,
-        .bufferSize, .bdADDR, .leHostSupport, .leBufferSize, .leBufferSizeV2, .leLocalSupportedFeatures,
-        .leAdvertisingPhysicalChannelTxPower, .leFilterAcceptListSize, .leEncrypt, .leRand, .leSupportedStates,
-        .leSuggestedDefaultDataLength, .leResolvingListSize, .lePeerResolvableAddress, .leLocalResolvableAddress,
-        .leMaximumDataLength, .leTransmitPower, .leSelectedTransmitPower, .leMaximumAdvertisingDataLength,
-        .leNumberOfSupportedAdvertisingSets, .lePeriodicAdvertiserListSize, .leRFPathCompensation:
-        false
-      }
+      if case .connection = self { true } else { false }
     }
+  }
+
+  /// The forms of return parameters that begin with a status and a connection handle.
+  package enum ConnectionReturnForm: Hashable, Sendable {
+    case handle, transmitPowerLevel, authenticatedPayloadTimeout, rssi, leChannelMap, lePHY
   }
 }
