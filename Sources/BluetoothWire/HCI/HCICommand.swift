@@ -233,155 +233,148 @@ extension HCI {
 }
 
 extension HCI.Command {
-  package var opcode: HCI.Opcode {
-    switch self {
-    case .disconnect: .disconnect
-    case .readRemoteVersionInformation: .readRemoteVersionInformation
-    case .setEventMask: .setEventMask
-    case .reset: .reset
-    case .readTransmitPowerLevel: .readTransmitPowerLevel
-    case .setControllerToHostFlowControl: .setControllerToHostFlowControl
-    case .hostBufferSize: .hostBufferSize
-    case .hostNumberOfCompletedPackets: .hostNumberOfCompletedPackets
-    case .setEventMaskPage2: .setEventMaskPage2
-    case .readLEHostSupport: .readLEHostSupport
-    case .writeLEHostSupport: .writeLEHostSupport
-    case .readAuthenticatedPayloadTimeout: .readAuthenticatedPayloadTimeout
-    case .writeAuthenticatedPayloadTimeout: .writeAuthenticatedPayloadTimeout
-    case .readLocalVersionInformation: .readLocalVersionInformation
-    case .readLocalSupportedCommands: .readLocalSupportedCommands
-    case .readLocalSupportedFeatures: .readLocalSupportedFeatures
-    case .readLocalExtendedFeatures: .readLocalExtendedFeatures
-    case .readBufferSize: .readBufferSize
-    case .readBDADDR: .readBDADDR
-    case .readRSSI: .readRSSI
-    case .leSetEventMask: .leSetEventMask
-    case .leReadBufferSize: .leReadBufferSize
-    case .leReadLocalSupportedFeatures: .leReadLocalSupportedFeatures
-    case .leSetRandomAddress: .leSetRandomAddress
-    case .leSetAdvertisingParameters: .leSetAdvertisingParameters
-    case .leReadAdvertisingPhysicalChannelTxPower: .leReadAdvertisingPhysicalChannelTxPower
-    case .leSetAdvertisingData: .leSetAdvertisingData
-    case .leSetScanResponseData: .leSetScanResponseData
-    case .leSetAdvertisingEnable: .leSetAdvertisingEnable
-    case .leSetScanParameters: .leSetScanParameters
-    case .leSetScanEnable: .leSetScanEnable
-    case .leCreateConnection: .leCreateConnection
-    case .leCreateConnectionCancel: .leCreateConnectionCancel
-    case .leReadFilterAcceptListSize: .leReadFilterAcceptListSize
-    case .leClearFilterAcceptList: .leClearFilterAcceptList
-    case .leAddDeviceToFilterAcceptList: .leAddDeviceToFilterAcceptList
-    case .leRemoveDeviceFromFilterAcceptList: .leRemoveDeviceFromFilterAcceptList
-    case .leConnectionUpdate: .leConnectionUpdate
-    case .leSetHostChannelClassification: .leSetHostChannelClassification
-    case .leReadChannelMap: .leReadChannelMap
-    case .leReadRemoteFeatures: .leReadRemoteFeatures
-    case .leEncrypt: .leEncrypt
-    case .leRand: .leRand
-    case .leEnableEncryption: .leEnableEncryption
-    case .leLongTermKeyRequestReply: .leLongTermKeyRequestReply
-    case .leLongTermKeyRequestNegativeReply: .leLongTermKeyRequestNegativeReply
-    case .leReadSupportedStates: .leReadSupportedStates
-    case .leRemoteConnectionParameterRequestReply: .leRemoteConnectionParameterRequestReply
-    case .leRemoteConnectionParameterRequestNegativeReply: .leRemoteConnectionParameterRequestNegativeReply
-    case .leSetDataLength: .leSetDataLength
-    case .leReadSuggestedDefaultDataLength: .leReadSuggestedDefaultDataLength
-    case .leWriteSuggestedDefaultDataLength: .leWriteSuggestedDefaultDataLength
-    case .leReadLocalP256PublicKey: .leReadLocalP256PublicKey
-    case .leGenerateDHKey: .leGenerateDHKey
-    case .leAddDeviceToResolvingList: .leAddDeviceToResolvingList
-    case .leRemoveDeviceFromResolvingList: .leRemoveDeviceFromResolvingList
-    case .leClearResolvingList: .leClearResolvingList
-    case .leReadResolvingListSize: .leReadResolvingListSize
-    case .leReadPeerResolvableAddress: .leReadPeerResolvableAddress
-    case .leReadLocalResolvableAddress: .leReadLocalResolvableAddress
-    case .leSetAddressResolutionEnable: .leSetAddressResolutionEnable
-    case .leSetResolvablePrivateAddressTimeout: .leSetResolvablePrivateAddressTimeout
-    case .leReadMaximumDataLength: .leReadMaximumDataLength
-    case .leReadPHY: .leReadPHY
-    case .leSetDefaultPHY: .leSetDefaultPHY
-    case .leSetPHY: .leSetPHY
-    case .leReadTransmitPower: .leReadTransmitPower
-    case .leSetPrivacyMode: .leSetPrivacyMode
-    case .leReadBufferSizeV2: .leReadBufferSizeV2
-    case .leSetPeriodicAdvertisingParameters: .leSetPeriodicAdvertisingParameters
-    case .leSetPeriodicAdvertisingData: .leSetPeriodicAdvertisingData
-    case .leSetPeriodicAdvertisingEnable: .leSetPeriodicAdvertisingEnable
-    case .lePeriodicAdvertisingCreateSync: .lePeriodicAdvertisingCreateSync
-    case .lePeriodicAdvertisingCreateSyncCancel: .lePeriodicAdvertisingCreateSyncCancel
-    case .lePeriodicAdvertisingTerminateSync: .lePeriodicAdvertisingTerminateSync
-    case .leAddDeviceToPeriodicAdvertiserList: .leAddDeviceToPeriodicAdvertiserList
-    case .leRemoveDeviceFromPeriodicAdvertiserList: .leRemoveDeviceFromPeriodicAdvertiserList
-    case .leClearPeriodicAdvertiserList: .leClearPeriodicAdvertiserList
-    case .leReadPeriodicAdvertiserListSize: .leReadPeriodicAdvertiserListSize
-    case .leReadRFPathCompensation: .leReadRFPathCompensation
-    case .leWriteRFPathCompensation: .leWriteRFPathCompensation
-    case .leSetPeriodicAdvertisingReceiveEnable: .leSetPeriodicAdvertisingReceiveEnable
-    case .lePeriodicAdvertisingSyncTransfer: .lePeriodicAdvertisingSyncTransfer
-    case .lePeriodicAdvertisingSetInfoTransfer: .lePeriodicAdvertisingSetInfoTransfer
-    case .leSetPeriodicAdvertisingSyncTransferParameters: .leSetPeriodicAdvertisingSyncTransferParameters
-    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters: .leSetDefaultPeriodicAdvertisingSyncTransferParameters
-    case .leGenerateDHKeyV2: .leGenerateDHKeyV2
-    case .leModifySleepClockAccuracy: .leModifySleepClockAccuracy
-    case .leRequestPeerSCA: .leRequestPeerSCA
-    case .leSetHostFeature: .leSetHostFeature
-    case .leSetDataRelatedAddressChanges: .leSetDataRelatedAddressChanges
-    case .leSetExtendedAdvertisingParametersV2: .leSetExtendedAdvertisingParametersV2
-    case .leSetAdvertisingSetRandomAddress: .leSetAdvertisingSetRandomAddress
-    case .leSetExtendedAdvertisingParameters: .leSetExtendedAdvertisingParameters
-    case .leSetExtendedAdvertisingData: .leSetExtendedAdvertisingData
-    case .leSetExtendedScanResponseData: .leSetExtendedScanResponseData
-    case .leSetExtendedAdvertisingEnable: .leSetExtendedAdvertisingEnable
-    case .leReadMaximumAdvertisingDataLength: .leReadMaximumAdvertisingDataLength
-    case .leReadNumberOfSupportedAdvertisingSets: .leReadNumberOfSupportedAdvertisingSets
-    case .leRemoveAdvertisingSet: .leRemoveAdvertisingSet
-    case .leClearAdvertisingSets: .leClearAdvertisingSets
-    case .leSetExtendedScanParameters: .leSetExtendedScanParameters
-    case .leSetExtendedScanEnable: .leSetExtendedScanEnable
-    case .leExtendedCreateConnection: .leExtendedCreateConnection
-    case .unknown(let opcode, _): opcode
-    }
-  }
+  package var opcode: HCI.Opcode { heading.opcode }
 
   /// The link to which the command belongs; nil: none. Host Number Of Completed Packets, which can name several links,
   /// has none.
-  package var connection: HCI.ConnectionHandle? {
+  package var connection: HCI.ConnectionHandle? { heading.connection }
+
+  /// The properties of a command that do not depend on its other parameters.
+  private struct Heading {
+    let opcode: HCI.Opcode
+    let connection: HCI.ConnectionHandle?
+
+    init(_ code: HCI.CommandCode, on connection: HCI.ConnectionHandle? = nil) {
+      opcode = HCI.Opcode(code)
+      self.connection = connection
+    }
+
+    init(_ opcode: HCI.Opcode) {
+      self.opcode = opcode
+      connection = nil
+    }
+  }
+
+  private var heading: Heading {
     switch self {
-    case .disconnect(let handle, _), .readRemoteVersionInformation(let handle), .readTransmitPowerLevel(let handle, _),
-      .readAuthenticatedPayloadTimeout(let handle), .writeAuthenticatedPayloadTimeout(let handle, _),
-      .readRSSI(let handle), .leConnectionUpdate(let handle, _, _), .leReadChannelMap(let handle),
-      .leReadRemoteFeatures(let handle), .leEnableEncryption(let handle, _, _, _),
-      .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle),
-      .leRemoteConnectionParameterRequestReply(let handle, _, _),
-      .leRemoteConnectionParameterRequestNegativeReply(let handle, _), .leSetDataLength(let handle, _),
-      .leReadPHY(let handle), .leSetPHY(let handle, _, _), .lePeriodicAdvertisingSyncTransfer(let handle, _, _),
-      .lePeriodicAdvertisingSetInfoTransfer(let handle, _, _),
-      .leSetPeriodicAdvertisingSyncTransferParameters(let handle, _), .leRequestPeerSCA(let handle):
-      handle
-    case .setEventMask, .reset, .setControllerToHostFlowControl, .hostBufferSize, .hostNumberOfCompletedPackets,
-      .setEventMaskPage2, .readLEHostSupport, .writeLEHostSupport, .readLocalVersionInformation,
-      .readLocalSupportedCommands, .readLocalSupportedFeatures, .readLocalExtendedFeatures, .readBufferSize,
-      .readBDADDR, .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
-      .leSetAdvertisingParameters, .leReadAdvertisingPhysicalChannelTxPower, .leSetAdvertisingData,
-      .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters, .leSetScanEnable, .leCreateConnection,
-      .leCreateConnectionCancel, .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
-      .leRemoveDeviceFromFilterAcceptList, .leSetHostChannelClassification, .leEncrypt, .leRand,
-      .leReadSupportedStates, .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength,
-      .leReadLocalP256PublicKey, .leGenerateDHKey, .leAddDeviceToResolvingList, .leRemoveDeviceFromResolvingList,
-      .leClearResolvingList, .leReadResolvingListSize, .leReadPeerResolvableAddress, .leReadLocalResolvableAddress,
-      .leSetAddressResolutionEnable, .leSetResolvablePrivateAddressTimeout, .leReadMaximumDataLength, .leSetDefaultPHY,
-      .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2,
-      .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
-      .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet,
-      .leClearAdvertisingSets, .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
-      .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable,
-      .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel, .lePeriodicAdvertisingTerminateSync,
-      .leAddDeviceToPeriodicAdvertiserList, .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList,
-      .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
-      .leSetDefaultPeriodicAdvertisingSyncTransferParameters, .leReadTransmitPower, .leReadRFPathCompensation,
-      .leWriteRFPathCompensation, .leSetPrivacyMode, .leGenerateDHKeyV2, .leModifySleepClockAccuracy,
-      .leReadBufferSizeV2, .leSetHostFeature, .leSetDataRelatedAddressChanges, .unknown:
-      nil
+    // Link Control
+    case .disconnect(let handle, _): .init(.disconnect, on: handle)
+    case .readRemoteVersionInformation(let handle): .init(.readRemoteVersionInformation, on: handle)
+    // Controller & Baseband
+    case .setEventMask: .init(.setEventMask)
+    case .reset: .init(.reset)
+    case .readTransmitPowerLevel(let handle, _): .init(.readTransmitPowerLevel, on: handle)
+    case .setControllerToHostFlowControl: .init(.setControllerToHostFlowControl)
+    case .hostBufferSize: .init(.hostBufferSize)
+    case .hostNumberOfCompletedPackets: .init(.hostNumberOfCompletedPackets)
+    case .setEventMaskPage2: .init(.setEventMaskPage2)
+    case .readLEHostSupport: .init(.readLEHostSupport)
+    case .writeLEHostSupport: .init(.writeLEHostSupport)
+    case .readAuthenticatedPayloadTimeout(let handle): .init(.readAuthenticatedPayloadTimeout, on: handle)
+    case .writeAuthenticatedPayloadTimeout(let handle, _): .init(.writeAuthenticatedPayloadTimeout, on: handle)
+    // Informational Parameters
+    case .readLocalVersionInformation: .init(.readLocalVersionInformation)
+    case .readLocalSupportedCommands: .init(.readLocalSupportedCommands)
+    case .readLocalSupportedFeatures: .init(.readLocalSupportedFeatures)
+    case .readLocalExtendedFeatures: .init(.readLocalExtendedFeatures)
+    case .readBufferSize: .init(.readBufferSize)
+    case .readBDADDR: .init(.readBDADDR)
+    // Status Parameters
+    case .readRSSI(let handle): .init(.readRSSI, on: handle)
+    // LE Controller
+    case .leSetEventMask: .init(.leSetEventMask)
+    case .leReadBufferSize: .init(.leReadBufferSize)
+    case .leReadLocalSupportedFeatures: .init(.leReadLocalSupportedFeatures)
+    case .leSetRandomAddress: .init(.leSetRandomAddress)
+    case .leSetAdvertisingParameters: .init(.leSetAdvertisingParameters)
+    case .leReadAdvertisingPhysicalChannelTxPower: .init(.leReadAdvertisingPhysicalChannelTxPower)
+    case .leSetAdvertisingData: .init(.leSetAdvertisingData)
+    case .leSetScanResponseData: .init(.leSetScanResponseData)
+    case .leSetAdvertisingEnable: .init(.leSetAdvertisingEnable)
+    case .leSetScanParameters: .init(.leSetScanParameters)
+    case .leSetScanEnable: .init(.leSetScanEnable)
+    case .leCreateConnection: .init(.leCreateConnection)
+    case .leCreateConnectionCancel: .init(.leCreateConnectionCancel)
+    case .leReadFilterAcceptListSize: .init(.leReadFilterAcceptListSize)
+    case .leClearFilterAcceptList: .init(.leClearFilterAcceptList)
+    case .leAddDeviceToFilterAcceptList: .init(.leAddDeviceToFilterAcceptList)
+    case .leRemoveDeviceFromFilterAcceptList: .init(.leRemoveDeviceFromFilterAcceptList)
+    case .leConnectionUpdate(let handle, _, _): .init(.leConnectionUpdate, on: handle)
+    case .leSetHostChannelClassification: .init(.leSetHostChannelClassification)
+    case .leReadChannelMap(let handle): .init(.leReadChannelMap, on: handle)
+    case .leReadRemoteFeatures(let handle): .init(.leReadRemoteFeatures, on: handle)
+    case .leEncrypt: .init(.leEncrypt)
+    case .leRand: .init(.leRand)
+    case .leEnableEncryption(let handle, _, _, _): .init(.leEnableEncryption, on: handle)
+    case .leLongTermKeyRequestReply(let handle, _): .init(.leLongTermKeyRequestReply, on: handle)
+    case .leLongTermKeyRequestNegativeReply(let handle): .init(.leLongTermKeyRequestNegativeReply, on: handle)
+    case .leReadSupportedStates: .init(.leReadSupportedStates)
+    case .leRemoteConnectionParameterRequestReply(let handle, _, _):
+      .init(.leRemoteConnectionParameterRequestReply, on: handle)
+    case .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
+      .init(.leRemoteConnectionParameterRequestNegativeReply, on: handle)
+    case .leSetDataLength(let handle, _): .init(.leSetDataLength, on: handle)
+    case .leReadSuggestedDefaultDataLength: .init(.leReadSuggestedDefaultDataLength)
+    case .leWriteSuggestedDefaultDataLength: .init(.leWriteSuggestedDefaultDataLength)
+    case .leReadLocalP256PublicKey: .init(.leReadLocalP256PublicKey)
+    case .leGenerateDHKey: .init(.leGenerateDHKey)
+    case .leAddDeviceToResolvingList: .init(.leAddDeviceToResolvingList)
+    case .leRemoveDeviceFromResolvingList: .init(.leRemoveDeviceFromResolvingList)
+    case .leClearResolvingList: .init(.leClearResolvingList)
+    case .leReadResolvingListSize: .init(.leReadResolvingListSize)
+    case .leReadPeerResolvableAddress: .init(.leReadPeerResolvableAddress)
+    case .leReadLocalResolvableAddress: .init(.leReadLocalResolvableAddress)
+    case .leSetAddressResolutionEnable: .init(.leSetAddressResolutionEnable)
+    case .leSetResolvablePrivateAddressTimeout: .init(.leSetResolvablePrivateAddressTimeout)
+    case .leReadMaximumDataLength: .init(.leReadMaximumDataLength)
+    case .leReadPHY(let handle): .init(.leReadPHY, on: handle)
+    case .leSetDefaultPHY: .init(.leSetDefaultPHY)
+    case .leSetPHY(let handle, _, _): .init(.leSetPHY, on: handle)
+    // Extended advertising, scanning and initiating
+    case .leSetAdvertisingSetRandomAddress: .init(.leSetAdvertisingSetRandomAddress)
+    case .leSetExtendedAdvertisingParameters: .init(.leSetExtendedAdvertisingParameters)
+    case .leSetExtendedAdvertisingParametersV2: .init(.leSetExtendedAdvertisingParametersV2)
+    case .leSetExtendedAdvertisingData: .init(.leSetExtendedAdvertisingData)
+    case .leSetExtendedScanResponseData: .init(.leSetExtendedScanResponseData)
+    case .leSetExtendedAdvertisingEnable: .init(.leSetExtendedAdvertisingEnable)
+    case .leReadMaximumAdvertisingDataLength: .init(.leReadMaximumAdvertisingDataLength)
+    case .leReadNumberOfSupportedAdvertisingSets: .init(.leReadNumberOfSupportedAdvertisingSets)
+    case .leRemoveAdvertisingSet: .init(.leRemoveAdvertisingSet)
+    case .leClearAdvertisingSets: .init(.leClearAdvertisingSets)
+    case .leSetExtendedScanParameters: .init(.leSetExtendedScanParameters)
+    case .leSetExtendedScanEnable: .init(.leSetExtendedScanEnable)
+    case .leExtendedCreateConnection: .init(.leExtendedCreateConnection)
+    // Periodic advertising
+    case .leSetPeriodicAdvertisingParameters: .init(.leSetPeriodicAdvertisingParameters)
+    case .leSetPeriodicAdvertisingData: .init(.leSetPeriodicAdvertisingData)
+    case .leSetPeriodicAdvertisingEnable: .init(.leSetPeriodicAdvertisingEnable)
+    case .lePeriodicAdvertisingCreateSync: .init(.lePeriodicAdvertisingCreateSync)
+    case .lePeriodicAdvertisingCreateSyncCancel: .init(.lePeriodicAdvertisingCreateSyncCancel)
+    case .lePeriodicAdvertisingTerminateSync: .init(.lePeriodicAdvertisingTerminateSync)
+    case .leAddDeviceToPeriodicAdvertiserList: .init(.leAddDeviceToPeriodicAdvertiserList)
+    case .leRemoveDeviceFromPeriodicAdvertiserList: .init(.leRemoveDeviceFromPeriodicAdvertiserList)
+    case .leClearPeriodicAdvertiserList: .init(.leClearPeriodicAdvertiserList)
+    case .leReadPeriodicAdvertiserListSize: .init(.leReadPeriodicAdvertiserListSize)
+    case .leSetPeriodicAdvertisingReceiveEnable: .init(.leSetPeriodicAdvertisingReceiveEnable)
+    case .lePeriodicAdvertisingSyncTransfer(let handle, _, _): .init(.lePeriodicAdvertisingSyncTransfer, on: handle)
+    case .lePeriodicAdvertisingSetInfoTransfer(let handle, _, _):
+      .init(.lePeriodicAdvertisingSetInfoTransfer, on: handle)
+    case .leSetPeriodicAdvertisingSyncTransferParameters(let handle, _):
+      .init(.leSetPeriodicAdvertisingSyncTransferParameters, on: handle)
+    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters:
+      .init(.leSetDefaultPeriodicAdvertisingSyncTransferParameters)
+    // Power, privacy, clocks, features
+    case .leReadTransmitPower: .init(.leReadTransmitPower)
+    case .leReadRFPathCompensation: .init(.leReadRFPathCompensation)
+    case .leWriteRFPathCompensation: .init(.leWriteRFPathCompensation)
+    case .leSetPrivacyMode: .init(.leSetPrivacyMode)
+    case .leGenerateDHKeyV2: .init(.leGenerateDHKeyV2)
+    case .leModifySleepClockAccuracy: .init(.leModifySleepClockAccuracy)
+    case .leReadBufferSizeV2: .init(.leReadBufferSizeV2)
+    case .leRequestPeerSCA(let handle): .init(.leRequestPeerSCA, on: handle)
+    case .leSetHostFeature: .init(.leSetHostFeature)
+    case .leSetDataRelatedAddressChanges: .init(.leSetDataRelatedAddressChanges)
+    case .unknown(let opcode, _): .init(opcode)
     }
   }
 }

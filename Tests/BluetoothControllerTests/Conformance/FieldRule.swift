@@ -9,8 +9,8 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
   struct Step: Sendable {
     let opcode: HCI.Opcode
     let octets: [UInt8]
-    init(_ opcode: HCI.Opcode, _ octets: [UInt8]) {
-      self.opcode = opcode
+    init(_ code: HCI.CommandCode, _ octets: [UInt8]) {
+      opcode = HCI.Opcode(code)
       self.octets = octets
     }
   }
@@ -33,12 +33,12 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
   var steps: [Step]
 
   init(
-    _ opcode: HCI.Opcode, _ field: String, at offset: Int, width: Int = 1, with changes: [Int: UInt8] = [:],
+    _ code: HCI.CommandCode, _ field: String, at offset: Int, width: Int = 1, with changes: [Int: UInt8] = [:],
     base: [UInt8]? = nil, after steps: [Step] = [], on setup: Setup = .unconnected, accepts accepted: [UInt64] = [],
     as status: HCI.ErrorCode = .success, refuses refused: [UInt64] = [], _ error: HCI.ErrorCode = invalid,
     unsupported: [UInt64] = []
   ) {
-    self.opcode = opcode
+    opcode = HCI.Opcode(code)
     self.field = field
     self.offset = offset
     self.width = width
@@ -72,7 +72,8 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
 extension FieldRule {
   /// Returns the rules for Connection_Interval_Min and the fields after it, for a command where they begin at `offset`
   /// · 7.8.12, 7.8.18, 7.8.31, 7.8.66.
-  static func connectionParameters(_ opcode: HCI.Opcode, at offset: Int, on setup: Setup = .unconnected) -> [FieldRule]
+  static func connectionParameters(_ code: HCI.CommandCode, at offset: Int, on setup: Setup = .unconnected)
+    -> [FieldRule]
   {
     /// Returns a rule whose `changes` have offsets relative to Connection_Interval_Min.
     func rule(
@@ -80,7 +81,7 @@ extension FieldRule {
     ) -> FieldRule {
       let changes = [Int: UInt8](uniqueKeysWithValues: changes.map { ($0.key + offset, $0.value) })
       return FieldRule(
-        opcode, field, at: offset + index, width: 2, with: changes, on: setup, accepts: accepts, refuses: refuses)
+        code, field, at: offset + index, width: 2, with: changes, on: setup, accepts: accepts, refuses: refuses)
     }
     // A timeout of 32 s, and 4 s as the largest interval.
     let longest: [Int: UInt8] = [6: 0x80, 7: 0x0C]

@@ -132,46 +132,46 @@ enum FieldTable {
       FieldRule(.leSetPHY, "PHY_Options", at: 3, width: 2, on: .central, accepts: [0, 1, 2]),
     ]
 
-  private static func initiating(_ opcode: HCI.Opcode, policy: Int, peer: Int, own: Int) -> [FieldRule] {
+  private static func initiating(_ code: HCI.CommandCode, policy: Int, peer: Int, own: Int) -> [FieldRule] {
     [
-      FieldRule(opcode, "Initiator_Filter_Policy", at: policy, accepts: flag, refuses: notFlag),
+      FieldRule(code, "Initiator_Filter_Policy", at: policy, accepts: flag, refuses: notFlag),
       FieldRule(
-        opcode, "Peer_Address_Type", at: peer, accepts: [0, 1, 2, 3], refuses: [4, 0xFC, 0xFD, 0xFE, 0xFF]),
+        code, "Peer_Address_Type", at: peer, accepts: [0, 1, 2, 3], refuses: [4, 0xFC, 0xFD, 0xFE, 0xFF]),
       FieldRule(
-        opcode, "Peer_Address_Type, ignored with the Filter Accept List", at: peer, with: [policy: 1],
+        code, "Peer_Address_Type, ignored with the Filter Accept List", at: peer, with: [policy: 1],
         accepts: [0, 4, 0xFE, 0xFF]),
       // The device has a public address and no random address.
-      FieldRule(opcode, "Own_Address_Type", at: own, accepts: [0, 2], refuses: [1, 3, 4, 0xFF]),
+      FieldRule(code, "Own_Address_Type", at: own, accepts: [0, 2], refuses: [1, 3, 4, 0xFF]),
     ]
   }
 
-  private static func scanTimes(_ opcode: HCI.Opcode, at offset: Int, longest: UInt64) -> [FieldRule] {
+  private static func scanTimes(_ code: HCI.CommandCode, at offset: Int, longest: UInt64) -> [FieldRule] {
     [
       FieldRule(
-        opcode, "Scan_Interval", at: offset, width: 2, accepts: [16, longest],
+        code, "Scan_Interval", at: offset, width: 2, accepts: [16, longest],
         refuses: [0, 15] + (longest < 0xFFFF ? [longest + 1] : [])),
       FieldRule(
-        opcode, "Scan_Interval of 2.5 ms", at: offset, width: 2, with: [offset + 2: 4], accepts: [4], refuses: [3]),
-      FieldRule(opcode, "Scan_Window", at: offset + 2, width: 2, accepts: [4, 16], refuses: [0, 3, 17]),
+        code, "Scan_Interval of 2.5 ms", at: offset, width: 2, with: [offset + 2: 4], accepts: [4], refuses: [3]),
+      FieldRule(code, "Scan_Window", at: offset + 2, width: 2, accepts: [4, 16], refuses: [0, 3, 17]),
     ]
   }
 
-  private static func dataLengths(_ opcode: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
+  private static func dataLengths(_ code: HCI.CommandCode, on setup: FieldRule.Setup) -> [FieldRule] {
     [
       FieldRule(
-        opcode, "TX_Octets", at: 0, width: 2, on: setup, accepts: [0x1B, 0xFB], refuses: [0, 0x1A, 0xFC, 0xFFFF]),
+        code, "TX_Octets", at: 0, width: 2, on: setup, accepts: [0x1B, 0xFB], refuses: [0, 0x1A, 0xFC, 0xFFFF]),
       FieldRule(
-        opcode, "TX_Time", at: 2, width: 2, on: setup, accepts: [0x0148, 0x4290], refuses: [0, 0x0147, 0x4291, 0xFFFF]),
+        code, "TX_Time", at: 2, width: 2, on: setup, accepts: [0x0148, 0x4290], refuses: [0, 0x0147, 0x4291, 0xFFFF]),
     ]
   }
 
-  private static func phyPreferences(_ opcode: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
+  private static func phyPreferences(_ code: HCI.CommandCode, on setup: FieldRule.Setup) -> [FieldRule] {
     let all: [UInt64] = [1, 2, 3, 4, 5, 6, 7]
     return [
-      FieldRule(opcode, "TX_PHYs", at: 1, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
-      FieldRule(opcode, "RX_PHYs", at: 2, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
-      FieldRule(opcode, "TX_PHYs, ignored", at: 1, with: [0: 1], on: setup, accepts: [0, 1, 8, 0xFF]),
-      FieldRule(opcode, "RX_PHYs, ignored", at: 2, with: [0: 2], on: setup, accepts: [0, 1, 8, 0xFF]),
+      FieldRule(code, "TX_PHYs", at: 1, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
+      FieldRule(code, "RX_PHYs", at: 2, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),
+      FieldRule(code, "TX_PHYs, ignored", at: 1, with: [0: 1], on: setup, accepts: [0, 1, 8, 0xFF]),
+      FieldRule(code, "RX_PHYs, ignored", at: 2, with: [0: 2], on: setup, accepts: [0, 1, 8, 0xFF]),
     ]
   }
 

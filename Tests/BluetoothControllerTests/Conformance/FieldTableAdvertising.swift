@@ -48,37 +48,37 @@ extension FieldTable {
         as: .unknownAdvertisingIdentifier, refuses: [0xF0, 0xFF]),
     ]
 
-  private static func setParameters(_ opcode: HCI.Opcode, _ base: [UInt8]) -> [FieldRule] {
+  private static func setParameters(_ code: HCI.CommandCode, _ base: [UInt8]) -> [FieldRule] {
     [
-      FieldRule(opcode, "Advertising_Handle", at: 0, accepts: [0, 0xEF], refuses: [0xF0, 0xFF]),
+      FieldRule(code, "Advertising_Handle", at: 0, accepts: [0, 0xEF], refuses: [0xF0, 0xFF]),
       FieldRule(
-        opcode, "Primary_Advertising_Interval_Min", at: 3, width: 3, accepts: [0x20, 0x40],
+        code, "Primary_Advertising_Interval_Min", at: 3, width: 3, accepts: [0x20, 0x40],
         refuses: [0, 0x1F, 0x41, 0xFF_FFFF]),
       FieldRule(
-        opcode, "Primary_Advertising_Interval_Max", at: 6, width: 3, accepts: [0x20, 0xFF_FFFF], refuses: [0, 0x1F]),
+        code, "Primary_Advertising_Interval_Max", at: 6, width: 3, accepts: [0x20, 0xFF_FFFF], refuses: [0, 0x1F]),
       FieldRule(
-        opcode, "Primary_Advertising_Interval_Min at high duty cycle", at: 3, width: 3, with: [1: 0x1D],
+        code, "Primary_Advertising_Interval_Min at high duty cycle", at: 3, width: 3, with: [1: 0x1D],
         accepts: [0, 0x1F, 0xFF_FFFF]),
-      FieldRule(opcode, "Primary_Advertising_Channel_Map", at: 9, accepts: [1, 2, 3, 4, 5, 6, 7], refuses: [0]),
-      FieldRule(opcode, "Own_Address_Type", at: 10, accepts: [0, 1, 2, 3], refuses: [4, 0xFF]),
+      FieldRule(code, "Primary_Advertising_Channel_Map", at: 9, accepts: [1, 2, 3, 4, 5, 6, 7], refuses: [0]),
+      FieldRule(code, "Own_Address_Type", at: 10, accepts: [0, 1, 2, 3], refuses: [4, 0xFF]),
       FieldRule(
-        opcode, "Peer_Address_Type, directed", at: 11, with: [1: 4], accepts: flag, refuses: notFlag),
-      FieldRule(opcode, "Advertising_Filter_Policy", at: 18, accepts: [0, 1, 2, 3], refuses: [4, 0xFF]),
+        code, "Peer_Address_Type, directed", at: 11, with: [1: 4], accepts: flag, refuses: notFlag),
+      FieldRule(code, "Advertising_Filter_Policy", at: 18, accepts: [0, 1, 2, 3], refuses: [4, 0xFF]),
       FieldRule(
-        opcode, "Advertising_Filter_Policy, directed", at: 18, with: [1: 5], accepts: [0, 3, 4, 0xFF]),
+        code, "Advertising_Filter_Policy, directed", at: 18, with: [1: 5], accepts: [0, 3, 4, 0xFF]),
       // -127 to 20 dBm; 127 means no preference.
       FieldRule(
-        opcode, "Advertising_TX_Power", at: 19, accepts: [0x81, 0, 20, 0x7F], refuses: [21, 0x7E, 0x80]),
-      FieldRule(opcode, "Primary_Advertising_PHY", at: 20, accepts: [1, 3], unsupported: [0, 2, 4, 0xFF]),
+        code, "Advertising_TX_Power", at: 19, accepts: [0x81, 0, 20, 0x7F], refuses: [21, 0x7E, 0x80]),
+      FieldRule(code, "Primary_Advertising_PHY", at: 20, accepts: [1, 3], unsupported: [0, 2, 4, 0xFF]),
       FieldRule(
-        opcode, "Primary_Advertising_PHY of legacy PDUs", at: 20, with: [1: 0x10], accepts: [1], refuses: [3]),
-      FieldRule(opcode, "Secondary_Advertising_Max_Skip", at: 21, accepts: [0, 0xFF]),
-      FieldRule(opcode, "Secondary_Advertising_PHY", at: 22, accepts: [1, 2, 3], unsupported: [0, 4, 0xFF]),
+        code, "Primary_Advertising_PHY of legacy PDUs", at: 20, with: [1: 0x10], accepts: [1], refuses: [3]),
+      FieldRule(code, "Secondary_Advertising_Max_Skip", at: 21, accepts: [0, 0xFF]),
+      FieldRule(code, "Secondary_Advertising_PHY", at: 22, accepts: [1, 2, 3], unsupported: [0, 4, 0xFF]),
       FieldRule(
-        opcode, "Secondary_Advertising_PHY of legacy PDUs", at: 22, with: [1: 0x10], accepts: [0, 1, 4, 0xFF]),
-      FieldRule(opcode, "Advertising_SID", at: 23, accepts: [0, 15], refuses: [16, 0xFF]),
-      FieldRule(opcode, "Advertising_SID of legacy PDUs", at: 23, with: [1: 0x10], accepts: [0, 16, 0xFF]),
-      FieldRule(opcode, "Scan_Request_Notification_Enable", at: 24, accepts: flag, refuses: notFlag),
+        code, "Secondary_Advertising_PHY of legacy PDUs", at: 22, with: [1: 0x10], accepts: [0, 1, 4, 0xFF]),
+      FieldRule(code, "Advertising_SID", at: 23, accepts: [0, 15], refuses: [16, 0xFF]),
+      FieldRule(code, "Advertising_SID of legacy PDUs", at: 23, with: [1: 0x10], accepts: [0, 16, 0xFF]),
+      FieldRule(code, "Scan_Request_Notification_Enable", at: 24, accepts: flag, refuses: notFlag),
     ]
   }
 
@@ -153,11 +153,11 @@ extension FieldTable {
   }
 
   private static func emptyOperation(
-    _ opcode: HCI.Opcode, _ steps: [FieldRule.Step], accepts: [UInt64] = [], refuses: [UInt64],
+    _ code: HCI.CommandCode, _ steps: [FieldRule.Step], accepts: [UInt64] = [], refuses: [UInt64],
     _ error: HCI.ErrorCode = .invalidHCICommandParameters
   ) -> FieldRule {
     FieldRule(
-      opcode, "Operation without data", at: 1, base: [1, 3, 0, 0], after: steps, accepts: accepts, refuses: refuses,
+      code, "Operation without data", at: 1, base: [1, 3, 0, 0], after: steps, accepts: accepts, refuses: refuses,
       error)
   }
 
@@ -269,26 +269,26 @@ extension FieldTable {
     + transfers(.leSetDefaultPeriodicAdvertisingSyncTransferParameters, on: .unconnected)
     + transfers(.leSetPeriodicAdvertisingSyncTransferParameters, on: .central)
 
-  private static func transfers(_ opcode: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
-    [FieldRule(opcode, "Mode", at: 0, on: setup, accepts: [0, 1, 2, 3], refuses: [4, 0xFF])]
-      + keeping(opcode, skip: 1, on: setup)
+  private static func transfers(_ code: HCI.CommandCode, on setup: FieldRule.Setup) -> [FieldRule] {
+    [FieldRule(code, "Mode", at: 0, on: setup, accepts: [0, 1, 2, 3], refuses: [4, 0xFF])]
+      + keeping(code, skip: 1, on: setup)
   }
 
   private static func keeping(
-    _ opcode: HCI.Opcode, skip: Int, on setup: FieldRule.Setup = .unconnected
+    _ code: HCI.CommandCode, skip: Int, on setup: FieldRule.Setup = .unconnected
   ) -> [FieldRule] {
     var rules = [
       FieldRule(
-        opcode, "Skip", at: skip, width: 2, on: setup, accepts: [0, 0x01F3], refuses: [0x01F4, 0xFFFF]),
+        code, "Skip", at: skip, width: 2, on: setup, accepts: [0, 0x01F3], refuses: [0x01F4, 0xFFFF]),
       FieldRule(
-        opcode, "Sync_Timeout", at: skip + 2, width: 2, on: setup, accepts: [0x000A, 0x4000],
+        code, "Sync_Timeout", at: skip + 2, width: 2, on: setup, accepts: [0x000A, 0x4000],
         refuses: [0, 9, 0x4001, 0xFFFF]),
     ]
     // No advertiser would remain · 7.8.67.
-    if opcode == .lePeriodicAdvertisingCreateSync {
+    if code == .lePeriodicAdvertisingCreateSync {
       rules.append(
         FieldRule(
-          opcode, "Sync_CTE_Type", at: skip + 4, accepts: [0, 1, 0x0F], refuses: [0x1F, 0xFF], .commandDisallowed))
+          code, "Sync_CTE_Type", at: skip + 4, accepts: [0, 1, 0x0F], refuses: [0x1F, 0xFF], .commandDisallowed))
     }
     return rules
   }
