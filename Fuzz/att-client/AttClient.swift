@@ -85,7 +85,8 @@ private struct Client {
     let uuid: BluetoothUUID = number & 1 == 0 ? 0x1801 : 0x2A37
     let request: GATTRequest
     switch number & 0x0F {
-    case 0, 1: request = .discoverPrimaryServices
+    case 0: request = .discoverPrimaryServices
+    case 1: request = .readMultipleVariable(octets.bytes.map { UInt16($0) })
     case 2, 3: request = .discoverPrimaryService(uuid)
     case 4: request = .findIncludedServices(in: range)
     case 5: request = .discoverCharacteristics(in: range)

@@ -42,7 +42,9 @@ struct GATTChangeAwareness {
   /// Returns true if the request relies on handles that the client knows from an earlier discovery.
   private static func reliesOnHandles(_ request: ATT.PDU) -> Bool {
     switch request {
-    case .readRequest, .readBlobRequest, .readMultipleRequest, .writeRequest, .prepareWriteRequest: return true
+    case .readRequest, .readBlobRequest, .readMultipleRequest, .readMultipleVariableRequest, .writeRequest,
+      .prepareWriteRequest:
+      return true
     case .readByTypeRequest(let start, let end, let type):
       return type != GATTType.include && type != GATTType.characteristic && (start, end) != (1, .max)
     default: return false

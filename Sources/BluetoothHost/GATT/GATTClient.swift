@@ -48,7 +48,7 @@ struct GATTClient {
   var longValue: [UInt8] = []
   /// The values that are written with prepared writes.
   var writes: [GATTWritePart] = []
-  /// The handles of the last Read Multiple Request.
+  /// The handles of the last Read Multiple or Read Multiple Variable Request.
   var handles: [AttributeHandle] = []
   /// The ATT_MTU at the time when the request in progress was sent.
   private(set) var requestMTU = ATT.defaultMTU

@@ -9,7 +9,8 @@ extension GATTClient {
     case .writeWithoutResponse(let handle, let value): return writeWithoutResponse(handle, value, context)
     case .signedWriteWithoutResponse(let handle, let value): return signedWrite(handle, value, context)
     case .reliableWrite(let parts): return reliableWrite(parts, context)
-    case .readMultiple(let handles): return readMultiple(handles, context)
+    case .readMultiple(let handles): return readMultiple(handles, hasLengths: false, context)
+    case .readMultipleVariable(let handles): return readMultiple(handles, hasLengths: true, context)
     case .readByType(let type, let range): return readByType(type, in: range)
     case .discoverPrimaryServices, .discoverPrimaryService, .findIncludedServices, .discoverCharacteristics,
       .discoverCharacteristic, .discoverDescriptors:
@@ -48,6 +49,7 @@ extension GATTClient {
     case (.readRest(let handle), .readBlobResponse(let part)): return readRest(handle, part, context)
     case (.readByType(let range), .readByTypeResponse(let list)): return foundValues(list, in: range)
     case (.readMultiple, .readMultipleResponse(let values)): return .done(.value(values))
+    case (.readMultipleVariable, .readMultipleVariableResponse(let list)): return foundValues(list)
     case (.prepareWrite(let part, let octets), .prepareWriteResponse(let handle, let offset, let value)):
       return prepared(part, octets, (handle, offset, value), context)
     case (.cancelWrite(let error), _): return .failed(error)
@@ -81,7 +83,7 @@ extension GATTClient {
     case .read(let handle), .readRest(let handle), .write(let handle), .writeWithoutResponse(let handle):
       return range.contains(handle)
     case .readByType(let own): return own != 1...AttributeHandle.max && own.overlaps(range)
-    case .readMultiple: return handles.contains { range.contains($0) }
+    case .readMultiple, .readMultipleVariable: return handles.contains { range.contains($0) }
     case .prepareWrite, .executeWrite: return writes.contains { range.contains($0.handle) }
     case .exchangeMTU, .cancelWrite, .discoverPrimaryServices, .discoverPrimaryService, .findIncludedServices,
       .readIncludedService, .discoverCharacteristics, .discoverDescriptors:

@@ -44,12 +44,29 @@ extension GATTClient {
     return .done(.value(value))
   }
 
-  mutating func readMultiple(_ handles: [AttributeHandle], _ context: GATTContext) -> GATTProcedure.Step {
+  /// Begins Read Multiple or, if the response is to have a length before each value, Read Multiple Variable.
+  mutating func readMultiple(
+    _ handles: [AttributeHandle], hasLengths: Bool, _ context: GATTContext
+  ) -> GATTProcedure.Step {
     guard handles.count >= 2, handles.count <= (context.mtu - 1) / 2 else { return .failed(.att(.invalidPDU)) }
     var writer = ByteWriter(context.pool, capacity: 2 * handles.count)
     for handle in handles { writer.append(handle) }
     self.handles = handles
-    return .request(.readMultipleRequest(ATT.HandleList(data: writer.finish())), .readMultiple)
+    let list = ATT.HandleList(data: writer.finish())
+    return hasLengths
+      ? .request(.readMultipleVariableRequest(list), .readMultipleVariable)
+      : .request(.readMultipleRequest(list), .readMultiple)
+  }
+
+  func foundValues(_ list: ATT.LengthValueList) -> GATTProcedure.Step {
+    var values: [GATTValue] = []
+    for element in list {
+      guard values.count < handles.count else { return .failed(.invalidResponse) }
+      // The MTU has truncated the last value.
+      guard element.value.count == element.length else { break }
+      values.append(GATTValue(handle: handles[values.count], value: element.value))
+    }
+    return .done(.values(values))
   }
 
   func readByType(_ type: BluetoothUUID, in range: ClosedRange<AttributeHandle>) -> GATTProcedure.Step {

@@ -14,6 +14,7 @@ enum GATTProcedure {
   case readRest(AttributeHandle)
   case readByType(in: ClosedRange<AttributeHandle>)
   case readMultiple
+  case readMultipleVariable
   case write(AttributeHandle)
   /// Prepares these octets of the value at this index of `writes`.
   case prepareWrite(Int, Range<Int>)

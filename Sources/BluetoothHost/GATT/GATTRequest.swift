@@ -10,8 +10,8 @@ extension GATTRequest {
     case .discoverCharacteristics(let range): return (.characteristics(in: range), nil)
     case .discoverCharacteristic(let uuid, let range): return (.characteristics(in: range), uuid)
     case .discoverDescriptors(let range): return (.descriptors(in: range), nil)
-    case .read, .readByType, .readMultiple, .write, .writeWithoutResponse, .signedWriteWithoutResponse,
-      .reliableWrite:
+    case .read, .readByType, .readMultiple, .readMultipleVariable, .write, .writeWithoutResponse,
+      .signedWriteWithoutResponse, .reliableWrite:
       return nil
     }
   }
@@ -26,7 +26,7 @@ extension GATTRequest {
     case .read(let handle), .write(let handle, _), .writeWithoutResponse(let handle, _),
       .signedWriteWithoutResponse(let handle, _):
       return range.contains(handle)
-    case .readMultiple(let handles): return handles.contains { range.contains($0) }
+    case .readMultiple(let handles), .readMultipleVariable(let handles): return handles.contains { range.contains($0) }
     case .reliableWrite(let parts): return parts.contains { range.contains($0.handle) }
     }
   }

@@ -87,10 +87,7 @@ struct GATTServer {
   private mutating func process(_ octets: ByteSlice, database: inout GATTDatabase, context: inout GATTContext) {
     let opcode = octets[0]
     do throws(Refusal) {
-      switch ATT.Opcode(rawValue: opcode) {
-      case nil, .readMultipleVariableRequest: throw Refusal(code: .requestNotSupported)
-      default: break
-      }
+      guard ATT.Opcode(rawValue: opcode) != nil else { throw Refusal(code: .requestNotSupported) }
       guard octets.count <= context.mtu, let request = try? ATT.PDU.decode(octets) else {
         throw Refusal(code: .invalidPDU)
       }
@@ -120,7 +117,9 @@ struct GATTServer {
     case .readRequest(let handle): return try read(handle, &database, &context)
     case .readBlobRequest(let handle, let offset): return try readBlob(handle, Int(offset), &database, &context)
     case .readMultipleRequest(let handles):
-      return try readMultiple(ReadMultiple(handles: handles), &database, &context)
+      return try readMultiple(ReadMultiple(handles: handles, hasLengths: false), &database, &context)
+    case .readMultipleVariableRequest(let handles):
+      return try readMultiple(ReadMultiple(handles: handles, hasLengths: true), &database, &context)
     case .writeRequest(let handle, let value): return try write(handle, value, &database, &context)
     case .prepareWriteRequest(let handle, let offset, let value):
       return try prepareWrite(GATTWritePart(handle: handle, offset: Int(offset), value: value), database, context)
@@ -243,7 +242,7 @@ extension ATT.PDU {
     case .readRequest(let handle), .readBlobRequest(let handle, _), .writeRequest(let handle, _),
       .prepareWriteRequest(let handle, _, _), .readByTypeRequest(let handle, _, _):
       return handle
-    case .readMultipleRequest(let handles): return handles.first ?? 0
+    case .readMultipleRequest(let handles), .readMultipleVariableRequest(let handles): return handles.first ?? 0
     default: return 0
     }
   }

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// The requests that read by handle · Vol 3, Part F, 3.4.4.3 to 3.4.4.8.
+/// The requests that read by handle · Vol 3, Part F, 3.4.4.3 to 3.4.4.8, 3.4.4.11, 3.4.4.12.
 extension GATTServer {
   /// Returns the value in the database or in this bearer; nil: the upper layer has it.
   mutating func storedValue(at index: Int, _ database: inout GATTDatabase, _ context: GATTContext) -> ByteSlice? {
@@ -66,21 +66,31 @@ extension GATTServer {
     return .readBlobResponse(value: value.dropFirst(offset).prefix(context.mtu - 1))
   }
 
-  /// The progress of a Read Multiple request.
+  /// The progress of a Read Multiple or a Read Multiple Variable request.
   struct ReadMultiple {
     let handles: ATT.HandleList
+    /// True for Read Multiple Variable: its response has a length before each value.
+    let hasLengths: Bool
     var next = 0
     var collected: [UInt8] = []
 
-    init(handles: ATT.HandleList) { self.handles = handles }
+    init(handles: ATT.HandleList, hasLengths: Bool) {
+      self.handles = handles
+      self.hasLengths = hasLengths
+    }
+
+    var opcode: ATT.Opcode { hasLengths ? .readMultipleVariableRequest : .readMultipleRequest }
 
     mutating func append(_ value: ByteSlice) {
-      value.prefix(ATT.maximumValueLength).withUnsafeBytes { collected.append(contentsOf: $0) }
+      let value = value.prefix(ATT.maximumValueLength)
+      if hasLengths { withUnsafeBytes(of: UInt16(value.count).littleEndian) { collected.append(contentsOf: $0) } }
+      value.withUnsafeBytes { collected.append(contentsOf: $0) }
       next += 1
     }
   }
 
-  /// Continues Read Multiple · 3.4.4.7 until the upper layer must be asked for a value.
+  /// Continues Read Multiple · 3.4.4.7 or Read Multiple Variable · 3.4.4.11 until the upper layer must be asked for a
+  /// value. The MTU may truncate the last value and its length.
   mutating func readMultiple(
     _ state: ReadMultiple, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
@@ -93,7 +103,7 @@ extension GATTServer {
       let handle = state.handles[state.next]
       let index = try readable(handle, database, context)
       guard let value = storedValue(at: index, &database, context) else {
-        ask(.readMultiple(state), .readMultipleRequest, handle, offset: 0, &context)
+        ask(.readMultiple(state), state.opcode, handle, offset: 0, &context)
         return nil
       }
       state.append(value)
@@ -101,6 +111,7 @@ extension GATTServer {
     let values = state.collected.withUnsafeBytes { octets in
       ByteSlice(UnsafeRawBufferPointer(rebasing: octets.prefix(limit)), in: context.pool)
     }
-    return .readMultipleResponse(values: values)
+    return state.hasLengths
+      ? .readMultipleVariableResponse(ATT.LengthValueList(data: values)) : .readMultipleResponse(values: values)
   }
 }

@@ -25,6 +25,9 @@ package enum GATTRequest: Sendable {
   /// Read Multiple Characteristic Values · 4.8.4: two or more values, which the server returns concatenated without
   /// separators, truncated to fit into one response.
   case readMultiple([AttributeHandle])
+  /// Read Multiple Variable Length Characteristic Values · 4.8.5: two or more values. The response leaves out the first
+  /// value that does not fit into the PDU as a whole, and all later ones.
+  case readMultipleVariable([AttributeHandle])
   /// Write Characteristic Value or Descriptor with a response, as prepared writes if the value is long · 4.9.3,
   /// 4.9.4, 4.12.3.
   case write(AttributeHandle, ByteSlice)

@@ -130,6 +130,18 @@ struct ModelDatabase {
     return .success(.value(ByteSlice(octets.prefix(mtu - 1))))
   }
 
+  func readMultipleVariable(_ handles: [UInt16], mtu: Int) -> Result<GATTResponse, GATTError> {
+    guard handles.count >= 2, 1 + 2 * handles.count <= mtu else { return .failure(.att(.invalidPDU)) }
+    var values: [GATTValue] = []
+    var room = mtu - 1
+    for handle in handles {
+      guard case .success(.value(let value)) = read(handle) else { return read(handle) }
+      room -= 2 + value.count
+      if room >= 0 { values.append(GATTValue(handle: handle, value: value)) }
+    }
+    return .success(.values(values))
+  }
+
   /// Returns the reason why a write is refused, or nil if it is permitted.
   func refusal(of handle: UInt16) -> ATT.ErrorCode? {
     guard let attribute = attributes[handle] else { return .invalidHandle }

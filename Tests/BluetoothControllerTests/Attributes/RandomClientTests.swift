@@ -240,6 +240,7 @@ private final class RandomGATTWorld {
     case 8 where !isConfiguration: return .write(some, ByteSlice(octets(below(20) == 0 ? 513 : someLength)))
     case 9 where !isConfiguration: return .writeWithoutResponse(some, ByteSlice(octets(min(someLength, 60))))
     case 10: return .reliableWrite(someParts())
+    case 11: return .readMultipleVariable((0..<below(5)).map { _ in pick(handles) ?? 25 })
     default: break
     }
     return .read(some)
@@ -279,6 +280,7 @@ private final class RandomGATTWorld {
     case .discoverDescriptors(let range): return .success(.descriptors(model.descriptors(in: range)))
     case .read(let handle): return model.read(handle)
     case .readMultiple(let handles): return model.readMultiple(handles, mtu: mtu)
+    case .readMultipleVariable(let handles): return model.readMultipleVariable(handles, mtu: mtu)
     case .write(let handle, let value): return model.write(handle, value.bytes)
     case .writeWithoutResponse(let handle, let value): return model.command(handle, value.bytes, mtu: mtu)
     case .reliableWrite(let parts): return model.writeReliably(parts)

@@ -68,8 +68,8 @@ struct GATTClientChangeTests {
   @Test("Service Changed cancels a request that has not been sent yet")
   func waitingRequest() {
     let requests: [GATTRequest] = [
-      .read(30), .write(30, [1]), .writeWithoutResponse(30, [1]), .readMultiple([3, 30]), .write(30, pattern(40)),
-      .readByType(0x2A37, in: 20...30),
+      .read(30), .write(30, [1]), .writeWithoutResponse(30, [1]), .readMultiple([3, 30]),
+      .readMultipleVariable([3, 30]), .write(30, pattern(40)), .readByType(0x2A37, in: 20...30),
     ]
     for request in requests {
       var client = acquainted()

@@ -46,6 +46,25 @@ struct GATTProcedureTests {
     #expect(client.request(.readMultiple([AttributeHandle](repeating: 3, count: 11))).first?.count == 23)
   }
 
+  @Test("4.8.5 Values of variable length are told apart; a truncated one is left out, and an excess one is an error")
+  func readMultipleVariable() {
+    var client = BearerHarness(.central)
+    for (response, expected): (ByteSlice, [GATTValue]?) in [
+      (hex("21 0100 07 0000"), [GATTValue(handle: 3, value: [7]), GATTValue(handle: 5, value: [])]),
+      (hex("21 0100 07 0300 0102"), [GATTValue(handle: 3, value: [7])]),
+      (hex("21 0100 07 03"), [GATTValue(handle: 3, value: [7])]), (hex("21 0200 07"), []),
+      (hex("21 0100 07 0000 0000"), nil),
+    ] {
+      #expect(client.request(.readMultipleVariable([3, 5])) == [hex("2003000500")])
+      _ = client.send(response)
+      #expect(result(client) == expected.map { .success(.values($0)) } ?? .failure(.invalidResponse))
+    }
+    for handles in [[], [3], [AttributeHandle](repeating: 3, count: 12)] {
+      #expect(client.request(.readMultipleVariable(handles)) == [])
+      #expect(result(client) == .failure(.att(.invalidPDU)))
+    }
+  }
+
   @Test("4.9.5 A reliable write prepares all parts and compares their echoes before it executes them")
   func reliableWrite() {
     var client = BearerHarness(.central)

@@ -103,6 +103,20 @@ struct GATTServerTests {
     #expect(server.send("0e16006300") == [hex("010e630001")])
   }
 
+  @Test("Read Multiple Variable puts a length before each value, and truncates the last length or value to MTU − 1")
+  func readMultipleVariable() throws {
+    var server = BearerHarness(
+      .peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30)), .stored(pattern(19))))
+    #expect(server.send("20160018001a00") == [])
+    let request = try #require(server.lastRequest)
+    #expect(server.respond(request, .success([9])) == [hex("21 02000102 010009 1e00") + pattern(13)])
+    #expect(server.send("201c001600") == [hex("211300") + pattern(19) + [2]])
+    #expect(server.send("2016001600") == [hex("21 02000102 02000102")])
+    #expect(server.send("2016006300") == [hex("0120630001")])
+    #expect(server.send("20160018001a00") == [])
+    #expect(server.respond(try #require(server.lastRequest), .failure(.unlikelyError)) == [hex("012018000e")])
+  }
+
   // MARK: Writing
 
   @Test("A write to a value that the upper layer holds waits for the answer")

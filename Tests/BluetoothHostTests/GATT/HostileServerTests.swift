@@ -258,7 +258,10 @@ struct HostileServerTests {
     "A17 A security refusal is reported, and the request is not repeated in clear", arguments: [0x05, 0x0F, 0x0C])
   func refusalIsReported(code: UInt8) {
     var server = HostileServer()
-    for request in [GATTRequest.read(3), .write(3, [1]), .write(3, pattern(40)), .readMultiple([3, 4])] {
+    let requests: [GATTRequest] = [
+      .read(3), .write(3, [1]), .write(3, pattern(40)), .readMultiple([3, 4]), .readMultipleVariable([3, 4]),
+    ]
+    for request in requests {
       server.bench.events.removeAll()
       var sent = server.ask(request)
       while let pdu = sent.first, pdu[0] != 0x18 { sent = server.say([0x01, pdu[0], 3, 0, code]) }
