@@ -52,6 +52,20 @@ struct EventOrderTests {
         status: .operationCancelledByHost),
     ]
 
+  /// The commands that end with the help of another device, or that are a version of a command with a row.
+  private static let withoutRow: Set<HCI.Opcode> = [
+    .leCreateConnection, .leExtendedCreateConnection, .lePeriodicAdvertisingCreateSync, .leEnableEncryption,
+    .leGenerateDHKey,
+  ]
+
+  @Test("Every command that Command Status answers has a row, or can't end without another device")
+  func isComplete() {
+    let rows = Set(Self.rows.map(\.opcode))
+    for command in CommandTable.rows where command.answer == .status && !rows.contains(command.opcode) {
+      #expect(Self.withoutRow.contains(command.opcode), "\(command.testDescription)")
+    }
+  }
+
   @Test("The answer precedes the event that completes the command, which comes once · 4.4", arguments: rows)
   private func order(_ row: Completion) throws {
     let world = SweepWorld()
