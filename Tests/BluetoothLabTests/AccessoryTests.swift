@@ -61,6 +61,24 @@ struct AccessoryTests {
     #expect(meeting.app.values(of: "2A1C") == [[0x00, 0x51, 0x0E, 0x00, 0xFE]])
   }
 
+  @Test("A blood pressure monitor indicates pressures in mmHg and the pulse rate, and NaN for what a value can't hold")
+  func bloodPressure() async {
+    let meeting = Encounter(BloodPressureMonitor(systolic: 121, diastolic: 79, pulseRate: 64))
+    #expect(await meeting.prepare())
+    #expect(meeting.app.peripheral?.name == "Blood Pressure")
+    meeting.app.read("2A49")
+    meeting.app.subscribe("2A35")
+    await meeting.world.run(for: .milliseconds(1_500))
+    meeting.accessory.update { $0.pulseRate = 3_000 }
+    await meeting.world.run(for: .seconds(1))
+    // Bit 2 of the flags: a pulse rate follows.
+    #expect(
+      meeting.app.values(of: "2A35").prefix(2) == [
+        [0x04, 121, 0, 79, 0, 93, 0, 64, 0], [0x04, 121, 0, 79, 0, 93, 0, 0xFF, 0x07],
+      ])
+    #expect(meeting.app.values(of: "2A49") == [[0, 0]])
+  }
+
   /// Returns the number of values that a second central gets in 5 s after the first one has unsubscribed.
   private func valuesOfLastSubscriber<A: Accessory>(_ accessory: A, _ uuid: String) async throws -> Int {
     let meeting = Encounter(accessory)
@@ -82,6 +100,7 @@ struct AccessoryTests {
   func lastSubscriber() async throws {
     #expect(try await valuesOfLastSubscriber(HeartRateSensor(), "2A37") == 5)
     #expect(try await valuesOfLastSubscriber(Thermometer(), "2A1C") == 5)
+    #expect(try await valuesOfLastSubscriber(BloodPressureMonitor(), "2A35") == 5)
   }
 
   @Test("A cycling sensor counts the revolutions of its wheel and its crank")

@@ -2,7 +2,7 @@ extension ObjectShape {
   /// The kinds of accessories: the ready-made accessories of the lab, then `peripheral`, which the file describes
   /// completely.
   static let accessoryKinds = [
-    heartRate, thermometer, cycling, flashlight, keyFob, battery, iBeacon, broadcaster, peripheral,
+    heartRate, thermometer, bloodPressure, cycling, flashlight, keyFob, battery, iBeacon, broadcaster, peripheral,
   ]
 
   private static let localName = WorldField(
@@ -34,6 +34,16 @@ extension ObjectShape {
     [
       localName,
       WorldField("celsius", .number(-273.15...10_000), "The temperature, °C", else: "36.6", example: "38.2"),
+      measurementInterval,
+    ])
+
+  private static let bloodPressure = ObjectShape(
+    "blood-pressure", "a blood pressure monitor: Blood Pressure service",
+    [
+      localName,
+      WorldField("systolic", .number(0...2_000), "The systolic pressure, mmHg", else: "120", example: "135"),
+      WorldField("diastolic", .number(0...2_000), "The diastolic pressure, mmHg", else: "80", example: "85"),
+      WorldField("pulseRate", .number(0...2_000), "The pulse rate, beats per minute", else: "72", example: "90"),
       measurementInterval,
     ])
 

@@ -16,6 +16,7 @@ struct AccessoryReader {
     switch object.shape.name {
     case "heart-rate": return heartRate(object)
     case "thermometer": return thermometer(object)
+    case "blood-pressure": return bloodPressure(object)
     case "cycling": return cycling(object)
     case "flashlight": return flashlight(object)
     case "key-fob": return keyFob(object)
@@ -43,6 +44,15 @@ struct AccessoryReader {
     if let celsius = object.number("celsius") { thermometer.celsius = celsius }
     if let interval = object.time("interval") { thermometer.interval = interval }
     return thermometer
+  }
+
+  private func bloodPressure(_ object: ObjectReader) -> BloodPressureMonitor {
+    var monitor = BloodPressureMonitor(name: localName(object))
+    if let systolic = object.number("systolic") { monitor.systolic = systolic }
+    if let diastolic = object.number("diastolic") { monitor.diastolic = diastolic }
+    if let pulseRate = object.number("pulseRate") { monitor.pulseRate = pulseRate }
+    if let interval = object.time("interval") { monitor.interval = interval }
+    return monitor
   }
 
   private func cycling(_ object: ObjectReader) -> CyclingSensor {
