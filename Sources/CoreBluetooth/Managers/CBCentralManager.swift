@@ -17,8 +17,9 @@ open class CBCentralManager: CBManager {
   /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. See
   /// `CBManagerOptionAdapterKey` for the selection of its device.
   public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
-    core = CentralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
+    core = CentralManagerCore(queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
+    core.delegate = delegate
     core.open(for: self)
     if number(options?[CBCentralManagerOptionShowPowerAlertKey])?.boolValue == true { core.askForPower() }
     if options?[CBCentralManagerOptionRestoreIdentifierKey] != nil {

@@ -3,9 +3,9 @@ import Foundation
 
 /// The base class of both managers.
 open class CBManager: NSObject {
-  private let core: any ManagerCore
+  private let core: any AnyManagerCore
 
-  init(core: any ManagerCore) {
+  init(core: any AnyManagerCore) {
     self.core = core
     super.init()
   }
@@ -42,7 +42,7 @@ extension CBManagerAuthorization {
 final class ManagerIdentity: Sendable {}
 
 /// The thread-safe implementation behind a manager. It is confined to no executor and can be called from any thread.
-protocol ManagerCore: AnyObject, Sendable {
+protocol AnyManagerCore: AnyObject, Sendable {
   var managerState: CBManagerState { get }
   /// The permission of apps to use the adapter.
   var access: AppAccess { get }

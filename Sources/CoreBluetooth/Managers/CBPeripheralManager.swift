@@ -19,8 +19,9 @@ open class CBPeripheralManager: CBManager {
   /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. See
   /// `CBManagerOptionAdapterKey` for the selection of its device.
   public init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
-    core = PeripheralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
+    core = PeripheralManagerCore(queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
+    core.delegate = delegate
     core.open(for: self)
     if number(options?[CBPeripheralManagerOptionShowPowerAlertKey])?.boolValue == true { core.send(.askForPower) }
     if options?[CBPeripheralManagerOptionRestoreIdentifierKey] != nil {

@@ -4,20 +4,14 @@ import Foundation
 import NIOConcurrencyHelpers
 
 /// The implementation of a `CBCentralManager`: its session with the daemon, and its peripherals.
-///
-/// Events arrive on the adapter's executor and are handled on the app's queue; commands come from any thread. The lock
-/// is never held while the app's code runs. The app's objects are never released while the lock is held, because the
-/// deinit of a peripheral takes the lock.
-final class CentralManagerCore: ManagerCore, CentralClient {
+typealias CentralManagerCore = ManagerCore<CentralRole>
+
+extension CentralRole: ManagerRole {
   struct State {
-    weak var manager: CBCentralManager?
     weak var delegate: (any CBCentralManagerDelegate)?
-    var session: CentralSession?
-    var managerState = CBManagerState.unknown
     var isScanning = false
     var hasAskedForPower = false
     var peripherals: [PeerHandle: Entry] = [:]
-    var replies = OrderedReplies()
   }
 
   /// A weak reference to a peripheral, because the manager does not retain its peripherals.
@@ -31,41 +25,40 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     }
   }
 
-  let adapter: (any Adapter)?
-  let callbacks: CallbackQueue
-  private let state = NIOLockedValueBox(AppBox(value: State()))
+  static func makeState() -> State { State() }
 
-  init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, adapter: (any Adapter)?) {
-    self.adapter = adapter
-    callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)
-    with { $0.delegate = delegate }
+  static func openSession(of core: CentralManagerCore, on adapter: any Adapter) -> CentralSession {
+    adapter.openCentralSession(for: core)
   }
 
-  func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
+  static func sendBarrier(_ number: UInt32, on session: CentralSession) { session.send(.barrier(number)) }
 
-  /// Opens the session and starts to receive events.
-  func open(for manager: CBCentralManager) {
-    with { state in
-      state.manager = manager
-      state.session = adapter?.openCentralSession(for: self)
-    }
-    // Without an adapter there is no session to report the state.
-    if adapter == nil {
-      let event = CentralEvent.stateChanged(.unsupported)
-      callbacks.enqueue { self.handle(event, CentralEventCopies()) }
-    }
+  static var noCopies: CentralEventCopies { CentralEventCopies() }
+
+  static func copies(of event: CentralEvent, for core: CentralManagerCore) -> CentralEventCopies {
+    core.copies(of: event)
   }
 
+  static func handle(
+    _ event: CentralEvent, _ copies: CentralEventCopies, _ core: CentralManagerCore, _ manager: CBCentralManager
+  ) {
+    core.handle(event, copies, manager)
+  }
+}
+
+extension CentralEvent: ManagerEvent {
+  var isStateChange: Bool {
+    if case .stateChanged = self { true } else { false }
+  }
+}
+
+extension CentralManagerCore: CentralClient {
   /// Ends the scan, all links and all callbacks. Called when the manager is released.
   func close() {
-    let (before, peripherals) = with { state in
-      let before = state
-      state = State()
-      return (before, before.peripherals.values.compactMap(\.peripheral))
-    }
+    let before = reset()
     before.session?.close()
-    let links = peripherals.filter { $0.endLink(keepsObject: false) }.count
-    if before.isScanning || links > 0 {
+    let links = before.role.peripherals.values.count { $0.peripheral?.endLink(keepsObject: false) == true }
+    if before.role.isScanning || links > 0 {
       Log.note(
         "a CBCentralManager was released while in use: its scan was stopped and \(links) connections were cancelled")
     }
@@ -73,34 +66,18 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   // MARK: State for apps
 
-  var managerState: CBManagerState { with { $0.managerState } }
-  var access: AppAccess { adapter?.directory.access ?? .allowed }
-  var isScanning: Bool { with { $0.isScanning } }
+  var isScanning: Bool { with { $0.role.isScanning } }
   var delegate: (any CBCentralManagerDelegate)? {
-    get { with { $0.delegate } }
-    set { with { $0.delegate = newValue } }
-  }
-
-  /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
-  func accepts(from manager: CBCentralManager) -> Bool {
-    callbacks.noteCaller(of: manager)
-    if managerState == .poweredOn { return true }
-    Log.misuse("\(manager) can only accept this command while in the powered on state")
-    return false
+    get { with { $0.role.delegate } }
+    set { with { $0.role.delegate = newValue } }
   }
 
   // MARK: Commands
 
   func send(_ command: CentralCommand) { with { $0.session }?.send(command) }
 
-  /// Runs `answer` on the app's queue, after the answers to all earlier calls.
-  func answerInTurn(_ answer: @escaping () -> Void) {
-    let (session, number) = with { ($0.session, $0.replies.add(answer)) }
-    session?.send(.barrier(number))
-  }
-
   func scan(_ request: ScanRequest) {
-    with { $0.isScanning = true }
+    with { $0.role.isScanning = true }
     send(.scan(request))
   }
 
@@ -112,14 +89,14 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   /// Asks the user to turn Bluetooth on if it is off, once for each manager.
   func askForPower() {
     let asks = with { state in
-      defer { state.hasAskedForPower = true }
-      return !state.hasAskedForPower
+      defer { state.role.hasAskedForPower = true }
+      return !state.role.hasAskedForPower
     }
     if asks { send(.askForPower) }
   }
 
   func stopScan() {
-    with { $0.isScanning = false }
+    with { $0.role.isScanning = false }
     send(.stopScan)
   }
 
@@ -149,9 +126,9 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     let new = CBPeripheral(info, core: self)
     // Another thread may have created an object meanwhile.
     let (winner, isOrphaned, session) = with { state -> (CBPeripheral, Bool, CentralSession?) in
-      let entry = state.peripherals[info.handle]
+      let entry = state.role.peripherals[info.handle]
       if let known = entry?.peripheral { return (known, false, nil) }
-      state.peripherals[info.handle] = Entry(new)
+      state.role.peripherals[info.handle] = CentralRole.Entry(new)
       return (new, entry != nil, state.session)
     }
     // The previous object is being deallocated. Its entry has been replaced, so `released` will not cancel its
@@ -161,13 +138,13 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   }
 
   /// Returns the object for a peer; nil if the app has none.
-  func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.peripherals[handle]?.peripheral } }
+  func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.role.peripherals[handle]?.peripheral } }
 
   /// Removes a peripheral whose last reference has been released, and cancels its connection.
   func released(_ handle: PeerHandle, identity: ObjectIdentifier, requestedLink: Bool) {
     let session = with { state -> CentralSession? in
-      guard state.peripherals[handle]?.identity == identity else { return nil }
-      state.peripherals[handle] = nil
+      guard state.role.peripherals[handle]?.identity == identity else { return nil }
+      state.role.peripherals[handle] = nil
       return state.session
     }
     guard requestedLink, let session else { return }
@@ -176,26 +153,10 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   // MARK: Events
 
-  var queuesEvents: Bool { !callbacks.isInVirtualTime }
-
-  func receive(_ event: CentralEvent) {
-    let copies = copies(of: event)
-    if callbacks.isInVirtualTime {
-      callbacks.perform { handle(event, copies) }
-    } else {
-      let session = with { $0.session }
-      session?.eventQueued()
-      let event = event.withoutOctets
-      callbacks.enqueue {
-        if case .stateChanged = event { session?.noteStateSeen() }
-        self.handle(event, copies)
-        session?.eventHandled()
-      }
-    }
-  }
+  func receive(_ event: CentralEvent) { take(event) }
 
   /// Reads the parts of an event that must be read when it arrives.
-  private func copies(of event: CentralEvent) -> CentralEventCopies {
+  fileprivate func copies(of event: CentralEvent) -> CentralEventCopies {
     var copies = CentralEventCopies()
     switch event {
     case .discovered(let discovery): copies.advertisement = AppBox(value: discovery.advertisementData)
@@ -216,8 +177,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   ///
   /// - Parameter copies: the parts of the event that were read when it arrived. The octets in `event` are no longer
   ///   valid.
-  private func handle(_ event: CentralEvent, _ copies: CentralEventCopies) {
-    guard let manager = with({ $0.manager }) else { return }
+  fileprivate func handle(_ event: CentralEvent, _ copies: CentralEventCopies, _ manager: CBCentralManager) {
     switch event {
     case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
     case .barrierReached(let number): with { $0.replies.take(number) }?()

@@ -7,10 +7,10 @@ extension CentralManagerCore {
     let peripherals = with { state -> [CBPeripheral] in
       state.managerState = new
       guard new != .poweredOn else { return [] }
-      state.isScanning = false
-      let peripherals = state.peripherals.values.compactMap(\.peripheral)
+      state.role.isScanning = false
+      let peripherals = state.role.peripherals.values.compactMap(\.peripheral)
       // In states below poweredOff, the daemon has forgotten all peers.
-      if new.rawValue < CBManagerState.poweredOff.rawValue { state.peripherals = [:] }
+      if new.rawValue < CBManagerState.poweredOff.rawValue { state.role.peripherals = [:] }
       return peripherals
     }
     // The state change implies all disconnections, so they are not reported.

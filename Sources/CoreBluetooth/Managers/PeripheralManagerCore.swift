@@ -3,19 +3,17 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// The implementation of a `CBPeripheralManager`; see `CentralManagerCore`.
-final class PeripheralManagerCore: ManagerCore, PeripheralClient {
+/// The implementation of a `CBPeripheralManager`: its session with the daemon, its services and the connected centrals.
+typealias PeripheralManagerCore = ManagerCore<PeripheralRole>
+
+extension PeripheralRole: ManagerRole {
   struct State {
-    weak var manager: CBPeripheralManager?
     weak var delegate: (any CBPeripheralManagerDelegate)?
-    var session: PeripheralSession?
-    var managerState = CBManagerState.unknown
     var advertising = Advertising()
     var database = LocalDatabase()
     /// The connected centrals.
     var centrals: [PeerHandle: CBCentral] = [:]
     var openRequests: [CentralRequestID: PendingAnswer] = [:]
-    var replies = OrderedReplies()
   }
 
   /// The advertising state, according to the app's calls and the daemon's replies.
@@ -37,42 +35,41 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
   }
 
-  let identity = ManagerIdentity()
-  private let adapter: (any Adapter)?
-  let callbacks: CallbackQueue
-  private let state = NIOLockedValueBox(AppBox(value: State()))
+  static func makeState() -> State { State() }
 
-  init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, adapter: (any Adapter)?) {
-    self.adapter = adapter
-    callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)
-    with { $0.delegate = delegate }
+  static func openSession(of core: PeripheralManagerCore, on adapter: any Adapter) -> PeripheralSession {
+    adapter.openPeripheralSession(for: core)
   }
 
-  func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
+  static func sendBarrier(_ number: UInt32, on session: PeripheralSession) { session.send(.barrier(number)) }
 
-  /// Opens the session and starts to receive events.
-  func open(for manager: CBPeripheralManager) {
-    with { state in
-      state.manager = manager
-      state.session = adapter?.openPeripheralSession(for: self)
-    }
-    // Without an adapter there is no session to report the state.
-    if adapter == nil {
-      let event = PeripheralEvent.stateChanged(.unsupported)
-      callbacks.enqueue { self.handle(event, PeripheralEventCopies()) }
-    }
+  static var noCopies: PeripheralEventCopies { PeripheralEventCopies() }
+
+  static func copies(of event: PeripheralEvent, for core: PeripheralManagerCore) -> PeripheralEventCopies {
+    core.copies(of: event)
   }
 
+  static func handle(
+    _ event: PeripheralEvent, _ copies: PeripheralEventCopies, _ core: PeripheralManagerCore,
+    _ manager: CBPeripheralManager
+  ) {
+    core.handle(event, copies, manager)
+  }
+}
+
+extension PeripheralEvent: ManagerEvent {
+  var isStateChange: Bool {
+    if case .stateChanged = self { true } else { false }
+  }
+}
+
+extension PeripheralManagerCore: PeripheralClient {
   /// Ends advertising, all services and all callbacks. Called when the manager is released.
   func close() {
-    let before = with { state in
-      let before = state
-      state = State()
-      return before
-    }
+    let before = reset()
     before.session?.close()
-    before.database.releaseObjects()
-    if before.advertising.isOn || !before.database.isEmpty {
+    before.role.database.releaseObjects()
+    if before.role.advertising.isOn || !before.role.database.isEmpty {
       Log.note(
         "a CBPeripheralManager was released while in use: its advertising was stopped and its services were removed")
     }
@@ -80,20 +77,10 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   // MARK: State for apps
 
-  var managerState: CBManagerState { with { $0.managerState } }
-  var access: AppAccess { adapter?.directory.access ?? .allowed }
-  var isAdvertising: Bool { with { $0.advertising.isOn } }
+  var isAdvertising: Bool { with { $0.role.advertising.isOn } }
   var delegate: (any CBPeripheralManagerDelegate)? {
-    get { with { $0.delegate } }
-    set { with { $0.delegate = newValue } }
-  }
-
-  /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
-  func accepts(from manager: CBPeripheralManager) -> Bool {
-    callbacks.noteCaller(of: manager)
-    if managerState == .poweredOn { return true }
-    Log.misuse("\(manager) can only accept this command while in the powered on state")
-    return false
+    get { with { $0.role.delegate } }
+    set { with { $0.role.delegate = newValue } }
   }
 
   // MARK: Commands
@@ -106,28 +93,24 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     _ call: @escaping (CBPeripheralManager, any CBPeripheralManagerDelegate, any Error) -> Void
   ) {
     let error = CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text])
-    let (session, number) = with { state in
-      let number = state.replies.add { [weak self] in
-        guard let self, let manager = with({ $0.manager }), let delegate else { return }
-        call(manager, delegate, error)
-      }
-      return (state.session, number)
+    answerInTurn { [weak self] in
+      guard let self, let manager = with({ $0.manager }), let delegate else { return }
+      call(manager, delegate, error)
     }
-    session?.send(.barrier(number))
   }
 
   func startAdvertising(localName: String?, services: [BluetoothUUID]) {
-    with { $0.advertising.start() }
+    with { $0.role.advertising.start() }
     send(.startAdvertising(localName: localName, services: services))
   }
 
   func stopAdvertising() {
-    with { $0.advertising.stop() }
+    with { $0.role.advertising.stop() }
     send(.stopAdvertising)
   }
 
   func add(_ service: CBMutableService) {
-    switch with({ $0.database.add(service, for: identity) }) {
+    switch with({ $0.role.database.add(service, for: identity) }) {
     case .success(let definition): send(.addService(definition))
     case .failure(let refusal):
       if refusal == .publishedElsewhere {
@@ -138,7 +121,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   }
 
   func remove(_ service: CBMutableService) {
-    if let id = with({ $0.database.remove(service) }) { return send(.removeService(id)) }
+    if let id = with({ $0.role.database.remove(service) }) { return send(.removeService(id)) }
     if service.content.withLockedValue({ $0.publisher }) == nil {
       Log.warning("\(service) is not published: not removed")
     } else {
@@ -147,7 +130,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   }
 
   func removeAllServices() {
-    let services = with { $0.database.removeAll() }
+    let services = with { $0.role.database.removeAll() }
     send(.removeAllServices)
     withExtendedLifetime(services) {}
   }
@@ -158,7 +141,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
     switch request.answer.give() {
     case .open(let id):
-      with { $0.openRequests[id] = nil }
+      with { $0.role.openRequests[id] = nil }
       let error = result == .success ? nil : ATT.ErrorCode(rawValue: UInt8(clamping: result.rawValue))
       send(.respond(id, error, value: ByteSlice(request.value ?? Data())))
     case .notNeeded: break
@@ -169,7 +152,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   func setLatency(_ latency: ConnectionLatency, of central: CBCentral) {
     guard central.owner === identity else { return Log.misuse("\(central) is a central of another manager") }
-    guard with({ $0.centrals[central.handle] }) === central else {
+    guard with({ $0.role.centrals[central.handle] }) === central else {
       return Log.warning("\(central) belongs to a link that has ended: latency not changed")
     }
     send(.setConnectionLatency(latency, central.handle))
@@ -177,7 +160,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   /// Sends a value to subscribers; returns false if there is no room.
   func update(_ value: Data, of characteristic: CBMutableCharacteristic, for centrals: [CBCentral]?) -> Bool {
-    let (session, id) = with { ($0.session, $0.database.id(of: characteristic)) }
+    let (session, id) = with { ($0.session, $0.role.database.id(of: characteristic)) }
     let (subscribed, publisher) = characteristic.content.withLockedValue { ($0.subscribedCentrals, $0.publisher) }
     guard publisher == nil || publisher === identity else {
       Log.misuse("\(characteristic) is published by another manager: not updated")
@@ -195,26 +178,10 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   // MARK: Events
 
-  var queuesEvents: Bool { !callbacks.isInVirtualTime }
-
-  func receive(_ event: PeripheralEvent) {
-    let copies = copies(of: event)
-    if callbacks.isInVirtualTime {
-      callbacks.perform { handle(event, copies) }
-    } else {
-      let session = with { $0.session }
-      session?.eventQueued()
-      let event = event.withoutOctets
-      callbacks.enqueue {
-        if case .stateChanged = event { session?.noteStateSeen() }
-        self.handle(event, copies)
-        session?.eventHandled()
-      }
-    }
-  }
+  func receive(_ event: PeripheralEvent) { take(event) }
 
   /// Reads the parts of an event that must be read when it arrives.
-  private func copies(of event: PeripheralEvent) -> PeripheralEventCopies {
+  fileprivate func copies(of event: PeripheralEvent) -> PeripheralEventCopies {
     var copies = PeripheralEventCopies()
     switch event {
     case .writeRequested(_, _, let writes):
@@ -230,18 +197,19 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   }
 
   /// Handles an event on the app's queue; see `CentralManagerCore.handle`.
-  private func handle(_ event: PeripheralEvent, _ copies: PeripheralEventCopies) {
-    guard let manager = with({ $0.manager }) else { return }
+  fileprivate func handle(
+    _ event: PeripheralEvent, _ copies: PeripheralEventCopies, _ manager: CBPeripheralManager
+  ) {
     switch event {
     case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
     case .advertisingStarted(let error):
-      with { $0.advertising.answered(error) }
+      with { $0.role.advertising.answered(error) }
       delegate?.peripheralManagerDidStartAdvertising(manager, error: error?.appError())
     case .serviceAdded(let id, let error): serviceAdded(id, error, manager)
     case .subscribed(let central, let id): subscribed(central, id, manager)
     case .unsubscribed(let central, let id): unsubscribed(central, id, manager)
     case .maximumUpdateLengthChanged(let info):
-      with { $0.centrals[info.handle] }?.setMaximumUpdateLength(info.maximumUpdateLength)
+      with { $0.role.centrals[info.handle] }?.setMaximumUpdateLength(info.maximumUpdateLength)
     case .readRequested(let request, let central, let id, let offset):
       readRequested(request, central, id, offset: offset, manager)
     case .centralDisconnected(let central): disconnected(central, manager)

@@ -10,31 +10,31 @@ extension PeripheralManagerCore {
       let before = state
       state.managerState = new
       if new != .poweredOn {
-        state.advertising = Advertising()
-        state.database = LocalDatabase(after: before.database)
-        state.centrals = [:]
-        state.openRequests = [:]
+        state.role.advertising = PeripheralRole.Advertising()
+        state.role.database = LocalDatabase(after: before.role.database)
+        state.role.centrals = [:]
+        state.role.openRequests = [:]
       }
       return before
     }
     if new != .poweredOn {
-      before.database.releaseObjects()
-      for answer in before.openRequests.values { answer.cancel() }
+      before.role.database.releaseObjects()
+      for answer in before.role.openRequests.values { answer.cancel() }
     }
     delegate?.peripheralManagerDidUpdateState(manager)
   }
 
   func serviceAdded(_ id: LocalAttributeID, _ error: SessionError?, _ manager: CBPeripheralManager) {
-    guard let service = with({ $0.database.added(id, isRefused: error != nil) }) else { return }
+    guard let service = with({ $0.role.database.added(id, isRefused: error != nil) }) else { return }
     delegate?.peripheralManager(manager, didAdd: service, error: error?.appError())
   }
 
   /// Returns the single object for a central, which exists as long as the central is connected.
   private func central(for info: CentralInfo) -> CBCentral {
     let central = with { state in
-      if let known = state.centrals[info.handle] { return known }
+      if let known = state.role.centrals[info.handle] { return known }
       let new = CBCentral(info, of: identity)
-      state.centrals[info.handle] = new
+      state.role.centrals[info.handle] = new
       return new
     }
     central.setMaximumUpdateLength(info.maximumUpdateLength)
@@ -42,7 +42,7 @@ extension PeripheralManagerCore {
   }
 
   func subscribed(_ info: CentralInfo, _ id: LocalAttributeID, _ manager: CBPeripheralManager) {
-    guard let characteristic = with({ $0.database.characteristic(id) }) else { return }
+    guard let characteristic = with({ $0.role.database.characteristic(id) }) else { return }
     let central = central(for: info)
     let isNew = characteristic.content.withLockedValue { content in
       guard !content.subscribedCentrals.contains(where: { $0 === central }) else { return false }
@@ -53,8 +53,8 @@ extension PeripheralManagerCore {
   }
 
   func unsubscribed(_ info: CentralInfo, _ id: LocalAttributeID, _ manager: CBPeripheralManager) {
-    guard let central = with({ $0.centrals[info.handle] }),
-      let characteristic = with({ $0.database.characteristic(id) })
+    guard let central = with({ $0.role.centrals[info.handle] }),
+      let characteristic = with({ $0.role.database.characteristic(id) })
     else { return }
     unsubscribe(central, from: characteristic, manager)
   }
@@ -72,14 +72,14 @@ extension PeripheralManagerCore {
 
   func disconnected(_ info: CentralInfo, _ manager: CBPeripheralManager) {
     let (central, characteristics, requests) = with { state in
-      let requests = state.openRequests.filter { $0.value.central == info.handle }
-      for id in requests.keys { state.openRequests[id] = nil }
-      return (state.centrals[info.handle], state.database.allCharacteristics, requests.values)
+      let requests = state.role.openRequests.filter { $0.value.central == info.handle }
+      for id in requests.keys { state.role.openRequests[id] = nil }
+      return (state.role.centrals[info.handle], state.role.database.allCharacteristics, requests.values)
     }
     for answer in requests { answer.cancel() }
     guard let central else { return }
     for characteristic in characteristics { unsubscribe(central, from: characteristic, manager) }
-    with { $0.centrals[info.handle] = nil }
+    with { $0.role.centrals[info.handle] = nil }
   }
 
   func channelOpened(_ channel: OpenChannel, by info: CentralInfo, _ manager: CBPeripheralManager) {
@@ -92,11 +92,11 @@ extension PeripheralManagerCore {
     _ id: CentralRequestID, _ info: CentralInfo, _ attribute: LocalAttributeID, offset: Int,
     _ manager: CBPeripheralManager
   ) {
-    guard let characteristic = with({ $0.database.characteristic(attribute) }) else {
+    guard let characteristic = with({ $0.role.database.characteristic(attribute) }) else {
       return send(.respond(id, .attributeNotFound, value: .init()))
     }
     let answer = PendingAnswer(id, from: info.handle, to: identity)
-    with { $0.openRequests[id] = answer }
+    with { $0.role.openRequests[id] = answer }
     let request = CBATTRequest(
       central: central(for: info), characteristic: characteristic, offset: offset, value: nil, answer: answer)
     delegate?.peripheralManager(manager, didReceiveRead: request)
@@ -106,7 +106,7 @@ extension PeripheralManagerCore {
     _ id: CentralRequestID?, _ info: CentralInfo, _ parts: [PeripheralEventCopies.WrittenPart],
     _ manager: CBPeripheralManager
   ) {
-    let targets = with { state in parts.map { state.database.characteristic($0.characteristic) } }
+    let targets = with { state in parts.map { state.role.database.characteristic($0.characteristic) } }
     let answer = PendingAnswer(id, from: info.handle, to: identity)
     let central = central(for: info)
     let requests = zip(parts, targets).compactMap { part, target in
@@ -119,7 +119,7 @@ extension PeripheralManagerCore {
       if let id { send(.respond(id, .attributeNotFound, value: .init())) }
       return
     }
-    if let id { with { $0.openRequests[id] = answer } }
+    if let id { with { $0.role.openRequests[id] = answer } }
     delegate?.peripheralManager(manager, didReceiveWrite: requests)
   }
 }

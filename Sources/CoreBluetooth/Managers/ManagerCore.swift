@@ -1,0 +1,127 @@
+import BluetoothDaemon
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The types of a role's manager, and the steps that differ between the roles.
+protocol ManagerRole: SessionRole {
+  associatedtype Manager: CBManager
+  /// The part of the core's state that only this role has.
+  associatedtype State
+  associatedtype Event: ManagerEvent
+  /// The parts of an event that must be read when it arrives: its octets are not valid afterwards.
+  associatedtype Copies: Sendable
+
+  /// The copies of an event that needs none.
+  static var noCopies: Copies { get }
+  static func copies(of event: Event, for core: ManagerCore<Self>) -> Copies
+  /// Handles an event on the app's queue.
+  static func handle(_ event: Event, _ copies: Copies, _ core: ManagerCore<Self>, _ manager: Manager)
+
+  static func makeState() -> State
+  static func openSession(of core: ManagerCore<Self>, on adapter: any Adapter) -> Session<Self>
+  static func sendBarrier(_ number: UInt32, on session: Session<Self>)
+}
+
+/// An event of a session.
+protocol ManagerEvent: Sendable {
+  static func stateChanged(_ state: AdapterState) -> Self
+  var isStateChange: Bool { get }
+  var withoutOctets: Self { get }
+}
+
+/// The implementation of a manager: its session with the daemon, and its state.
+///
+/// Events arrive on the adapter's executor and are handled on the app's queue; commands come from any thread. The lock
+/// is never held while the app's code runs. The app's objects are never released while the lock is held, because the
+/// deinit of a peripheral takes the lock.
+///
+/// This file has the part that both roles share.
+final class ManagerCore<Role: ManagerRole>: Sendable {
+  struct State {
+    weak var manager: Role.Manager?
+    var session: Session<Role>?
+    var managerState = CBManagerState.unknown
+    var replies = OrderedReplies()
+    var role = Role.makeState()
+  }
+
+  let identity = ManagerIdentity()
+  let adapter: (any Adapter)?
+  let callbacks: CallbackQueue
+  private let state = NIOLockedValueBox(AppBox(value: State()))
+
+  init(queue: DispatchQueue?, adapter: (any Adapter)?) {
+    self.adapter = adapter
+    callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)
+  }
+
+  func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
+
+  /// Opens the session and starts to receive events.
+  func open(for manager: Role.Manager) {
+    with { state in
+      state.manager = manager
+      state.session = adapter.map { Role.openSession(of: self, on: $0) }
+    }
+    // Without an adapter there is no session to report the state.
+    if adapter == nil {
+      callbacks.enqueue { self.handle(.stateChanged(.unsupported), Role.noCopies) }
+    }
+  }
+
+  /// Resets the state, which ends all callbacks. Returns the previous state, whose session the caller must close.
+  func reset() -> State {
+    with { state in
+      let before = state
+      state = State()
+      return before
+    }
+  }
+
+  // MARK: State for apps
+
+  var managerState: CBManagerState { with { $0.managerState } }
+  var access: AppAccess { adapter?.directory.access ?? .allowed }
+
+  /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
+  func accepts(from manager: Role.Manager) -> Bool {
+    callbacks.noteCaller(of: manager)
+    if managerState == .poweredOn { return true }
+    Log.misuse("\(manager) can only accept this command while in the powered on state")
+    return false
+  }
+
+  /// Runs `answer` on the app's queue, after the answers to all earlier calls.
+  func answerInTurn(_ answer: @escaping () -> Void) {
+    let (session, number) = with { ($0.session, $0.replies.add(answer)) }
+    if let session { Role.sendBarrier(number, on: session) }
+  }
+
+  // MARK: Events
+
+  var queuesEvents: Bool { !callbacks.isInVirtualTime }
+
+  /// Takes an event on the adapter's executor and handles it on the app's queue.
+  func take(_ event: Role.Event) {
+    let copies = Role.copies(of: event, for: self)
+    if callbacks.isInVirtualTime {
+      callbacks.perform { handle(event, copies) }
+    } else {
+      let session = with { $0.session }
+      session?.eventQueued()
+      let event = event.withoutOctets
+      callbacks.enqueue {
+        if event.isStateChange { session?.noteStateSeen() }
+        self.handle(event, copies)
+        session?.eventHandled()
+      }
+    }
+  }
+
+  private func handle(_ event: Role.Event, _ copies: Role.Copies) {
+    guard let manager = with({ $0.manager }) else { return }
+    Role.handle(event, copies, self, manager)
+  }
+}
+
+extension ManagerCore: AnyManagerCore {}
