@@ -9,20 +9,10 @@ extension Block {
 /// Authentication stage 1 for Passkey Entry: in each of twenty rounds, both sides commit to one bit of the passkey
 /// and then reveal it · Vol 3, Part H, 2.3.5.6.3.
 struct PasskeyEntry {
-  private enum State {
-    /// The user is entering the passkey. A responder may already have the initiator's first confirm value.
-    case entering(confirm: Block?)
-    /// The initiator has sent its confirm value for this nonce, or the responder is waiting for it.
-    case awaitsConfirm(Round)
-    case awaitsRandom(Round, peerConfirm: Block)
-    case done
-  }
-
+  /// The secret of one round: a bit of the passkey.
   private struct Round {
     let passkey: UInt32
     var number = 0
-    /// This side's nonce, a new one in each round.
-    let nonce: Block
 
     var bit: UInt8 { 0x80 | UInt8(passkey >> number & 1) }
   }
@@ -33,14 +23,14 @@ struct PasskeyEntry {
 
   private let keys: SharedKeys
   private let agreement: PairingAgreement
-  private var state = State.entering(confirm: nil)
+  /// The exchange of the current round.
+  private var exchange: CommitmentExchange<Round>
 
   init(_ agreement: PairingAgreement, _ keys: SharedKeys) {
     self.agreement = agreement
     self.keys = keys
+    exchange = CommitmentExchange(isInitiator: agreement.role == .central)
   }
-
-  private var isInitiator: Bool { agreement.role == .central }
 
   static func newPasskey(_ generator: inout KeyGenerator) -> UInt32 {
     UInt32.random(in: 0...largestPasskey, using: &generator)
@@ -51,31 +41,31 @@ struct PasskeyEntry {
     if agreement.hasKeypresses { output.send(.pairingKeypressNotification(.passkeyEntryStarted)) }
   }
 
-  mutating func begin(_ generator: inout KeyGenerator, _ output: inout SecurityOutput) {
+  mutating func begin(
+    _ generator: inout KeyGenerator, _ output: inout SecurityOutput
+  ) throws(SMP.FailureReason) {
     guard agreement.model.isShown(by: agreement.role) else {
       Self.askForPasskey(agreement, &output)
       return
     }
     let passkey = Self.newPasskey(&generator)
     output.ask(.show(passkey: passkey))
-    start(Round(passkey: passkey, nonce: Block(using: &generator)), &output)
+    try start(Round(passkey: passkey), &generator, &output)
   }
 
   mutating func enter(
     _ passkey: UInt32, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
-    guard case .entering(let held) = state else { return }
-    start(Round(passkey: passkey, nonce: Block(using: &generator)), &output)
-    if let held { try receiveConfirm(held, &output) }
+    if exchange.isEntering { try start(Round(passkey: passkey), &generator, &output) }
   }
 
-  private mutating func start(_ round: Round, _ output: inout SecurityOutput) {
-    state = .awaitsConfirm(round)
-    if isInitiator { output.send(.pairingConfirm(ownConfirm(round).onAir)) }
-  }
-
-  private func ownConfirm(_ round: Round) -> Block {
-    Toolbox.f4(u: keys.own.x, v: keys.peer.x, x: round.nonce, z: round.bit)
+  /// Starts a round with a new nonce.
+  private mutating func start(
+    _ round: Round, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
+  ) throws(SMP.FailureReason) {
+    let nonce = Block(using: &generator)
+    let confirm = Toolbox.f4(u: keys.own.x, v: keys.peer.x, x: nonce, z: round.bit)
+    try exchange.commit(.init(secret: round, random: nonce, confirm: confirm), &output)
   }
 
   /// Processes a PDU of the peer. Returns the nonces of the last round at the end of the stage; nil: the stage
@@ -83,42 +73,19 @@ struct PasskeyEntry {
   mutating func receive(
     _ pdu: SMP.PDU, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) -> ExchangedNonces? {
-    switch (state, pdu) {
-    case (.entering(nil), .pairingConfirm(let value)) where !isInitiator:
-      state = .entering(confirm: try Block(onAir: value))
-      return nil
-    case (.awaitsConfirm, .pairingConfirm(let value)):
-      try receiveConfirm(try Block(onAir: value), &output)
-      return nil
-    case (.awaitsRandom(let round, let peerConfirm), .pairingRandom(let value)):
-      return try receiveRandom(try Block(onAir: value), round, peerConfirm, &generator, &output)
-    default: throw .unspecifiedReason
+    let keys = keys
+    let result = try exchange.receive(pdu, &output) { round, nonce in
+      Toolbox.f4(u: keys.peer.x, v: keys.own.x, x: nonce, z: round.bit)
     }
-  }
-
-  private mutating func receiveConfirm(_ value: Block, _ output: inout SecurityOutput) throws(SMP.FailureReason) {
-    guard case .awaitsConfirm(let round) = state else { throw .unspecifiedReason }
-    let own = ownConfirm(round)
-    // Without this check, a peer could reflect this side's own value without knowing the passkey.
-    guard value != own else { throw .confirmValueFailed }
-    state = .awaitsRandom(round, peerConfirm: value)
-    output.send(isInitiator ? .pairingRandom(round.nonce.onAir) : .pairingConfirm(own.onAir))
-  }
-
-  private mutating func receiveRandom(
-    _ value: Block, _ round: Round, _ peerConfirm: Block, _ generator: inout KeyGenerator,
-    _ output: inout SecurityOutput
-  ) throws(SMP.FailureReason) -> ExchangedNonces? {
-    let expected = Toolbox.f4(u: keys.peer.x, v: keys.own.x, x: value, z: round.bit)
-    guard value != round.nonce, expected == peerConfirm else { throw .confirmValueFailed }
-    if !isInitiator { output.send(.pairingRandom(round.nonce.onAir)) }
-    if round.number + 1 < Self.rounds {
-      start(Round(passkey: round.passkey, number: round.number + 1, nonce: Block(using: &generator)), &output)
+    guard let (own, peerNonce) = result else { return nil }
+    var round = own.secret
+    round.number += 1
+    guard round.number == Self.rounds else {
+      try start(round, &generator, &output)
       return nil
     }
-    state = .done
     output.endPrompt()
     let passkey = Block(passkey: round.passkey)
-    return ExchangedNonces(own: round.nonce, peer: value, ownSecret: passkey, peerSecret: passkey)
+    return ExchangedNonces(own: own.random, peer: peerNonce, ownSecret: passkey, peerSecret: passkey)
   }
 }

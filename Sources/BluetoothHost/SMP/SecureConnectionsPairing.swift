@@ -124,7 +124,7 @@ struct SecureConnectionsPairing {
       stage = .comparison(comparison)
     case .passkeyEntry:
       var entry = PasskeyEntry(agreement, keys)
-      entry.begin(&generator, &output)
+      try entry.begin(&generator, &output)
       stage = .passkey(entry)
     case .outOfBand:
       if let peer = data.peer, peer.confirm != Toolbox.f4(u: keys.peer.x, v: keys.peer.x, x: peer.random, z: 0) {
