@@ -24,8 +24,12 @@ struct Advertiser {
     case none
     /// The start of this advertising has not been reported yet.
     case starting(HostAdvertising)
-    /// The start has been reported; `until` is the end of limited discoverable mode.
-    case started(HostAdvertising, until: Instant?)
+    /// The start has been reported.
+    ///
+    /// - `until`: The end of limited discoverable mode.
+    /// - `retry`: The time of the next attempt after the controller has refused to go on advertising beside existing
+    ///   links. The host retries because a link may have ended without its knowledge.
+    case started(HostAdvertising, until: Instant?, retry: Instant?)
   }
 
   private enum Activity {
@@ -35,13 +39,24 @@ struct Advertiser {
     case mustRestart
   }
 
+  /// The progress towards the request.
+  private enum Progress {
+    /// No command is due until something changes.
+    case settled
+    /// Something has changed since the last time that no command was due.
+    case changed
+    /// The controller executes a command.
+    case executing(Step)
+  }
+
   /// The advertising set as the controller holds it.
   private struct ControllerState {
     /// The kind of the advertising set; nil: no set exists.
     var kind: Kind?
     var shape: HostAdvertising.Shape?
     var owner: AdvertisingCommands.Owner?
-    var hasAddress = false
+    /// The random address of the advertising set; nil: the host has set none, or another one since.
+    var address: DeviceAddress?
     var data: ByteSlice?
     var scanResponse: ByteSlice?
     /// The data that is being sent to the controller in fragments.
@@ -51,14 +66,9 @@ struct Advertiser {
   private var request = Request.none { didSet { setDeadline() } }
   private var held = ControllerState()
   private var activity = Activity.disabled
-  private var inFlight: Step?
-  /// True while advertising is suspended, whatever has been requested.
+  private var progress = Progress.settled
+  /// True while advertising is suspended. Independent of the request, whose state a pause does not change.
   private var isPaused = false
-  /// The time of the next attempt after the controller has refused to go on advertising beside existing links. The
-  /// host retries because a link may have ended without its knowledge.
-  private var retry: Instant? { didSet { setDeadline() } }
-  /// True if something has changed since the last time that no command was due.
-  private(set) var isDirty = false
   /// The next instant at which `timeReached` must be called. It is stored because it is read much more often than it
   /// changes.
   private(set) var deadline: Instant?
@@ -67,15 +77,26 @@ struct Advertiser {
   private static let retryTime = TimeSpan.seconds(30)
 
   private mutating func setDeadline() {
-    if case .started(_, let until) = request { deadline = earliest(until, retry) } else { deadline = retry }
+    if case .started(_, let until, let retry) = request { deadline = earliest(until, retry) } else { deadline = nil }
   }
 
   /// The requested advertising; nil: none.
   private var desired: HostAdvertising? {
     switch request {
     case .none: nil
-    case .starting(let advertising), .started(let advertising, _): advertising
+    case .starting(let advertising), .started(let advertising, _, _): advertising
     }
+  }
+
+  /// True until no command is due.
+  var hasWork: Bool {
+    if case .settled = progress { false } else { true }
+  }
+
+  /// The advertising that the controller should do now; nil: none.
+  private var current: HostAdvertising? {
+    if case .started(_, _, retry: _?) = request { return nil }
+    return isPaused ? nil : desired
   }
 
   /// True if the controller advertises as far as the host knows.
@@ -88,26 +109,33 @@ struct Advertiser {
 
   mutating func start(_ advertising: HostAdvertising) {
     request = .starting(advertising)
-    retry = nil
-    isDirty = true
+    noteChange()
   }
 
   mutating func stop() {
     request = .none
-    retry = nil
-    isDirty = true
+    noteChange()
+  }
+
+  private mutating func noteChange() {
+    if case .settled = progress { progress = .changed }
+  }
+
+  /// Makes the next attempt at once if the controller has refused one.
+  private mutating func retryNow() {
+    if case .started(let advertising, let until, _?) = request {
+      request = .started(advertising, until: until, retry: nil)
+    }
+    noteChange()
   }
 
   /// Handles an expired timer. Returns true if advertising ends now.
   mutating func timeReached(_ now: Instant) -> Bool {
     guard let deadline, deadline <= now else { return false }
-    if let retry, retry <= now {
-      self.retry = nil
-      isDirty = true
-    }
-    guard case .started(var advertising, let until?) = request, until <= now, let end = advertising.limit?.end else {
-      return false
-    }
+    if case .started(_, _, let retry?) = request, retry <= now { retryNow() }
+    guard case .started(var advertising, let until?, let retry) = request, until <= now,
+      let end = advertising.limit?.end
+    else { return false }
     switch end {
     case .stops:
       stop()
@@ -116,8 +144,8 @@ struct Advertiser {
       advertising.limit = nil
       // The data already contain Flags, so the new Flags fit.
       if let data = AdvertisingData(advertising.data).discoverable(.generalDiscoverable) { advertising.data = data }
-      request = .started(advertising, until: nil)
-      isDirty = true
+      request = .started(advertising, until: nil, retry: retry)
+      noteChange()
       return false
     }
   }
@@ -126,19 +154,22 @@ struct Advertiser {
   mutating func pause(_ isPaused: Bool) {
     guard self.isPaused != isPaused else { return }
     self.isPaused = isPaused
-    isDirty = true
+    noteChange()
   }
 
   /// True if the controller neither advertises nor executes an advertising command.
   var isQuiet: Bool { !isEnabled && inFlight == nil }
 
+  /// The command that the controller executes; nil: none.
+  private var inFlight: Step? {
+    if case .executing(let step) = progress { step } else { nil }
+  }
+
   /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the
   /// requested advertising stays.
   mutating func forgetController() {
-    let (request, isPaused) = (request, isPaused)
-    self = Advertiser()
-    (self.request, self.isPaused) = (request, isPaused)
-    isDirty = true
+    (held, activity, progress) = (ControllerState(), .disabled, .changed)
+    retryNow()
   }
 
   /// Switches to a controller that has legacy commands only and has accepted no command so far. Requested advertising
@@ -158,7 +189,7 @@ struct Advertiser {
     activity = .disabled
     // Restart advertising unless it has timed out and no new start is pending.
     guard status == .advertisingTimeout, !isAwaited else {
-      isDirty = true
+      noteChange()
       return false
     }
     stop()
@@ -168,47 +199,46 @@ struct Advertiser {
   /// Handles a new link in the peripheral role, which ends advertising · Vol 4, Part E, 7.8.9.
   mutating func linkCreated() {
     activity = .disabled
-    isDirty = true
+    noteChange()
   }
 
-  mutating func linkEnded() {
-    retry = nil
-    isDirty = true
-  }
+  mutating func linkEnded() { retryNow() }
 
   /// Restarts advertising after a link has been created or has ended without the host's knowledge, which may have
   /// ended advertising.
   mutating func restart() {
-    retry = nil
     if isEnabled { activity = .mustRestart }
-    isDirty = true
+    retryNow()
   }
 
   /// Returns the next command; nil: no command is due now.
   mutating func next(_ commands: AdvertisingCommands) -> HCI.Command? {
-    guard isDirty, inFlight == nil else { return nil }
-    let command = nextCommand(commands)
-    isDirty = command != nil
+    guard case .changed = progress else { return nil }
+    guard let (step, command) = nextCommand(commands) else {
+      progress = .settled
+      return nil
+    }
+    progress = .executing(step)
     return command
   }
 
-  private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
-    guard let desired, retry == nil, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
-    if activity == .mustRestart { return send(.disable, commands.enable(false)) }
+  private mutating func nextCommand(_ commands: AdvertisingCommands) -> (Step, HCI.Command)? {
+    guard let desired = current else { return isEnabled ? (.disable, commands.enable(false)) : nil }
+    if activity == .mustRestart { return (.disable, commands.enable(false)) }
     if held.shape != desired.shape || held.owner != commands.owner {
       // The controller rejects new parameters while advertising is enabled · Vol 4, Part E, 7.8.5.
-      if isEnabled { return send(.disable, commands.enable(false)) }
+      if isEnabled { return (.disable, commands.enable(false)) }
       if let kind = held.kind, kind != Kind(desired.shape), let command = commands.remove {
-        return send(.remove, command)
+        return (.remove, command)
       }
       held.shape = desired.shape
-      if held.owner?.address != commands.owner.address { held.hasAddress = false }
+      if held.owner?.address != commands.owner.address { held.address = nil }
       held.owner = commands.owner
-      return send(.parameters, commands.parameters(desired.shape))
+      return (.parameters, commands.parameters(desired.shape))
     }
-    if !held.hasAddress {
-      held.hasAddress = true
-      if let command = commands.address { return send(.address, command) }
+    if held.address != commands.owner.address, let command = commands.address {
+      held.address = commands.owner.address
+      return (.address, command)
     }
     if held.data != desired.data {
       if commands.hasData(desired.shape) { return send(desired.data, isScanResponse: false, commands) }
@@ -218,15 +248,15 @@ struct Advertiser {
       if commands.hasScanResponse(desired.shape) { return send(desired.scanResponse, isScanResponse: true, commands) }
       held.scanResponse = desired.scanResponse
     }
-    return isEnabled ? nil : send(.enable, commands.enable(true, desired.shape))
+    return isEnabled ? nil : (.enable, commands.enable(true, desired.shape))
   }
 
   /// Returns the command with the next fragment of the data; most data fit into one. The controller rejects fragments
   /// while advertising is enabled · Vol 4, Part E, 7.8.54.
   private mutating func send(
     _ content: ByteSlice, isScanResponse: Bool, _ commands: AdvertisingCommands
-  ) -> HCI.Command {
-    if isEnabled, content.count > AdvertisingCommands.maximumFragment { return send(.disable, commands.enable(false)) }
+  ) -> (Step, HCI.Command) {
+    if isEnabled, content.count > AdvertisingCommands.maximumFragment { return (.disable, commands.enable(false)) }
     if held.partial?.isScanResponse != isScanResponse || held.partial?.content != content {
       held.partial = Partial(isScanResponse: isScanResponse, content: content, sent: 0)
     }
@@ -237,8 +267,8 @@ struct Advertiser {
       if isScanResponse { held.scanResponse = nil } else { held.data = nil }
     }
     return isScanResponse
-      ? send(.scanResponse, commands.scanResponse(content, from: sent))
-      : send(.data, commands.data(content, from: sent))
+      ? (.scanResponse, commands.scanResponse(content, from: sent))
+      : (.data, commands.data(content, from: sent))
   }
 
   /// Records that the controller has accepted a fragment.
@@ -251,20 +281,16 @@ struct Advertiser {
   /// Records that the set has been removed, or that it is unusable because the controller does not remove it.
   private mutating func setRemoved() { held = ControllerState(owner: held.owner) }
 
-  private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
-    inFlight = step
-    return command
-  }
-
   /// Handles the end of a command. Returns the result for `advertisingStarted`; nil: nothing to report.
   mutating func ended(_ status: HCI.ErrorCode, at now: Instant) -> Result<Void, HostError>? {
-    defer { inFlight = nil }
+    let step = inFlight
+    if step != nil { progress = .changed }
     guard status == .success else {
-      switch inFlight {
+      switch step {
       case .parameters: held.shape = nil
-      case .address: held.hasAddress = false
+      case .address: held.address = nil
       case .data, .scanResponse:
-        if inFlight == .data { held.data = nil } else { held.scanResponse = nil }
+        if step == .data { held.data = nil } else { held.scanResponse = nil }
         held.partial = nil
       // Advertising was already disabled.
       case .disable:
@@ -276,13 +302,15 @@ struct Advertiser {
       case .enable, nil: break
       }
       guard isAwaited else {
-        retry = now + Self.retryTime
+        if case .started(let advertising, let until, _) = request {
+          request = .started(advertising, until: until, retry: now + Self.retryTime)
+        }
         return nil
       }
       stop()
       return .failure(.controller(status))
     }
-    switch inFlight {
+    switch step {
     case .disable: activity = .disabled
     case .enable: activity = .enabled
     case .data, .scanResponse: partTaken()
@@ -299,7 +327,7 @@ struct Advertiser {
     guard case .starting(let desired) = request, isEnabled, held.shape == desired.shape, held.data == desired.data,
       held.scanResponse == desired.scanResponse
     else { return nil }
-    request = .started(desired, until: desired.limit.map { now + $0.time })
+    request = .started(desired, until: desired.limit.map { now + $0.time }, retry: nil)
     return .success(())
   }
 

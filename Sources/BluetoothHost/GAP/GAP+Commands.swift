@@ -5,13 +5,13 @@ import BluetoothWire
 extension GAP {
   /// True if a command may be due.
   @inline(__always)
-  var hasWork: Bool { hasAddressChanges || advertiser.isDirty || scanner.hasWork || initiator.hasWork }
+  var hasWork: Bool { hasAddressChanges || advertiser.hasWork || scanner.hasWork || initiator.hasWork }
 
   /// Queues the commands that are due.
   mutating func chooseCommands(_ context: inout HostContext, at now: Instant) {
     guard context.controller.isOn else { return }
     if hasAddressChanges { changeAddresses(&context) }
-    if advertiser.isDirty, let command = advertiser.next(advertisingCommands(&context)) {
+    if advertiser.hasWork, let command = advertiser.next(advertisingCommands(&context)) {
       context.controller.append(command, for: .advertising)
     }
     if initiator.hasWork {
