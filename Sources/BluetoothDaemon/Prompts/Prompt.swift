@@ -4,7 +4,6 @@ import BluetoothWire
 /// The ID of a question of one adapter. It is never reused, not even after the question was answered or withdrawn.
 package struct PromptID: Hashable, Sendable {
   package let number: UInt64
-  package init(number: UInt64) { self.number = number }
 }
 
 /// A question to the user.
@@ -45,11 +44,6 @@ package struct Prompt: Hashable, Sendable {
 
   package let id: PromptID
   package let question: Question
-
-  package init(id: PromptID, question: Question) {
-    self.id = id
-    self.question = question
-  }
 }
 
 /// The interface that asks the user of one adapter. It belongs to the adapter and not to an app: an app can't answer

@@ -11,31 +11,17 @@ package struct RemoteService: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
-  package init(id: RemoteAttributeID, uuid: BluetoothUUID, isPrimary: Bool) {
-    self.id = id
-    self.uuid = uuid
-    self.isPrimary = isPrimary
-  }
 }
 
 package struct RemoteCharacteristic: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package var properties: CharacteristicProperties
-  package init(id: RemoteAttributeID, uuid: BluetoothUUID, properties: CharacteristicProperties) {
-    self.id = id
-    self.uuid = uuid
-    self.properties = properties
-  }
 }
 
 package struct RemoteDescriptor: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
-  package init(id: RemoteAttributeID, uuid: BluetoothUUID) {
-    self.id = id
-    self.uuid = uuid
-  }
 }
 
 /// The parameters of an app's scan.

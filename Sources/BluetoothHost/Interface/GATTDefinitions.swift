@@ -134,9 +134,4 @@ package struct GATTBroadcast: Hashable, Sendable {
   package var handle: AttributeHandle
   /// The value, if the database serves it; nil: the upper layer has the value.
   package var value: ByteSlice?
-  package init(service: BluetoothUUID, handle: AttributeHandle, value: ByteSlice?) {
-    self.service = service
-    self.handle = handle
-    self.value = value
-  }
 }

@@ -160,7 +160,6 @@ extension ATT {
     }
 
     package let data: ByteSlice
-    package init(data: ByteSlice) { self.data = data }
     package func makeIterator() -> Iterator { Iterator(rest: data) }
 
     /// True if the data consists of one or more complete tuples and nothing else.

@@ -78,10 +78,6 @@ extension AdvertisingData {
 package struct UUIDList: RandomAccessCollection, Hashable, Sendable {
   package let width: BluetoothUUID.Width
   package let data: ByteSlice
-  package init(width: BluetoothUUID.Width, data: ByteSlice) {
-    self.width = width
-    self.data = data
-  }
 
   package var startIndex: Int { 0 }
   package var endIndex: Int { data.count / width.rawValue }

@@ -102,12 +102,6 @@ extension AdvertisingData {
     package var vendor: UInt16
     package var product: UInt16
     package var version: UInt16
-    package init(vendorSource: UInt16, vendor: UInt16, product: UInt16, version: UInt16) {
-      self.vendorSource = vendorSource
-      self.vendor = vendor
-      self.product = product
-      self.version = version
-    }
   }
 
   /// The Peripheral Connection Interval Range · 1.9; units of 1.25 ms, 6 to 3,200; nil: no specific value.
@@ -147,15 +141,5 @@ extension AdvertisingData {
     package var responseSlotDelay: UInt8
     /// Units of 0.125 ms.
     package var responseSlotSpacing: UInt8
-    package init(
-      accessAddress: UInt32, subevents: UInt8, subeventInterval: UInt8, responseSlotDelay: UInt8,
-      responseSlotSpacing: UInt8
-    ) {
-      self.accessAddress = accessAddress
-      self.subevents = subevents
-      self.subeventInterval = subeventInterval
-      self.responseSlotDelay = responseSlotDelay
-      self.responseSlotSpacing = responseSlotSpacing
-    }
   }
 }

@@ -3,11 +3,6 @@ package struct TextLocation: Hashable, Sendable, Comparable {
   package var line: Int
   package var column: Int
 
-  package init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
-  }
-
   package static func < (left: TextLocation, right: TextLocation) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
