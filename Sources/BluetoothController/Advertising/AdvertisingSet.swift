@@ -129,7 +129,8 @@ struct AdvertisingSet {
 /// All advertising sets, each in a slot with a fixed index.
 ///
 /// A slot is an object because a set is large: a mutating access to an array element of this size allocates its frame
-/// on the heap.
+/// on the heap. The object outlives its set, so that a new set allocates nothing; a `SlotMap` would allocate an object
+/// for each set. An index needs no generation, because the activities of a set are removed with it.
 struct AdvertisingSets: ~Copyable {
   private final class Slot {
     @exclusivity(unchecked) var set: AdvertisingSet?

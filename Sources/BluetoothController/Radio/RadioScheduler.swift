@@ -3,7 +3,8 @@ import BluetoothWire
 /// The claims of all activities on the one radio, and the arbitration between them.
 ///
 /// The starts are stored contiguously: a search for the next claim, or for conflicting claims, reads eight octets per
-/// activity.
+/// activity. A `SlotMap` would check a generation on each access and read an optional value, which no caller needs: its
+/// owner removes an activity once.
 struct RadioScheduler {
   /// The index of an activity, valid until the activity is removed.
   struct ActivityID: Hashable {

@@ -39,6 +39,9 @@ struct AuxiliaryReception {
 
 /// The extended advertising events that are being followed. Their number is limited because an advertiser can send
 /// any number of pointers.
+///
+/// A `SlotMap` would not be simpler: an index needs no generation, because the activity with the index is removed with
+/// the reception, and a vacant slot is found in the search for an equal window.
 struct AuxiliaryReceptions {
   static let capacity = 8
 
