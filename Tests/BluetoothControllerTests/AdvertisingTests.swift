@@ -6,13 +6,10 @@ import Testing
 
 @Suite("Advertising")
 struct AdvertisingTests {
-  private let air = PerfectAir()
-  private let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
-  private let other = ControllerHarness("other", address: 0x1111_1111_1111)
+  private let air: PerfectAir
+  private let peripheral, other: ControllerHarness
 
-  init() {
-    air.start(peripheral, other)
-  }
+  init() { (air, peripheral, other) = PerfectAir.pair("peripheral", "other") }
 
   private func parameters(
     _ type: HCI.AdvertisingType = .connectableScannableUndirected, interval: UInt16 = 160, channelMap: UInt8 = 0b111,

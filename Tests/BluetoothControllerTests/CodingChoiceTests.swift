@@ -7,13 +7,10 @@ import Testing
 /// The coding of packets on LE Coded · Vol 6, Part B, 4.6.40; Vol 4, Part E, 7.7.65.13, 7.8.53, 7.8.115.
 @Suite("Codings of LE Coded")
 struct CodingChoiceTests {
-  private let air = PerfectAir()
-  private let other = ControllerHarness("other", address: 0x1111_1111_1111)
-  private let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222)
+  private let air: PerfectAir
+  private let other, advertiser: ControllerHarness
 
-  init() {
-    air.start(other, advertiser)
-  }
+  init() { (air, other, advertiser) = PerfectAir.pair("other", "advertiser") }
 
   private func advertise(
     _ properties: HCI.ExtendedAdvertisingParameters.Properties = [],

@@ -8,10 +8,7 @@ import Testing
 struct ConnectionTests {
   @Test("Both hosts get an event for a new connection, and advertising and initiating end")
   func established() throws {
-    let air = PerfectAir()
-    let central = ControllerHarness("central", address: 0x1111_1111_1111)
-    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
-    air.start(central, peripheral)
+    let (air, central, peripheral) = PerfectAir.pair("central", "peripheral")
     peripheral.advertise()
     central.connect(to: peripheral)
     air.run(for: .seconds(1))

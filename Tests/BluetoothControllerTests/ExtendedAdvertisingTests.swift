@@ -6,13 +6,10 @@ import Testing
 
 @Suite("Extended advertising")
 struct ExtendedAdvertisingTests {
-  private let air = PerfectAir()
-  private let device = ControllerHarness("device", address: 0x2222_2222_2222)
-  private let other = ControllerHarness("other", address: 0x1111_1111_1111)
+  private let air: PerfectAir
+  private let device, other: ControllerHarness
 
-  init() {
-    air.start(device, other)
-  }
+  init() { (air, device, other) = PerfectAir.pair("device", "other") }
 
   private var primary: [PerfectAir.Transmission] { air.log.filter { $0.isPrimary && $0.device == 0 } }
 

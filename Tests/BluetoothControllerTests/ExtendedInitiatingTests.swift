@@ -7,13 +7,10 @@ import Testing
 /// Connecting to extended advertisers · Vol 6, Part B, 4.4.4.2; Vol 4, Part E, 7.8.66.
 @Suite("Extended initiating")
 struct ExtendedInitiatingTests {
-  private let air = PerfectAir()
-  private let central = ControllerHarness("central", address: 0x1111_1111_1111)
-  private let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
+  private let air: PerfectAir
+  private let central, peripheral: ControllerHarness
 
-  init() {
-    air.start(central, peripheral)
-  }
+  init() { (air, central, peripheral) = PerfectAir.pair("central", "peripheral") }
 
   private func advertise(primary: PHY = .le1M, secondary: PHY, to target: ControllerHarness? = nil) {
     #expect(

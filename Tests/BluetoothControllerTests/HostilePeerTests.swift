@@ -10,10 +10,7 @@ struct HostilePeerTests {
 
   /// Sends a CONNECT_IND that is changed on the air, and returns true if the peripheral accepted it.
   private func accepts(_ change: @escaping (inout LL.ConnectionData) -> Void) throws -> Bool {
-    let air = PerfectAir()
-    let central = ControllerHarness("central", address: 0x1111_1111_1111)
-    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
-    air.start(central, peripheral)
+    let (air, central, peripheral) = PerfectAir.pair("central", "peripheral")
     let secondLink = try SecondLink(of: peripheral, on: air)
     peripheral.advertise()
     central.connect(to: peripheral)
@@ -81,10 +78,7 @@ struct HostilePeerTests {
 
   @Test("Requests to another advertiser, or of the wrong length, are not answered")
   func foreignRequests() {
-    let air = PerfectAir()
-    let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
-    let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
-    air.start(scanner, peripheral)
+    let (air, scanner, peripheral) = PerfectAir.pair("scanner", "peripheral")
     peripheral.advertise()
     scanner.scan(isActive: true)
     var isLonger = false

@@ -7,15 +7,12 @@ import Testing
 /// Updates of the channel map of a periodic advertising train · Vol 6, Part B, 4.4.2.5.1.
 @Suite("Periodic advertising channel map update")
 struct PeriodicChannelMapTests {
-  private let air = PerfectAir()
-  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111) { $0.sleepClockDrift = 40_000 }
-  private let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
+  private let air: PerfectAir
+  private let scanner, advertiser: ControllerHarness
   private let low = ChannelMap(bits: 0b111_1111)
   private let high = ChannelMap(bits: 0x1F_0000_0000)
 
-  init() {
-    air.start(scanner, advertiser)
-  }
+  init() { (air, scanner, advertiser) = PerfectAir.pair("scanner", "advertiser", drift: 40_000) }
 
   /// Starts a train every 50 ms.
   private func advertise(_ data: [UInt8] = [1, 2]) {

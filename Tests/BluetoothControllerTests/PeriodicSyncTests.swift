@@ -7,13 +7,10 @@ import Testing
 /// Receiving periodic advertising · Vol 6, Part B, 4.4.5; Vol 4, Part E, 7.8.67 to 7.8.73, 7.8.88.
 @Suite("Periodic advertising synchronization")
 struct PeriodicSyncTests {
-  private let air = PerfectAir()
-  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111) { $0.sleepClockDrift = 40_000 }
-  private let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
+  private let air: PerfectAir
+  private let scanner, advertiser: ControllerHarness
 
-  init() {
-    air.start(scanner, advertiser)
-  }
+  init() { (air, scanner, advertiser) = PerfectAir.pair("scanner", "advertiser", drift: 40_000) }
 
   private var identity: HCI.PeriodicAdvertiser {
     HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)

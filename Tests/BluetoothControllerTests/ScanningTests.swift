@@ -6,12 +6,11 @@ import Testing
 
 @Suite("Scanning and initiating")
 struct ScanningTests {
-  private let air = PerfectAir()
-  private let scanner = ControllerHarness("scanner", address: 0x1111_1111_1111)
-  private let peripheral = ControllerHarness("peripheral", address: 0x2222_2222_2222)
+  private let air: PerfectAir
+  private let scanner, peripheral: ControllerHarness
 
   init() {
-    air.start(scanner, peripheral)
+    (air, scanner, peripheral) = PerfectAir.pair("scanner", "peripheral")
     peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
   }
 

@@ -35,6 +35,47 @@ package struct PairingCombination: CustomTestStringConvertible, Sendable {
   }
 }
 
+/// The requests of the two devices in one pairing, for tests of all combinations.
+package struct PairingRequests: Sendable {
+  /// True if the side asks for protection against a device between the two.
+  package let asksForAuthentication: (central: Bool, peripheral: Bool)
+  package let isBonding: Bool
+  /// The side that starts the pairing.
+  package let starter: Link.Role
+
+  package static let all = (0..<16).map { bits in
+    PairingRequests(
+      asksForAuthentication: (bits & 1 != 0, bits & 2 != 0), isBonding: bits & 4 != 0,
+      starter: bits & 8 != 0 ? .central : .peripheral)
+  }
+
+  /// True if a side asks for protection.
+  package var isProtected: Bool { asksForAuthentication.central || asksForAuthentication.peripheral }
+}
+
+extension PairingPolicy {
+  package init(
+    _ ioCapability: SMP.IOCapability, authenticated: Bool = false,
+    secureConnections: SecureConnections = .preferred, bonding: Bool = true
+  ) {
+    self.init()
+    self.ioCapability = ioCapability
+    asksForAuthentication = authenticated
+    self.secureConnections = secureConnections
+    isBonding = bonding
+  }
+
+  /// Creates the policy of one side of a combination.
+  package init(_ role: Link.Role, in combination: PairingCombination, _ requests: PairingRequests) {
+    let asks = requests.asksForAuthentication
+    self.init(
+      role == .central ? combination.initiator : combination.responder,
+      authenticated: role == .central ? asks.central : asks.peripheral,
+      secureConnections: role == .peripheral || combination.isSecureConnections ? .preferred : .never,
+      bonding: requests.isBonding)
+  }
+}
+
 extension PairingTable.Method {
   /// The method that a host reports.
   package var method: PairingMethod {

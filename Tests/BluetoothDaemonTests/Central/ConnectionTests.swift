@@ -6,15 +6,14 @@ import Testing
 
 @Suite("Connecting")
 struct ConnectionTests {
-  let air = DaemonNetwork()
+  let air: DaemonNetwork
   let sensor: Sensor
   let phone: Phone
 
   init() {
-    (sensor, phone) = air.addSensorAndPhone()
+    (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
     sensor.advertise()
     _ = sensor.takeEvents()
-    _ = phone.takeEvents()
   }
 
   @Test("3.1 An attempt waits until the peer is in range")

@@ -6,14 +6,11 @@ import Testing
 
 @Suite("Discovering devices")
 struct DiscoveryTests {
-  let air = DaemonNetwork()
+  let air: DaemonNetwork
   let sensor: Sensor
   let phone: Phone
 
-  init() {
-    (sensor, phone) = air.addSensorAndPhone()
-    _ = phone.takeEvents()
-  }
+  init() { (air, sensor, phone) = DaemonNetwork.withSensorAndPhone() }
 
   func scan(_ services: [BluetoothUUID]?, allowsDuplicates: Bool = false) -> [CentralEvent] {
     phone.send(

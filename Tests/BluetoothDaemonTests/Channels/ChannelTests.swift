@@ -7,15 +7,14 @@ import Testing
 /// L2CAP channels of sessions · Vol 3, Part A, 4.22.
 @Suite("Channels of sessions")
 struct ChannelTests {
-  let air = DaemonNetwork()
+  let air: DaemonNetwork
   let sensor: Sensor
   let phone: Phone
   let peer: PeerHandle
 
   init() throws {
-    (sensor, phone) = air.addSensorAndPhone()
+    (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
     sensor.advertise()
-    _ = phone.takeEvents()
     peer = try phone.findAndConnect()
     air.advance(5)
     _ = sensor.takeEvents()

@@ -133,6 +133,14 @@ extension DaemonNetwork {
     let sensor = Sensor(self, add("Sensor"))
     return (sensor, Phone(self, add("Phone")))
   }
+
+  /// Returns a network with these two devices. The phone's first events have been taken.
+  static func withSensorAndPhone() -> (air: DaemonNetwork, sensor: Sensor, phone: Phone) {
+    let air = DaemonNetwork()
+    let (sensor, phone) = air.addSensorAndPhone()
+    _ = phone.takeEvents()
+    return (air, sensor, phone)
+  }
 }
 
 extension GATTCharacteristicDefinition {

@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import TestSupport
 import Testing
 
 @testable import BluetoothHost

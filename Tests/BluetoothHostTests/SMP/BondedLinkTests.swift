@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 @Suite("Links of bonded devices") struct BondedLinkTests {

@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 @Suite("Pairing: key distribution and backoff") struct KeyDistributionTests {

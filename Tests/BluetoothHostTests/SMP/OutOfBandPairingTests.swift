@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 @Suite("Pairing with data from out of band") struct OutOfBandPairingTests {

@@ -10,31 +10,23 @@ import Testing
     "Whichever side starts, both get the method, the key and the bond that the tables specify",
     arguments: PairingCombination.all)
   func matrix(_ parameters: PairingCombination) throws {
-    for bits in 0..<16 {
-      let (central, peripheral) = (bits & 1 != 0, bits & 2 != 0)
-      try check(
-        parameters, asking: (central, peripheral), bonding: bits & 4 != 0,
-        starter: bits & 8 != 0 ? .central : .peripheral)
-    }
+    for requests in PairingRequests.all { try check(parameters, requests) }
   }
 
-  private func check(_ parameters: PairingCombination, asking: (Bool, Bool), bonding: Bool, starter: Link.Role) throws {
-    let mode: PairingPolicy.SecureConnections = parameters.isSecureConnections ? .preferred : .never
+  private func check(_ parameters: PairingCombination, _ requests: PairingRequests) throws {
     var pair = SecurityPair(
-      central: PairingPolicy(
-        parameters.initiator, authenticated: asking.0, secureConnections: mode, bonding: bonding),
-      peripheral: PairingPolicy(
-        parameters.responder, authenticated: asking.1, bonding: bonding))
-    pair.secure(starter)
+      central: PairingPolicy(.central, in: parameters, requests),
+      peripheral: PairingPolicy(.peripheral, in: parameters, requests))
+    pair.secure(requests.starter)
 
-    let expected = try parameters.expected(asking.0 || asking.1)
-    let central = try #require(pair.central.outcomes.first, "\(parameters), \(asking): \(pair.central.failures)")
+    let expected = try parameters.expected(requests.isProtected)
+    let central = try #require(pair.central.outcomes.first, "\(parameters), \(requests): \(pair.central.failures)")
     let peripheral = try #require(pair.peripheral.outcomes.first)
     for outcome in [central, peripheral] {
       #expect(outcome.method == expected.method)
       #expect(outcome.isSecureConnections == parameters.isSecureConnections)
       #expect(outcome.keySize == 16)
-      #expect((outcome.bond != nil) == bonding)
+      #expect((outcome.bond != nil) == requests.isBonding)
     }
     checkPrompts(pair.central.prompts, expected, shows: .initiatorShowsPasskey)
     checkPrompts(pair.peripheral.prompts, expected, shows: .responderShowsPasskey)
@@ -44,13 +36,13 @@ import Testing
     for side in [pair.central, pair.peripheral] {
       #expect(side.manager.security.level == level)
       #expect(side.manager.security.keySize == 16)
-      #expect(side.manager.security.isBonded == bonding)
+      #expect(side.manager.security.isBonded == requests.isBonding)
       #expect(side.failures.isEmpty && side.refusals.isEmpty)
       #expect(side.events.last != .prompt(.allow) && side.manager.prompt == nil)
     }
     #expect(pair.keys.count == 1 && pair.mismatches == 0 && pair.keys[0] != .zero)
     if let one = central.bond, let other = peripheral.bond { checkBonds(one, other, parameters, level, pair.keys[0]) }
-    #expect((pair.peripheral.codes.first == .securityRequest) == (starter == .peripheral))
+    #expect((pair.peripheral.codes.first == .securityRequest) == (requests.starter == .peripheral))
   }
 
   private func checkPrompts(_ prompts: [PairingPrompt], _ expected: PairingTable.Method, shows: PairingTable.Method) {

@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 @Suite("Refused pairings") struct PairingRefusalTests {

@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// The PDUs of complete pairings, compared with the functions of the specification, which have their own vectors.

@@ -242,16 +242,3 @@ struct SecurityPair {
     return pair.keys.count == 1 && pair.central.outcomes.count == 1 && pair.peripheral.outcomes.count == 1
   }
 }
-
-extension PairingPolicy {
-  init(
-    _ ioCapability: SMP.IOCapability, authenticated: Bool = false,
-    secureConnections: SecureConnections = .preferred, bonding: Bool = true
-  ) {
-    self.init()
-    self.ioCapability = ioCapability
-    asksForAuthentication = authenticated
-    self.secureConnections = secureConnections
-    isBonding = bonding
-  }
-}

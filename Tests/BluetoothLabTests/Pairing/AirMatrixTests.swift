@@ -13,17 +13,14 @@ import Testing
     "The method of the tables pairs, the exported keys decrypt the air, and without keys nothing is readable",
     arguments: PairingCombination.all)
   func matrix(_ part: PairingCombination) throws {
-    for bits in 0..<16 {
-      let asks = (bits & 1 != 0, bits & 2 != 0)
+    for (seed, requests) in PairingRequests.all.enumerated() {
       var setting = PairingAir.Setting()
-      setting.central = PairingPolicy(
-        part.initiator, isSecureConnections: part.isSecureConnections, asks: asks.0, bonds: bits & 4 != 0)
-      setting.peripheral = PairingPolicy(
-        part.responder, isSecureConnections: true, asks: asks.1, bonds: bits & 4 != 0)
-      setting.starter = bits & 8 != 0 ? .central : .peripheral
+      setting.central = PairingPolicy(.central, in: part, requests)
+      setting.peripheral = PairingPolicy(.peripheral, in: part, requests)
+      setting.starter = requests.starter
       setting.agreedPasskey = [part.initiator, part.responder] == [.keyboardOnly, .keyboardOnly] ? 123_456 : nil
-      let expected = try part.expected(asks != (false, false)).method
-      try check(setting, expected, part.isSecureConnections, seed: UInt64(bits))
+      let expected = try part.expected(requests.isProtected).method
+      try check(setting, expected, part.isSecureConnections, seed: UInt64(seed))
     }
   }
 
@@ -36,7 +33,7 @@ import Testing
       for has in isSecureConnections ? [1, 2, 3] : [3] {
         var setting = PairingAir.Setting()
         setting.central = PairingPolicy(
-          .noInputNoOutput, isSecureConnections: isSecureConnections, asks: false, bonds: bonds)
+          .noInputNoOutput, secureConnections: isSecureConnections ? .preferred : .never, bonding: bonds)
         setting.peripheral = setting.central
         setting.starter = starter
         let (central, peripheral) = (PairingDevice.addresses.central, PairingDevice.addresses.peripheral)
@@ -124,16 +121,6 @@ import Testing
         #expect(session.open(with: key).allSatisfy { $0 == nil })
       }
     }
-  }
-}
-
-extension PairingPolicy {
-  fileprivate init(_ capability: SMP.IOCapability, isSecureConnections: Bool, asks: Bool, bonds: Bool) {
-    self.init()
-    ioCapability = capability
-    secureConnections = isSecureConnections ? .preferred : .never
-    asksForAuthentication = asks
-    isBonding = bonds
   }
 }
 
