@@ -105,6 +105,9 @@ struct DaemonContext: ~Copyable {
 
   // MARK: Peers and links
 
+  /// Returns the known attributes of the peer's server. The host owns them.
+  func database(of link: LinkIndex) -> RemoteDatabase { host.remoteDatabase(on: links[link].link.handle) }
+
   /// Returns the link over which a session may use `peer`; nil: the session is not connected to the peer. The daemon
   /// then drops the session's commands for the peer, as the session's client does.
   func usedLink(of peer: PeerHandle, by session: CentralSessionID) -> LinkIndex? {
@@ -130,7 +133,7 @@ struct DaemonContext: ~Copyable {
   /// connections to a peer with them. The services are the discovered ones, or else the advertised ones.
   mutating func publishConnected(_ link: LinkIndex) {
     let peer = links[link].peer
-    let known = links[link].database.primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
+    let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
     directory.setConnected(peer, services: known)
     reportConnection(of: link, services: known)
   }

@@ -55,7 +55,8 @@ extension Daemon {
     case .valueReceived(let handle, let value):
       centrals.gattClient.valueReceived(handle, value, on: link, &context)
     case .backgroundTurn: centrals.gattClient.backgroundTurn(on: link, at: now, &context)
-    case .servicesChanged(let range): centrals.gattClient.servicesChanged(range, on: link, &context)
+    case .servicesChanged(let range, let services):
+      centrals.gattClient.servicesChanged(range, services, on: link, &context)
     case .readRequested(let request, let handle, let offset):
       peripherals.readRequested(request, handle, offset: offset, on: link, at: now, &context)
     case .writeRequested(let request, let parts):

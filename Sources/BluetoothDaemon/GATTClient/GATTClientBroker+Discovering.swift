@@ -1,18 +1,18 @@
 import BluetoothHost
 import BluetoothWire
 
-// Discovery always requests all attributes of a kind, once for each link, and caches them. The daemon answers every
-// session from the cache and applies the session's filter. Filtered discovery would need separate requests for each
+// Discovery always requests all attributes of a kind, once for each link. The daemon answers every session from the
+// host's database of the link and applies the session's filter. Filtered discovery would need separate requests for each
 // app, and the daemon itself needs the complete list for names, Service Changed and `retrieveConnectedPeripherals`.
 extension GATTClientBroker {
-  /// Answers a session's discovery from the cache, or after the procedure that fills it.
+  /// Answers a session's discovery from the known attributes, or after the procedure that finds them.
   mutating func discover(
     _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSessionID,
     now: Instant, _ context: inout DaemonContext
   ) {
     guard let link = context.usedLink(of: peer, by: session) else { return }
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
-    if context.links[link].database.knows(procedure) {
+    if context.knows(procedure, on: link) {
       deliverDiscovered(waiter, .success(()), on: link, &context)
     } else {
       context.links[link].discovery.wait(waiter)
@@ -26,7 +26,7 @@ extension GATTClientBroker {
   ) {
     guard !context.links[link].discovery.isRunning(procedure) else { return }
     context.links[link].discovery.began(procedure)
-    guard let request = context.links[link].database.request(for: procedure) else {
+    guard let request = context.database(of: link).request(for: procedure) else {
       endDiscovery(procedure, .failure(.att(.invalidHandle)), on: link, at: now, &context)
       return
     }
@@ -38,14 +38,8 @@ extension GATTClientBroker {
     _ procedure: DiscoveryProcedure, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    let outcome: Result<Void, SessionError>
-    switch result {
-    case .success(let response):
-      outcome =
-        context.links[link].database.learn(response, from: procedure) ? .success(()) : .failure(.invalidResponse)
-      if procedure == .services { context.publishConnected(link) }
-    case .failure(let error): outcome = .failure(SessionError(error))
-    }
+    if procedure == .services, case .success = result { context.publishConnected(link) }
+    let outcome = result.map { _ in }.mapError { SessionError($0) }
     endDiscovery(procedure, outcome, on: link, at: now, &context)
   }
 
@@ -67,7 +61,7 @@ extension GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
-    let database = context.links[link].database
+    let database = context.database(of: link)
     func isWanted(_ uuid: BluetoothUUID) -> Bool { waiter.filter.isEmpty || waiter.filter.contains(uuid) }
     func isShown(_ uuid: BluetoothUUID) -> Bool { !SystemAttribute.isHidden(uuid) && isWanted(uuid) }
     switch waiter.procedure {
@@ -117,14 +111,16 @@ extension GATTClientBroker {
 
   /// Handles a change of the peer's attributes in `range` · Vol 3, Part G, 7.1. Reports to each app the services that
   /// the app has discovered and that overlap the range, even if only a part of them has changed.
+  ///
+  /// - Parameter services: The ranges of the services that overlap the range.
   mutating func servicesChanged(
-    _ range: ClosedRange<AttributeHandle>, on link: LinkIndex, _ context: inout DaemonContext
+    _ range: ClosedRange<AttributeHandle>, _ services: [ClosedRange<AttributeHandle>], on link: LinkIndex,
+    _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
-    let forgotten = context.links[link].database.forget(range)
     context.links[link].notifications.forget(range)
-    for service in forgotten { context.links[link].notifications.forget(service) }
-    let declarations = Set(forgotten.map(\.lowerBound))
+    for service in services { context.links[link].notifications.forget(service) }
+    let declarations = Set(services.map(\.lowerBound))
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connected {
       guard let known = context.peers[peer].users[index].discoveredServices else { continue }
       let modified = known.filter { range.contains($0.handle) || declarations.contains($0.handle) }
@@ -135,9 +131,17 @@ extension GATTClientBroker {
   }
 }
 
+extension DaemonContext {
+  /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
+  /// host may know the result while the event about it waits.
+  func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex) -> Bool {
+    !links[link].discovery.isRunning(procedure) && database(of: link).knows(procedure)
+  }
+}
+
 extension RemoteDatabase {
   /// Returns true if the result of `procedure` is known.
-  func knows(_ procedure: DiscoveryProcedure) -> Bool {
+  fileprivate func knows(_ procedure: DiscoveryProcedure) -> Bool {
     switch procedure {
     case .services: primaryServices != nil
     case .includes(let service): includes(of: service) != nil
@@ -151,25 +155,13 @@ extension RemoteDatabase {
   }
 
   /// Returns the request for a procedure; nil: there is no such service or characteristic.
-  func request(for procedure: DiscoveryProcedure) -> GATTRequest? {
+  fileprivate func request(for procedure: DiscoveryProcedure) -> GATTRequest? {
     switch procedure {
     case .services: .discoverPrimaryServices
     case .includes(let service): self.service(at: service).map { .findIncludedServices(in: $0.range) }
     case .characteristics(let service): self.service(at: service).map { .discoverCharacteristics(in: $0.range) }
     case .descriptors(let value): descriptorRange(ofValue: value).map { .discoverDescriptors(in: $0) }
     }
-  }
-
-  /// Stores the result of `procedure`. Returns false if the response is not one to `procedure`.
-  mutating func learn(_ response: GATTResponse, from procedure: DiscoveryProcedure) -> Bool {
-    switch (procedure, response) {
-    case (.services, .services(let found)): setPrimaryServices(found)
-    case (.includes(let service), .includedServices(let found)): setIncludes(found, of: service)
-    case (.characteristics(let service), .characteristics(let found)): setCharacteristics(found, of: service)
-    case (.descriptors(let value), .descriptors(let found)): setDescriptors(found, ofValue: value)
-    default: return false
-    }
-    return true
   }
 }
 

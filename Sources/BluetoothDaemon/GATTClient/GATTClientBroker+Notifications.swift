@@ -8,7 +8,7 @@ extension GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     guard let link = context.usedLink(of: peer, by: session) else { return }
-    guard let characteristic = context.links[link].database.characteristic(withValue: attribute.handle) else {
+    guard let characteristic = context.database(of: link).characteristic(withValue: attribute.handle) else {
       deliverNotify(attribute.handle, .att(.invalidHandle), isOn: false, on: link, to: session, &context)
       return
     }
@@ -46,21 +46,22 @@ extension GATTClientBroker {
   ) {
     let characteristic = context.links[link].notifications[index].characteristic
     let procedure = DiscoveryProcedure.descriptors(of: characteristic)
-    guard context.links[link].database.knows(procedure) else {
+    guard context.knows(procedure, on: link) else {
       context.links[link].notifications[index].state = .findingDescriptor
       find(procedure, on: link, at: now, &context)
       return
     }
     context.links[link].notifications[index].state = .writing
+    let database = context.database(of: link)
     guard
-      let descriptor = context.links[link].database.descriptors(ofValue: characteristic)?.first(where: {
+      let descriptor = database.descriptors(ofValue: characteristic)?.first(where: {
         $0.uuid == SystemAttribute.clientCharacteristicConfiguration
       })
     else {
       configured(characteristic, .att(.attributeNotFound), on: link, at: now, &context)
       return
     }
-    let properties = context.links[link].database.characteristic(withValue: characteristic)?.properties ?? []
+    let properties = database.characteristic(withValue: characteristic)?.properties ?? []
     // Apple prefers notifications where both are offered.
     let kind: GATTSubscription = properties.contains(.notify) ? .notification : .indication
     let value: GATTSubscription = isOn ? kind : []

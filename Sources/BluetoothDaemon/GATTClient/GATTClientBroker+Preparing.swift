@@ -11,8 +11,10 @@ extension GATTClientBroker {
   /// Starts the next step of background discovery on a link that an app uses.
   mutating func backgroundTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.isInUse(link) else { return }
-    let database = context.links[link].database
-    guard let (step, task) = context.links[link].preparation.begin(database) else { return }
+    let database = context.database(of: link)
+    guard let (step, task) = context.links[link].preparation.begin(database, context.links[link].discovery) else {
+      return
+    }
     switch task {
     case .discovery(let procedure):
       let connection = context.links[link].link.handle

@@ -1,8 +1,8 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The broker of requests to peers' GATT servers: it answers sessions from one cache for each link, and routes each
-/// result to the session that requested it.
+/// The broker of requests to peers' GATT servers: it answers sessions from the host's database of each link, and routes
+/// each result to the session that requested it.
 struct GATTClientBroker {
   var operations = OperationTable()
 

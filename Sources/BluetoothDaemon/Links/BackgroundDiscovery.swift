@@ -29,10 +29,12 @@ struct BackgroundDiscovery {
   }
 
   /// Starts and returns the next step that has something to do; nil: none is left, or one is running.
-  mutating func begin(_ database: RemoteDatabase) -> (step: Step, task: Task)? {
+  ///
+  /// - Parameter discoveries: The discoveries that apps have requested. The results of running ones are not used.
+  mutating func begin(_ database: RemoteDatabase, _ discoveries: DiscoveryQueue) -> (step: Step, task: Task)? {
     while case .waiting(let step) = state {
       let next = Step(rawValue: step.rawValue + 1)
-      if let task = task(of: step, database) {
+      if let task = task(of: step, database, discoveries) {
         state = .running(task, next: next)
         return (step, task)
       }
@@ -52,13 +54,16 @@ struct BackgroundDiscovery {
     if case .running(.discovery(procedure), _) = state { true } else { false }
   }
 
-  private func task(of step: Step, _ database: RemoteDatabase) -> Task? {
-    guard step != .findServices else { return database.primaryServices == nil ? .discovery(.services) : nil }
+  private func task(of step: Step, _ database: RemoteDatabase, _ discoveries: DiscoveryQueue) -> Task? {
+    guard step != .findServices else {
+      return database.primaryServices == nil || discoveries.isRunning(.services) ? .discovery(.services) : nil
+    }
     let isGAP = { (service: GATTService) in service.uuid == SystemAttribute.genericAccess }
     guard let service = database.primaryServices?.first(where: isGAP)?.range.lowerBound else { return nil }
     let characteristics = database.characteristics(of: service)
     if step == .findNameCharacteristic {
-      return characteristics == nil ? .discovery(.characteristics(of: service)) : nil
+      let procedure = DiscoveryProcedure.characteristics(of: service)
+      return characteristics == nil || discoveries.isRunning(procedure) ? .discovery(procedure) : nil
     }
     return characteristics?.first { $0.uuid == SystemAttribute.deviceName }.map { .request(.read($0.value)) }
   }

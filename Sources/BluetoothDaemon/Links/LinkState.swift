@@ -24,7 +24,6 @@ struct LinkState {
   var heldFor: [EventBacklog] = []
 
   // GATT client
-  var database = RemoteDatabase()
   var discovery = DiscoveryQueue()
   var notifications = NotificationTable()
   var preparation = BackgroundDiscovery()

@@ -6,8 +6,10 @@ import BluetoothWire
 /// After the first discovery of services, it finds the attributes of the GATT service, reads the Database Hash, and
 /// subscribes to Service Changed. When the link has been quiet for a while, the steps without a benefit for the
 /// current app follow: it enables Robust Caching, repeats a discovery of services that was reported before the
-/// subscription, and reads the Database Hash again, which confirms what was found since the first read. Confirmed
-/// results go into a `GATTCache`.
+/// subscription, and reads the Database Hash again, which confirms what was found since the first read.
+///
+/// The validation owns the link's view of the database: it decides which results the upper layer may use, which are
+/// confirmed, and when they are forgotten.
 struct DatabaseCacheValidator {
   /// A request that the cache validation makes, not an app.
   enum Task {
@@ -20,8 +22,9 @@ struct DatabaseCacheValidator {
   /// The conclusion from the result of a task about the database.
   enum Outcome {
     case nothing
-    /// The database differs from the client's view in this range.
-    case changed(ClosedRange<AttributeHandle>)
+    /// The database differs from the client's view in this range. The services with the other ranges were known, and
+    /// are forgotten.
+    case changed(ClosedRange<AttributeHandle>, services: [ClosedRange<AttributeHandle>])
   }
 
   private enum Step {
@@ -73,13 +76,11 @@ struct DatabaseCacheValidator {
     case read(Validation)
   }
 
-  /// The results that belong to a hash.
+  /// The validation with a hash.
   private struct Validation {
     let hash: ByteSlice
-    /// The results that are confirmed for the hash.
-    var confirmed: GATTCache?
-    /// The results found since the hash was read.
-    var unverified: [(discovery: GATTDiscovery, response: GATTResponse)] = []
+    /// The attributes of the GATT service that were confirmed first with the hash; nil: nothing is confirmed.
+    var confirmed: GATTServiceAttributes?
     /// True if the database may have changed between the read of the hash and the subscription.
     var needsProof: Bool
     /// True if the confirmed results are from the last link.
@@ -102,12 +103,14 @@ struct DatabaseCacheValidator {
   /// The value handle of Service Changed; it stays valid while the client searches for the GATT service again.
   private(set) var serviceChanged: AttributeHandle?
 
+  /// The known results of discoveries.
+  private(set) var database = RemoteDatabase()
   private var databaseState = DatabaseState.unread(cached: nil, isAwaited: false) { didSet { noteExpectation() } }
   /// True if the hash must be read, to validate the offered cache or to evaluate a reported change. The value is stored
   /// because every app request checks it.
   private var isHashExpected = false
-  /// The primary services that were reported to the app before the subscription.
-  private var reportedServices: [GATTService]?
+  /// True if the primary services of `database` were reported to the app before the subscription.
+  private var mustFindServicesAgain = false
   private var mismatches = 0
 
   /// True if no step is pending. It is stored because every app request checks it.
@@ -122,7 +125,7 @@ struct DatabaseCacheValidator {
   var cache: GATTCache? {
     switch databaseState {
     case .unread(let cached, _): cached
-    case .read(let validation): validation.confirmed
+    case .read(let validation): validation.confirmed.map { database.cache(validation.hash, $0) }
     }
   }
 
@@ -135,10 +138,11 @@ struct DatabaseCacheValidator {
     if case .read = databaseState { true } else { false }
   }
 
-  /// Returns the confirmed result of a discovery; nil: there is none.
-  func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
-    guard case .read(let validation) = databaseState else { return nil }
-    return validation.confirmed?.response(to: discovery, only: uuid)
+  /// Answers a discovery of the upper layer with its confirmed result; nil: there is none.
+  mutating func answer(_ discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
+    guard let response = database.confirmedResult(of: discovery) else { return nil }
+    if uuid == nil { database.used(discovery) }
+    return response.limited(to: uuid)
   }
 
   /// Handles an Invalid Handle error. If the cache is from the last link, the invalid handle may be from the cache
@@ -155,6 +159,7 @@ struct DatabaseCacheValidator {
   ///
   /// - Parameter cache: The cache of a link that was encrypted with the key of the same bond.
   mutating func becameBonded(_ cache: GATTCache?) {
+    database.distrust()
     databaseState = .unread(cached: cache, isAwaited: false)
     (completedSteps, clientFeatures, running) = ([], nil, nil)
     defer { settle() }
@@ -164,17 +169,9 @@ struct DatabaseCacheValidator {
   }
 
   private mutating func dropDatabaseState() {
+    database.distrust()
     databaseState = .unread(cached: nil, isAwaited: false)
-    reportedServices = nil
-  }
-
-  /// Adds a result to those found since the hash was read.
-  private mutating func add(_ response: GATTResponse, from discovery: GATTDiscovery) {
-    guard case .read(var validation) = databaseState else { return }
-    // Release the enum's reference, so that the array grows in place.
-    databaseState = .unread(cached: nil, isAwaited: false)
-    validation.unverified.append((discovery, response))
-    databaseState = .read(validation)
+    mustFindServicesAgain = false
   }
 
   // MARK: Discoveries of apps
@@ -182,7 +179,7 @@ struct DatabaseCacheValidator {
   /// Notes services that were reported to the app, discovered or from the cache.
   mutating func discovered(_ services: [GATTService], isComplete: Bool) {
     defer { settle() }
-    if isComplete, !hasHash, !completedSteps.contains(.subscription) { reportedServices = services }
+    if isComplete, !hasHash, !completedSteps.contains(.subscription) { mustFindServicesAgain = true }
     guard case .unknown = location else { return }
     if let service = services.first(where: { $0.uuid == GATTType.gattService }) {
       location = .inRange(service.range)
@@ -193,16 +190,15 @@ struct DatabaseCacheValidator {
 
   /// Adds the result of a discovery that needed requests.
   mutating func learned(_ response: GATTResponse, from discovery: GATTDiscovery) {
-    guard case .read(let validation) = databaseState, validation.unverified.count < GATTCache.maximumCount else {
-      return
-    }
-    if case .primaryServices = discovery { reportedServices = nil }
-    add(response, from: discovery)
+    database.found(response, by: discovery)
+    guard hasHash, database.unverifiedCount < GATTCache.maximumCount else { return }
+    if case .primaryServices = discovery { mustFindServicesAgain = false }
+    database.awaitConfirmation(of: discovery)
     settle()
   }
 
-  /// Handles a change of the server's attributes in `range`.
-  mutating func changed(_ range: ClosedRange<AttributeHandle>) {
+  /// Handles a change of the server's attributes in `range`. Returns the ranges of the services that are forgotten.
+  mutating func changed(_ range: ClosedRange<AttributeHandle>) -> [ClosedRange<AttributeHandle>] {
     let isAwaited =
       switch databaseState {
       case .unread(let cached, let isAwaited): isAwaited || cached != nil
@@ -213,6 +209,7 @@ struct DatabaseCacheValidator {
     running = nil
     lookAgain(in: range)
     settle()
+    return database.forget(range)
   }
 
   /// Forgets the GATT service until the next discovery of services, unless its known attributes lie outside `range`.
@@ -269,8 +266,8 @@ struct DatabaseCacheValidator {
       if attributes.clientSupportedFeatures != nil, !completedSteps.contains(.clientFeatures) {
         return clientFeatures.map { .enableRobustCaching($0) } ?? .readClientFeatures
       }
-      if reportedServices != nil { return .findServicesAgain }
-      guard case .read(let validation) = databaseState, validation.needsProof || !validation.unverified.isEmpty else {
+      if mustFindServicesAgain { return .findServicesAgain }
+      guard case .read(let validation) = databaseState, validation.needsProof || database.unverifiedCount > 0 else {
         return nil
       }
       return .confirm
@@ -323,7 +320,7 @@ struct DatabaseCacheValidator {
       let attributes = GATTServiceAttributes(found)
       location = .known(attributes)
       serviceChanged = attributes.serviceChanged ?? serviceChanged
-    case .readHash: hashWasRead(response?.hash)
+    case .readHash: return hashWasRead(response?.hash)
     case .subscribe:
       completedSteps.insert(.subscription)
     case .readServerFeatures:
@@ -337,12 +334,9 @@ struct DatabaseCacheValidator {
       }
     case .enableRobustCaching: completedSteps.insert(.clientFeatures)
     case .findServicesAgain:
-      defer { reportedServices = nil }
+      mustFindServicesAgain = false
       guard case .services(let services)? = response else { break }
-      add(.services(services), from: .primaryServices)
-      guard let reportedServices, let range = Self.difference(reportedServices, services) else { break }
-      lookAgain(in: range)
-      return .changed(range)
+      return foundAgain(services)
     case .confirm: return confirm(response?.hash)
     }
     return .nothing
@@ -366,21 +360,39 @@ struct DatabaseCacheValidator {
     return first...last
   }
 
-  private mutating func hashWasRead(_ new: ByteSlice?) {
-    let known = cache
+  /// Compares the primary services with those that were reported before the subscription.
+  private mutating func foundAgain(_ services: [GATTService]) -> Outcome {
+    var outcome = Outcome.nothing
+    if let reported = database.primaryServices, let range = Self.difference(reported, services) {
+      lookAgain(in: range)
+      outcome = .changed(range, services: database.forget(range))
+    }
+    if hasHash { database.foundAgain(services) }
+    return outcome
+  }
+
+  private mutating func hashWasRead(_ new: ByteSlice?) -> Outcome {
     guard let new else {
       databaseState = .unread(cached: nil, isAwaited: false)
       completedSteps.insert(.hash)
-      return
+      return .nothing
     }
     var validation = Validation(hash: new, needsProof: !completedSteps.contains(.subscription))
-    if let known, known.hash == new {
-      validation.confirmed = known
+    var outcome = Outcome.nothing
+    if case .unread(let cached?, _) = databaseState, cached.hash == new {
+      // Before the link became bonded, the server had other attributes, or an impostor has sent them.
+      if database.contradicts(cached) {
+        let all = 1...AttributeHandle.max
+        outcome = .changed(all, services: database.forget(all))
+      }
+      database.adopt(cached)
+      validation.confirmed = cached.attributes
       validation.isFromCache = true
-      location = .known(known.attributes)
-      serviceChanged = known.attributes.serviceChanged
+      location = .known(cached.attributes)
+      serviceChanged = cached.attributes.serviceChanged
     }
     databaseState = .read(validation)
+    return outcome
   }
 
   private mutating func confirm(_ new: ByteSlice?) -> Outcome {
@@ -391,20 +403,18 @@ struct DatabaseCacheValidator {
     }
     guard new == validation.hash else {
       mismatches += 1
-      changed(1...AttributeHandle.max)
+      let forgotten = changed(1...AttributeHandle.max)
       if mismatches < Self.maximumMismatches {
         databaseState = .read(Validation(hash: new, needsProof: true))
       } else {
         databaseState = .unread(cached: nil, isAwaited: false)
         completedSteps.insert(.hash)
       }
-      return .changed(1...AttributeHandle.max)
+      return .changed(1...AttributeHandle.max, services: forgotten)
     }
     validation.needsProof = false
-    var cache = validation.confirmed ?? GATTCache(hash: new, attributes: attributes)
-    for (discovery, response) in validation.unverified { cache.add(response, to: discovery) }
-    validation.unverified.removeAll()
-    validation.confirmed = cache
+    validation.confirmed = validation.confirmed ?? attributes
+    database.confirm()
     databaseState = .read(validation)
     return .nothing
   }

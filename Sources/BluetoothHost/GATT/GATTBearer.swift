@@ -44,6 +44,8 @@ package struct GATTBearer {
   /// True if the client neither sends requests to a bonded server nor trusts its values before the link is encrypted.
   /// Set before the link has a key.
   var guardsBondedLink = true
+  /// The known attributes of the server.
+  var remoteDatabase: RemoteDatabase { client.watch.database }
   /// The client's cache of the server's database, for the next link to the server.
   package var cache: GATTCache? { client.watch.cache }
 

@@ -8,8 +8,8 @@ package enum GATTDiscovery: Hashable, Sendable {
   case descriptors(in: ClosedRange<AttributeHandle>)
 }
 
-/// The cache of a server's database, for the next link to the server. It is valid as long as the server's Database
-/// Hash is the same · Vol 3, Part G, 2.5.2, 7.3.
+/// The confirmed results of a `RemoteDatabase`, for the next link to the server. They are valid as long as the server's
+/// Database Hash is the same · Vol 3, Part G, 2.5.2, 7.3.
 package struct GATTCache: Hashable, Sendable {
   /// The maximum size of one server's cache: the number of discoveries plus the attributes that they have found.
   package static let maximumCount = 1024
@@ -26,24 +26,15 @@ package struct GATTCache: Hashable, Sendable {
     self.attributes = attributes
   }
 
-  /// Adds the result of a discovery if there is room for it.
+  /// Adds the result of a discovery if there is room for it. A list of services in another order than that of their
+  /// handles is not a result of a discovery, and is not added.
   package mutating func add(_ response: GATTResponse, to discovery: GATTDiscovery) {
-    let size = 1 + response.attributeCount
-    let old = responses[discovery].map { 1 + $0.attributeCount } ?? 0
+    if case .services(let list) = response, !list.isInOrder { return }
+    let size = response.cachedSize
+    let old = responses[discovery]?.cachedSize ?? 0
     guard count - old + size <= Self.maximumCount else { return }
     count += size - old
     responses[discovery] = response
-  }
-
-  /// Returns the cached result of a discovery; nil: it is not cached.
-  func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
-    let response = responses[discovery]
-    guard let uuid else { return response }
-    switch response {
-    case .services(let services)?: return .services(services.filter { $0.uuid == uuid })
-    case .characteristics(let all)?: return .characteristics(all.filter { $0.uuid == uuid })
-    default: return response
-    }
   }
 }
 
@@ -84,7 +75,10 @@ package struct GATTServiceAttributes: Hashable, Sendable {
 }
 
 extension GATTResponse {
-  fileprivate var attributeCount: Int {
+  /// The size of the response in a `GATTCache`.
+  var cachedSize: Int { 1 + attributeCount }
+
+  private var attributeCount: Int {
     switch self {
     case .services(let list): return list.count
     case .includedServices(let list): return list.count
@@ -94,6 +88,20 @@ extension GATTResponse {
     case .value, .done: return 0
     }
   }
+
+  /// Returns the part of a discovery's result that has this UUID; nil: all UUIDs.
+  func limited(to uuid: BluetoothUUID?) -> GATTResponse {
+    guard let uuid else { return self }
+    switch self {
+    case .services(let services): return .services(services.filter { $0.uuid == uuid })
+    case .characteristics(let all): return .characteristics(all.filter { $0.uuid == uuid })
+    default: return self
+    }
+  }
+}
+
+extension [GATTService] {
+  fileprivate var isInOrder: Bool { zip(self, dropFirst()).allSatisfy { $0.range.lowerBound < $1.range.lowerBound } }
 }
 
 /// The caches of servers without a link, by their identity.

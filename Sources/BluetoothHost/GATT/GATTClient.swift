@@ -193,7 +193,9 @@ struct GATTClient {
       if case .success(let response) = result { learn(response, from: ended) }
       complete(token, priority, result, hasRun: true, at: now, &context)
     case .watch:
-      if case .changed(let range) = watch.advance(result) { tellChange(range, at: now, &context) }
+      if case .changed(let range, let services) = watch.advance(result) {
+        tellChange(range, services, at: now, &context)
+      }
     case .link: break
     }
   }
@@ -372,16 +374,17 @@ struct GATTClient {
   private mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
-    watch.changed(range)
+    let services = watch.changed(range)
     discovery?.databaseChanged(range)
-    tellChange(range, at: now, &context)
+    tellChange(range, services, at: now, &context)
   }
 
   /// Reports a change of the database, and fails the queued requests whose handles may refer to other attributes now.
   private mutating func tellChange(
-    _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
+    _ range: ClosedRange<AttributeHandle>, _ services: [ClosedRange<AttributeHandle>], at now: Instant,
+    _ context: inout GATTContext
   ) {
-    context.events.append(.servicesChanged(range))
+    context.events.append(.servicesChanged(range, services: services))
     stopCurrent(range, at: now, &context)
     if held?.request.names(range) == true { release(with: .att(.databaseOutOfSync), at: now, &context) }
     guard !queue.isEmpty else { return }
@@ -433,7 +436,7 @@ struct GATTClient {
 
   /// Begins a discovery. Returns the result if the cache is known to be valid; nil: the discovery needs requests.
   mutating func discover(_ target: GATTDiscovery, only uuid: BluetoothUUID?, for owner: Owner) -> GATTResponse? {
-    if case .above = owner, let response = watch.response(to: target, only: uuid) { return response }
+    if case .above = owner, let response = watch.answer(target, only: uuid) { return response }
     discovery = DiscoveryProcedure(DiscoveryProcedure.Goal(target: target, uuid: uuid))
     return nil
   }

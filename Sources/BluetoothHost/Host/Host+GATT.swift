@@ -40,6 +40,11 @@ extension Host {
     table[index].bearer.setPriority(priority, of: tokens)
   }
 
+  /// Returns the known attributes of the peer's server; none if the link does not exist.
+  package func remoteDatabase(on handle: HCI.ConnectionHandle) -> RemoteDatabase {
+    table.index(of: handle).map { table[$0].bearer.remoteDatabase } ?? RemoteDatabase()
+  }
+
   /// Returns the cache of the peer's server from the last link that was encrypted with the key of a bond; nil: none.
   package func serverCache(of identity: DeviceAddress) -> GATTCache? { context.server.caches.bonded(identity) }
 

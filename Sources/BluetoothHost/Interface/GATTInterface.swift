@@ -142,8 +142,9 @@ package enum GATTEvent: Hashable, Sendable {
   case completed(GATTToken, Result<GATTResponse, GATTError>)
   /// A Handle Value Notification or a Handle Value Indication (already confirmed) has arrived · Vol 3, Part F, 3.4.7.
   case valueReceived(AttributeHandle, ByteSlice)
-  /// The server's attributes in this range have changed: Service Changed · Vol 3, Part G, 7.1.
-  case servicesChanged(ClosedRange<AttributeHandle>)
+  /// The server's attributes in this range have changed: Service Changed · Vol 3, Part G, 7.1. `services` are the ranges
+  /// of the known services that overlap the range, in order; the host has forgotten them.
+  case servicesChanged(ClosedRange<AttributeHandle>, services: [ClosedRange<AttributeHandle>])
   /// The server requires a higher security level for a request, which waits for `GATTBearer.securityChanged` or
   /// `securityFailed`. The host handles this event and does not report it to the upper layer.
   case securityRequired(SecurityDemand)

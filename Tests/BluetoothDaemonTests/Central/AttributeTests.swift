@@ -259,8 +259,7 @@ struct AttributeTests {
     let id = try pair.id(0x2A37)
     let heartRate = try #require(try phone.services(peer, [0x180D]).first).id
     #expect(id.handle > heartRate.handle)
-    pair.air.devices[1].daemon.servicesChanged(id.handle...id.handle + 1, on: 0)
-    pair.air.run()
+    pair.air.indicateChange(id.handle...id.handle + 1, by: 0)
     guard case .servicesModified(peer, let modified)? = phone.recorder.take().first else {
       Issue.record("nobody is told")
       return
@@ -275,8 +274,7 @@ struct AttributeTests {
     let services = try phone.services(peer)
     try #require(services.map(\.uuid) == [0x180F, 0x180D])
     let start = services[1].id.handle
-    pair.air.devices[1].daemon.servicesChanged(start - 1...start, on: 0)
-    pair.air.run()
+    pair.air.indicateChange(start - 1...start, by: 0)
     guard case .servicesModified(peer, let modified)? = phone.recorder.take().first else {
       Issue.record("nobody is told")
       return
@@ -291,8 +289,7 @@ struct AttributeTests {
     _ = sensor.takeEvents()
     // The declaration of the last characteristic: no attribute of the subscribed one.
     let last = try pair.id(0x2A3A)
-    pair.air.devices[1].daemon.servicesChanged(last.handle - 1...last.handle - 1, on: 0)
-    pair.air.run()
+    pair.air.indicateChange(last.handle - 1...last.handle - 1, by: 0)
     #expect(phone.takeEvents() == ["modified 1"])
     let update = PeripheralCommand.update(LocalAttributeID(number: 2), [1], nil)
     sensor.send(update)

@@ -1,7 +1,7 @@
-import BluetoothHost
 import BluetoothWire
 
 @testable import BluetoothDaemon
+@testable import BluetoothHost
 
 // The parts of a daemon that tests look at.
 extension Daemon {
@@ -18,10 +18,15 @@ extension Daemon {
   }
 
   var publishedChannels: PublishedChannels { channels.publishedChannels }
+}
 
-  /// Reports a change of the attributes of the peer to which the link with this number leads.
-  mutating func servicesChanged(_ range: ClosedRange<AttributeHandle>, on link: Int) {
-    let link = Array(context.links.indices)[link]
-    centrals.gattClient.servicesChanged(range, on: link, &context)
+extension DaemonNetwork {
+  /// Indicates to the clients of a device that its attributes in `range` have changed.
+  func indicateChange(_ range: ClosedRange<AttributeHandle>, by device: Int) {
+    devices[device].daemon.withHost { [now] host in
+      host.table.databaseChanged(range, &host.context, at: now)
+      host.settle(at: now)
+    }
+    run()
   }
 }

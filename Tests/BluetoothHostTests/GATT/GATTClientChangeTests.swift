@@ -35,7 +35,7 @@ struct GATTClientChangeTests {
       if parts == 2 { _ = client.send(hex("0b") + pattern(22)) }
       #expect(client.send("1d0300 1400ffff") == [hex("1e")])
       #expect(client.send((parts == 2 ? "0d" : "0b") + String(repeating: "5a", count: parts == 2 ? 3 : 22)) == [])
-      #expect(client.events == [.servicesChanged(20...0xFFFF), .completed(1, Self.outOfSync)])
+      #expect(client.events == [.servicesChanged(20...0xFFFF, services: [10...0xFFFF]), .completed(1, Self.outOfSync)])
     }
   }
 
@@ -56,7 +56,7 @@ struct GATTClientChangeTests {
     #expect(client.send("1d0300 1400ffff") == [hex("1e")])
     #expect(client.send(hex("17") + part.dropFirst(1)) == [hex("1800")])
     #expect(client.send("19") == [])
-    #expect(client.events == [.servicesChanged(20...0xFFFF), .completed(1, Self.outOfSync)])
+    #expect(client.events == [.servicesChanged(20...0xFFFF, services: [10...0xFFFF]), .completed(1, Self.outOfSync)])
     #expect(client.request(.read(5), token: 2) == [hex("0a0500")])
   }
 
@@ -76,7 +76,7 @@ struct GATTClientChangeTests {
       client.bearer.request(request, token: 1, at: client.now)
       indicate(&client)
       #expect(client.take() == [hex("1e")])
-      #expect(client.events == [.servicesChanged(20...0xFFFF), .completed(1, Self.outOfSync)])
+      #expect(client.events == [.servicesChanged(20...0xFFFF, services: [10...0xFFFF]), .completed(1, Self.outOfSync)])
       #expect(client.request(.read(5), token: 2) == [hex("0a0500")])
     }
     var client = acquainted()

@@ -74,6 +74,25 @@ struct ServerCacheTests {
     #expect(server.ask(.discoverPrimaryServices) == [Self.servicesRequest])
   }
 
+  @Test("A17 Results from before encryption that differ from a bonded server's entry are reported as changed")
+  func contradiction() {
+    var server = acquainted(isBonded: true)
+    connect(&server)
+    #expect(server.ask(.discoverPrimaryServices) == [Self.hashRequest])
+    #expect(server.say("010801000a") == [Self.servicesRequest])
+    #expect(server.say("1106 0100ffff 0f18") == [])
+    server.encrypt()
+    #expect(server.takeSent() == [Self.hashRequest])
+    #expect(server.say(Self.hashResponse) == [[0x12, 4, 0, 2, 0]])
+    let changes = server.bench.events.compactMap { event in
+      if case .gatt(_, .servicesChanged(let range, let services)) = event { [range] + services } else { nil }
+    }
+    #expect(changes == [[1...0xFFFF, 1...0xFFFF]])
+    #expect(server.say("13") == [])
+    #expect(server.ask(.discoverPrimaryServices, token: 2) == [])
+    #expect(server.result(2) != nil)
+  }
+
   @Test("64 servers without a bond do not displace the entry of a bonded server")
   func store() {
     var store = GATTCacheStore()
