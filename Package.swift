@@ -25,8 +25,10 @@ let package = Package(
   name: "swift-corebluetooth",
   products: [
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+    .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
     .library(
-      name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth", "CoreBluetoothWorld", "BluetoothLab"]),
+      name: "CoreBluetoothDynamic", type: .dynamic,
+      targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab"]),
     .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
@@ -104,6 +106,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     // Floor 8
+    .target(
+      name: "CoreBluetoothExtras", dependencies: ["CoreBluetooth", locks, deque], swiftSettings: settings),
     .target(
       name: "BluetoothLab",
       dependencies: [
@@ -257,6 +261,10 @@ let package = Package(
         "TestSupport", "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothWire",
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CoreBluetoothExtrasTests",
+      dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "TestSupport", deque, locks],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothLabTests",

@@ -7,6 +7,8 @@ open class CBCharacteristic: CBAttribute {
     weak var service: CBService?
     var properties: CBCharacteristicProperties
     var value: Data?
+    /// True if `value` came with the response to a read, false if with a notification or an indication.
+    var isValueOfRead = false
     var descriptors: [CBDescriptor]?
     var isNotifying = false
     // Local characteristics only.
@@ -33,6 +35,10 @@ open class CBCharacteristic: CBAttribute {
 
   /// The value last read or notified; nil before. Writing does not change it.
   open var value: Data? { content.withLockedValue { $0.value } }
+
+  /// True if `value` came with the response to a read, false if with a notification or an indication. Apple's API does
+  /// not tell them apart.
+  package var isValueOfRead: Bool { content.withLockedValue { $0.isValueOfRead } }
 
   /// The descriptors discovered so far; nil before the first discovery.
   open var descriptors: [CBDescriptor]? { content.withLockedValue { $0.descriptors } }

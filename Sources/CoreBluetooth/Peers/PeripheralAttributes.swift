@@ -78,7 +78,7 @@ extension CBPeripheral {
   func valueRead(_ id: RemoteAttributeID, _ result: Result<Data, SessionError>) {
     switch attribute(id, as: CBAttribute.self) {
     case let characteristic as CBCharacteristic:
-      let error = result.takeValue { value in characteristic.content.withLockedValue { $0.value = value } }
+      let error = result.takeValue { characteristic.setValue($0, isOfRead: true) }
       currentDelegate?.peripheral(self, didUpdateValueFor: characteristic, error: error)
     case let descriptor as CBDescriptor:
       let error = result.takeValue { octets in
@@ -92,7 +92,7 @@ extension CBPeripheral {
 
   func valueChanged(_ id: RemoteAttributeID, _ value: Data) {
     guard let characteristic: CBCharacteristic = attribute(id) else { return }
-    characteristic.content.withLockedValue { $0.value = value }
+    characteristic.setValue(value, isOfRead: false)
     currentDelegate?.peripheral(self, didUpdateValueFor: characteristic, error: nil)
   }
 
@@ -128,6 +128,16 @@ extension CBPeripheral {
     }
     withExtendedLifetime((services, attributes)) {
       currentDelegate?.peripheral(self, didModifyServices: invalid)
+    }
+  }
+}
+
+extension CBCharacteristic {
+  /// Stores a value that the peripheral has sent.
+  fileprivate func setValue(_ value: Data, isOfRead: Bool) {
+    content.withLockedValue { content in
+      content.value = value
+      content.isValueOfRead = isOfRead
     }
   }
 }

@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import NIOConcurrencyHelpers
 
 /// A protocol/service multiplexer, in the range 0x0080 to 0x00FF for the channels of apps.
 public typealias CBL2CAPPSM = UInt16
@@ -43,6 +44,7 @@ open class CBL2CAPChannel: NSObject {
     let peer: CBPeer?
     let input: ChannelInputStream
     let output: ChannelOutputStream
+    let streams: ChannelStreams
   }
 
   private let parts: Parts?
@@ -56,7 +58,8 @@ open class CBL2CAPChannel: NSObject {
   init(_ channel: OpenChannel, peer: CBPeer?, isInVirtualTime: Bool) {
     let streams = ChannelStreams(channel.pipe, isInVirtualTime: isInVirtualTime)
     parts = Parts(
-      channel: channel, peer: peer, input: ChannelInputStream(streams), output: ChannelOutputStream(streams))
+      channel: channel, peer: peer, input: ChannelInputStream(streams), output: ChannelOutputStream(streams),
+      streams: streams)
     super.init()
   }
 
@@ -68,6 +71,12 @@ open class CBL2CAPChannel: NSObject {
 
   /// The stream of octets to the peer.
   open var outputStream: OutputStream! { parts?.output }
+
+  /// Sets a function that is called after each change: octets have arrived, there is room again, or the channel has
+  /// ended. The adapter's executor calls it. It replaces an earlier one, and works without a run loop.
+  package func setObserver(_ observer: (@Sendable () -> Void)?) {
+    parts?.streams.observer.withLockedValue { $0 = observer }
+  }
 
   /// The PSM of the channel; 0 if it is not connected.
   open var psm: CBL2CAPPSM { parts?.channel.psm ?? 0 }

@@ -1,5 +1,6 @@
 import BluetoothDaemon
 import Foundation
+import NIOConcurrencyHelpers
 
 /// The state that both streams of a channel share.
 final class ChannelStreams: ChannelClient {
@@ -7,6 +8,8 @@ final class ChannelStreams: ChannelClient {
   let isInVirtualTime: Bool
   let input: StreamSide
   let output: StreamSide
+  /// Called after each change of the channel, in addition to the events of the streams; nil: no caller.
+  let observer = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
 
   /// The queue that serves streams scheduled in the main run loop. In programs with an `async` main function, a thread
   /// other than the main thread serves this queue.
@@ -25,6 +28,7 @@ final class ChannelStreams: ChannelClient {
   /// Delivers the events of a change of the channel.
   func channelChanged() {
     for side in [input, output] { tell(side) }
+    observer.withLockedValue { $0 }?()
   }
 
   private func tell(_ side: StreamSide) {

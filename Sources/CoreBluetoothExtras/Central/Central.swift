@@ -1,0 +1,214 @@
+import CoreBluetooth
+import NIOConcurrencyHelpers
+
+/// The central role of this device, for Swift concurrency: it scans for peripherals and connects to them.
+///
+/// ```swift
+/// let central = Central()
+/// try await central.waitUntilPoweredOn()
+/// for try await discovery in central.scan(for: [CBUUID(string: "180D")]) {
+///   try await discovery.peripheral.connect(within: .seconds(10))
+///   let services = try await discovery.peripheral.discoverServices()
+///   break
+/// }
+/// ```
+///
+/// All methods can be called from any task. Each asynchronous method returns or throws exactly once, whatever comes
+/// first: the result, an error, the end of the link, Bluetooth turned off, the cancellation of the task, or the time
+/// limit. It throws the `CBError` or `CBATTError` that Apple's API reports, `CancellationError`, or
+/// `TimeLimitExceeded`. If Bluetooth is turned off, the error is `CBError.operationCancelled`.
+///
+/// Peripherals retain their central. The scan and all connections end when the central and its peripherals have been
+/// released, or with `close`.
+public final class Central: Sendable {
+  struct State {
+    var manager: CBCentralManager?
+    /// The delegate, which the manager holds weakly.
+    var delegate: CentralDelegate?
+    var powerWaiters: [PendingOperation<Void>] = []
+    var scan: Scan?
+    var scanCount = 0
+    var peripherals: [ObjectIdentifier: WeakPeripheral] = [:]
+  }
+
+  /// A scan in progress.
+  struct Scan {
+    let number: Int
+    let continuation: AsyncThrowingStream<Discovery, any Error>.Continuation
+  }
+
+  /// A weak reference to a peripheral. The identity remains while the peripheral is deallocated.
+  final class WeakPeripheral {
+    private(set) weak var peripheral: Peripheral?
+    let identity: ObjectIdentifier
+
+    init(_ peripheral: Peripheral) {
+      self.peripheral = peripheral
+      identity = ObjectIdentifier(peripheral)
+    }
+  }
+
+  /// Lock order: the lock of a peripheral, then this lock. No lock is held while tasks are resumed.
+  private let content = NIOLockedValueBox(Unchecked(State()))
+  let stateChanges = Broadcast<CBManagerState>(repeatingFrom: .unknown)
+
+  /// Creates a central.
+  ///
+  /// - Parameters:
+  ///   - adapter: the adapter, as for `CBManagerOptionAdapterKey`: a specifier such as `"hci:0"`, or a device of a
+  ///     `BluetoothLab` world; nil: as for a `CBCentralManager` without this option.
+  ///   - options: further options of `CBCentralManager`.
+  public init(adapter: Any? = nil, options: [String: Any] = [:]) {
+    var options = options
+    if let adapter { options[CBManagerOptionAdapterKey] = adapter }
+    let delegate = CentralDelegate(self)
+    let manager = CBCentralManager(
+      delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.Central"), options: options)
+    let box = Unchecked((manager, delegate))
+    with { state in (state.manager, state.delegate) = box.value }
+  }
+
+  func with<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+    try content.withLockedValue { try body(&$0.value) }
+  }
+
+  // MARK: State
+
+  /// The state of Bluetooth. Scans and connections are possible only in `poweredOn`.
+  public var state: CBManagerState { with { $0.manager?.state ?? .unsupported } }
+
+  /// The states of Bluetooth: the present one, and then each change. The state is `unknown` for a moment after `init`.
+  public var states: EventSequence<CBManagerState> {
+    EventSequence(owner: self) { [stateChanges] in stateChanges.subscribe() }
+  }
+
+  /// Waits until Bluetooth is on. Returns at once if it is.
+  ///
+  /// - Throws: `CBError.operationNotSupported` if there is no usable adapter, or the app may not use Bluetooth.
+  public func waitUntilPoweredOn(within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      try with { state in
+        let power = state.manager?.state ?? .unsupported
+        if power == .poweredOn {
+          _ = operation.finish(.success(()))
+          return
+        }
+        guard !power.isFinal else { throw CBError.unavailable(power) }
+        state.powerWaiters.append(operation)
+      }
+      try await operation.value(onCancel: { [weak self] in
+        self?.with { state in state.powerWaiters.removeAll { $0 === operation } }
+      })
+    }
+  }
+
+  func stateChanged(to new: CBManagerState) {
+    guard new != .poweredOn else {
+      stateChanges.send(new)
+      let waiters = with { state in
+        defer { state.powerWaiters = [] }
+        return state.powerWaiters
+      }
+      for waiter in waiters { waiter.finish(.success(())) }
+      return
+    }
+    let error = CBError.unavailable(new)
+    // In states below `poweredOff`, all peers are forgotten.
+    end(because: error, forgetsPeers: new.rawValue < CBManagerState.poweredOff.rawValue, failsWaiters: new.isFinal)
+    stateChanges.send(new)
+  }
+
+  /// Ends the scan and all connections, and releases the manager. Pending operations throw
+  /// `CBError.operationCancelled`, and all sequences end. The central can't be used again.
+  public func close() {
+    // Released outside the lock; the connections end with the manager.
+    let parts = with { state in
+      defer { (state.manager, state.delegate) = (nil, nil) }
+      return Unchecked((state.manager, state.delegate))
+    }
+    guard parts.value.0 != nil else { return }
+    withExtendedLifetime(parts) {}
+    end(because: CBError.cancelled("The central was closed."), forgetsPeers: true, failsWaiters: true)
+    stateChanges.finish()
+  }
+
+  /// Ends everything that needs Bluetooth to be on.
+  private func end(because error: CBError, forgetsPeers: Bool, failsWaiters: Bool) {
+    let (scan, waiters, peripherals) = with { state -> (Scan?, [PendingOperation<Void>], [Peripheral]) in
+      let scan = state.scan
+      state.scan = nil
+      let waiters = failsWaiters ? state.powerWaiters : []
+      if failsWaiters { state.powerWaiters = [] }
+      let peripherals = state.peripherals.values.compactMap(\.peripheral)
+      if forgetsPeers { state.peripherals = [:] }
+      return (scan, waiters, peripherals)
+    }
+    scan?.continuation.finish(throwing: error)
+    for waiter in waiters { waiter.fail(error) }
+    for peripheral in peripherals { peripheral.ended(because: error, isForgotten: forgetsPeers) }
+  }
+
+  // MARK: Peripherals
+
+  /// Returns the known peripherals among these identifiers, in their order. Empty unless Bluetooth is on.
+  public func peripherals(withIdentifiers identifiers: [UUID]) -> [Peripheral] {
+    manager?.retrievePeripherals(withIdentifiers: identifiers).map { peripheral(for: $0) } ?? []
+  }
+
+  /// Returns the peripherals that any app is connected to and that are known to have one of these services. They must
+  /// be connected by this app, too, before it can use them. Empty unless Bluetooth is on.
+  public func connectedPeripherals(withServices services: [CBUUID]) -> [Peripheral] {
+    manager?.retrieveConnectedPeripherals(withServices: services).map { peripheral(for: $0) } ?? []
+  }
+
+  /// The manager while Bluetooth is on; nil in other states, in which it would log each call as a mistake.
+  var manager: CBCentralManager? {
+    let manager = with { Unchecked($0.manager) }.value
+    return manager?.state == .poweredOn ? manager : nil
+  }
+
+  /// The number of peripherals that the app retains.
+  package var peripheralCount: Int { with { $0.peripherals.count } }
+
+  /// The number of calls and iterations that wait for this central or its peripherals, except iterations over states
+  /// and ends of connections; for tests.
+  package var pendingCount: Int {
+    let (own, peripherals) = with { state in
+      (state.powerWaiters.count + (state.scan == nil ? 0 : 1), state.peripherals.values.compactMap(\.peripheral))
+    }
+    return own + peripherals.reduce(0) { $0 + $1.pendingCount }
+  }
+
+  /// Returns the object for a peer, which exists as long as the app retains it.
+  func peripheral(for peer: CBPeripheral) -> Peripheral {
+    if let known = known(peer) { return known }
+    let new = Peripheral(peer, of: self)
+    // Another thread may have created an object meanwhile.
+    let winner = with { state in
+      if let known = state.peripherals[ObjectIdentifier(peer)]?.peripheral { return known }
+      state.peripherals[ObjectIdentifier(peer)] = WeakPeripheral(new)
+      return new
+    }
+    if winner === new { new.takeCallbacks() }
+    return winner
+  }
+
+  /// Returns the object for a peer; nil if the app has none.
+  func known(_ peer: CBPeripheral) -> Peripheral? { with { $0.peripherals[ObjectIdentifier(peer)]?.peripheral } }
+
+  /// Removes a peripheral that is being deallocated.
+  func released(_ peripheral: ObjectIdentifier, _ peer: CBPeripheral) {
+    with { state in
+      guard state.peripherals[ObjectIdentifier(peer)]?.identity == peripheral else { return }
+      state.peripherals[ObjectIdentifier(peer)] = nil
+    }
+  }
+}
+
+extension CBManagerState {
+  /// True for the states that Bluetooth leaves only if something outside the app changes: another adapter, another
+  /// permission.
+  fileprivate var isFinal: Bool { self == .unsupported || self == .unauthorized }
+}

@@ -1,0 +1,179 @@
+import CoreBluetooth
+import DequeModule
+import NIOConcurrencyHelpers
+
+/// An L2CAP channel to a peripheral: a stream of octets in each direction, with flow control in both. The app must
+/// retain it: the channel closes when its last reference is released. Octets written before are still sent.
+///
+/// ```swift
+/// let channel = try await peripheral.openL2CAPChannel(psm)
+/// try await channel.write(Data("hello".utf8))
+/// for try await octets in channel.incoming { print(octets.count) }
+/// ```
+public final class L2CAPChannel: Sendable {
+  private struct Reader {
+    let operation: PendingOperation<Data?>
+    let maximum: Int
+  }
+
+  private struct Writer {
+    let operation: PendingOperation<Void>
+    var rest: Data
+  }
+
+  private struct State {
+    var readers: Deque<Reader> = []
+    var writers: Deque<Writer> = []
+    var isClosed = false
+  }
+
+  /// Ends an operation, outside the lock.
+  private typealias End = () -> Void
+
+  private let box: Unchecked<CBL2CAPChannel>
+  private let state = NIOLockedValueBox(State())
+
+  init(_ channel: CBL2CAPChannel) {
+    box = Unchecked(channel)
+    channel.inputStream.open()
+    channel.outputStream.open()
+    channel.setObserver { [weak self] in self?.proceed() }
+  }
+
+  deinit { box.value.setObserver(nil) }
+
+  /// The PSM of the channel.
+  public var psm: CBL2CAPPSM { box.value.psm }
+
+  /// The octets from the peripheral, in pieces as they arrive. An iteration takes octets only when it asks for the next
+  /// piece, so that a slow reader slows the peripheral down. It ends when a side has closed the channel, and throws the
+  /// `CBError` of the disconnection when the link was lost.
+  public var incoming: Incoming { Incoming(channel: self) }
+
+  /// Waits for octets. Concurrent calls get octets in their order.
+  ///
+  /// - Parameter maximum: the maximum number of octets, at least 1.
+  /// - Returns: at least one octet; nil: a side has closed the channel.
+  /// - Throws: the `CBError` of the disconnection if the link was lost.
+  public func read(upTo maximum: Int = 65_536, within limit: TimeLimit? = nil) async throws -> Data? {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Data?>()
+      state.withLockedValue { $0.readers.append(Reader(operation: operation, maximum: max(1, maximum))) }
+      proceed()
+      return try await operation.value(onCancel: { [self] in
+        state.withLockedValue { state in state.readers.removeAll { $0.operation === operation } }
+      })
+    }
+  }
+
+  /// Writes all octets. Returns when the last one has found room among those that wait to be sent. Concurrent calls
+  /// write one after the other.
+  ///
+  /// If the task is cancelled, a first part of the octets may have been sent.
+  ///
+  /// - Throws: `CBError.notConnected` if the channel has ended.
+  public func write(_ octets: Data, within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      state.withLockedValue { $0.writers.append(Writer(operation: operation, rest: octets)) }
+      proceed()
+      try await operation.value(onCancel: { [self] in
+        state.withLockedValue { state in state.writers.removeAll { $0.operation === operation } }
+      })
+    }
+  }
+
+  /// Closes the channel. Pending reads return nil, pending writes throw `CBError.notConnected`. Octets written before
+  /// are still sent.
+  public func close() {
+    state.withLockedValue { state in
+      guard !state.isClosed else { return }
+      state.isClosed = true
+      box.value.inputStream.close()
+      box.value.outputStream.close()
+    }
+    proceed()
+  }
+
+  /// The number of calls that wait; for tests.
+  package var pendingCount: Int { state.withLockedValue { $0.readers.count + $0.writers.count } }
+
+  /// Moves octets, and ends the operations that have got their octets or can't get any more.
+  private func proceed() {
+    let ends = state.withLockedValue { state in read(&state) + write(&state) }
+    for end in ends { end() }
+  }
+
+  private func read(_ state: inout State) -> [End] {
+    var ends: [End] = []
+    while let reader = state.readers.first, let result = takeOctets(reader.maximum, state.isClosed) {
+      state.readers.removeFirst()
+      ends.append { reader.operation.finish(result) }
+    }
+    return ends
+  }
+
+  /// Returns received octets, nil inside the result at the end of the channel; nil if there is nothing to return yet.
+  private func takeOctets(_ maximum: Int, _ isClosed: Bool) -> Result<Data?, any Error>? {
+    guard !isClosed, let input = box.value.inputStream else { return .success(nil) }
+    if input.hasBytesAvailable {
+      var octets = Data(count: maximum)
+      let count = octets.withUnsafeMutableBytes { buffer in
+        buffer.bindMemory(to: UInt8.self).baseAddress.map { input.read($0, maxLength: maximum) } ?? 0
+      }
+      if count > 0 { return .success(octets.prefix(count)) }
+    }
+    switch input.streamStatus {
+    case .atEnd, .closed: return .success(nil)
+    case .error: return .failure(input.streamError ?? CBError.isNotConnected)
+    default: return nil
+    }
+  }
+
+  private func write(_ state: inout State) -> [End] {
+    var ends: [End] = []
+    while let writer = state.writers.first {
+      guard !state.isClosed, let output = box.value.outputStream, output.streamStatus == .open else {
+        let error = box.value.outputStream?.streamError as? CBError ?? CBError.isNotConnected
+        ends += state.writers.map { writer in { writer.operation.fail(error) } }
+        state.writers = []
+        break
+      }
+      let count = writer.rest.withUnsafeBytes { buffer in
+        buffer.bindMemory(to: UInt8.self).baseAddress.map { output.write($0, maxLength: buffer.count) } ?? 0
+      }
+      guard count >= writer.rest.count else {
+        // The channel reports when there is room again. Without progress at its end, the loop ends the writers.
+        if count < 0 { continue }
+        state.writers[0].rest = writer.rest.dropFirst(count)
+        break
+      }
+      state.writers.removeFirst()
+      ends.append { writer.operation.finish(.success(())) }
+    }
+    return ends
+  }
+}
+
+extension L2CAPChannel {
+  /// The octets from the peripheral, in pieces as they arrive.
+  public struct Incoming: AsyncSequence, Sendable {
+    public typealias Element = Data
+    public typealias Failure = any Error
+
+    let channel: L2CAPChannel
+
+    /// Begins to read. Iterations of one channel take octets from each other.
+    public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
+
+    /// An iteration over the octets.
+    public struct Iterator: AsyncIteratorProtocol {
+      let channel: L2CAPChannel
+
+      /// Waits for octets. Returns nil when a side has closed the channel.
+      public mutating func next() async throws -> Data? { try await channel.read() }
+    }
+  }
+}

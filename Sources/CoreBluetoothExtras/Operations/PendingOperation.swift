@@ -1,0 +1,71 @@
+import NIOConcurrencyHelpers
+
+/// A pending operation without the type of its value, for tables of operations.
+protocol AnyOperation: AnyObject, Sendable {
+  /// Ends the operation with an error. Does nothing if the operation has ended.
+  func fail(_ error: any Error)
+}
+
+/// A call that waits for its result. The first call of `finish` decides the result and resumes the caller, whatever it
+/// stands for: an answer, an error, the end of the link, a cancellation. Later calls do nothing.
+final class PendingOperation<Value: Sendable>: AnyOperation {
+  private enum State {
+    case waiting
+    case suspended(CheckedContinuation<Value, any Error>)
+    case finished(Result<Value, any Error>)
+  }
+
+  private let state = NIOLockedValueBox(State.waiting)
+  private let completion: (@Sendable (Result<Value, any Error>) -> Void)?
+
+  /// Creates an operation.
+  ///
+  /// - Parameter completion: called once with the result; for operations that no task waits for.
+  init(_ completion: (@Sendable (Result<Value, any Error>) -> Void)? = nil) { self.completion = completion }
+
+  /// Ends the operation.
+  ///
+  /// - Returns: false if the operation had ended before; the result then has no effect.
+  @discardableResult
+  func finish(_ result: Result<Value, any Error>) -> Bool {
+    let (isFirst, continuation) = state.withLockedValue { state -> (Bool, CheckedContinuation<Value, any Error>?) in
+      switch state {
+      case .waiting:
+        state = .finished(result)
+        return (true, nil)
+      case .suspended(let continuation):
+        state = .finished(result)
+        return (true, continuation)
+      case .finished: return (false, nil)
+      }
+    }
+    continuation?.resume(with: result)
+    if isFirst { completion?(result) }
+    return isFirst
+  }
+
+  func fail(_ error: any Error) { finish(.failure(error)) }
+
+  /// Waits for the result. Only one task may wait.
+  ///
+  /// - Parameter onCancel: called if the task is cancelled first, before this method throws. It must make sure that the
+  ///   operation has no further effect.
+  /// - Throws: the error of the result; `CancellationError` if the task is cancelled first.
+  func value(onCancel: @escaping @Sendable () -> Void) async throws -> Value {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { suspend($0) }
+    } onCancel: {
+      onCancel()
+      fail(CancellationError())
+    }
+  }
+
+  private func suspend(_ continuation: CheckedContinuation<Value, any Error>) {
+    let result: Result<Value, any Error>? = state.withLockedValue { state in
+      if case .finished(let result) = state { return result }
+      state = .suspended(continuation)
+      return nil
+    }
+    if let result { continuation.resume(with: result) }
+  }
+}

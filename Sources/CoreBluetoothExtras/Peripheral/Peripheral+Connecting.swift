@@ -1,0 +1,120 @@
+import CoreBluetooth
+import DequeModule
+
+extension Peripheral {
+  /// Connects to the peripheral. Returns at once if it is connected. Concurrent calls share one attempt.
+  ///
+  /// Without a time limit, the attempt lasts until the peripheral is found. If the task is cancelled or the time limit
+  /// ends, and no other call waits for the connection, the attempt ends.
+  ///
+  /// - Throws: `CBError.connectionFailed` or another error of the attempt; `CBError.operationCancelled` if `disconnect`
+  ///   is called or Bluetooth is off; `CBError.unknownDevice` if the peripheral must be discovered again, because
+  ///   Bluetooth was reset since.
+  public func connect(within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      try begin(operation)
+      try await operation.value(onCancel: { [self] in giveUp(operation) })
+    }
+  }
+
+  private func begin(_ operation: PendingOperation<Void>) throws {
+    try with { state in
+      guard state.isUsable else { throw CBError(.unknownDevice) }
+      guard let manager = central.manager else { throw CBError.unavailable(central.state) }
+      if peer.state == .connected, !state.isEnding {
+        state.isLinked = true
+        operation.finish(.success(()))
+        return
+      }
+      state.connectWaiters.append(operation)
+      // While the previous link ends, the attempt waits for its end.
+      if state.connectWaiters.count == 1, !state.isEnding { manager.connect(peer) }
+    }
+  }
+
+  /// Removes a cancelled call, and ends the attempt if no other call waits for it.
+  private func giveUp(_ operation: PendingOperation<Void>) {
+    with { state in
+      guard let index = state.connectWaiters.firstIndex(where: { $0 === operation }) else { return }
+      state.connectWaiters.remove(at: index)
+      if state.connectWaiters.isEmpty { requestEnd(&state) }
+    }
+  }
+
+  /// Ends the link or the attempt. Its end is reported later.
+  private func requestEnd(_ state: inout State) {
+    guard !state.isEnding, peer.state != .disconnected, let manager = central.manager else { return }
+    state.isEnding = true
+    manager.cancelPeripheralConnection(peer)
+  }
+
+  /// Ends the connection or the attempt, and waits for the end. Returns at once if there is none. Pending operations
+  /// throw `CBError.operationCancelled`.
+  public func disconnect(within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      let attempts = with { state in
+        defer { state.connectWaiters = [] }
+        requestEnd(&state)
+        if state.isEnding {
+          state.disconnectWaiters.append(operation)
+        } else {
+          operation.finish(.success(()))
+        }
+        return state.connectWaiters
+      }
+      for attempt in attempts { attempt.fail(CBError.cancelled("The connection was cancelled.")) }
+      try await operation.value(onCancel: { [self] in
+        with { state in state.disconnectWaiters.removeAll { $0 === operation } }
+      })
+    }
+  }
+
+  /// Handles the beginning of the link.
+  func connected() {
+    let waiters = with { state in
+      state.isLinked = true
+      if state.connectWaiters.isEmpty { requestEnd(&state) }
+      defer { state.connectWaiters = [] }
+      return state.connectWaiters
+    }
+    for waiter in waiters { waiter.finish(.success(())) }
+  }
+
+  /// Handles the end of the link or of the attempt.
+  ///
+  /// - Parameters:
+  ///   - error: the reason; nil: the app has ended it.
+  ///   - isForgotten: true if the peer can't be used again until it is discovered.
+  func ended(because error: (any Error)?, isForgotten: Bool = false) {
+    let reason = error ?? CBError.cancelled("The connection was ended by this app.")
+    let (ends, failures, subscriptions, wasLinked) = with { state in
+      if isForgotten { state.isUsable = false }
+      var failures = state.operations.removeAll() + state.unsent.map { $0.operation as any AnyOperation }
+      let subscriptions = Array(state.subscriptions.values)
+      let (ends, wasLinked) = (state.disconnectWaiters, state.isLinked)
+      // A call of `connect` during the end of the previous link begins its attempt now.
+      if state.isEnding, error == nil, !state.connectWaiters.isEmpty, let manager = central.manager {
+        manager.connect(peer)
+      } else {
+        failures += state.connectWaiters as [any AnyOperation]
+        state.connectWaiters = []
+      }
+      state.isEnding = false
+      state.isLinked = false
+      state.disconnectWaiters = []
+      state.unsent = []
+      state.subscriptions = [:]
+      state.attributes = [:]
+      return (ends, failures, subscriptions, wasLinked)
+    }
+    for failure in failures { failure.fail(reason) }
+    for subscription in subscriptions { subscription.finish(throwing: reason) }
+    if wasLinked { report(Disconnection(error: error)) }
+    for end in ends { end.finish(.success(())) }
+    if isForgotten { finishEvents() }
+  }
+}

@@ -1,0 +1,84 @@
+import CoreBluetooth
+
+/// A characteristic of a peripheral, discovered on the present link; see `RemoteService`.
+public struct RemoteCharacteristic: Sendable {
+  /// The service that contains the characteristic.
+  public let service: RemoteService
+  private let box: Unchecked<CBCharacteristic>
+
+  init(_ characteristic: CBCharacteristic, of service: RemoteService) {
+    box = Unchecked(characteristic)
+    self.service = service
+  }
+
+  private var attribute: Unchecked<CBAttribute> { Unchecked(box.value) }
+  private var peripheral: Peripheral { service.peripheral }
+
+  /// The type of the characteristic.
+  public var uuid: CBUUID { box.value.uuid }
+
+  /// The operations that the characteristic declares. The peer may still reject them.
+  public var properties: CBCharacteristicProperties { box.value.properties }
+
+  /// True while notifications or indications are enabled.
+  public var isNotifying: Bool { box.value.isNotifying }
+
+  /// Discovers all descriptors of the characteristic.
+  public func discoverDescriptors(within limit: TimeLimit? = nil) async throws -> [RemoteDescriptor] {
+    try await peripheral.perform(.descriptors, attribute, within: limit) { [box] in
+      $0.discoverDescriptors(for: box.value)
+    }
+  }
+
+  /// Reads the complete value. Notifications that arrive meanwhile are not taken for the result.
+  public func read(within limit: TimeLimit? = nil) async throws -> Data {
+    try await peripheral.perform(.read, attribute, within: limit) { [box] in $0.readValue(for: box.value) }
+  }
+
+  /// Writes the value, and waits for the response of the peripheral.
+  ///
+  /// If the task is cancelled after the request was sent, the value may have been written.
+  public func write(_ value: Data, within limit: TimeLimit? = nil) async throws {
+    try await peripheral.perform(.write, attribute, returning: Void.self, within: limit) { [box] in
+      $0.writeValue(value, for: box.value, type: .withResponse)
+    }
+  }
+
+  /// Writes the value without response. Returns when there was room for the value among those that wait to be sent, so
+  /// that a loop of writes is as fast as the link. Values are sent in the order of the calls.
+  ///
+  /// - Parameter value: at most `Peripheral.maximumWriteLength(for: .withoutResponse)` octets; a longer value throws
+  ///   `CBATTError.invalidAttributeValueLength`.
+  /// - Throws: `CBATTError.writeNotPermitted` if the characteristic has no writes without response.
+  public func writeWithoutResponse(_ value: Data, within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [peripheral, box] in try await peripheral.writeWithoutResponse(value, to: box) }
+  }
+
+  /// The notifications or indications of the characteristic.
+  ///
+  /// The first iteration subscribes when it begins, the end of the last one unsubscribes. Each iteration gets all
+  /// values that arrive after it began, in an unbounded buffer. It throws the error of the subscription, or of the end
+  /// of the link.
+  public var notifications: ThrowingEventSequence<Data> {
+    ThrowingEventSequence(owner: peripheral) { [peripheral, box] in peripheral.notifications(of: box) }
+  }
+
+  /// Subscribes to the notifications or indications, and waits until the peripheral has accepted the subscription, so
+  /// that a write which follows can lead to a notification.
+  ///
+  /// - Returns: the values from now on, for one iteration. The subscription lasts as long as the sequence or its
+  ///   iteration.
+  public func subscribe(within limit: TimeLimit? = nil) async throws -> ThrowingEventSequence<Data> {
+    let stream = try await limited(limit) { [peripheral, box] in try await peripheral.subscribe(to: box) }
+    return ThrowingEventSequence(owner: peripheral) { stream }
+  }
+}
+
+extension RemoteCharacteristic: Hashable {
+  /// True if both are the same characteristic of the same link.
+  public static func == (one: RemoteCharacteristic, other: RemoteCharacteristic) -> Bool {
+    one.box.value === other.box.value
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(box.value)) }
+}

@@ -1,0 +1,66 @@
+import NIOConcurrencyHelpers
+
+/// Sends events to any number of iterations.
+final class Broadcast<Event: Sendable>: Sendable {
+  private struct State {
+    var continuations: [Int: AsyncStream<Event>.Continuation] = [:]
+    var next = 0
+    /// The event that a new iteration gets first.
+    var first: Event?
+    var isFinished = false
+  }
+
+  private let state: NIOLockedValueBox<State>
+  private let repeatsLatest: Bool
+
+  /// Creates a broadcast.
+  ///
+  /// - Parameter first: the event that new iterations get first, until another one is sent; nil: new iterations get
+  ///   later events only.
+  init(repeatingFrom first: Event? = nil) {
+    repeatsLatest = first != nil
+    state = NIOLockedValueBox(State(first: first))
+  }
+
+  /// The number of iterations.
+  var count: Int { state.withLockedValue { $0.continuations.count } }
+
+  func send(_ event: Event) {
+    state.withLockedValue { state in
+      if repeatsLatest { state.first = event }
+      for continuation in state.continuations.values { continuation.yield(event) }
+    }
+  }
+
+  /// Ends all iterations.
+  func finish() {
+    let continuations = state.withLockedValue { state in
+      state.isFinished = true
+      defer { state.continuations = [:] }
+      return state.continuations
+    }
+    for continuation in continuations.values { continuation.finish() }
+  }
+
+  func subscribe() -> AsyncStream<Event> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
+    let number: Int? = state.withLockedValue { state in
+      if let first = state.first { continuation.yield(first) }
+      guard !state.isFinished else { return nil }
+      state.next += 1
+      state.continuations[state.next] = continuation
+      return state.next
+    }
+    guard let number else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in self?.unsubscribe(number) }
+    return stream
+  }
+
+  private func unsubscribe(_ number: Int) {
+    // Released outside the lock.
+    _ = state.withLockedValue { $0.continuations.removeValue(forKey: number) }
+  }
+}

@@ -1,0 +1,167 @@
+import BluetoothLab
+import CoreBluetooth
+import CoreBluetoothExtras
+import Testing
+
+/// The steps of an app, each of which can be cut.
+private enum Step: Int, CaseIterable {
+  case power, scan, connect, services, characteristics, read, write, writeWithoutResponse, firstValue, secondValue
+  case openChannel, writeChannel, readChannel, rssi, disconnect
+}
+
+/// What cuts a step.
+private enum Cut: CaseIterable {
+  /// The peripheral is turned off, which ends its link with a message.
+  case peripheralOff
+  /// The peripheral can't transmit or receive any more.
+  case silence
+  case phoneOff
+  case taskCancelled
+  case timeLimit
+  case centralClosed
+}
+
+private struct Case: CustomTestStringConvertible, Sendable {
+  let step: Step
+  let cut: Cut
+  let testDescription: String
+
+  init(_ step: Step, _ cut: Cut) {
+    (self.step, self.cut) = (step, cut)
+    testDescription = "\(step), \(cut)"
+  }
+}
+
+/// An app that goes through all steps.
+private final class Script: Sendable {
+  let sensor: Sensor
+  let clock: WorldClock
+  let cut: (step: Step, limit: Duration)?
+  let step = Box<Step?>(nil)
+  let values = Box<[Data]>([])
+
+  init(_ meeting: Meeting, cut: (step: Step, limit: Duration)? = nil) {
+    (sensor, clock, self.cut) = (meeting.sensor, meeting.world.clock, cut)
+  }
+
+  /// Does one step, with a time limit if it is the one that a time limit cuts.
+  private func take<Value: Sendable>(
+    _ step: Step, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    self.step.value = step
+    guard let cut, cut.step == step else { return try await body() }
+    return try await withTimeLimit(TimeLimit(cut.limit, on: clock), body)
+  }
+
+  func play(_ central: Central) async throws {
+    // Without its limit, an attempt lasts until the peripheral is found.
+    let limit = TimeLimit(.seconds(20), on: clock)
+    try await take(.power) { try await central.waitUntilPoweredOn(within: limit) }
+    let peripheral = try await take(.scan) {
+      try await withTimeLimit(limit) {
+        try await central.scan(for: [Sensor.service]).first { _ in true }.orThrow().peripheral
+      }
+    }
+    try await take(.connect) { try await peripheral.connect(within: limit) }
+    let service = try await take(.services) { try await peripheral.discoverServices([Sensor.service]).first.orThrow() }
+    let level = try await take(.characteristics) {
+      try await service.discoverCharacteristics([Sensor.value]).first.orThrow()
+    }
+    _ = try await take(.read) { try await level.read() }
+    try await take(.write) { try await level.write(Data([2])) }
+    try await take(.writeWithoutResponse) {
+      for value: UInt8 in 0..<40 { try await level.writeWithoutResponse(Data([value])) }
+    }
+    try await take(.firstValue) { [values] in
+      for try await value in level.notifications {
+        values.append(value)
+        break
+      }
+    }
+    try await take(.secondValue) { [values] in
+      for try await value in level.notifications {
+        values.append(value)
+        break
+      }
+    }
+    let psm = try sensor.psm.orThrow()
+    let channel = try await take(.openChannel) { try await peripheral.openL2CAPChannel(psm) }
+    try await take(.writeChannel) { try await channel.write(Data(count: 40_000)) }
+    try await take(.readChannel) {
+      var count = 0
+      while count < 40_000 { count += try await channel.read().orThrow().count }
+    }
+    _ = try await take(.rssi) { try await peripheral.readRSSI() }
+    try await take(.disconnect) { try await peripheral.disconnect() }
+  }
+}
+
+/// The objects that a script has used, to see whether they are released.
+private struct Remains {
+  private(set) weak var central: Central?
+  private(set) weak var script: Script?
+}
+
+@Suite struct CutTests {
+  @Test("A script with all steps of a central comes to its end")
+  func whole() throws {
+    let meeting = Meeting()
+    let script = Script(meeting)
+    try meeting.stage.perform { [central = meeting.central] in try await script.play(central) }
+    #expect(script.step.value == .disconnect)
+    #expect(script.values.value == [Data([10]), Data([11])])
+    #expect(meeting.central.pendingCount == 0)
+  }
+
+  /// Plays the script and cuts it. Returns when the script has ended.
+  private func play(_ test: Case, after delay: Duration, in meeting: Meeting) throws -> Remains {
+    let central = Central(adapter: meeting.phone)
+    let script = Script(meeting, cut: test.cut == .timeLimit ? (test.step, delay) : nil)
+    let task = meeting.stage.start { try await script.play(central) }
+    let label = Comment(rawValue: "\(test.step), \(test.cut) after \(delay)")
+    #expect(meeting.stage.run(until: { script.step.value == test.step || task.result != nil }), label)
+    #expect(script.step.value == test.step, label)
+    if delay > .zero { meeting.stage.run(for: delay) }
+    switch test.cut {
+    case .peripheralOff: meeting.sensor.device.setPower(false)
+    case .silence: meeting.sensor.device.setRadio(isOn: false)
+    case .phoneOff: meeting.phone.setPower(false)
+    case .taskCancelled: task.cancel()
+    case .timeLimit: break
+    case .centralClosed: central.close()
+    }
+    // The longest wait is for a response: 30 s.
+    let begin = meeting.world.now
+    #expect(meeting.stage.run(until: { task.result != nil }, limit: .seconds(60)), label)
+    if [.phoneOff, .taskCancelled, .centralClosed].contains(test.cut) {
+      #expect(meeting.world.now - begin < .seconds(1), label)
+    }
+    #expect(!central.isScanning, label)
+    // The answer to a cancelled request may come later.
+    #expect(meeting.stage.run(until: { central.pendingCount == 0 }, limit: .seconds(40)), label)
+    return Remains(central: central, script: script)
+  }
+
+  @Test(
+    "Whatever cuts whatever step, each call ends, nothing is left, and the device can be used again",
+    arguments: {
+      Step.allCases.flatMap { step in Cut.allCases.map { Case(step, $0) } }
+    }())
+  private func cuts(test: Case) throws {
+    for delay: Duration in [.zero, .milliseconds(7), .milliseconds(60)] {
+      let meeting = Meeting(seed: UInt64(1 + test.step.rawValue))
+      meeting.stage.run(for: .seconds(1))
+      let remains = try play(test, after: delay, in: meeting)
+      let label = Comment(rawValue: "\(test.step), \(test.cut) after \(delay)")
+      #expect(remains.central == nil && remains.script == nil, label)
+      meeting.sensor.device.setRadio(isOn: true)
+      meeting.sensor.device.setPower(true)
+      meeting.phone.setPower(true)
+      meeting.stage.run(for: .seconds(10))
+      let script = Script(meeting)
+      let again = meeting.stage.start { [central = meeting.central] in try await script.play(central) }
+      #expect(outcome { try meeting.stage.value(of: again) } == .success, label)
+      #expect(meeting.central.pendingCount == 0, label)
+    }
+  }
+}
