@@ -292,7 +292,8 @@ if Context.environment["COREBLUETOOTH_APP_TIME"] == "1" {
   package.targets.append(
     .testTarget(
       name: "BluetoothLabTimeTests",
-      dependencies: ["BluetoothLabTime", "BluetoothLab", "CoreBluetooth", locks], path: "Tests/BluetoothLabTimeTests",
+      dependencies: ["BluetoothLabTime", "BluetoothLab", "CoreBluetoothExtras", "CoreBluetooth", locks],
+      path: "Tests/BluetoothLabTimeTests",
       swiftSettings: settings))
 }
 

@@ -83,6 +83,14 @@ import Testing
     sequences = []
     stage.run(for: .seconds(1))
     #expect(!characteristic.isNotifying)
+    // The first iteration gets the values since the subscription, a later one subscribes again.
+    let both = try stage.perform {
+      let values = try await characteristic.subscribe()
+      return [try await values.first { $0 == Data([11]) }, try await values.first { $0 == Data([10]) }]
+    }
+    #expect(both == [Data([11]), Data([10])])
+    stage.run(for: .seconds(1))
+    #expect(!characteristic.isNotifying)
     let cancelled = stage.start { _ = try await characteristic.subscribe() }
     stage.run(until: { characteristic.service.peripheral.pendingCount > 0 })
     cancelled.cancel()

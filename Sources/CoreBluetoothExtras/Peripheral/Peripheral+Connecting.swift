@@ -97,7 +97,7 @@ extension Peripheral {
       let subscriptions = Array(state.subscriptions.values)
       let (ends, wasLinked) = (state.disconnectWaiters, state.isLinked)
       // A call of `connect` during the end of the previous link begins its attempt now.
-      if state.isEnding, error == nil, !state.connectWaiters.isEmpty, let manager = central.manager {
+      if state.isEnding, !state.connectWaiters.isEmpty, !isForgotten, let manager = central.manager {
         manager.connect(peer)
       } else {
         failures += state.connectWaiters as [any AnyOperation]

@@ -78,13 +78,13 @@ extension Peripheral {
 extension Peripheral {
   /// Discovers services.
   ///
-  /// - Parameter uuids: the types of the services; nil: all services are discovered.
+  /// - Parameter uuids: the types of the services; nil or empty: all services are discovered.
   /// - Returns: the services of these types in the order in which they were discovered on this link.
   public func discoverServices(
     _ uuids: [CBUUID]? = nil, within limit: TimeLimit? = nil
   ) async throws -> [RemoteService] {
     let all: [RemoteService] = try await perform(.services, within: limit) { $0.discoverServices(uuids) }
-    return all.filter { uuids?.contains($0.uuid) ?? true }
+    return all.filter { uuids.include($0.uuid) }
   }
 
   /// Returns the signal strength of the link in dBm; nil: not available.
@@ -98,5 +98,13 @@ extension Peripheral {
   /// - Returns: the channel, which the app must retain.
   public func openL2CAPChannel(_ psm: CBL2CAPPSM, within limit: TimeLimit? = nil) async throws -> L2CAPChannel {
     try await perform(.channel, within: limit) { $0.openL2CAPChannel(psm) }
+  }
+}
+
+extension [CBUUID]? {
+  /// Returns true if a discovery of these types finds attributes of type `uuid`; nil and an empty array mean all types.
+  func include(_ uuid: CBUUID) -> Bool {
+    guard let self, !self.isEmpty else { return true }
+    return self.contains(uuid)
   }
 }

@@ -1,4 +1,5 @@
 import CoreBluetooth
+import NIOConcurrencyHelpers
 
 /// A characteristic of a peripheral, discovered on the present link; see `RemoteService`.
 public struct RemoteCharacteristic: Sendable {
@@ -66,11 +67,18 @@ public struct RemoteCharacteristic: Sendable {
   /// Subscribes to the notifications or indications, and waits until the peripheral has accepted the subscription, so
   /// that a write which follows can lead to a notification.
   ///
-  /// - Returns: the values from now on, for one iteration. The subscription lasts as long as the sequence or its
-  ///   iteration.
+  /// - Returns: the values from now on. The first iteration gets them all; the subscription lasts until it ends, or
+  ///   until the sequence is released. A later iteration begins as one over `notifications` does.
   public func subscribe(within limit: TimeLimit? = nil) async throws -> ThrowingEventSequence<Data> {
     let stream = try await limited(limit) { [peripheral, box] in try await peripheral.subscribe(to: box) }
-    return ThrowingEventSequence(owner: peripheral) { stream }
+    let first = NIOLockedValueBox<AsyncThrowingStream<Data, any Error>?>(stream)
+    return ThrowingEventSequence(owner: peripheral) { [peripheral, box] in
+      let first = first.withLockedValue { first in
+        defer { first = nil }
+        return first
+      }
+      return first ?? peripheral.notifications(of: box)
+    }
   }
 }
 

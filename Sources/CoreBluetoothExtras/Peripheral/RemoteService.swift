@@ -22,7 +22,7 @@ public struct RemoteService: Sendable {
 
   /// Discovers characteristics of the service.
   ///
-  /// - Parameter uuids: the types of the characteristics; nil: all characteristics are discovered.
+  /// - Parameter uuids: the types of the characteristics; nil or empty: all characteristics are discovered.
   /// - Returns: the characteristics of these types in the order in which they were discovered on this link.
   public func discoverCharacteristics(
     _ uuids: [CBUUID]? = nil, within limit: TimeLimit? = nil
@@ -30,12 +30,12 @@ public struct RemoteService: Sendable {
     let all: [RemoteCharacteristic] = try await peripheral.perform(.characteristics, attribute, within: limit) {
       [box] in $0.discoverCharacteristics(uuids, for: box.value)
     }
-    return all.filter { uuids?.contains($0.uuid) ?? true }
+    return all.filter { uuids.include($0.uuid) }
   }
 
   /// Discovers services that the service includes.
   ///
-  /// - Parameter uuids: the types of the services; nil: all included services are discovered.
+  /// - Parameter uuids: the types of the services; nil or empty: all included services are discovered.
   /// - Returns: the services of these types in the order in which they were discovered on this link.
   public func discoverIncludedServices(
     _ uuids: [CBUUID]? = nil, within limit: TimeLimit? = nil
@@ -43,7 +43,7 @@ public struct RemoteService: Sendable {
     let all: [RemoteService] = try await peripheral.perform(.includedServices, attribute, within: limit) {
       [box] in $0.discoverIncludedServices(uuids, for: box.value)
     }
-    return all.filter { uuids?.contains($0.uuid) ?? true }
+    return all.filter { uuids.include($0.uuid) }
   }
 }
 
