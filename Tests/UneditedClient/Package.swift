@@ -5,5 +5,5 @@ import PackageDescription
 // CI builds it with the flags of Scripts/client-flags.
 let package = Package(
   name: "client",
-  targets: [.executableTarget(name: "client")]
+  targets: [.executableTarget(name: "client"), .executableTarget(name: "tested")]
 )
