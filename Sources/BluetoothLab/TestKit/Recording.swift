@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 
 /// A recorded callback with its time.
@@ -16,22 +17,31 @@ extension Recorded: CustomStringConvertible {
 /// The callbacks of a delegate in their order. Any thread may use it.
 final class Recording<Event: Hashable & Sendable>: Sendable {
   private let world: World
-  private let recorded = NIOLockedValueBox<[Recorded<Event>]>([])
+  private let entries = NIOLockedValueBox<[Entry]>([])
+
+  private struct Entry {
+    var record: Recorded<Event>
+    /// The identifier of the peer; nil: the event concerns none. Its name, which is in the event, can change.
+    var peer: UUID?
+  }
 
   init(in world: World) { self.world = world }
 
-  func append(_ event: Event) {
-    let record = Recorded(time: world.now, event: event)
-    recorded.withLockedValue { $0.append(record) }
+  func append(_ event: Event, peer: UUID? = nil) {
+    let entry = Entry(record: Recorded(time: world.now, event: event), peer: peer)
+    entries.withLockedValue { $0.append(entry) }
   }
 
-  var all: [Recorded<Event>] { recorded.withLockedValue { $0 } }
-  var count: Int { recorded.withLockedValue { $0.count } }
+  var all: [Recorded<Event>] { entries.withLockedValue { $0.map(\.record) } }
+  var count: Int { entries.withLockedValue { $0.count } }
 
   /// Returns the first event since the event number `start` for which `match` returns a value.
-  func first<Value>(since start: Int, _ match: (Event) throws -> Value?) rethrows -> Value? {
-    for record in all.dropFirst(start) {
-      if let value = try match(record.event) { return value }
+  ///
+  /// - Parameter peer: the identifier of the peer that the event must concern; nil: any or none.
+  func first<Value>(since start: Int, of peer: UUID? = nil, _ match: (Event) throws -> Value?) rethrows -> Value? {
+    let later = entries.withLockedValue { $0.dropFirst(start) }
+    for entry in later where peer == nil || entry.peer == peer {
+      if let value = try match(entry.record.event) { return value }
     }
     return nil
   }

@@ -85,6 +85,12 @@ public final class RecordingCentralDelegate: NSObject {
   public var channels: [CBL2CAPChannel] { lock.withLock { openChannels } }
 }
 
+extension RecordingCentralDelegate {
+  private func note(_ peripheral: CBPeripheral, _ event: Event) {
+    recording.append(event, peer: peripheral.identifier)
+  }
+}
+
 extension RecordingCentralDelegate: CBCentralManagerDelegate {
   public func centralManagerDidUpdateState(_ central: CBCentralManager) {
     recording.append(.stateChanged(central.state))
@@ -95,47 +101,48 @@ extension RecordingCentralDelegate: CBCentralManagerDelegate {
   ) {
     let discovery = Discovery(peripheral: peripheral, advertisementData: advertisementData, rssi: rssi.intValue)
     lock.withLock { allDiscoveries.append(discovery) }
-    recording.append(.discovered(peripheral.label, rssi: rssi.intValue))
+    note(peripheral, .discovered(peripheral.label, rssi: rssi.intValue))
   }
 
   public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-    recording.append(.connected(peripheral.label))
+    note(peripheral, .connected(peripheral.label))
   }
 
   public func centralManager(
     _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
   ) {
-    recording.append(.failedToConnect(peripheral.label, error.map(RecordedError.init)))
+    note(peripheral, .failedToConnect(peripheral.label, error.map(RecordedError.init)))
   }
 
   public func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
     isReconnecting: Bool, error: (any Error)?
   ) {
-    recording.append(
-      .disconnected(peripheral.label, error.map(RecordedError.init), isReconnecting: isReconnecting))
+    note(
+      peripheral, .disconnected(peripheral.label, error.map(RecordedError.init), isReconnecting: isReconnecting))
   }
 
   public func centralManager(
     _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
   ) {
-    recording.append(.connectionEvent(peripheral.label, event))
+    note(peripheral, .connectionEvent(peripheral.label, event))
   }
 }
 
 extension RecordingCentralDelegate: CBPeripheralDelegate {
-  public func peripheralDidUpdateName(_ peripheral: CBPeripheral) { recording.append(.nameUpdated(peripheral.label)) }
+  public func peripheralDidUpdateName(_ peripheral: CBPeripheral) { note(peripheral, .nameUpdated(peripheral.label)) }
 
   public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
-    recording.append(.servicesModified(peripheral.label, invalidatedServices.map(\.uuid)))
+    note(peripheral, .servicesModified(peripheral.label, invalidatedServices.map(\.uuid)))
   }
 
   public func peripheral(_ peripheral: CBPeripheral, didReadRSSI rssi: NSNumber, error: (any Error)?) {
-    recording.append(.rssiRead(peripheral.label, rssi.intValue, error.map(RecordedError.init)))
+    note(peripheral, .rssiRead(peripheral.label, rssi.intValue, error.map(RecordedError.init)))
   }
 
   public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-    recording.append(
+    note(
+      peripheral,
       .servicesDiscovered(
         peripheral.label, (peripheral.services ?? []).map(\.uuid), error.map(RecordedError.init)))
   }
@@ -143,7 +150,8 @@ extension RecordingCentralDelegate: CBPeripheralDelegate {
   public func peripheral(
     _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
   ) {
-    recording.append(
+    note(
+      peripheral,
       .includedServicesDiscovered(
         peripheral.label, (service.includedServices ?? []).map(\.uuid), of: service.uuid,
         error.map(RecordedError.init)))
@@ -152,7 +160,8 @@ extension RecordingCentralDelegate: CBPeripheralDelegate {
   public func peripheral(
     _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
   ) {
-    recording.append(
+    note(
+      peripheral,
       .characteristicsDiscovered(
         peripheral.label, (service.characteristics ?? []).map(\.uuid), of: service.uuid,
         error.map(RecordedError.init)))
@@ -161,7 +170,8 @@ extension RecordingCentralDelegate: CBPeripheralDelegate {
   public func peripheral(
     _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    recording.append(
+    note(
+      peripheral,
       .descriptorsDiscovered(
         peripheral.label, (characteristic.descriptors ?? []).map(\.uuid), of: characteristic.uuid,
         error.map(RecordedError.init)))
@@ -170,7 +180,8 @@ extension RecordingCentralDelegate: CBPeripheralDelegate {
   public func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    recording.append(
+    note(
+      peripheral,
       .valueUpdated(
         peripheral.label, characteristic.uuid, Array(characteristic.value ?? Data()), error.map(RecordedError.init)))
   }
@@ -178,33 +189,34 @@ extension RecordingCentralDelegate: CBPeripheralDelegate {
   public func peripheral(
     _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    recording.append(.valueWritten(peripheral.label, characteristic.uuid, error.map(RecordedError.init)))
+    note(peripheral, .valueWritten(peripheral.label, characteristic.uuid, error.map(RecordedError.init)))
   }
 
   public func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    recording.append(
+    note(
+      peripheral,
       .notificationStateUpdated(
         peripheral.label, characteristic.uuid, isNotifying: characteristic.isNotifying,
         error.map(RecordedError.init)))
   }
 
   public func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {
-    recording.append(.descriptorValueUpdated(peripheral.label, descriptor.uuid, error.map(RecordedError.init)))
+    note(peripheral, .descriptorValueUpdated(peripheral.label, descriptor.uuid, error.map(RecordedError.init)))
   }
 
   public func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {
-    recording.append(.descriptorValueWritten(peripheral.label, descriptor.uuid, error.map(RecordedError.init)))
+    note(peripheral, .descriptorValueWritten(peripheral.label, descriptor.uuid, error.map(RecordedError.init)))
   }
 
   public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
-    recording.append(.readyToSendWriteWithoutResponse(peripheral.label))
+    note(peripheral, .readyToSendWriteWithoutResponse(peripheral.label))
   }
 
   public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
     if let channel { lock.withLock { openChannels.append(channel) } }
-    recording.append(.channelOpened(peripheral.label, psm: channel?.psm, error.map(RecordedError.init)))
+    note(peripheral, .channelOpened(peripheral.label, psm: channel?.psm, error.map(RecordedError.init)))
   }
 }
 

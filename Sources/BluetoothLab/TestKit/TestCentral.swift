@@ -70,8 +70,8 @@ public final class TestCentral {
 
   func connecting(to peripheral: CBPeripheral) -> TestOperation<CBPeripheral> {
     whenPoweredOn("\(peripheral.label) is connected") { [manager, recorder] in
-      let failures = Callbacks(of: recorder) { event -> RecordedError?? in
-        if case .failedToConnect(peripheral.label, let error) = event { .some(error) } else { nil }
+      let failures = Callbacks(of: recorder, about: peripheral) { event -> RecordedError?? in
+        if case .failedToConnect(_, let error) = event { .some(error) } else { nil }
       }
       peripheral.delegate = recorder
       if peripheral.state != .connected { manager.connect(peripheral) }
@@ -97,8 +97,8 @@ public final class TestCentral {
 
   private func discoveringServices(of peripheral: CBPeripheral) -> TestOperation<Void> {
     TestOperation("the services of \(peripheral.label) are discovered") { [recorder] in
-      let failures = Callbacks(of: recorder) { event -> RecordedError? in
-        if case .servicesDiscovered(peripheral.label, _, let error?) = event { error } else { nil }
+      let failures = Callbacks(of: recorder, about: peripheral) { event -> RecordedError? in
+        if case .servicesDiscovered(_, _, let error?) = event { error } else { nil }
       }
       if peripheral.services == nil { peripheral.discoverServices(nil) }
       return {
@@ -110,8 +110,8 @@ public final class TestCentral {
 
   private func discoveringCharacteristics(of peripheral: CBPeripheral) -> TestOperation<Void> {
     TestOperation("the characteristics of \(peripheral.label) are discovered") { [recorder] in
-      let failures = Callbacks(of: recorder) { event -> RecordedError? in
-        if case .characteristicsDiscovered(peripheral.label, _, of: _, let error?) = event { error } else { nil }
+      let failures = Callbacks(of: recorder, about: peripheral) { event -> RecordedError? in
+        if case .characteristicsDiscovered(_, _, of: _, let error?) = event { error } else { nil }
       }
       for service in peripheral.services ?? [] where service.characteristics == nil {
         peripheral.discoverCharacteristics(nil, for: service)
@@ -142,8 +142,8 @@ public final class TestCentral {
   func reading(_ uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<[UInt8]> {
     finding(uuid, of: peripheral).then { [recorder] characteristic in
       TestOperation("\(uuid.uuidString) is read") {
-        let values = Callbacks(of: recorder) { event -> Result<[UInt8], any Error>? in
-          guard case .valueUpdated(peripheral.label, uuid, let value, let error) = event else { return nil }
+        let values = Callbacks(of: recorder, about: peripheral) { event -> Result<[UInt8], any Error>? in
+          guard case .valueUpdated(_, uuid, let value, let error) = event else { return nil }
           return error.map { .failure($0.error) } ?? .success(value)
         }
         peripheral.readValue(for: characteristic)
@@ -155,8 +155,8 @@ public final class TestCentral {
   func writing(_ value: [UInt8], to uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<Void> {
     finding(uuid, of: peripheral).then { [recorder] characteristic in
       TestOperation("\(uuid.uuidString) is written") {
-        let results = Callbacks(of: recorder) { event -> Result<Void, any Error>? in
-          guard case .valueWritten(peripheral.label, uuid, let error) = event else { return nil }
+        let results = Callbacks(of: recorder, about: peripheral) { event -> Result<Void, any Error>? in
+          guard case .valueWritten(_, uuid, let error) = event else { return nil }
           return error.map { .failure($0.error) } ?? .success(())
         }
         peripheral.writeValue(Data(value), for: characteristic, type: .withResponse)
@@ -168,8 +168,8 @@ public final class TestCentral {
   func settingNotify(_ isOn: Bool, for uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<Void> {
     finding(uuid, of: peripheral).then { [recorder] characteristic in
       TestOperation("the notifications of \(uuid.uuidString) are \(isOn ? "on" : "off")") {
-        let results = Callbacks(of: recorder) { event -> Result<Void, any Error>? in
-          guard case .notificationStateUpdated(peripheral.label, uuid, isNotifying: _, let error) = event else {
+        let results = Callbacks(of: recorder, about: peripheral) { event -> Result<Void, any Error>? in
+          guard case .notificationStateUpdated(_, uuid, isNotifying: _, let error) = event else {
             return nil
           }
           return error.map { .failure($0.error) } ?? .success(())
@@ -182,8 +182,8 @@ public final class TestCentral {
 
   func awaitingValue(of uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<[UInt8]> {
     TestOperation("\(peripheral.label) sends a value of \(uuid.uuidString)") { [recorder] in
-      let values = Callbacks(of: recorder) { event -> [UInt8]? in
-        if case .valueUpdated(peripheral.label, uuid, let value, nil) = event { value } else { nil }
+      let values = Callbacks(of: recorder, about: peripheral) { event -> [UInt8]? in
+        if case .valueUpdated(_, uuid, let value, nil) = event { value } else { nil }
       }
       return { values.first }
     }
@@ -191,8 +191,8 @@ public final class TestCentral {
 
   func openingChannel(_ psm: CBL2CAPPSM, to peripheral: CBPeripheral) -> TestOperation<CBL2CAPChannel> {
     TestOperation("the channel \(psm) to \(peripheral.label) is open") { [recorder] in
-      let results = Callbacks(of: recorder) { event -> RecordedError?? in
-        if case .channelOpened(peripheral.label, psm: _, let error) = event { .some(error) } else { nil }
+      let results = Callbacks(of: recorder, about: peripheral) { event -> RecordedError?? in
+        if case .channelOpened(_, psm: _, let error) = event { .some(error) } else { nil }
       }
       peripheral.openL2CAPChannel(psm)
       return {
@@ -208,9 +208,12 @@ public final class TestCentral {
 struct Callbacks<Match> {
   private let find: () -> Match?
 
-  init(of recorder: RecordingCentralDelegate, _ match: @escaping (RecordingCentralDelegate.Event) -> Match?) {
-    let start = recorder.recording.count
-    find = { recorder.recording.first(since: start, match) }
+  init(
+    of recorder: RecordingCentralDelegate, about peripheral: CBPeripheral,
+    _ match: @escaping (RecordingCentralDelegate.Event) -> Match?
+  ) {
+    let (start, identifier) = (recorder.recording.count, peripheral.identifier)
+    find = { recorder.recording.first(since: start, of: identifier, match) }
   }
 
   init(of recorder: RecordingPeripheralDelegate, _ match: @escaping (RecordingPeripheralDelegate.Event) -> Match?) {
