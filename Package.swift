@@ -148,6 +148,8 @@ let package = Package(
       ],
       path: "Examples/HeartRate",
       swiftSettings: settings),
+    // Usage patterns, one file each, to be copied: Documentation/Patterns.md
+    .target(name: "Patterns", dependencies: ["CoreBluetooth"], path: "Examples/Patterns", swiftSettings: settings),
     .executableTarget(
       name: "ble",
       dependencies: [
@@ -282,6 +284,8 @@ let package = Package(
         "CoreBluetooth",
       ] + nio,
       swiftSettings: settings),
+    .testTarget(
+      name: "PatternTests", dependencies: ["Patterns", "BluetoothLab", "CoreBluetooth"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )

@@ -1,0 +1,99 @@
+import CoreBluetooth
+
+/// Data in packets that begin with their number, so that the receiver can say which ones it lacks.
+///
+/// A packet has its number and the number of packets, 2 octets each with the least significant octet first, and then
+/// its part of the data.
+enum NumberedPackets {
+  /// Splits data into packets of at most `length` octets.
+  static func split(_ data: Data, length: Int) -> [Data] {
+    let room = max(length - 4, 1)
+    let count = max((data.count + room - 1) / room, 1)
+    return (0..<count).map { number in
+      octets(UInt16(number)) + octets(UInt16(count)) + data.dropFirst(number * room).prefix(room)
+    }
+  }
+
+  /// Returns the two octets of a number.
+  static func octets(_ number: UInt16) -> Data { Data([UInt8(number & 0xFF), UInt8(number >> 8)]) }
+
+  /// Returns the numbers in a list of octets.
+  static func numbers(_ octets: Data) -> [UInt16] {
+    let all = Array(octets)
+    return stride(from: 0, to: all.count - 1, by: 2).map { UInt16(all[$0]) | UInt16(all[$0 + 1]) << 8 }
+  }
+}
+
+/// The receiver's collection of numbered packets: for the peripheral, which answers a read with `missing`.
+struct PacketCollection {
+  private var parts: [UInt16: Data] = [:]
+  private var count: UInt16 = 0
+
+  /// Adds a packet. A repeated one changes nothing.
+  mutating func add(_ packet: Data) {
+    let header = NumberedPackets.numbers(packet.prefix(4))
+    guard header.count == 2, header[0] < header[1] else { return }
+    count = header[1]
+    parts[header[0]] = Data(packet.dropFirst(4))
+  }
+
+  /// The first ten numbers that are missing, which fit into any answer. Empty: the data are complete.
+  var missing: Data {
+    (0..<count).filter { parts[$0] == nil }.prefix(10).reduce(into: Data()) { $0 += NumberedPackets.octets($1) }
+  }
+
+  /// The data; nil: packets are missing.
+  var data: Data? {
+    guard count > 0, parts.count == Int(count) else { return nil }
+    return (0..<count).reduce(into: Data()) { $0 += parts[$1] ?? Data() }
+  }
+}
+
+/// Sends numbered packets without response, then reads which ones are missing, and sends those again.
+///
+/// Use it on the manager's queue, as the delegate of the peripheral.
+final class NumberedPacketSender: NSObject, CBPeripheralDelegate {
+  private let peripheral: CBPeripheral
+  private let characteristic: CBCharacteristic
+  private var packets: [Data] = []
+  private var waiting: [UInt16] = []
+  private var completion: ((any Error)?) -> Void = { _ in }
+
+  /// The numbers that were sent again, in their order.
+  private(set) var repeated: [UInt16] = []
+
+  /// Creates a sender for a characteristic that can be written without response and read.
+  init(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
+    (self.characteristic, self.peripheral) = (characteristic, peripheral)
+  }
+
+  /// Sends data. Calls `completion` when the receiver has all packets, or with the error of a read.
+  func send(_ data: Data, completion: @escaping ((any Error)?) -> Void) {
+    self.completion = completion
+    packets = NumberedPackets.split(data, length: peripheral.maximumWriteValueLength(for: .withoutResponse))
+    waiting = Array(0..<UInt16(packets.count))
+    sendWaiting()
+  }
+
+  private func sendWaiting() {
+    guard !waiting.isEmpty else { return }
+    while let number = waiting.first {
+      guard peripheral.canSendWriteWithoutResponse else { return }
+      peripheral.writeValue(packets[Int(number)], for: characteristic, type: .withoutResponse)
+      waiting.removeFirst()
+    }
+    peripheral.readValue(for: characteristic)
+  }
+
+  func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) { sendWaiting() }
+
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {
+    if let error { return completion(error) }
+    waiting = NumberedPackets.numbers(characteristic.value ?? Data()).filter { $0 < packets.count }
+    guard !waiting.isEmpty else { return completion(nil) }
+    repeated += waiting
+    sendWaiting()
+  }
+}

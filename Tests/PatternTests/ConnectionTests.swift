@@ -1,0 +1,100 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@testable import Patterns
+
+@Suite struct ConnectionTests {
+  /// Three advertising lamps and a phone that has discovered them.
+  private struct Lamps {
+    let world = World(seed: 1)
+    let timers: WorldTimers
+    let lamps: [TestPeripheral]
+    let phone: TestCentral
+    let found: [CBPeripheral]
+
+    init() throws {
+      timers = WorldTimers(in: world)
+      phone = TestCentral(on: world.makeDevice(named: "phone"))
+      var (lamps, found): ([TestPeripheral], [CBPeripheral]) = ([], [])
+      for name in ["A", "B", "C"] {
+        let lamp = TestPeripheral(on: world.makeDevice(named: name, at: Position(x: 2)))
+        try lamp.advertise(name)
+        lamps.append(lamp)
+        found.append(try phone.discover(.named(name)))
+      }
+      (self.lamps, self.found) = (lamps, found)
+    }
+
+    /// A pool of two links that has opened all three.
+    func fullPool() -> ConnectionPool {
+      let pool = ConnectionPool(phone.manager, limit: 2, after: timers.after)
+      phone.manager.delegate = pool
+      for peripheral in found.prefix(2) {
+        pool.open(peripheral)
+        timers.run(until: { peripheral.state == .connected })
+      }
+      return pool
+    }
+  }
+
+  @Test("A pool at its limit drops the oldest link for a new one")
+  func limit() throws {
+    let air = try Lamps()
+    let pool = air.fullPool()
+    #expect(pool.connected == Array(air.found[0...1]))
+    pool.open(air.found[2])
+    #expect(air.timers.run(until: { air.found[2].state == .connected }))
+    #expect(pool.connected == Array(air.found[1...2]))
+    #expect(air.found.map(\.state) == [.disconnected, .connected, .connected])
+  }
+
+  @Test("A pool that is told of the system's limit drops the oldest link and connects at once")
+  func systemLimit() throws {
+    let air = try Lamps()
+    let pool = air.fullPool()
+    air.phone.manager.cancelPeripheralConnection(air.found[1])
+    air.timers.run(limit: .seconds(1))
+    pool.open(air.found[2])
+    // The error of a controller without room for another link.
+    air.phone.manager.cancelPeripheralConnection(air.found[2])
+    pool.centralManager(
+      air.phone.manager, didFailToConnect: air.found[2], error: CBError(.connectionLimitReached))
+    #expect(air.timers.run(until: { air.found[2].state == .connected }))
+    #expect(air.found.map(\.state) == [.disconnected, .disconnected, .connected])
+  }
+
+  @Test("A pool connects again 2 s after a link has timed out")
+  func timeout() throws {
+    let air = try Lamps()
+    let pool = air.fullPool()
+    air.lamps[0].device.add([.device(.mute(for: .seconds(3)), when: .at(air.world.now))])
+    #expect(air.timers.run(until: { pool.connected.count == 1 }))
+    let lost = air.world.now
+    #expect(air.timers.run(until: { pool.connected.count == 2 }))
+    let calls = air.world.trace.of(air.phone.device).only(.call).since(lost).entries
+    #expect(calls.map { $0.time - lost } == [.seconds(2)])
+    #expect(pool.connected == [air.found[1], air.found[0]])
+  }
+
+  @Test("A remote control that wakes after two minutes has its link within 0.2 s")
+  func remoteControl() throws {
+    let air = try Lamp()
+    let found = try air.phone.discover("Lamp")
+    let connection = KeptConnection(found, of: air.phone.manager)
+    air.phone.manager.delegate = connection
+    var connections = 0
+    connection.onConnect = { connections += 1 }
+    connection.start()
+    #expect(air.timers.run(until: { connections == 1 }))
+    air.lamp.device.setPower(false)
+    air.timers.run(limit: .seconds(120))
+    #expect(found.state == .connecting)
+    air.lamp.device.setPower(true)
+    try air.lamp.powerOn()
+    let start = air.world.now
+    air.lamp.manager.startAdvertising([CBAdvertisementDataLocalNameKey: "Lamp"])
+    #expect(air.timers.run(until: { connections == 2 }))
+    #expect(air.world.now - start < .milliseconds(200), "\(air.world.now - start)")
+  }
+}

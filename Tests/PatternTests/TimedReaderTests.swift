@@ -1,0 +1,57 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@testable import Patterns
+
+/// A peripheral app that answers a read only when the test says so.
+private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
+  private(set) var requests: [CBATTRequest] = []
+
+  func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
+
+  func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    requests.append(request)
+  }
+}
+
+@Suite struct TimedReaderTests {
+  @Test("A read without an answer ends at its time limit, and a later answer does not end it again")
+  func limit() throws {
+    let air = try Lamp()
+    let (peripheral, characteristic) = try air.connect()
+    let server = HesitantServer()
+    air.lamp.manager.delegate = server
+    let reader = TimedReader(of: peripheral, after: air.timers.after)
+    peripheral.delegate = reader
+    var ends: [(time: Duration, isLimit: Bool)] = []
+    let start = air.world.now
+    reader.read(characteristic) { result in
+      ends.append((air.world.now - start, (try? result.get()) == nil))
+    }
+    air.timers.run(limit: .seconds(10))
+    #expect(ends.map(\.time) == [.seconds(5)])
+    #expect(ends.map(\.isLimit) == [true])
+    let request = try #require(server.requests.first)
+    request.value = Data([7])
+    air.lamp.manager.respond(to: request, withResult: .success)
+    air.timers.run(limit: .seconds(5))
+    #expect(characteristic.value == Data([7]))
+    #expect(ends.count == 1)
+  }
+
+  @Test("A read that is answered within its time limit ends with the value, and the limit has no effect afterwards")
+  func inTime() throws {
+    let air = try Lamp()
+    air.lamp.recorder.values[Lamp.value] = [80]
+    let (peripheral, characteristic) = try air.connect()
+    let reader = TimedReader(of: peripheral, after: air.timers.after)
+    peripheral.delegate = reader
+    var values: [Data?] = []
+    reader.read(characteristic) { values.append(try? $0.get()) }
+    air.timers.run(limit: .seconds(1))
+    #expect(values == [Data([80])])
+    air.timers.run(limit: .seconds(10))
+    #expect(values.count == 1)
+  }
+}

@@ -1,0 +1,113 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@testable import Patterns
+
+@Suite struct WriterTests {
+  /// The result of a transfer.
+  private struct Transfer {
+    /// The rate of the app's data in bit/s.
+    var rate: Double
+    /// The number of pauses of the writer.
+    var pauses: Int
+    /// The phone's packets during the transfer.
+    var sent: LinkStatistics.Direction
+  }
+
+  /// Sends data to a lamp of a generation.
+  private func send(_ count: Int, to generation: DeviceOptions.Generation) throws -> Transfer {
+    var options = DeviceOptions()
+    options.generation = generation
+    let air = try Lamp(options)
+    let (peripheral, characteristic) = try air.connect()
+    // The peers agree on PHY and lengths first.
+    air.timers.run(limit: .seconds(2))
+    let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let writer = HighThroughputWriter(characteristic, of: peripheral)
+    peripheral.delegate = writer
+    let (start, before) = (air.world.now, air.phone.device.statistics)
+    var isAccepted = false
+    writer.send(data) { isAccepted = true }
+    #expect(!isAccepted, "the system does not buffer everything")
+    var octets = 0
+    air.timers.run(until: {
+      octets = air.received.reduce(0) { $0 + $1.value.count }
+      return octets == count
+    })
+    #expect(isAccepted)
+    #expect(Data(air.received.flatMap(\.value)) == data)
+    let length = peripheral.maximumWriteValueLength(for: .withoutResponse)
+    #expect(air.received.dropLast().allSatisfy { $0.value.count == length })
+    let link = try #require(air.phone.device.statistics.since(before).links.first)
+    return Transfer(
+      rate: Double(8 * count) / ((air.world.now - start) / .seconds(1)), pauses: writer.pauses, sent: link.sent)
+  }
+
+  @Test("The high-throughput writer sends some 100 kbit/s of the 1 Mbit/s of LE 1M to an accessory of Bluetooth 4.0")
+  func practice() throws {
+    let transfer = try send(20_000, to: .bluetooth40)
+    #expect((100_000...236_700).contains(transfer.rate), "\(transfer.rate) bit/s")
+    #expect(transfer.pauses > 1)
+    // Preamble, access address, header and CRC are 10 octets.
+    let bits = Double(8 * (transfer.sent.octets + 10 * transfer.sent.packets))
+    let theory = bits / (transfer.sent.airTime / .seconds(1))
+    #expect(abs(theory - 1_000_000) < 1_000, "\(theory) bit/s")
+  }
+
+  @Test("The high-throughput writer sends more than 1 Mbit/s to an accessory with long packets on LE 2M")
+  func longPackets() throws {
+    let transfer = try send(100_000, to: .bluetooth54)
+    #expect((1_000_000...1_400_000).contains(transfer.rate), "\(transfer.rate) bit/s")
+    #expect(transfer.pauses > 1)
+  }
+
+  @Test("A timed writer sends one part in each interval, in order")
+  func timer() throws {
+    let air = try Lamp()
+    let (peripheral, characteristic) = try air.connect()
+    // The peers agree on PHY and lengths first.
+    air.timers.run(limit: .seconds(2))
+    let writer = TimedWriter(characteristic, of: peripheral, interval: 0.2, after: air.timers.after)
+    let start = air.world.now
+    writer.send((0..<10).map { Data([$0]) })
+    air.timers.run(limit: .seconds(3))
+    #expect(air.received.map(\.value) == (0..<10).map { [$0] })
+    #expect(
+      air.calls("writeValue", since: start) == (0..<10).map { .milliseconds(200 * $0) })
+    for (index, part) in air.received.enumerated() {
+      let delay = part.time - start - .milliseconds(200 * index)
+      #expect(delay > .zero && delay < .milliseconds(100), "\(delay)")
+    }
+  }
+
+  @Test("Numbered packets that the receiver has dropped are sent again, and the data arrive complete")
+  func numbers() throws {
+    let air = try Lamp()
+    let (peripheral, characteristic) = try air.connect()
+    air.timers.run(limit: .seconds(2))
+    let length = peripheral.maximumWriteValueLength(for: .withoutResponse)
+    let data = Data((0..<20 * (length - 4)).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    var collection = PacketCollection()
+    var dropped: Set<UInt16> = [3, 7, 19]
+    air.lamp.recorder.answerWrite = { requests in
+      for packet in requests.compactMap(\.value) {
+        // A receiver without room drops the packet.
+        if dropped.remove(NumberedPackets.numbers(packet)[0]) == nil { collection.add(packet) }
+      }
+      return .success
+    }
+    air.lamp.recorder.answerRead = { request in
+      request.value = collection.missing
+      return .success
+    }
+    let sender = NumberedPacketSender(characteristic, of: peripheral)
+    peripheral.delegate = sender
+    var isDone = false
+    sender.send(data) { isDone = $0 == nil }
+    #expect(air.timers.run(until: { isDone }))
+    #expect(sender.repeated == [3, 7, 19])
+    #expect(collection.data == data)
+    #expect(air.received.count == 23)
+  }
+}
