@@ -53,6 +53,9 @@ struct PacketCollection {
 ///
 /// Use it on the manager's queue, as the delegate of the peripheral.
 final class NumberedPacketSender: NSObject, CBPeripheralDelegate {
+  /// The error for data that need more than 65,535 packets.
+  struct TooManyPackets: Error {}
+
   private let peripheral: CBPeripheral
   private let characteristic: CBCharacteristic
   private var packets: [Data] = []
@@ -67,10 +70,13 @@ final class NumberedPacketSender: NSObject, CBPeripheralDelegate {
     (self.characteristic, self.peripheral) = (characteristic, peripheral)
   }
 
-  /// Sends data. Calls `completion` when the receiver has all packets, or with the error of a read.
+  /// Sends data. Calls `completion` when the receiver has all packets, or with an error: of a read, or
+  /// `TooManyPackets`.
   func send(_ data: Data, completion: @escaping ((any Error)?) -> Void) {
+    let length = peripheral.maximumWriteValueLength(for: .withoutResponse)
+    guard data.count <= Int(UInt16.max) * (length - 4) else { return completion(TooManyPackets()) }
     self.completion = completion
-    packets = NumberedPackets.split(data, length: peripheral.maximumWriteValueLength(for: .withoutResponse))
+    packets = NumberedPackets.split(data, length: length)
     waiting = Array(0..<UInt16(packets.count))
     sendWaiting()
   }

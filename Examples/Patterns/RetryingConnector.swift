@@ -3,7 +3,7 @@ import CoreBluetooth
 /// Connects to a peripheral, and connects again after ever longer pauses: 1 s, 2 s, 4 s and so on.
 ///
 /// `connect` has no time limit, so each attempt gets one here. The pauses begin with the shortest again after each
-/// link. Use the connector on the manager's queue, as the delegate of the manager.
+/// link. Start the connector again after Bluetooth was off. Use it on the manager's queue, as the delegate of the manager.
 final class RetryingConnector: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
   private enum State {
     case idle

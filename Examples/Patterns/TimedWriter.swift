@@ -9,6 +9,8 @@ final class TimedWriter: @unchecked Sendable {
   private let interval: TimeInterval
   private let after: (TimeInterval, @escaping @Sendable () -> Void) -> Void
   private var parts: [Data] = []
+  /// True from a write until the end of its interval.
+  private var isPausing = false
 
   /// Creates a writer for a characteristic that has the property `writeWithoutResponse`.
   ///
@@ -25,11 +27,10 @@ final class TimedWriter: @unchecked Sendable {
     self.after = after
   }
 
-  /// Sends the parts, the first one at once.
+  /// Sends the parts: the first one at once, or when the interval of the latest part has passed.
   func send(_ parts: [Data]) {
-    let isIdle = self.parts.isEmpty
     self.parts += parts
-    if isIdle { sendNext() }
+    if !isPausing { sendNext() }
   }
 
   private func sendNext() {
@@ -39,6 +40,10 @@ final class TimedWriter: @unchecked Sendable {
       peripheral.writeValue(part, for: characteristic, type: .withoutResponse)
       parts.removeFirst()
     }
-    after(interval) { [weak self] in self?.sendNext() }
+    isPausing = true
+    after(interval) { [weak self] in
+      self?.isPausing = false
+      self?.sendNext()
+    }
   }
 }

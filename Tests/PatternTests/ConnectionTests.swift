@@ -26,7 +26,7 @@ import Testing
       (self.lamps, self.found) = (lamps, found)
     }
 
-    /// A pool of two links that has opened all three.
+    /// A pool that has reached its limit of two links.
     func fullPool() -> ConnectionPool {
       let pool = ConnectionPool(phone.manager, limit: 2, after: timers.after)
       phone.manager.delegate = pool
@@ -60,8 +60,12 @@ import Testing
     air.phone.manager.cancelPeripheralConnection(air.found[2])
     pool.centralManager(
       air.phone.manager, didFailToConnect: air.found[2], error: CBError(.connectionLimitReached))
+    let start = air.world.now
     #expect(air.timers.run(until: { air.found[2].state == .connected }))
     #expect(air.found.map(\.state) == [.disconnected, .disconnected, .connected])
+    let calls = air.world.trace.of(air.phone.device).only(.call).since(start).entries.suffix(2)
+    #expect(calls.map(\.text) == ["cancelPeripheralConnection(_:) peer 0", "connect(_:) peer 2"])
+    #expect(calls.allSatisfy { $0.time == start })
   }
 
   @Test("A pool connects again 2 s after a link has timed out")

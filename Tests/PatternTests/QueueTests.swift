@@ -19,18 +19,18 @@ private final class Seen: @unchecked Sendable {
 @Suite struct QueueTests {
   @Test("Callbacks run on the app's own queue, whose quality of service stays as it is")
   func quality() {
-    for quality in [DispatchQoS.userInitiated, .utility] {
+    for (quality, time) in [(DispatchQoS.userInitiated, World.Time.virtual), (.utility, .real(speed: 100))] {
       let key = DispatchSpecificKey<Bool>()
       let queue = DispatchQueue(label: "app", qos: quality)
       queue.setSpecific(key: key, value: true)
-      let world = World(seed: 1)
+      let world = World(seed: 1, time: time)
       let seen = Seen()
       let app = App { seen.queues.append(DispatchQueue.getSpecific(key: key) == true) }
       let central = CBCentralManager(
         delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
-      world.run(for: .seconds(1))
+      #expect(world.run(until: { queue.sync { !seen.queues.isEmpty } }))
       #expect(central.state == .poweredOn)
-      #expect(seen.queues == [true])
+      #expect(queue.sync { seen.queues } == [true])
       #expect(queue.qos == quality)
     }
   }

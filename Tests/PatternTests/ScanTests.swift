@@ -53,6 +53,19 @@ import Testing
     #expect(air.calls("scan", since: start).isEmpty)
   }
 
+  @Test("A search without a saved identifier finds the peripheral of another app's link")
+  func existingLink() throws {
+    let air = try Lamp()
+    let (peripheral, _) = try air.connect()
+    let other = TestCentral(on: air.phone.device)
+    try other.powerOn()
+    var found: [(peripheral: CBPeripheral, way: SavedPeripheral.Way)] = []
+    let search = SavedPeripheral(service: CBUUID(string: Lamp.service)) { found.append(($0, $1)) }
+    search.find(nil, with: other.manager)
+    #expect(found.map(\.way) == [.connection])
+    #expect(found.map(\.peripheral.identifier) == [peripheral.identifier])
+  }
+
   @Test("Apps choose when the radio scans, and nothing that they pass to connect changes the link")
   func hiddenParameters() throws {
     let air = try Lamp()

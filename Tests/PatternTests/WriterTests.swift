@@ -70,7 +70,10 @@ import Testing
     air.timers.run(limit: .seconds(2))
     let writer = TimedWriter(characteristic, of: peripheral, interval: 0.2, after: air.timers.after)
     let start = air.world.now
-    writer.send((0..<10).map { Data([$0]) })
+    writer.send((0..<5).map { Data([$0]) })
+    // More parts come in the interval of the fifth one.
+    air.timers.run(limit: .milliseconds(850))
+    writer.send((5..<10).map { Data([$0]) })
     air.timers.run(limit: .seconds(3))
     #expect(air.received.map(\.value) == (0..<10).map { [$0] })
     #expect(
