@@ -51,6 +51,41 @@ import Testing
     #expect(await asyncOutcome { for try await _ in central.scan() {} } == .core(.operationNotSupported))
   }
 
+  @Test("Without permission, waiting for Bluetooth throws an error as soon as the user has denied it")
+  func denied() throws {
+    let world = World(seed: 1)
+    let (stage, user) = (AppStage(world), ScriptedPrompts())
+    user.answer(.no, to: .useBluetooth, after: .seconds(2))
+    var options = DeviceOptions()
+    options.asksBeforeUse = true
+    let central = Central(adapter: world.makeDevice(named: "phone", options, prompts: user))
+    let wait = stage.start { try await central.waitUntilPoweredOn() }
+    stage.run(for: .seconds(1))
+    #expect(wait.result == nil)
+    #expect(outcome { try stage.value(of: wait) } == .core(.operationNotSupported))
+    #expect(central.state == .unauthorized && central.pendingCount == 0)
+  }
+
+  @Test("After a reset of the controller, a peripheral must be discovered again")
+  func reset() throws {
+    let meeting = Meeting()
+    let (stage, characteristic) = (meeting.stage, try meeting.characteristic())
+    let former = characteristic.service.peripheral
+    let ends = stage.start { await former.disconnections.first { _ in true } }
+    meeting.sensor.answersReads = false
+    let read = stage.start { try await characteristic.read() }
+    stage.run(for: .seconds(1))
+    meeting.phone.add([.device(.resetController, when: .at(meeting.world.now))])
+    // Apple's API reports the failed read before the state.
+    #expect(outcome { try stage.value(of: read) } == .core(.unknown))
+    #expect(try stage.value(of: ends) != nil)
+    stage.run(for: .seconds(1))
+    #expect(meeting.central.state == .poweredOn)
+    #expect(outcome { try stage.perform { try await former.connect() } } == .core(.unknownDevice))
+    let peripheral = try meeting.connect()
+    #expect(peripheral !== former && peripheral.id == former.id)
+  }
+
   @Test("A scan reports an advertisement with its values, and ends with the loop")
   func scan() throws {
     let world = World(seed: 1)

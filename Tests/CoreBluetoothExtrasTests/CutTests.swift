@@ -16,6 +16,8 @@ private enum Cut: CaseIterable {
   /// The peripheral can't transmit or receive any more.
   case silence
   case phoneOff
+  /// The controller of the phone is reset, after which all peers are forgotten.
+  case controllerReset
   case taskCancelled
   case timeLimit
   case centralClosed
@@ -86,10 +88,10 @@ private final class Script: Sendable {
     }
     let psm = try sensor.psm.orThrow()
     let channel = try await take(.openChannel) { try await peripheral.openL2CAPChannel(psm) }
-    try await take(.writeChannel) { try await channel.write(Data(count: 40_000)) }
+    try await take(.writeChannel) { try await channel.write(Data(count: 20_000)) }
     try await take(.readChannel) {
       var count = 0
-      while count < 40_000 { count += try await channel.read().orThrow().count }
+      while count < 20_000 { count += try await channel.read().orThrow().count }
     }
     _ = try await take(.rssi) { try await peripheral.readRSSI() }
     try await take(.disconnect) { try await peripheral.disconnect() }
@@ -126,6 +128,7 @@ private struct Remains {
     case .peripheralOff: meeting.sensor.device.setPower(false)
     case .silence: meeting.sensor.device.setRadio(isOn: false)
     case .phoneOff: meeting.phone.setPower(false)
+    case .controllerReset: meeting.phone.add([.device(.resetController, when: .at(meeting.world.now))])
     case .taskCancelled: task.cancel()
     case .timeLimit: break
     case .centralClosed: central.close()
@@ -133,7 +136,7 @@ private struct Remains {
     // The longest wait is for a response: 30 s.
     let begin = meeting.world.now
     #expect(meeting.stage.run(until: { task.result != nil }, limit: .seconds(60)), label)
-    if [.phoneOff, .taskCancelled, .centralClosed].contains(test.cut) {
+    if [.phoneOff, .controllerReset, .taskCancelled, .centralClosed].contains(test.cut) {
       #expect(meeting.world.now - begin < .seconds(1), label)
     }
     #expect(!central.isScanning, label)

@@ -120,6 +120,26 @@ import Testing
     try stage.value(of: watch)
   }
 
+  @Test("A call of connect while the link ends succeeds, even if the peripheral is out of reach meanwhile")
+  func connectingMeanwhile() throws {
+    let meeting = Meeting()
+    let (stage, peripheral) = (meeting.stage, try meeting.connect())
+    meeting.sensor.device.setRadio(isOn: false)
+    let disconnect = stage.start { try await peripheral.disconnect() }
+    stage.run(until: { peripheral.state == .disconnecting })
+    let connect = stage.start { try await peripheral.connect() }
+    let second = stage.start { try await peripheral.connect() }
+    stage.run(for: .milliseconds(100))
+    second.cancel()
+    #expect(outcome { try stage.value(of: second) } == .cancelled)
+    try stage.value(of: disconnect)
+    stage.run(for: .seconds(5))
+    #expect(connect.result == nil && peripheral.state == .connecting)
+    meeting.sensor.device.setRadio(isOn: true)
+    try stage.value(of: connect)
+    #expect(peripheral.state == .connected && peripheral.pendingCount == 0)
+  }
+
   @Test("The connection ends when the last reference to its peripheral is released")
   func release() throws {
     let meeting = Meeting()
