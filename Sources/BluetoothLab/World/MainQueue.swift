@@ -5,6 +5,11 @@ import Foundation
 /// A synchronous run occupies the main thread, so nobody else can run that work. Foundation's run loop gets the main
 /// queue by two functions that libdispatch exports for it; they find out in one system call that there is no work.
 enum MainQueue {
+  /// The maximum number of hops, one after the other, that a synchronous run serves at one instant.
+  static let maximumRounds = 10_000
+  /// The maximum number of hops, one after the other, for which a run on the main actor yields at one instant.
+  static let maximumYields = 16
+
   private struct Functions {
     /// Returns the event descriptor that is readable if the queue has work.
     let handle: @convention(c) () -> Int32

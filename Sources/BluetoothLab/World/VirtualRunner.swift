@@ -55,7 +55,9 @@ final class VirtualRunner: @unchecked Sendable {
   private func settle(_ servesMainQueue: Bool) {
     engine.settle()
     guard servesMainQueue else { return }
-    while MainQueue.takeSignal() {
+    // The limit ends an app that puts work on the queue without end.
+    for _ in 0..<MainQueue.maximumRounds {
+      guard MainQueue.takeSignal() else { break }
       isServingMainQueue = true
       MainQueue.serve()
       isServingMainQueue = false
@@ -88,7 +90,9 @@ final class VirtualRunner: @unchecked Sendable {
   private nonisolated(nonsending) func settleAndYield() async {
     engine.settle()
     guard Self.isOnMainThread else { return }
-    while MainQueue.takeSignal() {
+    // The limit is necessary: the yields of other runs on the main actor are work of the queue, too.
+    for _ in 0..<MainQueue.maximumYields {
+      guard MainQueue.takeSignal() else { break }
       isServingMainQueue = true
       await Task.yield()
       isServingMainQueue = false

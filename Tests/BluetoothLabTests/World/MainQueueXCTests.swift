@@ -88,6 +88,35 @@ final class MainQueueXCTests: XCTestCase {
     XCTAssertEqual(self.steps(hops: true), steps)
   }
 
+  /// Two runs on the main actor at a time do not wait for each other without end.
+  @MainActor func testTwoAsynchronousRuns() async {
+    let (world, app) = makeApp(hops: true)
+    let other = World(seed: 5)
+    other.add(HeartRateSensor(), named: "strap")
+    let recorder = RecordingCentralDelegate(in: other)
+    let phone = other.makeDevice(named: "phone")
+    let manager = CBCentralManager(delegate: recorder, queue: nil, options: [CBManagerOptionAdapterKey: phone])
+    let second = Task { @MainActor in await other.run(until: { manager.state == .poweredOn }) }
+    let isDone = await world.run(until: { app.steps.count == 6 }, limit: .seconds(5))
+    XCTAssertTrue(isDone)
+    let isOn = await second.value
+    XCTAssertTrue(isOn)
+  }
+
+  /// An app that puts work on the main queue without end does not stop a run.
+  func testEndlessHops() {
+    let world = World(seed: 6)
+    world.add(HeartRateSensor(), named: "strap")
+    let isOver = NIOLockedValueBox(false)
+    @Sendable func hop() {
+      if !isOver.withLockedValue({ $0 }) { DispatchQueue.main.async(execute: hop) }
+    }
+    hop()
+    world.run(for: .milliseconds(1))
+    isOver.withLockedValue { $0 = true }
+    XCTAssertEqual(world.now, .milliseconds(1))
+  }
+
   /// An asynchronous run on the main actor lets the work of the main queue run, too.
   @MainActor func testAsynchronousRun() async {
     let steps = await asynchronousSteps(hops: false)
