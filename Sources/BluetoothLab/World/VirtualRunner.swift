@@ -43,7 +43,7 @@ final class VirtualRunner: @unchecked Sendable {
     settle(servesMainQueue)
     while !ask(isDone) {
       waitWhileHeld()
-      settle(servesMainQueue)
+      engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
       if servesMainQueue { settle(true) }
     }
@@ -78,7 +78,7 @@ final class VirtualRunner: @unchecked Sendable {
     await settleAndYield()
     while !ask(isDone) {
       await untilReleased()
-      await settleAndYield()
+      engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
       await settleAndYield()
     }
