@@ -40,21 +40,20 @@ final class VirtualRunner: @unchecked Sendable {
       return end
     }
     let servesMainQueue = Thread.isMainThread
-    settle(servesMainQueue)
+    engine.settle()
+    if servesMainQueue { serveMainQueue() }
     while !ask(isDone) {
       waitWhileHeld()
       engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
-      if servesMainQueue { settle(true) }
+      if servesMainQueue { serveMainQueue() }
     }
     return .condition
   }
 
-  /// Processes everything that belongs to the current instant, with the work of the main queue that callbacks have
-  /// left there.
-  private func settle(_ servesMainQueue: Bool) {
-    engine.settle()
-    guard servesMainQueue else { return }
+  /// Runs the work that callbacks have left on the main queue, and processes everything that follows from it at the
+  /// current instant.
+  private func serveMainQueue() {
     // The limit ends an app that puts work on the queue without end.
     for _ in 0..<MainQueue.maximumRounds {
       guard MainQueue.takeSignal() else { break }
@@ -75,20 +74,20 @@ final class VirtualRunner: @unchecked Sendable {
       await driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
       return end
     }
-    await settleAndYield()
+    engine.settle()
+    await yieldToMainQueue()
     while !ask(isDone) {
       await untilReleased()
       engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
-      await settleAndYield()
+      await yieldToMainQueue()
     }
     return .condition
   }
 
-  /// Processes everything that belongs to the current instant. On the main actor, lets the work run that callbacks have
-  /// left on the main queue: it is behind this task there.
-  private nonisolated(nonsending) func settleAndYield() async {
-    engine.settle()
+  /// On the main actor, lets the work run that callbacks have left on the main queue, where it stands behind this task,
+  /// and processes everything that follows from it at the current instant.
+  private nonisolated(nonsending) func yieldToMainQueue() async {
     guard Self.isOnMainThread else { return }
     // The limit is necessary: the yields of other runs on the main actor are work of the queue, too.
     for _ in 0..<MainQueue.maximumYields {
