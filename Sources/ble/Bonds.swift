@@ -210,7 +210,7 @@ private func tellReach(of store: FileBondStore) throws(OutputFailure) {
   case .noProgram: break
   case .taken: try say("the running program that uses the adapter has applied the change")
   case .notTaken: complain("the running program that uses the adapter has not applied the change: restart that program")
-  case .unknown: complain("a running program simulates a device with these bonds and has not been notified")
+  case .unknown: complain("if a running program simulates a device with these bonds, it has not been notified")
   }
 }
 

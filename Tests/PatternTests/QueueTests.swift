@@ -11,13 +11,13 @@ private final class App: NSObject, CBCentralManagerDelegate {
   func centralManagerDidUpdateState(_ central: CBCentralManager) { onCallback() }
 }
 
-/// What a callback has seen. Unchecked, because the test reads it after the callback has returned.
+/// The queues on which callbacks ran: true for the queue of the app. Unchecked, because only that queue uses it.
 private final class Seen: @unchecked Sendable {
   var queues: [Bool] = []
 }
 
 @Suite struct QueueTests {
-  @Test("Callbacks run on the app's own queue, whose quality of service stays as it is")
+  @Test("Callbacks run on the queue that the app has passed, in virtual and in real time")
   func quality() {
     for (quality, time) in [(DispatchQoS.userInitiated, World.Time.virtual), (.utility, .real(speed: 100))] {
       let key = DispatchSpecificKey<Bool>()
@@ -31,20 +31,25 @@ private final class Seen: @unchecked Sendable {
       #expect(world.run(until: { queue.sync { !seen.queues.isEmpty } }))
       #expect(central.state == .poweredOn)
       #expect(queue.sync { seen.queues } == [true])
-      #expect(queue.qos == quality)
     }
   }
 
   @Test("A callback on the main queue that waits for the main queue stops the program")
   func blockedMainQueue() async {
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
       let world = World(seed: 1)
-      let app = App { DispatchQueue.main.sync {} }
+      let app = App {
+        FileHandle.standardOutput.write(Data("before\n".utf8))
+        DispatchQueue.main.sync {}
+        FileHandle.standardOutput.write(Data("after\n".utf8))
+      }
       let central = CBCentralManager(
         delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
       await world.run(for: .seconds(1))
       withExtendedLifetime(central) {}
     }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(output.contains("before") && !output.contains("after"))
   }
 
   @Test("A callback on the main queue that hands work over to the main queue goes on")
