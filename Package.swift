@@ -158,7 +158,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),
-    // What a test runs in the world of a file.
+    // The program that a test runs in the world of a file.
     .executableTarget(
       name: "world-client", dependencies: ["CoreBluetooth", "CoreBluetoothWorld"], path: "Tests/WorldClient",
       swiftSettings: settings),

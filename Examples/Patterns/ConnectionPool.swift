@@ -4,6 +4,8 @@ import CoreBluetooth
 /// after a pause.
 ///
 /// Use the pool on the manager's queue, as the delegate of the manager.
+///
+/// Unchecked Sendable, because the timers carry a reference to it. The app must use it on one queue.
 final class ConnectionPool: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
   private let central: CBCentralManager
   private let limit: Int

@@ -4,6 +4,8 @@ import CoreBluetooth
 ///
 /// `connect` has no time limit, so each attempt gets one here. The pauses begin with the shortest again after each
 /// link. Start the connector again after Bluetooth was off. Use it on the manager's queue, as the delegate of the manager.
+///
+/// Unchecked Sendable, because the timers carry a reference to it. The app must use it on one queue.
 final class RetryingConnector: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
   private enum State {
     case idle

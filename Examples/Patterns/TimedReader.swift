@@ -4,6 +4,8 @@ import CoreBluetooth
 ///
 /// Use the reader on the manager's queue, as the delegate of the peripheral. An answer after the limit is ignored
 /// unless the app reads the characteristic again.
+///
+/// Unchecked Sendable, because the timers carry a reference to it. The app must use it on one queue.
 final class TimedReader: NSObject, CBPeripheralDelegate, @unchecked Sendable {
   /// The error of a read without an answer within the limit.
   struct TimeLimitReached: Error {}

@@ -3,6 +3,8 @@ import CoreBluetooth
 /// Writes parts without response by a timer: one part in each interval, however fast the link is.
 ///
 /// For a peer that needs time for each part. `HighThroughputWriter` is faster. Use the writer on the manager's queue.
+///
+/// Unchecked Sendable, because the timers carry a reference to it. The app must use it on one queue.
 final class TimedWriter: @unchecked Sendable {
   private let peripheral: CBPeripheral
   private let characteristic: CBCharacteristic

@@ -9,7 +9,7 @@ private enum Step: Int, CaseIterable {
   case openChannel, writeChannel, readChannel, rssi, disconnect
 }
 
-/// What cuts a step.
+/// The event that cuts a step.
 private enum Cut: CaseIterable {
   /// The peripheral is turned off, which ends its link with a message.
   case peripheralOff

@@ -3,7 +3,8 @@ import BluetoothSimulation
 import BluetoothWire
 import DequeModule
 
-/// Records the latest calls, callbacks and packets of a world. Confined to the world.
+/// Records the latest calls, callbacks and packets of a world. Unchecked, because it is confined to the world: requests
+/// to the world carry the reference from the thread of a test.
 final class TraceRecorder: @unchecked Sendable {
   /// A packet, in the form that is cheapest to keep.
   private struct Packet {

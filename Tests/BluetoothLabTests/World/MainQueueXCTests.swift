@@ -53,6 +53,7 @@ private final class HoppingApp: NSObject, CBCentralManagerDelegate, CBPeripheral
   func peripheral(_ peripheral: CBPeripheral, didReadRSSI rssi: NSNumber, error: (any Error)?) { note("rssi") {} }
 }
 
+// Unchecked, because the app is used on the main thread only.
 extension HoppingApp: @unchecked Sendable {}
 
 final class MainQueueXCTests: XCTestCase {
