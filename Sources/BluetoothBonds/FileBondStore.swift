@@ -181,8 +181,22 @@ package struct FileBondStore: BondStore {
   }
 
   package func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets {
+    try prepareFolder()
+    // Files are replaced atomically, so that reading needs no lock.
+    if let stored = try storedSecrets() { return stored }
     let folder = try open()
     defer { files.close(folder) }
+    // Another program may have written them while this one waited for the lock.
+    if let stored = try storedSecrets() { return stored }
+    let new = make()
+    try system { () throws(FileError) in
+      try replace(Self.secretsName, by: Array(new.jsonText.utf8), in: folder)
+    }
+    return new
+  }
+
+  /// Returns the secrets in the adapter's file; nil: there is no file.
+  private func storedSecrets() throws(BondStoreError) -> AdapterSecrets? {
     var problems: [StoredBonds.Problem] = []
     if let contents = contents(of: path + "/" + Self.secretsName, &problems) {
       do {
@@ -192,11 +206,7 @@ package struct FileBondStore: BondStore {
       }
     }
     if let problem = problems.first { throw .secrets(problem) }
-    let new = make()
-    try system { () throws(FileError) in
-      try replace(Self.secretsName, by: Array(new.jsonText.utf8), in: folder)
-    }
-    return new
+    return nil
   }
 
   /// The store in the adapter's first folder. The user's decision on an app applies to the adapter, whichever of its

@@ -36,16 +36,22 @@ extension FileBondStore {
   package static func claimed(
     folder: String, adapter: String, limit: Int = PlatformPolicy.apple.bondLimit
   ) throws(BondStoreError) -> FileBondStore {
+    try claimed(folder: folder, adapter: adapter, limit: limit, files: SystemFiles())
+  }
+
+  static func claimed(
+    folder: String, adapter: String, limit: Int = PlatformPolicy.apple.bondLimit, files: SystemFiles
+  ) throws(BondStoreError) -> FileBondStore {
     for number in 1...maximumClaims {
       var store = FileBondStore(
-        folder: folder, adapter: adapter, number: number, limit: limit, process: processNumber(), files: SystemFiles())
+        folder: folder, adapter: adapter, number: number, limit: limit, process: processNumber(), files: files)
       if try store.claimFolder() { return store }
     }
     throw .crowded(limit: maximumClaims)
   }
 
   private mutating func claimFolder() throws(BondStoreError) -> Bool {
-    files.close(try open())
+    try prepareFolder()
     let folder = path
     claim = try system { () throws(FileError) in try FolderLock(folder: folder, files: SystemFiles()) }
     return claim != nil

@@ -253,4 +253,28 @@ struct BondManagerTests {
     let isThere = keeper.update(Bonds.simple())
     #expect(try isThere && store.load().records.map(\.identity) == [Bonds.address])
   }
+
+  @Test("A program that starts while another one holds the folder's lock has its identity and its bonds")
+  func startsWhileLocked() throws {
+    let folder = try TemporaryFolder()
+    let files = SystemFiles(lockAttempts: 1)
+    let secrets = AdapterSecrets(identity: Bonds.address, identityKey: Bonds.secret)
+    let other = AdapterSecrets(identity: nil, identityKey: .zero)
+    #expect(try folder.store().secrets { secrets } == secrets)
+    try folder.store().save(Bonds.simple())
+    let holder = try files.openFolder(folder.adapter)
+    #expect(try files.lock(holder, waits: false))
+    defer { files.close(holder) }
+    let store = try FileBondStore.claimed(folder: folder.path + "/bonds", adapter: "hci", files: files)
+    #expect(try store.secrets { other } == secrets)
+    #expect(try store.load().records.map(\.identity) == [Bonds.address])
+    // Only new secrets need the lock.
+    let empty = try TemporaryFolder()
+    try empty.store().save(Bonds.simple())
+    let second = try files.openFolder(empty.adapter)
+    #expect(try files.lock(second, waits: false))
+    defer { files.close(second) }
+    let unlocked = FileBondStore(folder: empty.path + "/bonds", adapter: "hci", limit: 64, process: 1, files: files)
+    #expect(throws: BondStoreError.self) { try unlocked.secrets { other } }
+  }
 }

@@ -17,13 +17,18 @@ extension FileBondStore {
     }
   }
 
-  /// Opens the folder, creating it if necessary. No other program writes to it until it is closed.
-  func open() throws(BondStoreError) -> OpenFile {
+  /// Creates the folder if necessary, and restricts it to this user. Waits for no other program.
+  func prepareFolder() throws(BondStoreError) {
     if let status = try system({ () throws(FileError) in try files.status(of: path) }) {
       try protect(status)
     } else {
       try system { () throws(FileError) in try makeFolders() }
     }
+  }
+
+  /// Opens the folder, creating it if necessary. No other program writes to it until it is closed.
+  func open() throws(BondStoreError) -> OpenFile {
+    try prepareFolder()
     return try system { () throws(FileError) in
       let folder = try files.openFolder(path)
       do throws(FileError) {
