@@ -297,7 +297,7 @@ extension Air {
     static let configuration = CommandConfiguration(
       abstract: "Injects the faults of a fault plan, or ends all faults.",
       discussion: "Documentation/Lab.md describes fault plans.")
-    @Argument(help: ArgumentHelp("A fault plan (JSON file); - reads standard input.", valueName: "plan"))
+    @Argument(help: ArgumentHelp("A fault plan (JSON or YAML file); - reads standard input.", valueName: "plan"))
     var plan: String?
     @Flag(help: "Ends all faults.") var clear = false
     @OptionGroup var question: Question
@@ -309,14 +309,8 @@ extension Air {
     func run() throws {
       var request = ControlRequest(.fault)
       if let plan {
-        let data: Data
-        do {
-          data =
-            plan == "-"
-            ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(fileURLWithPath: plan))
-        } catch { throw Failure("can't read \(plan): \(error.localizedDescription)") }
-        do { request.plan = try FaultPlan(json: String(decoding: data, as: UTF8.self)) } catch {
-          throw Failure("\(plan) is not a valid fault plan: \(error)")
+        do throws(WorldFileFailure) { request.plan = try WorldFile.faultPlan(path: plan) } catch {
+          throw Failure("\(error)", status: Status.wrongInput)
         }
       }
       try question.ask(request)
@@ -365,7 +359,9 @@ extension Air {
       var request = ControlRequest(.capture)
       request.path = file.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       (request.decrypted, request.keys) = (decrypted, keys)
-      if let note = try question.ask(request).note { try say(note) }
+      let answer = try question.ask(request)
+      if let warning = answer.warning { complain("warning: \(warning)") }
+      if let note = answer.note { try say(note) }
     }
   }
 

@@ -69,6 +69,7 @@ import Testing
       (#"{"verb":"move","device":"one","position":[1e300]}"#, "metres, -1000000 to 1000000"),
       (#"{"verb":"move","device":"one"}"#, "metres, -1000000 to 1000000"),
       (#"{"verb":"capture","path":"/tmp/a\u0000b"}"#, "a path can't contain a NUL"),
+      (#"{"verb":"capture","path":"/tmp/no folder\nble: all is well/b"}"#, #"folder\\nble: all is well"#),
     ])
   func refused(request: String, reason: String) throws {
     try withControl("devices: [{name: one, accessory: battery}]") { _, path in

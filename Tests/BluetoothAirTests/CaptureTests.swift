@@ -78,7 +78,7 @@ import Testing
     for _ in 0..<1_000 { try host.reset() }
     #expect(try station.devices().count == 1)
     // The capture gives up on the reader after 2 s without progress.
-    #expect(throws: AirError.self) { try station.capture(station.path("next")) }
+    #expect(try station.capture(station.path("next")).warning?.contains("did not read the end") == true)
     try host.reset()
     #expect(throws: Never.self) { try station.capture(nil) }
     let next = try #require(FileManager.default.contents(atPath: station.path("next")))
@@ -118,6 +118,22 @@ import Testing
     for _ in 0..<10 { try host.reset() }
     #expect(try station.devices().count == 1)
     #expect(throws: Never.self) { try station.capture(nil) }
+  }
+
+  @Test("The failure of a capture is a warning for who starts the next one, and an error for who ends it")
+  func failedCapture() throws {
+    let station = try Station()
+    defer { station.end() }
+    let host = try station.air.host()
+    try station.capture("/dev/full")
+    for _ in 0..<10 { try host.reset() }
+    let warning = try #require(try station.capture(station.path("whole.pcapng")).warning)
+    #expect(warning.contains("/dev/full: No space left on device"))
+    for _ in 0..<10 { try host.reset() }
+    #expect(try station.capture("/dev/full").warning == nil)
+    for _ in 0..<10 { try host.reset() }
+    let error = #expect(throws: AirError.self) { try station.capture(nil) }
+    #expect(error?.description.contains("/dev/full: No space left on device") == true)
   }
 
   @Test("A capture under another name of the file in use is refused, and the file stays whole")

@@ -130,6 +130,8 @@ package struct ControlAnswer: Codable, Sendable {
   package var error: String?
   /// A note for the user about a request that succeeded.
   package var note: String?
+  /// A failure that did not prevent the request, for the user; nil if there was none.
+  package var warning: String?
   /// The seconds of radio time since the air began.
   package var time: Double?
   package var devices: [Device]?

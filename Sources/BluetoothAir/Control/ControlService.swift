@@ -74,12 +74,18 @@ struct ControlService {
   }
 
   /// Starts a capture in place of the current capture, or ends the current capture. If the new capture can't be
-  /// created, the current capture continues.
+  /// created, the current capture continues. A failure of the capture that ends is the answer's error only if no
+  /// other capture begins.
   private func setCapture(_ request: ControlRequest) throws(AirError) -> EventLoopFuture<ControlAnswer> {
     let capture = try request.path.map { path throws(AirError) in try makeCapture(path, request) }
     let done = loop.makePromise(of: ControlAnswer.self)
     world.switchCapture(to: capture) { failure in
-      var answer = ControlAnswer(error: failure?.description)
+      var answer = ControlAnswer()
+      if capture == nil {
+        answer.error = failure?.description
+      } else {
+        answer.warning = failure.map { "the capture before this one is incomplete: \($0.description)" }
+      }
       if capture?.isWaitingForReader ?? false {
         answer.note = "the capture starts when a program opens the file for reading"
       }

@@ -73,17 +73,7 @@ package struct WorldFile: Sendable {
   ///
   /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
   package init(path: String) throws(WorldFileFailure) {
-    let data: Data
-    do {
-      let file = try Self.open(path)
-      defer { try? file.close() }
-      data = try file.read(upToCount: Self.maximumSize + 1) ?? Data()
-    } catch let failure as WorldFileFailure {
-      throw failure
-    } catch {
-      throw WorldFileFailure(file: path, "can't read the file: \(Self.reason(error))")
-    }
-    try self.init(data: data, named: path)
+    try self.init(text: Self.text(of: path), named: path)
   }
 
   /// Reads the text of a world file.
@@ -91,25 +81,48 @@ package struct WorldFile: Sendable {
   /// - Parameter name: the name of the text in error messages.
   /// - Throws: `WorldFileFailure` with all problems.
   package init(text: String, named name: String = "world") throws(WorldFileFailure) {
+    try self.init(text: text, named: name, shape: .world)
+  }
+
+  private init(text: String, named name: String, shape: ObjectShape) throws(WorldFileFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
     let root: LocatedValue
     do throws(SyntaxProblem) { root = try WorldSyntax.read(text) } catch {
       throw WorldFileFailure(file: name, error.reason, at: error.place)
     }
     var checker = FieldChecker()
-    checker.check(root, .object(.world), at: .root)
+    checker.check(root, .object(shape), at: .root)
     var reader = WorldReader(problems: checker.problems)
     let file = reader.read(root)
     guard reader.problems.isEmpty else { throw reader.problems.failure(of: name) }
     self = file
   }
 
-  private init(data: Data, named name: String) throws(WorldFileFailure) {
-    guard data.count <= Self.maximumSize else { throw Self.tooLong(name) }
-    guard let text = String(validating: data, as: UTF8.self) else {
-      throw WorldFileFailure(file: name, "not valid UTF-8")
+  /// Reads a fault plan, with the same rules for the file as `init(path:)`. A plan is a world file with no other field
+  /// than `faults`.
+  ///
+  /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
+  package static func faultPlan(path: String) throws(WorldFileFailure) -> FaultPlan {
+    try WorldFile(text: text(of: path), named: path, shape: .faultPlan).faults
+  }
+
+  /// Returns the contents of a file.
+  private static func text(of path: String) throws(WorldFileFailure) -> String {
+    let data: Data
+    do {
+      let file = try open(path)
+      defer { try? file.close() }
+      data = try file.read(upToCount: maximumSize + 1) ?? Data()
+    } catch let failure as WorldFileFailure {
+      throw failure
+    } catch {
+      throw WorldFileFailure(file: path, "can't read the file: \(reason(error))")
     }
-    try self.init(text: text, named: name)
+    guard data.count <= maximumSize else { throw tooLong(path) }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw WorldFileFailure(file: path, "not valid UTF-8")
+    }
+    return text
   }
 
   /// Creates a world file without any fields.

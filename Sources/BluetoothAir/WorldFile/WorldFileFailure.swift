@@ -1,3 +1,5 @@
+import BluetoothWire
+
 /// A problem in a world file.
 package struct WorldFileProblem: Hashable, Sendable {
   /// The place of the problem; nil: the file as a whole.
@@ -24,9 +26,9 @@ package struct WorldFileFailure: Error, Hashable, Sendable, CustomStringConverti
   package var description: String {
     var lines = problems.map { problem in
       let place = problem.place.map { ":\($0.line):\($0.column)" } ?? ""
-      return "\(file)\(place): " + (problem.field.isEmpty ? "" : problem.field + ": ") + problem.reason
+      return "\(file.printable)\(place): " + (problem.field.isEmpty ? "" : problem.field + ": ") + problem.reason
     }
-    if omitted > 0 { lines.append("\(file): \(omitted) more problems") }
+    if omitted > 0 { lines.append("\(file.printable): \(omitted) more problems") }
     return lines.joined(separator: "\n")
   }
 }

@@ -1,3 +1,5 @@
+import BluetoothWire
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -31,7 +33,7 @@ package final class CaptureFile {
       Failure(path: path, reason: "this program already reads or writes the file, possibly under another name")
     }
 
-    package var description: String { "\(path): \(reason)" }
+    package var description: String { "\(path.printable): \(reason)" }
   }
 
   package let path: String

@@ -53,6 +53,15 @@ extension ObjectShape {
         example: #"[{"layer": "air", "fault": "lose", "percent": 5}]"#),
     ])
 
+  /// The root object of a file with a fault plan.
+  static let faultPlan = ObjectShape(
+    "fault plan", "faults to inject",
+    [
+      WorldField(
+        required: "faults", .list(.object(.fault), count: WorldLimits.devices), "The faults, in order of priority",
+        example: #"[{"layer": "air", "fault": "lose", "percent": 5}]"#)
+    ])
+
   static let environment = ObjectShape(
     "environment", "a path loss model: reference + 10 · exponent · log₁₀ d + margin decibels, d in metres",
     [
