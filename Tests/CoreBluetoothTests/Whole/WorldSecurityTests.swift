@@ -90,6 +90,33 @@ import Testing
     air.expect("value [104")
   }
 
+  @Test("Pairing without the key of a bond that exists is refused, and logged at warning with the device's name")
+  func takeover() throws {
+    LogRecorder.install()
+    let world = World(seed: 7)
+    let name = "sensor that a stranger visits"
+    let sensor = TestPeripheral(on: world.makeDevice(named: name))
+    let phone = world.makeDevice(named: "phone", at: Position(x: 2))
+    let central = TestCentral(on: phone)
+    let secret = CBMutableCharacteristic(
+      type: Self.secret, properties: .read, value: nil, permissions: .readEncryptionRequired)
+    sensor.recorder.values[secret.uuid] = [1]
+    try sensor.publish("180D", [secret])
+    let peripheral = try central.connect(to: .service(CBUUID(string: "180D")))
+    #expect(try central.read("FFF3", of: peripheral) == [1])
+    #expect(LogRecorder.lines(containing: name).isEmpty)
+    // A device that has the address of the phone, but not its key.
+    try central.disconnect(from: peripheral)
+    phone.forgetBonds()
+    try central.connect(to: peripheral)
+    #expect(throws: (any Error).self) { try central.read("FFF3", of: peripheral) }
+    #expect(LogRecorder.levels(ofLinesContaining: "\(name): ") == ["warning"])
+    #expect(
+      LogRecorder.lines(containing: "without the key of its bond requests pairing; refused").contains {
+        $0.hasPrefix(name)
+      })
+  }
+
   @Test("3.8 If the peer has forgotten the bond, the app gets an error, and the bond stays")
   func forgotten() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
