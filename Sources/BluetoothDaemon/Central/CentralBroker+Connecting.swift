@@ -15,7 +15,9 @@ extension CentralBroker {
     if let index = context.peers[peer].userIndex(of: session) {
       context.peers[peer].users[index].reconnects = reconnects
       switch context.peers[peer].users[index].phase {
-      case .connected: deliverConnected(peer, to: session, &context)
+      case .connected:
+        deliverConnected(peer, to: session, &context)
+        if reconnects, let link = context.links.index(of: peer) { context.keepDatabase(of: link) }
       case .disconnecting: context.peers[peer].users[index].phase = .disconnecting(again: true)
       case .delayed, .connecting: break
       }
@@ -49,6 +51,7 @@ extension CentralBroker {
     var isUsed = false
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connecting {
       context.peers[peer].users[index].phase = .connected
+      if context.peers[peer].users[index].reconnects { context.keepDatabase(of: link) }
       deliverConnected(peer, to: context.peers[peer].users[index].session, &context)
       isUsed = true
     }
@@ -102,6 +105,7 @@ extension CentralBroker {
         index += 1
       } else {
         context.peers[peer].users.remove(at: index)
+        context.forgetDatabaseIfUnused(of: peer)
         context.deliver(.connectionFailed(peer, error), to: user.session)
       }
     }
@@ -124,6 +128,7 @@ extension CentralBroker {
         context.peers[peer].users.remove(at: user)
       }
     }
+    context.forgetDatabaseIfUnused(of: peer)
     guard isWanted else { return }
     if context.peers[peer].isReplaced {
       context.giveUp(peer)
@@ -154,7 +159,8 @@ extension CentralBroker {
     }
     context.peers[peer].users[index].phase = .connecting
     context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
-    context.peers[peer].users[index].discoveredServices = nil
+    // With automatic reconnection, the app goes on using what it has discovered.
+    if user.phase != .connected { context.peers[peer].users[index].discoveredServices = nil }
     return true
   }
 

@@ -28,6 +28,7 @@ extension CentralBroker {
     guard let index = context.peers[peer].userIndex(of: session) else { return }
     gattClient.abandonOperations(of: session, on: peer, &context)
     let user = context.peers[peer].users.remove(at: index)
+    context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {
     case .delayed, .disconnecting:
       break

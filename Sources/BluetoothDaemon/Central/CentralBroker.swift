@@ -60,6 +60,7 @@ struct CentralBroker {
   mutating func dropAll(_ context: inout DaemonContext) {
     scans.dropAll(&context)
     for peer in context.peers.handles { context.peers[peer].users.removeAll() }
+    context.host.forgetRemoteDatabase(of: nil)
     context.endRegistrations()
     delayedUsers.removeAll()
     gattClient.dropAll()

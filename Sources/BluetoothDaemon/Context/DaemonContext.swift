@@ -108,6 +108,15 @@ struct DaemonContext: ~Copyable {
   /// Returns the known attributes of the peer's server. The host owns them.
   func database(of link: LinkIndex) -> RemoteDatabase { host.remoteDatabase(on: links[link].link.handle) }
 
+  /// Keeps the known attributes of a link's peer for the link that follows it, because a session reconnects.
+  mutating func keepDatabase(of link: LinkIndex) { host.keepRemoteDatabase(on: links[link].link.handle) }
+
+  /// Forgets the kept attributes of a peer unless a session is waiting for the peer to use them again.
+  mutating func forgetDatabaseIfUnused(of peer: PeerHandle) {
+    let isUsed = peers[peer].users.contains { $0.reconnects && $0.hasBeenConnected }
+    if !isUsed { host.forgetRemoteDatabase(of: peers[peer].address) }
+  }
+
   /// Returns the link over which a session may use `peer`; nil: the session is not connected to the peer. The daemon
   /// then drops the session's commands for the peer, as the session's client does.
   func usedLink(of peer: PeerHandle, by session: CentralSessionID) -> LinkIndex? {

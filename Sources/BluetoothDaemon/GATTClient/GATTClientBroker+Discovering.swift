@@ -143,11 +143,21 @@ extension RemoteDatabase {
   /// Returns true if the result of `procedure` is known.
   fileprivate func knows(_ procedure: DiscoveryProcedure) -> Bool {
     switch procedure {
-    case .services: primaryServices != nil
-    case .includes(let service): includes(of: service) != nil
-    case .characteristics(let service): characteristics(of: service) != nil
-    case .descriptors(let value): descriptors(ofValue: value) != nil || hasNoDescriptors(value)
+    case .services: primaryServices != nil && !isStale(.primaryServices)
+    case .includes(let service):
+      includes(of: service) != nil && !isStale(in: service) { .includedServices(in: $0) }
+    case .characteristics(let service):
+      characteristics(of: service) != nil && !isStale(in: service) { .characteristics(in: $0) }
+    case .descriptors(let value):
+      hasNoDescriptors(value) || descriptors(ofValue: value) != nil
+        && descriptorRange(ofValue: value).map { isStale(.descriptors(in: $0)) } != true
     }
+  }
+
+  private func isStale(
+    in service: AttributeHandle, _ discovery: (ClosedRange<AttributeHandle>) -> GATTDiscovery
+  ) -> Bool {
+    self.service(at: service).map { isStale(discovery($0.range)) } ?? false
   }
 
   private func hasNoDescriptors(_ value: AttributeHandle) -> Bool {

@@ -121,6 +121,13 @@ struct DatabaseCacheValidator {
   /// Takes the cache that the last link to this server has left.
   mutating func offer(_ cache: GATTCache) { databaseState = .unread(cached: cache, isAwaited: isHashAwaited) }
 
+  /// Takes the attributes that apps have found on an earlier link and go on using. They are checked as those of a
+  /// discovery are.
+  mutating func resume(_ former: RemoteDatabase) {
+    database = former
+    discovered(former.primaryServices ?? [], isComplete: former.primaryServices != nil)
+  }
+
   /// The cache for the next link.
   var cache: GATTCache? {
     switch databaseState {
@@ -189,12 +196,17 @@ struct DatabaseCacheValidator {
   }
 
   /// Adds the result of a discovery that needed requests.
-  mutating func learned(_ response: GATTResponse, from discovery: GATTDiscovery) {
+  mutating func learned(_ response: GATTResponse, from discovery: GATTDiscovery) -> Outcome {
+    var outcome = Outcome.nothing
+    if let range = database.difference(of: response, by: discovery) {
+      outcome = .changed(range, services: database.forget(range))
+    }
     database.found(response, by: discovery)
-    guard hasHash, database.unverifiedCount < GATTCache.maximumCount else { return }
+    guard hasHash, database.unverifiedCount < GATTCache.maximumCount else { return outcome }
     if case .primaryServices = discovery { mustFindServicesAgain = false }
     database.awaitConfirmation(of: discovery)
     settle()
+    return outcome
   }
 
   /// Handles a change of the server's attributes in `range`. Returns the ranges of the services that are forgotten.
@@ -351,19 +363,10 @@ struct DatabaseCacheValidator {
     return ByteSlice(octets)
   }
 
-  /// Returns the range in which two lists of services differ.
-  private static func difference(_ before: [GATTService], _ now: [GATTService]) -> ClosedRange<AttributeHandle>? {
-    let changed = Set(before).symmetricDifference(now)
-    guard let first = changed.map(\.range.lowerBound).min(), let last = changed.map(\.range.upperBound).max() else {
-      return nil
-    }
-    return first...last
-  }
-
   /// Compares the primary services with those that were reported before the subscription.
   private mutating func foundAgain(_ services: [GATTService]) -> Outcome {
     var outcome = Outcome.nothing
-    if let reported = database.primaryServices, let range = Self.difference(reported, services) {
+    if let reported = database.primaryServices, let range = services.difference(from: reported) {
       lookAgain(in: range)
       outcome = .changed(range, services: database.forget(range))
     }
@@ -376,6 +379,13 @@ struct DatabaseCacheValidator {
       databaseState = .unread(cached: nil, isAwaited: false)
       completedSteps.insert(.hash)
       return .nothing
+    }
+    if case .unread(let cached?, _) = databaseState, cached.hash != new, database.hasStaleResults {
+      // The server has changed since the link on which apps found the attributes.
+      let all = 1...AttributeHandle.max
+      let forgotten = changed(all)
+      databaseState = .read(Validation(hash: new, needsProof: true))
+      return .changed(all, services: forgotten)
     }
     var validation = Validation(hash: new, needsProof: !completedSteps.contains(.subscription))
     var outcome = Outcome.nothing

@@ -53,6 +53,10 @@ package struct GATTBearer {
   /// Database Hash is unchanged.
   package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
 
+  /// Lets apps use the attributes that they found on an earlier link to the same server. The client checks the
+  /// attributes and reports a change.
+  mutating func resume(_ former: RemoteDatabase) { client.watch.resume(former) }
+
   /// Notes that the link is now encrypted with the key of a bond. The client does not cache results that it received
   /// before.
   ///

@@ -190,7 +190,7 @@ struct GATTClient {
     switch owner {
     case .above(let token, let priority):
       if case .failure(.att(let code)) = result, hold(token, priority, after: code, &context) { return }
-      if case .success(let response) = result { learn(response, from: ended) }
+      if case .success(let response) = result { learn(response, from: ended, at: now, &context) }
       complete(token, priority, result, hasRun: true, at: now, &context)
     case .watch:
       if case .changed(let range, let services) = watch.advance(result) {
@@ -211,8 +211,14 @@ struct GATTClient {
   }
 
   /// Passes the result of a discovery by the upper layer to the cache validation.
-  private mutating func learn(_ response: GATTResponse, from discovery: DiscoveryProcedure.Goal?) {
-    if let discovery, discovery.uuid == nil { watch.learned(response, from: discovery.target) }
+  private mutating func learn(
+    _ response: GATTResponse, from discovery: DiscoveryProcedure.Goal?, at now: Instant, _ context: inout GATTContext
+  ) {
+    if let discovery, discovery.uuid == nil,
+      case .changed(let range, let services) = watch.learned(response, from: discovery.target)
+    {
+      tellChange(range, services, at: now, &context)
+    }
     if case .services(let services) = response {
       watch.discovered(services, isComplete: discovery.map { $0.uuid == nil } ?? false)
     }

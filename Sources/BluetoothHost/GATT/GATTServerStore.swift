@@ -10,6 +10,8 @@ struct GATTServerStore {
   private(set) var hashesAreOutdated = false
   /// The cached databases of servers that are not connected.
   var caches = GATTCacheStore()
+  /// The attributes that apps found on links that have ended and are to be re-established, by the server's identity.
+  var keptDatabases: [DeviceAddress: RemoteDatabase] = [:]
 
   /// Creates the state with a database of the mandatory services only.
   init(database: GATTDatabase) { self.database = database }

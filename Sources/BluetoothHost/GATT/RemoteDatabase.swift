@@ -8,6 +8,9 @@ import BluetoothWire
 /// - It is *confirmed* while it belongs to the server's Database Hash. Confirmed results answer the discoveries of this
 ///   link and the next.
 ///
+/// A found result is *stale* if it is from an earlier link and was not found on this one yet: apps whose connection was
+/// re-established may use the attributes, but a discovery does not rely on them.
+///
 /// `DatabaseCacheValidator` decides about both. A `GATTCache` holds the confirmed results while there is no link.
 package struct RemoteDatabase {
   private enum Trust {
@@ -22,6 +25,15 @@ package struct RemoteDatabase {
     var response: GATTResponse
     var isFound: Bool
     var trust: Trust
+    var isStale = false
+
+    /// The result without trust; nil: the upper layer may not use it, so it is worth nothing.
+    var untrusted: Result? {
+      guard isFound else { return nil }
+      var result = self
+      result.trust = .untrusted
+      return result
+    }
   }
 
   private struct Service {
@@ -39,6 +51,39 @@ package struct RemoteDatabase {
   private var confirmedCount = 0
 
   package init() {}
+
+  // MARK: Earlier links
+
+  /// The found results, for the next link to the server: stale and untrusted there.
+  var forNextLink: RemoteDatabase {
+    var next = RemoteDatabase()
+    next.otherServices = otherServices
+    next.results = results.compactMapValues { result in
+      result.isFound ? Result(response: result.response, isFound: true, trust: .untrusted, isStale: true) : nil
+    }
+    return next
+  }
+
+  /// True if nothing is known.
+  var isEmpty: Bool { results.isEmpty && otherServices.isEmpty }
+
+  /// True if some results are stale.
+  var hasStaleResults: Bool { results.values.contains { $0.isStale } }
+
+  /// Returns true if the result of a discovery is stale.
+  package func isStale(_ discovery: GATTDiscovery) -> Bool { results[discovery]?.isStale ?? false }
+
+  /// Returns the handles at which a result of this link differs from the stale one; nil: there is no stale result, or
+  /// they are equal.
+  func difference(of response: GATTResponse, by discovery: GATTDiscovery) -> ClosedRange<AttributeHandle>? {
+    guard let old = results[discovery], old.isStale, old.response != response else { return nil }
+    switch discovery {
+    case .primaryServices:
+      guard case .services(let now) = response else { return nil }
+      return now.difference(from: primaryServices ?? [])
+    case .includedServices(let range), .characteristics(let range), .descriptors(let range): return range
+    }
+  }
 
   // MARK: Found attributes
 
@@ -252,7 +297,7 @@ package struct RemoteDatabase {
         confirmedCount += size
         results[discovery]?.trust = .confirmed
       } else {
-        results[discovery] = result.isFound ? Result(response: result.response, isFound: true, trust: .untrusted) : nil
+        results[discovery] = result.untrusted
       }
     }
     unverified = []
@@ -261,9 +306,7 @@ package struct RemoteDatabase {
   /// Ends the trust in all results. The upper layer may still use those that it has found.
   mutating func distrust() {
     (unverified, confirmedCount) = ([], 0)
-    for (discovery, result) in results where result.trust != .untrusted {
-      results[discovery] = result.isFound ? Result(response: result.response, isFound: true, trust: .untrusted) : nil
-    }
+    for (discovery, result) in results where result.trust != .untrusted { results[discovery] = result.untrusted }
   }
 
   /// Returns true if a found result differs from that of the cache.
@@ -285,6 +328,17 @@ package struct RemoteDatabase {
     var cache = GATTCache(hash: hash, attributes: attributes)
     for (discovery, result) in results where result.trust == .confirmed { cache.add(result.response, to: discovery) }
     return cache
+  }
+}
+
+extension [GATTService] {
+  /// Returns the range of the services that are in one of the two lists only; nil: the lists have the same services.
+  func difference(from other: [GATTService]) -> ClosedRange<AttributeHandle>? {
+    let changed = Set(self).symmetricDifference(other)
+    guard let first = changed.map(\.range.lowerBound).min(), let last = changed.map(\.range.upperBound).max() else {
+      return nil
+    }
+    return first...last
   }
 }
 

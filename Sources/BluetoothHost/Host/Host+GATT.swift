@@ -45,6 +45,21 @@ extension Host {
     table.index(of: handle).map { table[$0].bearer.remoteDatabase } ?? RemoteDatabase()
   }
 
+  /// Keeps the known attributes of the peer's server beyond the end of the link, for apps that go on using them on the
+  /// next link to the peer.
+  package mutating func keepRemoteDatabase(on handle: HCI.ConnectionHandle) {
+    if let index = table.index(of: handle) { table[index].keepsDatabase = true }
+  }
+
+  /// Forgets the attributes of a server without a link that `keepRemoteDatabase` has kept; nil: of all servers.
+  package mutating func forgetRemoteDatabase(of identity: DeviceAddress?) {
+    if let identity {
+      context.server.keptDatabases[identity] = nil
+    } else {
+      context.server.keptDatabases = [:]
+    }
+  }
+
   /// Returns the cache of the peer's server from the last link that was encrypted with the key of a bond; nil: none.
   package func serverCache(of identity: DeviceAddress) -> GATTCache? { context.server.caches.bonded(identity) }
 

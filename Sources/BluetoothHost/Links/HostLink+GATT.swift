@@ -22,6 +22,9 @@ extension HostLink {
     let isBonded = bearer.security.isBonded
     if isBonded { context.server.keep(bearer.clientRecord(&context.server.database), of: identity) }
     context.server.caches.keep(bearer.cache, of: identity, isBonded: isBonded)
+    if keepsDatabase, !bearer.remoteDatabase.isEmpty {
+      context.server.keptDatabases[identity] = bearer.remoteDatabase.forNextLink
+    }
   }
 
   /// Answers a client's request.
@@ -63,6 +66,14 @@ extension HostLink {
   /// unchanged, when the link ends.
   mutating func offerCache(_ context: inout HostContext) {
     if let cache = context.server.caches[identity] { bearer.offer(cache) }
+  }
+
+  /// Takes the attributes that apps found on the link before, which they use on this one.
+  mutating func resumeDatabase(_ context: inout HostContext) {
+    guard let former = context.server.keptDatabases.removeValue(forKey: identity) else { return }
+    bearer.resume(former)
+    // If this link ends before it is reported, the next one resumes them.
+    keepsDatabase = true
   }
 
   /// Replaces the offered cache after the link has been encrypted with the bond's key.

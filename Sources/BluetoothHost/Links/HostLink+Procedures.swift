@@ -12,6 +12,7 @@ extension HostLink {
     properties.values = values
     offerCache(&context)
     guard isWanted else { return disconnect(.remoteUserTerminatedConnection, &context) }
+    resumeDatabase(&context)
     // A peripheral has received the peer's CONNECT_IND; a central waits for the peer's first packets.
     if link.role == .peripheral { heardFromPeer(&context) }
     beginProcedures(&context, at: now)

@@ -23,6 +23,8 @@ struct HostLink {
   var properties = LinkProperties(values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 3_200))
   /// The updates of connection parameters by this side.
   var parameterUpdates = ParameterUpdates()
+  /// True if apps go on using the attributes of the peer's server on the next link.
+  var keepsDatabase = false
   /// The time at which the link was created.
   let beginning: Instant
   /// The time at which the peer's host last sent data.

@@ -46,18 +46,19 @@ extension CentralManagerCore {
   ) {
     guard let peripheral = peripheral(peer) else { return }
     let isWantedAgain = peripheral.isWantedAgain
+    let discoveries = isReconnecting ? peripheral.discoveries : nil
     guard peripheral.endLink() else { return }
     if isWantedAgain { peripheral.willConnect() }
     let appError = error?.appError()
     guard let delegate else {
-      if isReconnecting { peripheral.willConnect() }
+      if isReconnecting { peripheral.willReconnect(with: discoveries) }
       return
     }
     let isOldMethodMissing = DisconnectionProbe.isMethodMissing(in: delegate, manager: manager) {
       delegate.centralManager(manager, didDisconnectPeripheral: peripheral, error: appError)
     }
     if isOldMethodMissing {
-      if isReconnecting { peripheral.willConnect() }
+      if isReconnecting { peripheral.willReconnect(with: discoveries) }
       delegate.centralManager(
         manager, didDisconnectPeripheral: peripheral, timestamp: time, isReconnecting: isReconnecting, error: appError)
     } else if isReconnecting, peripheral.linkState == .disconnected {

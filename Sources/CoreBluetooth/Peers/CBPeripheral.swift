@@ -63,7 +63,8 @@ open class CBPeripheral: CBPeer {
   /// The state of this app's connection to the peripheral.
   open var state: CBPeripheralState { linkState }
 
-  /// The services discovered on this link; nil before the first discovery and after the link has ended.
+  /// The services discovered on this link; nil before the first discovery and after the link has ended. While the
+  /// system re-establishes a link automatically, and on the new link, they are those of the link before.
   open var services: [CBService]? { content.withLockedValue { $0.services } }
 
   /// True if a write without response is guaranteed to be sent. `peripheralIsReady(toSendWriteWithoutResponse:)` is

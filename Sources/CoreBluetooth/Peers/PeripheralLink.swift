@@ -24,6 +24,30 @@ extension CBPeripheral {
     }
   }
 
+  /// The attributes that the app has discovered.
+  struct Discoveries {
+    fileprivate let services: [CBService]?
+    fileprivate let attributes: [RemoteAttributeID: CBAttribute]
+  }
+
+  var discoveries: Discoveries {
+    content.withLockedValue { Discoveries(services: $0.services, attributes: $0.attributes) }
+  }
+
+  /// Marks the link as being re-established automatically. The app goes on using what it has discovered; the peer has
+  /// forgotten the subscriptions.
+  func willReconnect(with discoveries: Discoveries?) {
+    willConnect()
+    guard let discoveries else { return }
+    for case let characteristic as CBCharacteristic in discoveries.attributes.values {
+      characteristic.content.withLockedValue { $0.isNotifying = false }
+    }
+    content.withLockedValue { content in
+      guard content.state == .connecting else { return }
+      (content.services, content.attributes) = (discoveries.services, discoveries.attributes)
+    }
+  }
+
   /// Marks the link as ending. Returns true if there is a link or an attempt to cancel.
   func willCancel() -> Bool {
     content.withLockedValue { content in
