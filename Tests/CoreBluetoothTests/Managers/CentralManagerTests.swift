@@ -63,6 +63,32 @@ import Testing
     #expect(again != nil && again !== peripheral)
   }
 
+  @Test("3.12 Peripherals are retrieved only while the manager is powered on, known and connected ones alike")
+  func retrievalWhileOff() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.discover()
+    let (known, service) = ([peripheral.identifier], [CBUUID(string: "180D")])
+    #expect(bench.manager.retrievePeripherals(withIdentifiers: known).count == 1)
+    bench.adapter.tell(state: .poweredOff)
+    #expect(bench.manager.retrievePeripherals(withIdentifiers: known).isEmpty)
+    #expect(bench.manager.retrieveConnectedPeripherals(withServices: service).isEmpty)
+    let lines = LogRecorder.lines(containing: "\(bench.manager!)").filter { $0.hasPrefix("API MISUSE") }
+    #expect(lines.count == 2)
+  }
+
+  @Test("1.9 Without a restore identifier no manager calls willRestoreState, and the first call is the state")
+  func noRestoration() {
+    let app = RestoringApp()
+    let world = World(seed: 1)
+    let options = [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")]
+    let managers: [CBManager] = [
+      CBCentralManager(delegate: app, queue: nil, options: options),
+      CBPeripheralManager(delegate: app, queue: nil, options: options),
+    ]
+    world.run(until: { managers.allSatisfy { $0.state == .poweredOn } })
+    #expect(app.calls.sorted() == ["central state", "peripheral state"])
+  }
+
   @Test("1.5 Power off ends links without didDisconnect, before the state is reported")
   func powerOff() {
     let bench = CentralHarness(CentralApp())
@@ -242,5 +268,16 @@ import Testing
         CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionRestoreIdentifierKey: "identifier",
       ])
     #expect(LogRecorder.lines(containing: "\(restored): state restoration is not supported yet").count == 1)
+  }
+}
+
+/// An app that could restore its state.
+private final class RestoringApp: NSObject, CBCentralManagerDelegate, CBPeripheralManagerDelegate {
+  private(set) var calls: [String] = []
+  func centralManagerDidUpdateState(_ central: CBCentralManager) { calls.append("central state") }
+  func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) { calls.append("central") }
+  func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) { calls.append("peripheral state") }
+  func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
+    calls.append("peripheral")
   }
 }

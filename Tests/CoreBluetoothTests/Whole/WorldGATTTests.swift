@@ -327,7 +327,7 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
   }
 
-  @Test("2.6 The GAP device name replaces the advertised name, and the change is reported")
+  @Test("2.6, 4.17 The GAP device name replaces the advertised name, and the change is reported")
   func name() {
     let air = TwoDeviceFixture()
     air.add([air.localService])

@@ -42,7 +42,7 @@ import Testing
     #expect(user.questions.map(\.kind) == [.useBluetooth] && user.questions.first?.app?.isEmpty == false)
   }
 
-  @Test("After no, existing and new managers are unauthorized, and the user is not asked again")
+  @Test("1.8 After no, existing and new managers are unauthorized, and the user is not asked again")
   func denied() {
     let user = ScriptedPrompts(otherwise: .no)
     let phone = Phone(user)
