@@ -39,11 +39,20 @@ private final class Script: Sendable {
   let sensor: Sensor
   let clock: WorldClock
   let cut: (step: Step, limit: Duration)?
+  /// The number of values written without response, and of octets for the channel.
+  let amount: (values: UInt8, octets: Int)
   let step = Box<Step?>(nil)
   let values = Box<[Data]>([])
 
-  init(_ meeting: Meeting, cut: (step: Step, limit: Duration)? = nil) {
+  /// Creates a script.
+  ///
+  /// - Parameter longest: the step that takes long; others move little data, which saves most of the tests' time.
+  init(_ meeting: Meeting, longest: Step? = nil, cut: (step: Step, limit: Duration)? = nil) {
     (sensor, clock, self.cut) = (meeting.sensor, meeting.world.clock, cut)
+    // A channel keeps 16,384 octets that wait to be sent.
+    amount = (
+      longest == .writeWithoutResponse ? 40 : 2, longest == .writeChannel || longest == .readChannel ? 20_000 : 500
+    )
   }
 
   /// Does one step, with a time limit if it is the one that a time limit cuts.
@@ -71,8 +80,8 @@ private final class Script: Sendable {
     }
     _ = try await take(.read) { try await level.read() }
     try await take(.write) { try await level.write(Data([2])) }
-    try await take(.writeWithoutResponse) {
-      for value: UInt8 in 0..<40 { try await level.writeWithoutResponse(Data([value])) }
+    try await take(.writeWithoutResponse) { [amount] in
+      for value in 0..<amount.values { try await level.writeWithoutResponse(Data([value])) }
     }
     try await take(.firstValue) { [values] in
       for try await value in level.notifications {
@@ -88,10 +97,10 @@ private final class Script: Sendable {
     }
     let psm = try sensor.psm.orThrow()
     let channel = try await take(.openChannel) { try await peripheral.openL2CAPChannel(psm) }
-    try await take(.writeChannel) { try await channel.write(Data(count: 20_000)) }
-    try await take(.readChannel) {
+    try await take(.writeChannel) { [amount] in try await channel.write(Data(count: amount.octets)) }
+    try await take(.readChannel) { [amount] in
       var count = 0
-      while count < 20_000 { count += try await channel.read().orThrow().count }
+      while count < amount.octets { count += try await channel.read().orThrow().count }
     }
     _ = try await take(.rssi) { try await peripheral.readRSSI() }
     try await take(.disconnect) { try await peripheral.disconnect() }
@@ -105,10 +114,12 @@ private struct Remains {
 }
 
 @Suite struct CutTests {
-  @Test("A script with all steps of a central comes to its end")
-  func whole() throws {
+  @Test(
+    "A script with all steps of a central comes to its end, whichever of them takes long",
+    arguments: [Step.writeWithoutResponse, .writeChannel])
+  private func whole(longest: Step) throws {
     let meeting = Meeting()
-    let script = Script(meeting)
+    let script = Script(meeting, longest: longest)
     try meeting.stage.perform { [central = meeting.central] in try await script.play(central) }
     #expect(script.step.value == .disconnect)
     #expect(script.values.value == [Data([10]), Data([11])])
@@ -118,7 +129,7 @@ private struct Remains {
   /// Plays the script and cuts it. Returns when the script has ended.
   private func play(_ test: Case, after delay: Duration, in meeting: Meeting) throws -> Remains {
     let central = Central(adapter: meeting.phone)
-    let script = Script(meeting, cut: test.cut == .timeLimit ? (test.step, delay) : nil)
+    let script = Script(meeting, longest: test.step, cut: test.cut == .timeLimit ? (test.step, delay) : nil)
     let task = meeting.stage.start { try await script.play(central) }
     let label = Comment(rawValue: "\(test.step), \(test.cut) after \(delay)")
     #expect(meeting.stage.run(until: { script.step.value == test.step || task.result != nil }), label)
@@ -160,7 +171,8 @@ private struct Remains {
       meeting.sensor.device.setRadio(isOn: true)
       meeting.sensor.device.setPower(true)
       meeting.phone.setPower(true)
-      meeting.stage.run(for: .seconds(10))
+      // Longer than the supervision timeout, so that a link without its peripheral has ended.
+      meeting.stage.run(for: .seconds(3))
       let script = Script(meeting)
       let again = meeting.stage.start { [central = meeting.central] in try await script.play(central) }
       #expect(outcome { try meeting.stage.value(of: again) } == .success, label)
