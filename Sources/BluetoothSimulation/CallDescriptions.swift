@@ -42,7 +42,8 @@ extension CentralCommand {
       "writeValue(\(value.count) octets, for: \(attribute), type: .withoutResponse) \(peer)"
     case .setNotify(let peer, let attribute, let isOn): "setNotifyValue(\(isOn), for: \(attribute)) \(peer)"
     case .openChannel(let peer, let psm): "openL2CAPChannel(\(psm)) \(peer)"
-    case .barrier, .askForPower: nil
+    case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
+    case .barrier, .askForPower, .observeLinks: nil
     }
   }
 }
@@ -90,7 +91,7 @@ extension CentralEvent {
       "centralManager(_:didDisconnectPeripheral:error:) \(peer) \(error.map { "\($0)" } ?? "nil")"
     case .connectionEvent(let peer, let isConnected):
       "centralManager(_:connectionEventDidOccur:for:) \(isConnected ? "connected" : "disconnected") \(peer.handle)"
-    case .maximumWriteLengthChanged: nil
+    case .maximumWriteLengthChanged, .link: nil
     case .nameChanged(let peer, _): "peripheralDidUpdateName(_:) \(peer)"
     case .rssiRead(let peer, _): "peripheral(_:didReadRSSI:error:) \(peer)"
     case .servicesDiscovered(let peer, _): "peripheral(_:didDiscoverServices:) \(peer)"

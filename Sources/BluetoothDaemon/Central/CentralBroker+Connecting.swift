@@ -66,6 +66,7 @@ extension CentralBroker {
     _ peer: PeerHandle, to session: CentralSessionID, _ context: inout DaemonContext
   ) {
     guard let link = context.links.index(of: peer) else { return }
+    context.reportProperties(of: link, to: session)
     context.deliver(.connected(peer, maximumWriteLength: context.links[link].maximumValueLength), to: session)
   }
 
@@ -151,9 +152,11 @@ extension CentralBroker {
       // No session ended the link, so the host did: the peer does not answer · Vol 3, Part F, 3.3.3.
       let error = end ?? (reason == .connectionTerminatedByLocalHost ? .timeout : .link(reason))
       let reconnects = user.reconnects && end == nil
+      context.report(.ended(reason), of: peer, to: user.session)
       context.deliver(.disconnected(peer, error, isReconnecting: reconnects), to: user.session)
       guard reconnects else { return false }
     case .disconnecting(let again):
+      context.report(.ended(reason), of: peer, to: user.session)
       context.deliver(.disconnected(peer, nil, isReconnecting: false), to: user.session)
       guard again else { return false }
     }
@@ -171,6 +174,7 @@ extension CentralBroker {
     for user in context.peers[peer].users where user.phase == .connected {
       context.deliver(.maximumWriteLengthChanged(peer, context.links[index].maximumValueLength), to: user.session)
     }
+    context.reportChanges(of: index)
     let central = context.centralInfo(of: index)
     context.deliverToPeripherals(.maximumUpdateLengthChanged(central))
   }

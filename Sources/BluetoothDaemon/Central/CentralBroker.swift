@@ -22,6 +22,7 @@ struct CentralBroker {
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
     case .registerForConnectionEvents(let filter): context.register(session, for: filter)
+    case .changeLink(let peer, let request): changeLink(request, to: peer, for: session, at: now, &context)
     case .readRSSI(let peer): gattClient.readRSSI(of: peer, for: session, at: now, &context)
     case .discoverServices(let peer, let filter):
       gattClient.discover(.services, filter: filter, at: peer, for: session, now: now, &context)
@@ -46,7 +47,7 @@ struct CentralBroker {
       gattClient.setNotify(isOn, attribute, at: peer, for: session, now: now, &context)
     case .openChannel(let peer, let psm): channels.openChannel(psm, to: peer, for: session, at: now, &context)
     // The daemon handles these commands itself.
-    case .barrier, .askForPower: break
+    case .barrier, .askForPower, .observeLinks: break
     }
   }
 

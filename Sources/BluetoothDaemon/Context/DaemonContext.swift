@@ -15,6 +15,8 @@ struct DaemonContext: ~Copyable {
     var scan: ActiveScan?
     /// The connections of others that the session wants events for; nil: none.
     var connectionEvents: ConnectionEventFilter?
+    /// True if the session gets reports about its links.
+    var observesLinks = false
   }
 
   /// The state of one peripheral manager's session.

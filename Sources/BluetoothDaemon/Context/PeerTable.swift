@@ -28,7 +28,7 @@ struct PeerTable {
   mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
     if let handle = byAddress[address] { return handle }
     guard peers.count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
-    let info = directory.add(recalled[address] ?? identifier(of: address), name: nil)
+    let info = directory.add(recalled[address] ?? identifier(of: address), address, name: nil)
     peers.append(Peer(address: address, info: info))
     byAddress[address] = info.handle
     return info.handle
@@ -46,6 +46,7 @@ struct PeerTable {
   mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) -> PeerHandle? {
     peers[Int(handle.index)].address = identity
     peers[Int(handle.index)].isReplaced = false
+    directory.setAddress(identity, of: handle)
     guard let former = byAddress.updateValue(handle, forKey: identity), former != handle else { return nil }
     peers[Int(former.index)].isReplaced = true
     return former

@@ -30,10 +30,19 @@ extension Daemon {
     case .connected(let link): centrals.connected(link, at: now, &context)
     case .connectionFailed(let address, let reason): centrals.connectionFailed(address, reason, at: now, &context)
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
+    case .linkChanged(let connection):
+      if let link = context.links.index(of: connection) { context.reportChanges(of: link) }
+    case .linkRequestEnded(let connection, let error):
+      if let link = context.links.index(of: connection) {
+        centrals.linkRequestEnded(error, on: link, at: now, &context)
+      }
     case .rssiRead(let connection, let result):
       if let link = context.links.index(of: connection) { centrals.gattClient.rssiRead(result, on: link, &context) }
     case .security(let connection, let event):
-      if let link = context.links.index(of: connection) { bonds.handle(event, on: link, at: now, &context) }
+      if let link = context.links.index(of: connection) {
+        bonds.handle(event, on: link, at: now, &context)
+        context.reportChanges(of: link)
+      }
     case .channel(let connection, let event):
       context.backlogs.full = nil
       if let link = context.links.index(of: connection) { channels.handle(event, on: link, at: now, &context) }

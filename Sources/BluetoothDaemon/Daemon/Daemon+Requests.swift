@@ -31,15 +31,17 @@ extension Daemon {
     }
   }
 
-  // While the adapter is not on or its use is not permitted, the daemon drops every command but `barrier` and
-  // `askForPower`, as the session's client does: only commands that were in transit when the state changed arrive here.
-  // The daemon also drops commands that were in transit when the adapter went off and on again (`isCurrent` is false).
+  // While the adapter is not on or its use is not permitted, the daemon drops every command but `barrier`,
+  // `askForPower` and `observeLinks`, as the session's client does: only commands that were in transit when the state
+  // changed arrive here. The daemon also drops commands that were in transit when the adapter went off and on again
+  // (`isCurrent` is false).
 
   private mutating func perform(
     _ command: CentralCommand, for session: CentralSessionID, isCurrent: Bool, at now: Instant
   ) {
     if case .barrier(let number) = command { return context.deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
+    if case .observeLinks = command { return context.observeLinks(for: session) }
     guard permissions.stateForApps == .poweredOn, isCurrent else {
       if let peer = command.creditedPeer { _ = context.centralCounters(of: session)?.writeCredits(for: peer).put() }
       return

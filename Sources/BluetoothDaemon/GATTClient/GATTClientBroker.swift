@@ -140,6 +140,7 @@ struct GATTClientBroker {
     guard let link = context.links.index(of: peer) else { return }
     context.links[link].discovery.remove(session)
     context.links[link].rssiReaders.removeAll { $0 == session }
+    context.links[link].requests.leave(session)
     context.links[link].channels.opening.removeAll { $0.session == session }
     let connection = context.links[link].link.handle
     let abandoned = operations.abandon(of: session, on: connection) { $0.returnCredit() }
@@ -186,6 +187,7 @@ extension SessionError {
     case .commandTimeout: self = .timeout
     case .notConnected: self = .link(.unknownConnectionIdentifier)
     case .outOfSpace: self = .outOfSpace
+    case .notSupported: self = .notSupported
     }
   }
 }

@@ -32,6 +32,10 @@ struct LinkState {
 
   var channels = LinkChannels()
 
+  /// The properties that sessions know; nil: no session observes its links.
+  var reported: LinkInfo?
+  var requests = LinkRequestQueue()
+
   // GATT server
   /// The updates that wait for the controller or for a confirmation, in order.
   var updates = Deque<OutstandingUpdate>()

@@ -16,6 +16,12 @@ struct BondBroker {
     guard !records.isEmpty else { return }
     context.host.setBonds(records.map(\.bond), at: .zero)
     for record in records { adopt(record, &context) }
+    publish(&context)
+  }
+
+  /// Updates the bonds in the directory.
+  private func publish(_ context: inout DaemonContext) {
+    context.directory.setBonds(bonds.records.compactMapValues { BondInfo($0.bond) })
   }
 
   /// True if `takeNotes` returns lines.
@@ -51,6 +57,7 @@ struct BondBroker {
       context.host.disconnect(context.links[index].link.handle, at: now)
     }
     context.host.removeBond(identity, at: now)
+    publish(&context)
   }
 
   /// Imports a bond from another source, in place of an existing bond with the same device. Apps that know the device
@@ -68,6 +75,7 @@ struct BondBroker {
     }
     guard bonds.keep(record) else { return }
     adopt(record, &context)
+    publish(&context)
     context.host.setBonds(bonds.all.map(\.bond), at: now)
   }
 
@@ -80,6 +88,7 @@ struct BondBroker {
     guard let changes = bonds.takeChanges() else { return false }
     for identity in changes.forgotten { drop(identity, at: now, &context) }
     for record in changes.new { adopt(record, &context) }
+    publish(&context)
     if !changes.new.isEmpty { context.host.setBonds(bonds.all.map(\.bond), at: now) }
     return true
   }
@@ -199,6 +208,7 @@ struct BondBroker {
     }
     record.name = context.peers[peer].info.name ?? record.name
     makeRoom(for: record, at: now, &context)
+    defer { publish(&context) }
     guard !bonds.keep(record) else { return }
     context.host.removeBond(bond.identity, at: now)
     context.end(link, because: .tooManyPairedDevices, at: now)

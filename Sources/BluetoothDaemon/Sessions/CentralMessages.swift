@@ -63,6 +63,10 @@ package enum CentralCommand: Sendable {
   /// Requests an event for each connection that others make and that matches the filter; nil: for none.
   case registerForConnectionEvents(ConnectionEventFilter?)
   case readRSSI(PeerHandle)
+  /// Requests `link` for all links of the session, as long as it is open.
+  case observeLinks
+  /// Requests other properties of a link. A session that observes its links gets the answer.
+  case changeLink(PeerHandle, LinkRequest)
   /// Discovers the services with these UUIDs; nil or empty: all.
   case discoverServices(PeerHandle, [BluetoothUUID]?)
   case discoverIncludedServices(PeerHandle, RemoteAttributeID, [BluetoothUUID]?)
@@ -126,6 +130,8 @@ package enum CentralEvent: Sendable {
   /// The maximum length of a write without response has changed. No callback.
   case maximumWriteLengthChanged(PeerHandle, Int)
   case nameChanged(PeerHandle, String?)
+  /// An event for a session that observes its links.
+  indirect case link(PeerHandle, LinkEvent)
   case rssiRead(PeerHandle, Result<Int8, SessionError>)
   case servicesDiscovered(PeerHandle, Result<[RemoteService], SessionError>)
   case includedServicesDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteService], SessionError>)
@@ -156,7 +162,7 @@ extension CentralEvent {
     case .valueRead(let peer, let attribute, .success): return .valueRead(peer, attribute, .success(ByteSlice()))
     case .valueChanged(let peer, let attribute, _): return .valueChanged(peer, attribute, ByteSlice())
     case .stateChanged, .connected, .connectionFailed, .disconnected, .connectionEvent, .maximumWriteLengthChanged,
-      .nameChanged, .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
+      .nameChanged, .link, .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
       .descriptorsDiscovered,
       .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse, .channelOpened,
       .servicesModified, .barrierReached:

@@ -25,6 +25,10 @@ package struct PeerDirectory: Sendable {
   private struct State {
     /// The peers by handle: `PeerHandle.index` counts from 0.
     var peers: [PeerInfo] = []
+    /// The addresses of the peers, in the same order.
+    var addresses: [DeviceAddress] = []
+    /// The bonds by the identity addresses of their peers.
+    var bonds: [DeviceAddress: BondInfo] = [:]
     var byIdentifier: [PeerIdentifier: PeerHandle] = [:]
     /// The connected peers, in the order in which their links were established.
     var connected: [Connected] = []
@@ -62,6 +66,21 @@ package struct PeerDirectory: Sendable {
     }
   }
 
+  /// Returns the address under which the adapter knows a peer: its identity address if it has a bond, else the address
+  /// in its packets; nil if the handle is not one of this adapter's.
+  package func address(of handle: PeerHandle) -> DeviceAddress? {
+    state.withLockedValue { state in
+      Int(handle.index) < state.addresses.count ? state.addresses[Int(handle.index)] : nil
+    }
+  }
+
+  /// Returns the bond with a peer; nil: none.
+  package func bond(with handle: PeerHandle) -> BondInfo? {
+    state.withLockedValue { state in
+      Int(handle.index) < state.addresses.count ? state.bonds[state.addresses[Int(handle.index)]] : nil
+    }
+  }
+
   /// Returns the known peers among `identifiers`, in the order of `identifiers`.
   package func peers(_ identifiers: [PeerIdentifier]) -> [PeerInfo] {
     state.withLockedValue { state in
@@ -80,15 +99,24 @@ package struct PeerDirectory: Sendable {
   }
 
   /// Adds a peer under the next handle and returns it.
-  func add(_ identifier: PeerIdentifier, name: String?) -> PeerInfo {
+  func add(_ identifier: PeerIdentifier, _ address: DeviceAddress, name: String?) -> PeerInfo {
     state.withLockedValue { state in
       let handle = PeerHandle(index: UInt32(state.peers.count))
       let info = PeerInfo(handle: handle, identifier: identifier, name: name)
       state.peers.append(info)
+      state.addresses.append(address)
       state.byIdentifier[identifier] = handle
       return info
     }
   }
+
+  func setAddress(_ address: DeviceAddress, of handle: PeerHandle) {
+    state.withLockedValue { state in
+      if Int(handle.index) < state.addresses.count { state.addresses[Int(handle.index)] = address }
+    }
+  }
+
+  func setBonds(_ bonds: [DeviceAddress: BondInfo]) { state.withLockedValue { $0.bonds = bonds } }
 
   func setName(_ name: String?, of handle: PeerHandle) {
     state.withLockedValue { state in

@@ -15,6 +15,8 @@ struct HostContext {
   var listeners = ChannelListeners()
   var nameDiscoveries = NameDiscoveries()
   var output = HostOutput()
+  /// True if the upper layer wants `linkChanged`.
+  var reportsLinkChanges = false
   /// True if any link may have data to send; false only if no link has any.
   var isReady = false
 
@@ -23,5 +25,10 @@ struct HostContext {
   var ownIdentity: DeviceAddress {
     controller.capabilities.ownAddressType == .public || configuration.usesPublicAddress
       ? controller.capabilities.publicAddress ?? address : address
+  }
+
+  /// Reports that the properties of a link have changed, if the upper layer wants to know.
+  mutating func tellLinkChanged(_ handle: HCI.ConnectionHandle) {
+    if reportsLinkChanges { output.tell(.linkChanged(handle)) }
   }
 }

@@ -14,6 +14,10 @@ enum CommandPurpose: Hashable {
   /// Read RSSI for its status alone, which shows whether the link exists.
   case checkLink(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
+  /// LE Set PHY after the creation of a link.
+  case choosePHYs(HCI.ConnectionHandle)
+  /// The command of a `LinkRequest`, except for connection parameters.
+  case changeLink(HCI.ConnectionHandle)
   case readRemoteFeatures(HCI.ConnectionHandle)
   case enableEncryption(HCI.ConnectionHandle)
   case disconnect(HCI.ConnectionHandle)
@@ -25,7 +29,9 @@ enum CommandPurpose: Hashable {
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
-    case .startup, .ownAddress, .updateConnection, .readRemoteFeatures, .enableEncryption, .checkLink, .other: false
+    case .startup, .ownAddress, .updateConnection, .choosePHYs, .changeLink, .readRemoteFeatures, .enableEncryption,
+      .checkLink, .other:
+      false
     }
   }
 
@@ -34,7 +40,7 @@ enum CommandPurpose: Hashable {
     switch self {
     case .startup, .checkLink: true
     case .shutdown, .advertising, .scanning, .initiating, .resolvingList, .ownAddress, .readRSSI, .updateConnection,
-      .readRemoteFeatures, .enableEncryption, .disconnect, .other:
+      .choosePHYs, .changeLink, .readRemoteFeatures, .enableEncryption, .disconnect, .other:
       false
     }
   }

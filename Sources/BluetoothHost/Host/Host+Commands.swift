@@ -25,6 +25,8 @@ extension Host {
     case .readRSSI(let handle): table.rssiRead(handle, status, parameters, &context.output)
     case .checkLink(let handle): table.linkChecked(handle, status, &gap, &context, at: now)
     case .updateConnection(let handle): table.updateAnswered(handle, status, &context, at: now)
+    case .choosePHYs(let handle): if status != .success { table.choiceOfPHYsRefused(handle) }
+    case .changeLink(let handle): table.requestAnswered(handle, status, &context)
     case .readRemoteFeatures(let handle):
       if status != .success { table.remoteFeaturesRead(handle, nil, &context, at: now) }
     case .enableEncryption(let handle):

@@ -87,6 +87,23 @@ extension Host {
     table.index(of: handle).map { table[$0].properties }
   }
 
+  /// True if the host reports each change of a link's properties by `linkChanged`.
+  package var reportsLinkChanges: Bool {
+    get { context.reportsLinkChanges }
+    set { context.reportsLinkChanges = newValue }
+  }
+
+  /// Requests other properties of a link; answered by `linkRequestEnded`, unless the link ends before. The upper layer
+  /// makes one request at a time on a link.
+  package mutating func changeLink(_ handle: HCI.ConnectionHandle, _ request: LinkRequest, at now: Instant) {
+    guard let index = table.index(of: handle) else {
+      context.output.tell(.linkRequestEnded(handle, .notConnected))
+      return
+    }
+    table[index].begin(request, &context)
+    settle(at: now)
+  }
+
   /// Updates the connection parameters of a link. A central changes them directly. A peripheral requests them when
   /// the link is 5 s old and the central has been quiet for 1 s; a later request replaces an earlier one. The peer or
   /// the controller may refuse either without an event.

@@ -19,6 +19,10 @@ package enum HostEvent: Sendable {
   case connectionFailed(DeviceAddress, HCI.ErrorCode)
   /// A link has ended. Requests on it that are still open get no answer.
   case disconnected(HCI.ConnectionHandle, HCI.ErrorCode)
+  /// The properties of a link have changed; only while `Host.reportsLinkChanges` is true.
+  case linkChanged(HCI.ConnectionHandle)
+  /// The answer to `changeLink`; nil: the request has succeeded.
+  case linkRequestEnded(HCI.ConnectionHandle, HostError?)
   /// The answer to `readRSSI`, in dBm; 127: not available.
   case rssiRead(HCI.ConnectionHandle, Result<Int8, HostError>)
   /// The answer to `discoverName`; nil: the name could not be read.
@@ -53,6 +57,8 @@ package enum HostError: Error, Hashable, Sendable {
   case notConnected
   /// A limit is exceeded: too many links, or too many octets of advertising data.
   case outOfSpace
+  /// The controller, or the role of this device, has no such procedure.
+  case notSupported
 }
 
 /// A connection in the host's view.

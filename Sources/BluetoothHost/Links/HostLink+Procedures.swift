@@ -63,7 +63,8 @@ extension HostLink {
       !phys.intersection(features.phys).subtracting(.le1M).isEmpty
     else { return }
     let preference = HCI.PHYPreference(transmit: phys, receive: phys)
-    context.controller.append(.leSetPHY(link.handle, preference, options: 0), for: .other)
+    context.controller.append(.leSetPHY(link.handle, preference, options: 0), for: .choosePHYs(link.handle))
+    isChoosingPHYs = true
   }
 
   /// Handles a change of the link's PHYs.
@@ -71,6 +72,7 @@ extension HostLink {
     heardFromPeer(&context)
     if let phy = HCI.PHYs(number: transmit) { properties.transmitPHY = phy }
     if let phy = HCI.PHYs(number: receive) { properties.receivePHY = phy }
+    context.tellLinkChanged(link.handle)
   }
 
   // MARK: Connection parameters
@@ -114,6 +116,7 @@ extension HostLink {
     let step = parameterUpdates.ended(
       status, isPeripheral: link.role == .peripheral && !isHidden, on: updatePath(&context))
     perform(step, &context, at: now)
+    endRequest(.connectionParameters, status, &context)
   }
 
   private func updatePath(_ context: inout HostContext) -> ParameterUpdates.Path {

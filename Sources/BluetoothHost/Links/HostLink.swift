@@ -25,6 +25,10 @@ struct HostLink {
   var parameterUpdates = ParameterUpdates()
   /// True if apps go on using the attributes of the peer's server on the next link.
   var keepsDatabase = false
+  /// True from LE Set PHY after the link's creation until LE PHY Update Complete.
+  var isChoosingPHYs = false
+  /// The request of the upper layer in progress; nil: none.
+  var pendingRequest: PendingLinkRequest?
   /// The time at which the link was created.
   let beginning: Instant
   /// The time at which the peer's host last sent data.

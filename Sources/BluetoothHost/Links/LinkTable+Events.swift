@@ -11,7 +11,10 @@ extension LinkTable {
       if status == .success { unknownLink(handle, &context, at: now) }
       return
     }
-    if status == .success { self[index].properties.values = values }
+    if status == .success {
+      self[index].properties.values = values
+      context.tellLinkChanged(handle)
+    }
     self[index].updateCompleted(status, &context, at: now)
   }
 
@@ -32,6 +35,7 @@ extension LinkTable {
     self[index].heardFromPeer(&context)
     self[index].properties.transmitLength = transmit
     self[index].properties.receiveLength = receive
+    context.tellLinkChanged(handle)
   }
 
   /// Handles LE PHY Update Complete.
@@ -39,9 +43,24 @@ extension LinkTable {
     _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, transmit: UInt8, receive: UInt8,
     _ context: inout HostContext, at now: Instant
   ) {
-    guard status == .success else { return }
-    guard let index = anyIndex(of: handle) else { return unknownLink(handle, &context, at: now) }
-    self[index].phyUpdated(transmit: transmit, receive: receive, &context)
+    guard let index = anyIndex(of: handle) else {
+      if status == .success { unknownLink(handle, &context, at: now) }
+      return
+    }
+    if status == .success { self[index].phyUpdated(transmit: transmit, receive: receive, &context) }
+    self[index].phyProcedureEnded(status, &context)
+  }
+
+  /// Handles the refusal of LE Set PHY after a link's creation.
+  mutating func choiceOfPHYsRefused(_ handle: HCI.ConnectionHandle) {
+    if let index = anyIndex(of: handle) { self[index].isChoosingPHYs = false }
+  }
+
+  /// Handles the end of the command of a link's request.
+  mutating func requestAnswered(
+    _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, _ context: inout HostContext
+  ) {
+    if let index = anyIndex(of: handle) { self[index].requestAnswered(status, &context) }
   }
 
   /// Handles the end of LE Read Remote Features; `features` is nil if it failed.

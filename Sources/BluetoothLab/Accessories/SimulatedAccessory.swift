@@ -185,8 +185,8 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
       // An accessory has no user, so pairing that only asks for consent is always allowed.
       if prompt == .allow { host.answer(.yes, on: link, at: now) }
     case .security(let link, .replacementAttempted(let refusal)): noteReplacement(refusal, on: link)
-    case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .rssiRead,
-      .nameDiscovered, .channel, .security, .bondChanged:
+    case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .linkChanged,
+      .linkRequestEnded, .rssiRead, .nameDiscovered, .channel, .security, .bondChanged:
       break
     }
   }

@@ -164,7 +164,7 @@ extension CentralManagerCore: CentralClient {
     case .valueRead(_, _, .success(let value)), .valueChanged(_, _, let value): copies.octets = Data(value)
     case .channelOpened(_, .success(let info)): copies.channel = with { $0.session }?.takeChannel(info)
     case .stateChanged, .connected, .connectionFailed, .connectionEvent, .maximumWriteLengthChanged, .nameChanged,
-      .rssiRead,
+      .link, .rssiRead,
       .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
       .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse,
       .channelOpened(_, .failure), .servicesModified, .barrierReached:
@@ -191,6 +191,7 @@ extension CentralManagerCore: CentralClient {
       delegate?.centralManager(
         manager, connectionEventDidOccur: isConnected ? .peerConnected : .peerDisconnected, for: peripheral(for: peer))
     case .maximumWriteLengthChanged(let peer, let length): peripheral(peer)?.setMaximumWriteLength(length)
+    case .link(let peer, let report): peripheral(peer)?.linkReported(report)
     case .nameChanged(let peer, let name): peripheral(peer)?.nameChanged(name)
     case .rssiRead(let peer, let result): peripheral(peer)?.rssiRead(result)
     case .servicesDiscovered(let peer, let result): peripheral(peer)?.servicesDiscovered(result)

@@ -25,6 +25,9 @@ open class CBPeripheral: CBPeer {
     var attributes: [RemoteAttributeID: CBAttribute] = [:]
     var maximumWriteLength = ATT.defaultMTU - 3
     var writeCredits: TransmitCredits?
+    /// The properties of the link; see `CBPeripheral+Link.swift`.
+    var link: LinkInfo?
+    var linkObserver: (@Sendable (LinkEvent) -> Void)?
   }
 
   let handle: PeerHandle

@@ -84,6 +84,7 @@ extension CBPeripheral {
       content.services = nil
       content.attributes = [:]
       content.writeCredits = nil
+      content.link = nil
       content.maximumWriteLength = Content().maximumWriteLength
       return (before, content)
     }

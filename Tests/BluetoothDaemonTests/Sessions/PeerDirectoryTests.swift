@@ -8,18 +8,19 @@ struct PeerDirectoryTests {
   let directory = PeerDirectory()
   let first = PeerIdentifier(high: 1, low: 1)
   let second = PeerIdentifier(high: 2, low: 2)
+  let address = DeviceAddress(0xC000_0000_0001, .random)
 
   @Test("3.12 Known peers are returned in the order of the request, unknown ones are omitted")
   func retrieves() {
-    let one = directory.add(first, name: nil)
-    let two = directory.add(second, name: "Two")
+    let one = directory.add(first, address, name: nil)
+    let two = directory.add(second, address, name: "Two")
     #expect(directory.peers([second, PeerIdentifier(high: 3, low: 3), first]) == [two, one])
     #expect(directory.peers([]) == [])
   }
 
   @Test("2.6 A peer's name is cached")
   func names() {
-    let one = directory.add(first, name: nil)
+    let one = directory.add(first, address, name: nil)
     directory.setName("One", of: one.handle)
     #expect(directory.peer(first)?.name == "One")
     #expect(directory.peer(one.handle)?.name == "One")
@@ -27,8 +28,8 @@ struct PeerDirectoryTests {
 
   @Test("3.12 Connected peers are found by any of the services, whichever manager connected them")
   func connected() {
-    let one = directory.add(first, name: nil)
-    let two = directory.add(second, name: nil)
+    let one = directory.add(first, address, name: nil)
+    let two = directory.add(second, address, name: nil)
     directory.setConnected(one.handle, services: [])
     directory.setConnected(two.handle, services: [0x180D, 0x1800])
     #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [two])

@@ -25,7 +25,10 @@ final class CentralHarness<App: CentralRecorder & CBCentralManagerDelegate> {
 
   func sighting(_ index: UInt32 = 0, name: String? = "sensor") -> Discovery {
     let identifier = PeerIdentifier(high: 0x1234, low: UInt64(index))
-    let info = adapter.directory.peer(identifier) ?? adapter.directory.add(identifier, name: name)
+    let info =
+      adapter.directory.peer(identifier)
+      ?? adapter.directory.add(
+        identifier, DeviceAddress(0xC000_0000_0000 + identifier.low, .random), name: name)
     return Discovery(peer: info, isConnectable: true, rssi: -50)
   }
 
@@ -94,6 +97,8 @@ extension CentralCommand {
     case .cancelConnection(let peer): return "cancel \(peer.index)"
     case .registerForConnectionEvents(let filter):
       return "register \(filter.map { "\($0.peers.count) peers, \($0.services)" } ?? "nil")"
+    case .observeLinks: return "observe links"
+    case .changeLink(let peer, let request): return "change link \(peer.index) \(request.kind)"
     case .readRSSI: return "read RSSI"
     case .discoverServices(_, let uuids): return "discover services \(uuids?.description ?? "all")"
     case .discoverIncludedServices(_, _, let uuids): return "discover included \(uuids?.description ?? "all")"

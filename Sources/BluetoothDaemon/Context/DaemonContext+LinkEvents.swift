@@ -1,0 +1,44 @@
+import BluetoothHost
+import BluetoothWire
+
+/// Reports about links for the sessions that observe theirs.
+extension DaemonContext {
+  /// Starts the reports to a session.
+  mutating func observeLinks(for session: CentralSessionID) {
+    centrals.update(session.key) { $0.observesLinks = true }
+    host.reportsLinkChanges = true
+  }
+
+  /// Returns true if a session observes its links.
+  private func observesLinks(_ session: CentralSessionID) -> Bool {
+    guard let index = centrals.index(of: session.key) else { return false }
+    return centrals.values[index]?.observesLinks == true
+  }
+
+  /// Reports on a link to a session, if the session observes its links.
+  mutating func report(_ event: LinkEvent, of peer: PeerHandle, to session: CentralSessionID) {
+    if observesLinks(session) { deliver(.link(peer, event), to: session) }
+  }
+
+  private func linkInfo(of link: LinkIndex) -> LinkInfo? {
+    let handle = links[link].link.handle
+    return host.properties(of: handle).map {
+      LinkInfo(properties: $0, mtu: host.mtu(of: handle), security: host.security(of: handle))
+    }
+  }
+
+  /// Reports the properties of a link to a session that begins to use it.
+  mutating func reportProperties(of link: LinkIndex, to session: CentralSessionID) {
+    guard observesLinks(session), let info = linkInfo(of: link) else { return }
+    links[link].reported = info
+    deliver(.link(links[link].peer, .changed(info)), to: session)
+  }
+
+  /// Reports the properties of a link to the sessions that use it, if the properties have changed.
+  mutating func reportChanges(of link: LinkIndex) {
+    guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }
+    links[link].reported = info
+    let peer = links[link].peer
+    for user in peers[peer].users where user.phase == .connected { report(.changed(info), of: peer, to: user.session) }
+  }
+}
