@@ -107,7 +107,11 @@ let package = Package(
       swiftSettings: settings),
     // Floor 8
     .target(
-      name: "CoreBluetoothExtras", dependencies: ["CoreBluetooth", locks, deque], swiftSettings: settings),
+      name: "CoreBluetoothExtras",
+      dependencies: [
+        "CoreBluetooth", "BluetoothDaemon", "BluetoothHost", "BluetoothWire", "BluetoothTypes", locks, deque,
+      ],
+      swiftSettings: settings),
     .target(
       name: "BluetoothLab",
       dependencies: [

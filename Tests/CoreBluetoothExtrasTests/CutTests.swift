@@ -6,7 +6,7 @@ import Testing
 /// The steps of an app, each of which can be cut.
 private enum Step: Int, CaseIterable {
   case power, scan, connect, services, characteristics, read, write, writeWithoutResponse, firstValue, secondValue
-  case openChannel, writeChannel, readChannel, rssi, disconnect
+  case openChannel, writeChannel, readChannel, rssi, parameters, phys, disconnect
 }
 
 /// The event that cuts a step.
@@ -56,6 +56,7 @@ private final class Script: Sendable {
   }
 
   /// Does one step, with a time limit if it is the one that a time limit cuts.
+  @discardableResult
   private func take<Value: Sendable>(
     _ step: Step, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -103,6 +104,10 @@ private final class Script: Sendable {
       while count < amount.octets { count += try await channel.read().orThrow().count }
     }
     _ = try await take(.rssi) { try await peripheral.readRSSI() }
+    try await take(.parameters) {
+      try await peripheral.requestConnectionParameters(interval: .milliseconds(15) ... .milliseconds(15))
+    }
+    try await take(.phys) { try await peripheral.requestPHYs(transmit: [.le1M], receive: [.le1M]) }
     try await take(.disconnect) { try await peripheral.disconnect() }
   }
 }

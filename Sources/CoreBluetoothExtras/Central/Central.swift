@@ -50,7 +50,7 @@ public final class Central: Sendable {
 
   /// Lock order: the lock of a peripheral, then this lock. No lock is held while tasks are resumed.
   private let content = NIOLockedValueBox(Unchecked(State()))
-  let stateChanges = Broadcast<CBManagerState>(repeatingFrom: .unknown)
+  let stateChanges = Broadcast<CBManagerState>(repeatsLatest: true, from: .unknown)
 
   /// Creates a central.
   ///
@@ -64,6 +64,7 @@ public final class Central: Sendable {
     let delegate = CentralDelegate(self)
     let manager = CBCentralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.Central"), options: options)
+    manager.observeLinks()
     let box = Unchecked((manager, delegate))
     with { state in (state.manager, state.delegate) = box.value }
   }

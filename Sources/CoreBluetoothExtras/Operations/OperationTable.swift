@@ -1,3 +1,4 @@
+import BluetoothHost
 import CoreBluetooth
 import DequeModule
 
@@ -8,6 +9,7 @@ struct OperationTable {
   /// The callback that answers an operation.
   enum Kind: Hashable {
     case services, includedServices, characteristics, descriptors, read, write, notifications, rssi, channel
+    case link(LinkRequest.Kind)
   }
 
   /// The identifier of a queue.

@@ -91,11 +91,14 @@ extension Peripheral {
   ///   - isForgotten: true if the peer can't be used again until it is discovered.
   func ended(because error: (any Error)?, isForgotten: Bool = false) {
     let reason = error ?? CBError.cancelled("The connection was ended by this app.")
-    let (ends, failures, subscriptions, wasLinked) = with { state in
+    let (ends, failures, subscriptions, disconnection) = with { state in
       if isForgotten { state.isUsable = false }
       var failures = state.operations.removeAll() + state.unsent.map { $0.operation as any AnyOperation }
       let subscriptions = Array(state.subscriptions.values)
-      let (ends, wasLinked) = (state.disconnectWaiters, state.isLinked)
+      let ends = state.disconnectWaiters
+      let disconnection = state.isLinked ? Disconnection(error: error, reason: state.endReason) : nil
+      state.lastDisconnection = disconnection ?? state.lastDisconnection
+      state.endReason = nil
       // A call of `connect` during the end of the previous link begins its attempt now.
       if state.isEnding, !state.connectWaiters.isEmpty, !isForgotten, let manager = central.manager {
         manager.connect(peer)
@@ -109,11 +112,12 @@ extension Peripheral {
       state.unsent = []
       state.subscriptions = [:]
       state.attributes = [:]
-      return (ends, failures, subscriptions, wasLinked)
+      return (ends, failures, subscriptions, disconnection)
     }
     for failure in failures { failure.fail(reason) }
     for subscription in subscriptions { subscription.finish(throwing: reason) }
-    if wasLinked { report(Disconnection(error: error)) }
+    links.forgetLatest()
+    if let disconnection { report(disconnection) }
     for end in ends { end.finish(.success(())) }
     if isForgotten { finishEvents() }
   }

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import CoreBluetooth
 import DequeModule
 import NIOConcurrencyHelpers
@@ -17,8 +18,11 @@ public final class Peripheral: Sendable, Identifiable {
     var isUsable = true
     // The link; see `Peripheral+Connecting.swift`.
     var isLinked = false
+    /// The controller's reason for the end of the link, which is about to be reported.
+    var endReason: HCIErrorCode?
     /// True if the end of the link or of the attempt was requested and has not been reported yet.
     var isEnding = false
+    var lastDisconnection: Disconnection?
     var connectWaiters: [PendingOperation<Void>] = []
     var disconnectWaiters: [PendingOperation<Void>] = []
     // The operations on the link.
@@ -37,6 +41,7 @@ public final class Peripheral: Sendable, Identifiable {
   private let content = NIOLockedValueBox(Unchecked(State()))
   private let ends = Broadcast<Disconnection>()
   private let changes = Broadcast<[RemoteService]>()
+  let links = Broadcast<LinkProperties>(repeatsLatest: true)
 
   init(_ peer: CBPeripheral, of central: Central) {
     box = Unchecked(peer)
@@ -51,6 +56,7 @@ public final class Peripheral: Sendable, Identifiable {
     peer.delegate = delegate
     let box = Unchecked(delegate)
     with { $0.delegate = box.value }
+    peer.setLinkObserver { [weak self] event in self?.handle(event) }
   }
 
   /// The object of Apple's API.
@@ -76,6 +82,9 @@ public final class Peripheral: Sendable, Identifiable {
   /// connecting.
   public func maximumWriteLength(for type: CBCharacteristicWriteType) -> Int { peer.maximumWriteValueLength(for: type) }
 
+  /// The end of the latest connection; nil: there was none.
+  public var lastDisconnection: Disconnection? { with { $0.lastDisconnection } }
+
   /// The ends of this peripheral's connections, from the beginning of the iteration on.
   public var disconnections: EventSequence<Disconnection> {
     EventSequence(owner: self) { [ends] in ends.subscribe() }
@@ -95,6 +104,7 @@ public final class Peripheral: Sendable, Identifiable {
   func finishEvents() {
     ends.finish()
     changes.finish()
+    links.finish()
   }
 
   /// The number of calls and subscriptions that wait for this peripheral, including cancelled ones that have not been
@@ -123,4 +133,7 @@ extension Peripheral: CustomStringConvertible {
 public struct Disconnection: Sendable {
   /// The reason: a `CBError`; nil: this app has ended the connection.
   public let error: (any Error)?
+  /// The reason that the controller has reported, such as `remoteUserTerminatedConnection`; nil: there is none, because
+  /// Bluetooth was turned off, or because another app still uses the link.
+  public let reason: HCIErrorCode?
 }

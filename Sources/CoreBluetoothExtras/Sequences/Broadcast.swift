@@ -15,12 +15,16 @@ final class Broadcast<Event: Sendable>: Sendable {
 
   /// Creates a broadcast.
   ///
-  /// - Parameter first: the event that new iterations get first, until another one is sent; nil: new iterations get
-  ///   later events only.
-  init(repeatingFrom first: Event? = nil) {
-    repeatsLatest = first != nil
+  /// - Parameters:
+  ///   - repeatsLatest: true if new iterations get the latest event first.
+  ///   - first: the latest event at the beginning; nil: none.
+  init(repeatsLatest: Bool = false, from first: Event? = nil) {
+    self.repeatsLatest = repeatsLatest
     state = NIOLockedValueBox(State(first: first))
   }
+
+  /// Forgets the latest event: new iterations get later events only, until the next one.
+  func forgetLatest() { state.withLockedValue { $0.first = nil } }
 
   /// The number of iterations.
   var count: Int { state.withLockedValue { $0.continuations.count } }

@@ -163,9 +163,14 @@ struct Meeting {
   let central: Central
 
   init(seed: UInt64 = 1) {
-    world = World(seed: seed)
+    let world = World(seed: seed)
+    self.init(world: world, sensor: world.makeDevice(named: "sensor"))
+  }
+
+  init(world: World, sensor device: Device) {
+    self.world = world
     stage = AppStage(world)
-    sensor = Sensor(on: world.makeDevice(named: "sensor"))
+    sensor = Sensor(on: device)
     phone = world.makeDevice(named: "phone", at: Position(x: 2))
     central = Central(adapter: phone)
   }

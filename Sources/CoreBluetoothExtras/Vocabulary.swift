@@ -1,0 +1,2 @@
+// Addresses and error codes are a part of this module's interface.
+@_exported import BluetoothTypes
