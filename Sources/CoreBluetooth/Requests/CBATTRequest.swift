@@ -39,6 +39,11 @@ open class CBATTRequest: NSObject {
   }
 }
 
+extension CBATTRequest {
+  /// True if the central waits for the response, false for a write without response and after the end of the link.
+  package var needsResponse: Bool { answer.isOpen }
+}
+
 /// The state of a request that awaits `respond(to:withResult:)`.
 final class PendingAnswer: Sendable {
   enum State {
@@ -67,6 +72,12 @@ final class PendingAnswer: Sendable {
       let before = state
       if case .open = state { state = .given }
       return before
+    }
+  }
+
+  var isOpen: Bool {
+    state.withLockedValue { state in
+      if case .open = state { true } else { false }
     }
   }
 

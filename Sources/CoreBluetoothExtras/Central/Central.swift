@@ -25,7 +25,6 @@ public final class Central: Sendable {
     var manager: CBCentralManager?
     /// The delegate, which the manager holds weakly.
     var delegate: CentralDelegate?
-    var powerWaiters: [PendingOperation<Void>] = []
     var scan: Scan?
     var scanCount = 0
     var peripherals: [ObjectIdentifier: WeakPeripheral] = [:]
@@ -50,7 +49,7 @@ public final class Central: Sendable {
 
   /// Lock order: the lock of a peripheral, then this lock. No lock is held while tasks are resumed.
   private let content = NIOLockedValueBox(Unchecked(State()))
-  let stateChanges = Broadcast<CBManagerState>(repeatsLatest: true, from: .unknown)
+  private let power = PowerWatch()
 
   /// Creates a central.
   ///
@@ -80,45 +79,22 @@ public final class Central: Sendable {
 
   /// The states of Bluetooth: the present one, and then each change. The state is `unknown` for a moment after `init`.
   public var states: EventSequence<CBManagerState> {
-    EventSequence(owner: self) { [stateChanges] in stateChanges.subscribe() }
+    EventSequence(owner: self) { [power] in power.subscribe() }
   }
 
   /// Waits until Bluetooth is on. Returns at once if it is.
   ///
   /// - Throws: `CBError.operationNotSupported` if there is no usable adapter, or the app may not use Bluetooth.
   public func waitUntilPoweredOn(within limit: TimeLimit? = nil) async throws {
-    try await limited(limit) { [self] in
-      try Task.checkCancellation()
-      let operation = PendingOperation<Void>()
-      try with { state in
-        let power = state.manager?.state ?? .unsupported
-        if power == .poweredOn {
-          _ = operation.finish(.success(()))
-          return
-        }
-        guard !power.isFinal else { throw CBError.unavailable(power) }
-        state.powerWaiters.append(operation)
-      }
-      try await operation.value(onCancel: { [weak self] in
-        self?.with { state in state.powerWaiters.removeAll { $0 === operation } }
-      })
-    }
+    try await power.wait(within: limit) { [self] in state }
   }
 
   func stateChanged(to new: CBManagerState) {
-    guard new != .poweredOn else {
-      stateChanges.send(new)
-      let waiters = with { state in
-        defer { state.powerWaiters = [] }
-        return state.powerWaiters
-      }
-      for waiter in waiters { waiter.finish(.success(())) }
-      return
+    if new != .poweredOn {
+      // In states below `poweredOff`, all peers are forgotten.
+      end(because: CBError.unavailable(new), forgetsPeers: new.rawValue < CBManagerState.poweredOff.rawValue)
     }
-    let error = CBError.unavailable(new)
-    // In states below `poweredOff`, all peers are forgotten.
-    end(because: error, forgetsPeers: new.rawValue < CBManagerState.poweredOff.rawValue, failsWaiters: new.isFinal)
-    stateChanges.send(new)
+    power.report(new)
   }
 
   /// Ends the scan and all connections, and releases the manager. Pending operations throw
@@ -131,23 +107,21 @@ public final class Central: Sendable {
     }
     guard parts.value.0 != nil else { return }
     withExtendedLifetime(parts) {}
-    end(because: CBError.cancelled("The central was closed."), forgetsPeers: true, failsWaiters: true)
-    stateChanges.finish()
+    let error = CBError.cancelled("The central was closed.")
+    end(because: error, forgetsPeers: true)
+    power.close(because: error)
   }
 
   /// Ends everything that needs Bluetooth to be on.
-  private func end(because error: CBError, forgetsPeers: Bool, failsWaiters: Bool) {
-    let (scan, waiters, peripherals) = with { state -> (Scan?, [PendingOperation<Void>], [Peripheral]) in
+  private func end(because error: CBError, forgetsPeers: Bool) {
+    let (scan, peripherals) = with { state -> (Scan?, [Peripheral]) in
       let scan = state.scan
       state.scan = nil
-      let waiters = failsWaiters ? state.powerWaiters : []
-      if failsWaiters { state.powerWaiters = [] }
       let peripherals = state.peripherals.values.compactMap(\.peripheral)
       if forgetsPeers { state.peripherals = [:] }
-      return (scan, waiters, peripherals)
+      return (scan, peripherals)
     }
     scan?.continuation.finish(throwing: error)
-    for waiter in waiters { waiter.fail(error) }
     for peripheral in peripherals { peripheral.ended(because: error, isForgotten: forgetsPeers) }
   }
 
@@ -177,9 +151,9 @@ public final class Central: Sendable {
   /// and ends of connections; for tests.
   package var pendingCount: Int {
     let (own, peripherals) = with { state in
-      (state.powerWaiters.count + (state.scan == nil ? 0 : 1), state.peripherals.values.compactMap(\.peripheral))
+      (state.scan == nil ? 0 : 1, state.peripherals.values.compactMap(\.peripheral))
     }
-    return own + peripherals.reduce(0) { $0 + $1.pendingCount }
+    return own + power.count + peripherals.reduce(0) { $0 + $1.pendingCount }
   }
 
   /// Returns the object for a peer, which exists as long as the app retains it.
@@ -206,10 +180,4 @@ public final class Central: Sendable {
       state.peripherals[ObjectIdentifier(peer)] = nil
     }
   }
-}
-
-extension CBManagerState {
-  /// True for the states that Bluetooth leaves only if something outside the app changes: another adapter, another
-  /// permission.
-  fileprivate var isFinal: Bool { self == .unsupported || self == .unauthorized }
 }

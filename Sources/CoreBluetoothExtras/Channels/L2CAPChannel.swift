@@ -2,7 +2,7 @@ import CoreBluetooth
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// An L2CAP channel to a peripheral: a stream of octets in each direction, with flow control in both. The app must
+/// An L2CAP channel to a peripheral, or from a central: a stream of octets in each direction, with flow control in both. The app must
 /// retain it: the channel closes when its last reference is released. Octets written before are still sent.
 ///
 /// ```swift
@@ -45,8 +45,8 @@ public final class L2CAPChannel: Sendable {
   /// The PSM of the channel.
   public var psm: CBL2CAPPSM { box.value.psm }
 
-  /// The octets from the peripheral, in pieces as they arrive. An iteration takes octets only when it asks for the next
-  /// piece, so that a slow reader slows the peripheral down. It ends when a side has closed the channel, and throws the
+  /// The octets from the peer, in pieces as they arrive. An iteration takes octets only when it asks for the next
+  /// piece, so that a slow reader slows the peer down. It ends when a side has closed the channel, and throws the
   /// `CBError` of the disconnection when the link was lost.
   public var incoming: Incoming { Incoming(channel: self) }
 
@@ -158,7 +158,7 @@ public final class L2CAPChannel: Sendable {
 }
 
 extension L2CAPChannel {
-  /// The octets from the peripheral, in pieces as they arrive.
+  /// The octets from the peer, in pieces as they arrive.
   public struct Incoming: AsyncSequence, Sendable {
     public typealias Element = Data
     public typealias Failure = any Error

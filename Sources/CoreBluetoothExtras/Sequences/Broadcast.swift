@@ -36,6 +36,15 @@ final class Broadcast<Event: Sendable>: Sendable {
     }
   }
 
+  /// Sends an event unless it equals the latest one.
+  func sendIfChanged(_ event: Event) where Event: Equatable {
+    state.withLockedValue { state in
+      guard state.first != event else { return }
+      state.first = event
+      for continuation in state.continuations.values { continuation.yield(event) }
+    }
+  }
+
   /// Ends all iterations.
   func finish() {
     let continuations = state.withLockedValue { state in

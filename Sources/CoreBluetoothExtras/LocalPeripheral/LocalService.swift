@@ -1,0 +1,122 @@
+import CoreBluetooth
+
+/// A service that this device offers; see `LocalPeripheral.add(_:within:)`.
+public final class LocalService: Sendable {
+  /// The characteristics, in the order of their handles.
+  public let characteristics: [LocalCharacteristic]
+  let box: Unchecked<CBMutableService>
+
+  /// Creates a service. A characteristic belongs to one service.
+  ///
+  /// - Parameters:
+  ///   - isPrimary: false for a secondary service, which centrals find only through a service that includes it.
+  ///   - includes: the included services, which must be published before.
+  public init(
+    _ uuid: CBUUID, isPrimary: Bool = true, includes: [LocalService] = [], _ characteristics: [LocalCharacteristic]
+  ) {
+    self.characteristics = characteristics
+    let service = CBMutableService(type: uuid, primary: isPrimary)
+    service.characteristics = characteristics.map(\.box.value)
+    if !includes.isEmpty { service.includedServices = includes.map(\.box.value) }
+    box = Unchecked(service)
+  }
+
+  /// The type of the service.
+  public var uuid: CBUUID { box.value.uuid }
+}
+
+/// A characteristic that this device offers.
+public final class LocalCharacteristic: Sendable {
+  /// Returns the complete value for a central that reads it. An error rejects the request: the code of a `CBATTError`,
+  /// else `unlikelyError`. It runs on the queue of the peripheral, and must not wait.
+  public typealias ReadHandler = @Sendable (RemoteCentral) throws -> Data
+  /// Takes what a central has written: all parts or, with an error, none. It runs on the queue of the peripheral, and
+  /// must not wait. A write that has parts for several characteristics goes to the handler of the first one.
+  public typealias WriteHandler = @Sendable (WriteRequest) throws -> Void
+
+  let box: Unchecked<CBMutableCharacteristic>
+  let read: ReadHandler?
+  let write: WriteHandler?
+  let subscriberChanges = Broadcast<[RemoteCentral]>(repeatsLatest: true, from: [])
+
+  /// Creates a characteristic whose value the app provides.
+  ///
+  /// The peripheral retains the handlers while the service is published: they must not retain the peripheral.
+  ///
+  /// - Parameters:
+  ///   - permissions: the permitted access; nil: readable and writeable as far as `properties` say, without encryption.
+  ///   - descriptors: descriptors with static values, such as the user description.
+  ///   - read: answers reads; nil: `LocalPeripheral.requests` reports them.
+  ///   - write: answers writes; nil: `LocalPeripheral.requests` reports them.
+  public init(
+    _ uuid: CBUUID, _ properties: CBCharacteristicProperties, permissions: CBAttributePermissions? = nil,
+    descriptors: [LocalDescriptor] = [], read: ReadHandler? = nil, write: WriteHandler? = nil
+  ) {
+    let characteristic = CBMutableCharacteristic(
+      type: uuid, properties: properties, value: nil, permissions: permissions ?? properties.permissions)
+    if !descriptors.isEmpty { characteristic.descriptors = descriptors.map(\.object) }
+    box = Unchecked(characteristic)
+    self.read = read
+    self.write = write
+  }
+
+  /// Creates a characteristic with a static value, which centrals can only read.
+  public init(_ uuid: CBUUID, value: Data, descriptors: [LocalDescriptor] = []) {
+    let characteristic = CBMutableCharacteristic(
+      type: uuid, properties: .read, value: value, permissions: .readable)
+    if !descriptors.isEmpty { characteristic.descriptors = descriptors.map(\.object) }
+    box = Unchecked(characteristic)
+    read = nil
+    write = nil
+  }
+
+  /// The type of the characteristic.
+  public var uuid: CBUUID { box.value.uuid }
+
+  /// The centrals that have enabled notifications or indications.
+  public var subscribers: [RemoteCentral] { box.value.subscribedCentrals?.map { RemoteCentral($0) } ?? [] }
+
+  /// The subscribers: the present ones, and then after each change.
+  public var subscriptions: EventSequence<[RemoteCentral]> {
+    EventSequence(owner: self) { [subscriberChanges] in subscriberChanges.subscribe() }
+  }
+}
+
+/// A descriptor with a static value.
+public struct LocalDescriptor: Sendable {
+  private let uuid: CBUUID
+  private let value: Content
+
+  private enum Content: Sendable {
+    case text(String)
+    case octets(Data)
+  }
+
+  /// Creates the Characteristic User Description.
+  public static func userDescription(_ text: String) -> LocalDescriptor {
+    LocalDescriptor(uuid: CBUUID(string: CBUUIDCharacteristicUserDescriptionString), value: .text(text))
+  }
+
+  /// Creates the Characteristic Presentation Format from its seven octets.
+  public static func presentationFormat(_ octets: Data) -> LocalDescriptor {
+    LocalDescriptor(uuid: CBUUID(string: CBUUIDCharacteristicFormatString), value: .octets(octets))
+  }
+
+  fileprivate var object: CBMutableDescriptor {
+    switch value {
+    case .text(let text): CBMutableDescriptor(type: uuid, value: text)
+    case .octets(let octets): CBMutableDescriptor(type: uuid, value: octets)
+    }
+  }
+}
+
+extension CBCharacteristicProperties {
+  /// The permissions for the operations, without encryption.
+  fileprivate var permissions: CBAttributePermissions {
+    var permissions: CBAttributePermissions = []
+    if contains(.read) { permissions.insert(.readable) }
+    let writes: CBCharacteristicProperties = [.write, .writeWithoutResponse, .authenticatedSignedWrites]
+    if !isDisjoint(with: writes) { permissions.insert(.writeable) }
+    return permissions
+  }
+}
