@@ -19,7 +19,9 @@ extension World {
   /// The clocks of the app begin at the world's time on 1 January 2001. Executors, queues and clocks belong to the
   /// process: only one world can have its app under control, and tests that use this method must not run in parallel.
   ///
-  /// - Parameter limits: the limits that turn a hang into an error.
+  /// - Parameters:
+  ///   - limits: the limits that turn a hang into an error.
+  ///   - body: the test, which creates the app and runs the world.
   /// - Throws: the error of `body`, or `AppTimeError`: another world has its app under control, this process cannot be
   ///   controlled, or a run ended early because the app did not come to rest.
   public func withAppTime<Result>(limits: AppTimeLimits = AppTimeLimits(), _ body: () throws -> Result) throws -> Result

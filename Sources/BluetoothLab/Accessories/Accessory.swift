@@ -47,7 +47,9 @@ public protocol Accessory: Sendable {
   mutating func connected(in context: inout AccessoryContext)
   /// Called when a central has disconnected. Its subscriptions have ended.
   ///
-  /// - Parameter reason: the reason for the disconnection, as the controller reports it.
+  /// - Parameters:
+  ///   - reason: the reason for the disconnection, as the controller reports it.
+  ///   - context: the state of the accessory's connections, and its actions.
   mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext)
   /// Called when the time passed to `AccessoryContext.wake(after:)` has elapsed.
   mutating func timeReached(in context: inout AccessoryContext)

@@ -40,6 +40,7 @@ extension World {
   /// Adds an accessory, simulated without CoreBluetooth, and turns it on.
   ///
   /// - Parameters:
+  ///   - accessory: the accessory in its first state.
   ///   - name: identifies the device within the world; a name that another device has stops the program. It is also
   ///     the value of the Device Name characteristic unless the options specify another one.
   ///   - options: the position, transmit power and chip capabilities, among others.

@@ -49,6 +49,8 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// Creates a characteristic whose octets the accessory encodes and decodes itself. It requires no encryption.
   ///
   /// - Parameters:
+  ///   - path: the characteristic.
+  ///   - properties: the operations that the characteristic permits.
   ///   - read: returns the octets that answer reads and are sent in notifications and indications; the default is an
   ///     empty value.
   ///   - write: handles a client's write; the default throws `writeNotPermitted`.
@@ -65,7 +67,10 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
 
   /// Creates a characteristic that clients can read or subscribe to. It requires no encryption.
   ///
-  /// - Parameter value: returns the value that the accessory has now.
+  /// - Parameters:
+  ///   - characteristic: the characteristic.
+  ///   - properties: the operations that the characteristic permits.
+  ///   - value: returns the value that the accessory has now.
   public init<Value>(
     _ characteristic: Characteristic<Value>, _ properties: CharacteristicProperties,
     value: @escaping @Sendable (Owner) -> Value
@@ -76,6 +81,8 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// Creates a characteristic that clients can write. It requires no encryption.
   ///
   /// - Parameters:
+  ///   - characteristic: the characteristic.
+  ///   - properties: the operations that the characteristic permits.
   ///   - malformed: the error for octets that are no value of the type; nil for Invalid Attribute Value Length (0x0D)
   ///     or Value Not Allowed (0x13), depending on the octets.
   ///   - written: handles a value that a client has written. An error answers the client's request.
@@ -91,6 +98,8 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// Creates a characteristic that clients can read or subscribe to, and write. It requires no encryption.
   ///
   /// - Parameters:
+  ///   - characteristic: the characteristic.
+  ///   - properties: the operations that the characteristic permits.
   ///   - value: returns the value that the accessory has now.
   ///   - written: handles a value that a client has written. An error answers the client's request.
   public init<Value>(

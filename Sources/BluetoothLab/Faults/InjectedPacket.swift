@@ -68,7 +68,9 @@ extension World {
   ///
   /// The packet appears in `faultEvents`, and in captures with a comment that begins with `fault: injected`.
   ///
-  /// - Parameter time: the world's radio time; nil, or a time in the past, means now.
+  /// - Parameters:
+  ///   - packet: the packet, its channel and its transmitter.
+  ///   - time: the world's radio time; nil, or a time in the past, means now.
   public func inject(_ packet: InjectedPacket, at time: Duration? = nil) {
     let (faults, injection) = (faults, packet.injection)
     requestQueue.perform { engine in

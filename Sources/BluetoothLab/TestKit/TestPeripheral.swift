@@ -28,6 +28,7 @@ public final class TestPeripheral {
   /// Creates a peripheral manager on a device, and starts the trace of its world.
   ///
   /// - Parameters:
+  ///   - device: the device that the manager uses.
   ///   - options: further options of the manager.
   ///   - limit: the radio time that each method has.
   public init(on device: Device, options: [String: Any] = [:], limit: Duration = .seconds(30)) {

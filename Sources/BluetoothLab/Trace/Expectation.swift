@@ -38,6 +38,7 @@ extension World {
   /// - Parameters:
   ///   - expectation: the expectation in words, for the error.
   ///   - limit: the limit in radio time.
+  ///   - condition: returns true if the expectation is met.
   /// - Throws: `ExpectationFailure`.
   @available(*, noasync, message: "use the async form, which releases the thread while the world is held")
   public func expect(

@@ -26,6 +26,7 @@ public struct Capture: Sendable {
   /// not take in time are dropped; a comment on the next packet has the number of missing packets.
   ///
   /// - Parameters:
+  ///   - path: the path of the file, or of a FIFO.
   ///   - decryptsAir: true to write packets of encrypted links as before encryption, so that Wireshark shows their
   ///     content: without MIC, with the CRC that they would have had, and marked as decrypted.
   ///   - writesKeys: true to write the keys of encrypted links to a JSON file at `path` + `.keys.json`: for each

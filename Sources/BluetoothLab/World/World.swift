@@ -108,6 +108,7 @@ public final class World: Sendable {
   /// - Parameters:
   ///   - name: the name that identifies the device within the world and in captures, and that selects its random
   ///     numbers. The program stops if another device of the world has the same name.
+  ///   - options: the position, transmit power and chip capabilities, among others.
   ///   - prompts: the user's answers to pairing prompts; nil for a user who agrees to everything but can neither see
   ///     nor type numbers.
   ///   - bondFolder: the folder that keeps the device's bonds and identity for later worlds, in a subfolder for this

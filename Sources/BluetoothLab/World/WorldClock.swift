@@ -33,7 +33,9 @@ public struct WorldClock: Clock, Sendable {
 
   /// Suspends the task until the world has reached `deadline`, or returns at the world's present time if it has passed.
   ///
-  /// - Parameter tolerance: ignored; the sleep ends exactly at `deadline`, rounded up to whole nanoseconds.
+  /// - Parameters:
+  ///   - deadline: the end of the sleep.
+  ///   - tolerance: ignored; the sleep ends exactly at `deadline`, rounded up to whole nanoseconds.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let sleep = Sleep()

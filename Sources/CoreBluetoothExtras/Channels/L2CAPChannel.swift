@@ -52,7 +52,9 @@ public final class L2CAPChannel: Sendable {
 
   /// Waits for octets. Concurrent calls get octets in their order.
   ///
-  /// - Parameter maximum: the maximum number of octets, at least 1.
+  /// - Parameters:
+  ///   - maximum: the maximum number of octets, at least 1.
+  ///   - limit: the time limit; nil: the call has none.
   /// - Returns: at least one octet; nil: a side has closed the channel.
   /// - Throws: the `CBError` of the disconnection if the link was lost.
   public func read(upTo maximum: Int = 65_536, within limit: TimeLimit? = nil) async throws -> Data? {

@@ -78,7 +78,9 @@ extension Peripheral {
 extension Peripheral {
   /// Discovers services.
   ///
-  /// - Parameter uuids: the types of the services; nil or empty: all services are discovered.
+  /// - Parameters:
+  ///   - uuids: the types of the services; nil or empty: all services are discovered.
+  ///   - limit: the time limit; nil: the call has none.
   /// - Returns: the services of these types in the order in which they were discovered on this link.
   public func discoverServices(
     _ uuids: [CBUUID]? = nil, within limit: TimeLimit? = nil

@@ -48,8 +48,10 @@ public struct RemoteCharacteristic: Sendable {
   /// Writes the value without response. Returns when there was room for the value among those that wait to be sent, so
   /// that a loop of writes is as fast as the link. Values are sent in the order of the calls.
   ///
-  /// - Parameter value: at most `Peripheral.maximumWriteLength(for: .withoutResponse)` octets; a longer value throws
-  ///   `CBATTError.invalidAttributeValueLength`.
+  /// - Parameters:
+  ///   - value: at most `Peripheral.maximumWriteLength(for: .withoutResponse)` octets; a longer value throws
+  ///     `CBATTError.invalidAttributeValueLength`.
+  ///   - limit: the time limit; nil: the call has none.
   /// - Throws: `CBATTError.writeNotPermitted` if the characteristic has no writes without response.
   public func writeWithoutResponse(_ value: Data, within limit: TimeLimit? = nil) async throws {
     try await limited(limit) { [peripheral, box] in try await peripheral.writeWithoutResponse(value, to: box) }

@@ -22,7 +22,9 @@ public struct RemoteService: Sendable {
 
   /// Discovers characteristics of the service.
   ///
-  /// - Parameter uuids: the types of the characteristics; nil or empty: all characteristics are discovered.
+  /// - Parameters:
+  ///   - uuids: the types of the characteristics; nil or empty: all characteristics are discovered.
+  ///   - limit: the time limit; nil: the call has none.
   /// - Returns: the characteristics of these types in the order in which they were discovered on this link.
   public func discoverCharacteristics(
     _ uuids: [CBUUID]? = nil, within limit: TimeLimit? = nil
@@ -35,7 +37,9 @@ public struct RemoteService: Sendable {
 
   /// Discovers services that the service includes.
   ///
-  /// - Parameter uuids: the types of the services; nil or empty: all included services are discovered.
+  /// - Parameters:
+  ///   - uuids: the types of the services; nil or empty: all included services are discovered.
+  ///   - limit: the time limit; nil: the call has none.
   /// - Returns: the services of these types in the order in which they were discovered on this link.
   public func discoverIncludedServices(
     _ uuids: [CBUUID]? = nil, within limit: TimeLimit? = nil
