@@ -29,6 +29,10 @@ let package = Package(
     .library(
       name: "CoreBluetoothDynamic", type: .dynamic,
       targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab"]),
+    // For tests of such clients in virtual time.
+    .library(
+      name: "CoreBluetoothTestDynamic", type: .dynamic,
+      targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab", "BluetoothLabTime"]),
     .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),

@@ -20,7 +20,8 @@ public enum AppTimeError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .unsupported(let leg):
       "Virtual time is not supported in this process: \(leg) escapes the scheduler. Link the test executable "
-        + "dynamically and use a Swift toolchain that this package supports."
+        + "dynamically and use a Swift toolchain that this package supports. If this package is a dynamic library, name "
+        + "the library in LD_PRELOAD."
     case .realTimeWorld:
       "The app cannot follow a world in real time. Create the world with World(time: .virtual)."
     case .notActive:

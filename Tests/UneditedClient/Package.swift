@@ -5,5 +5,5 @@ import PackageDescription
 // CI builds it with the flags of Scripts/client-flags.
 let package = Package(
   name: "client",
-  targets: [.executableTarget(name: "client"), .executableTarget(name: "tested")]
+  targets: [.executableTarget(name: "client"), .executableTarget(name: "tested"), .executableTarget(name: "timed")]
 )
