@@ -51,8 +51,10 @@ extension CBPeripheral {
   /// Marks the link as ending. Returns true if there is a link or an attempt to cancel.
   func willCancel() -> Bool {
     content.withLockedValue { content in
+      // The daemon connects again unless it gets this cancellation, too.
+      let isWantedAgain = content.isWantedAgain
       content.isWantedAgain = false
-      guard content.state != .disconnected, !content.isEnding else { return false }
+      guard content.state != .disconnected, !content.isEnding else { return isWantedAgain }
       content.isEnding = true
       if content.state == .connected { content.state = .disconnecting }
       return true

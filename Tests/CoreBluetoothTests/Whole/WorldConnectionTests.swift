@@ -214,6 +214,22 @@ import Testing
     #expect(events[1].hasPrefix("new disconnected connecting") && events[1].contains("reconnecting true"))
   }
 
+  @Test("3.6 A connection that is wanted again and cancelled again while its link ends is not made")
+  func cancelledTwice() {
+    let air = TwoDeviceFixture()
+    let peripheral = air.connect()
+    for _ in 0..<2 {
+      air.central.cancelPeripheralConnection(peripheral)
+      air.central.connect(peripheral)
+    }
+    air.central.cancelPeripheralConnection(peripheral)
+    air.world.run(for: .seconds(5))
+    #expect(air.app.events == ["disconnected disconnected"] && peripheral.state == .disconnected)
+    #expect(air.world.statistics.devices.allSatisfy { $0.links.allSatisfy { !$0.isConnected } })
+    air.central.connect(peripheral)
+    air.expect("connected")
+  }
+
   @Test("3.14 A connection attempt waits for its start delay")
   func startDelay() {
     let air = TwoDeviceFixture()
