@@ -4,8 +4,10 @@ import DequeModule
 extension LocalPeripheral {
   /// Publishes an L2CAP channel with a free PSM, which centrals can open any number of times.
   ///
-  /// - Parameter requiresEncryption: true if centrals can open the channel only over an encrypted link; a central
-  ///   without a bond then has to pair.
+  /// - Parameters:
+  ///   - requiresEncryption: true if centrals can open the channel only over an encrypted link; a central without a
+  ///     bond then has to pair.
+  ///   - limit: the time limit; nil: none.
   /// - Returns: the listener, which the app must retain.
   public func publishL2CAPChannel(
     requiresEncryption: Bool = false, within limit: TimeLimit? = nil

@@ -20,6 +20,7 @@ extension LocalPeripheral {
   /// - Parameters:
   ///   - localName: the advertised name; nil: none.
   ///   - services: the advertised services.
+  ///   - body: what the app does meanwhile.
   /// - Throws: the error of `body`; `CBError.alreadyAdvertising` if another call advertises; the errors of every call.
   public func withAdvertising<Value: Sendable>(
     localName: String? = nil, services: [CBUUID] = [], _ body: () async throws -> Value

@@ -15,8 +15,10 @@ extension LocalPeripheral {
   /// calls. Returns at once if no central is subscribed.
   ///
   /// - Parameters:
+  ///   - characteristic: a published characteristic.
   ///   - value: the value, of which each central gets the first `RemoteCentral.maximumUpdateLength` octets.
   ///   - centrals: the centrals that get the value if they are subscribed; nil: all subscribers.
+  ///   - limit: the time limit; nil: none.
   /// - Throws: `CBError.invalidParameters` if the characteristic is not published; the errors of every call.
   public func update(
     _ characteristic: LocalCharacteristic, to value: Data, for centrals: [RemoteCentral]? = nil,

@@ -9,8 +9,10 @@ public final class LocalService: Sendable {
   /// Creates a service. A characteristic belongs to one service.
   ///
   /// - Parameters:
+  ///   - uuid: the type of the service.
   ///   - isPrimary: false for a secondary service, which centrals find only through a service that includes it.
   ///   - includes: the included services, which must be published before.
+  ///   - characteristics: the characteristics, in the order of their handles.
   public init(
     _ uuid: CBUUID, isPrimary: Bool = true, includes: [LocalService] = [], _ characteristics: [LocalCharacteristic]
   ) {
@@ -44,6 +46,8 @@ public final class LocalCharacteristic: Sendable {
   /// The peripheral retains the handlers while the service is published: they must not retain the peripheral.
   ///
   /// - Parameters:
+  ///   - uuid: the UUID of the characteristic.
+  ///   - properties: the permitted procedures.
   ///   - permissions: the permitted access; nil: readable and writeable as far as `properties` say, without encryption.
   ///   - descriptors: descriptors with static values, such as the user description.
   ///   - read: answers reads; nil: `LocalPeripheral.requests` reports them.

@@ -44,6 +44,7 @@ extension Peripheral {
   ///   - latency: the maximum number of consecutive connection events that the peripheral may skip, 0 to 499.
   ///   - supervisionTimeout: the time without a packet after which the link is lost, 100 ms to 32 s; more than
   ///     2 × (1 + latency) × interval.
+  ///   - limit: the time limit for the procedure; nil: none.
   /// - Returns: the parameters in use.
   /// - Throws: `LinkRequestError`, beside the errors of every call.
   @discardableResult
@@ -63,6 +64,7 @@ extension Peripheral {
   ///   - transmit: the permitted PHYs for packets to the peripheral; empty: all that this device supports.
   ///   - receive: the permitted PHYs for packets from the peripheral; empty: all that this device supports.
   ///   - coding: the preferred coding on LE Coded; nil: no preference.
+  ///   - limit: the time limit for the procedure; nil: none.
   /// - Returns: the properties of the link, whose PHYs may be other ones if the peripheral does not want these.
   /// - Throws: `LinkRequestError`, beside the errors of every call.
   @discardableResult
