@@ -149,8 +149,9 @@ extension RemoteDatabase {
     case .characteristics(let service):
       characteristics(of: service) != nil && !isStale(in: service) { .characteristics(in: $0) }
     case .descriptors(let value):
-      hasNoDescriptors(value) || descriptors(ofValue: value) != nil
-        && descriptorRange(ofValue: value).map { isStale(.descriptors(in: $0)) } != true
+      hasNoDescriptors(value)
+        || descriptors(ofValue: value) != nil
+          && descriptorRange(ofValue: value).map { isStale(.descriptors(in: $0)) } != true
     }
   }
 
