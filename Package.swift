@@ -113,7 +113,8 @@ let package = Package(
     .target(
       name: "CoreBluetoothExtras",
       dependencies: [
-        "CoreBluetooth", "BluetoothDaemon", "BluetoothHost", "BluetoothWire", "BluetoothTypes", locks, deque,
+        "CoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothWire", "BluetoothTypes",
+        locks, deque,
       ],
       swiftSettings: settings),
     .target(

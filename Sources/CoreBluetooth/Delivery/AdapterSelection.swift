@@ -28,6 +28,11 @@ enum AdapterSelection {
     return adapter
   }
 
+  /// The adapters that are known without trying; see `AdapterRegistry.knownAdapters`.
+  static var known: [AdapterDescription] {
+    AdapterRegistry.knownAdapters(named: variable(environmentVariable))
+  }
+
   private static func find(_ options: [String: Any]?) -> (any Adapter)? {
     switch options?[CBManagerOptionAdapterKey] {
     case let source as any AdapterSource: return source.adapter

@@ -54,12 +54,12 @@ public final class Central: Sendable {
   /// Creates a central.
   ///
   /// - Parameters:
-  ///   - adapter: the adapter, as for `CBManagerOptionAdapterKey`: a specifier such as `"hci:0"`, or a device of a
-  ///     `BluetoothLab` world; nil: as for a `CBCentralManager` without this option.
+  ///   - adapter: the adapter, as for `CBManagerOptionAdapterKey`: a specifier such as `"hci:0"`, an `Adapter`, or a
+  ///     device of a `BluetoothLab` world; nil: as for a `CBCentralManager` without this option.
   ///   - options: further options of `CBCentralManager`.
   public init(adapter: Any? = nil, options: [String: Any] = [:]) {
     var options = options
-    if let adapter { options[CBManagerOptionAdapterKey] = adapter }
+    if let adapter { options[CBManagerOptionAdapterKey] = Adapter.option(adapter) }
     let delegate = CentralDelegate(self)
     let manager = CBCentralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.Central"), options: options)

@@ -2,8 +2,9 @@ import CoreBluetooth
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// An L2CAP channel to a peripheral, or from a central: a stream of octets in each direction, with flow control in both. The app must
-/// retain it: the channel closes when its last reference is released. Octets written before are still sent.
+/// An L2CAP channel to a peripheral, or from a central: a stream of octets in each direction, with flow control in
+/// both. The app must retain it: the channel closes when its last reference is released. Octets written before are
+/// still sent.
 ///
 /// ```swift
 /// let channel = try await peripheral.openL2CAPChannel(psm)

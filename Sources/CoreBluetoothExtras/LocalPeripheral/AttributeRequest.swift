@@ -10,8 +10,8 @@ public enum AttributeRequest: Sendable {
 }
 
 /// A request that is answered exactly once: the first answer counts, and a request that is released without an answer
-/// is rejected with `unlikelyError`. A request without an answer keeps the central from all other requests, and ends its
-/// link after 30 s.
+/// is rejected with `unlikelyError`. A request without an answer keeps the central from all other requests, and ends
+/// its link after 30 s.
 final class Answer: Sendable {
   private let request: Unchecked<CBATTRequest>
   private let manager: Unchecked<WeakManager>

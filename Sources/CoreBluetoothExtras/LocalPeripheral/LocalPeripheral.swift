@@ -61,7 +61,7 @@ public final class LocalPeripheral: Sendable {
   ///   - options: further options of `CBPeripheralManager`.
   public init(adapter: Any? = nil, options: [String: Any] = [:]) {
     var options = options
-    if let adapter { options[CBManagerOptionAdapterKey] = adapter }
+    if let adapter { options[CBManagerOptionAdapterKey] = Adapter.option(adapter) }
     let delegate = LocalPeripheralDelegate(self)
     let manager = CBPeripheralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.LocalPeripheral"), options: options)

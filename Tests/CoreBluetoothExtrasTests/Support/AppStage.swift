@@ -102,5 +102,8 @@ final class Box<Value: Sendable>: Sendable {
 }
 
 extension Box {
+  @discardableResult
+  func change<Result>(_ body: (inout Value) -> Result) -> Result { content.withLockedValue { body(&$0) } }
+
   func append<Element>(_ element: Element) where Value == [Element] { content.withLockedValue { $0.append(element) } }
 }
