@@ -53,6 +53,7 @@ extension PeripheralCommand {
     switch self {
     case .startAdvertising(let name, let services):
       "startAdvertising(\(name.map { "\"\($0)\", " } ?? "")\(services))"
+    case .advertise(let advertising): "startAdvertising(\(advertising.data.count) octets)"
     case .stopAdvertising: "stopAdvertising()"
     case .addService(let service): "add(\(service.uuid))"
     case .removeService: "remove(_:)"
@@ -91,7 +92,7 @@ extension CentralEvent {
       "centralManager(_:didDisconnectPeripheral:error:) \(peer) \(error.map { "\($0)" } ?? "nil")"
     case .connectionEvent(let peer, let isConnected):
       "centralManager(_:connectionEventDidOccur:for:) \(isConnected ? "connected" : "disconnected") \(peer.handle)"
-    case .maximumWriteLengthChanged, .link: nil
+    case .maximumWriteLengthChanged, .link, .packetReceived: nil
     case .nameChanged(let peer, _): "peripheralDidUpdateName(_:) \(peer)"
     case .rssiRead(let peer, _): "peripheral(_:didReadRSSI:error:) \(peer)"
     case .servicesDiscovered(let peer, _): "peripheral(_:didDiscoverServices:) \(peer)"

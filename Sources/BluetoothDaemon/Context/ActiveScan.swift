@@ -22,6 +22,7 @@ struct ActiveScan {
 
   /// Returns the requested services in the advertiser's overflow area; nil if the advertiser does not match the scan.
   func match(_ content: AdvertisingFields) -> [BluetoothUUID]? {
+    guard request.packets == nil else { return nil }
     var overflow: [BluetoothUUID] = []
     if let area = content.overflowArea, let requested = request.services {
       overflow = requested.filter { area.mayContain($0) && !content.services.contains($0) }

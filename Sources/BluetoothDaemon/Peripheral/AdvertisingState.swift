@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 
 /// The advertising requests of apps. A device has one advertiser, which combines all requests: the services of all of
@@ -7,6 +8,8 @@ struct AdvertisingState {
     let session: PeripheralSessionID
     let localName: String?
     let services: [BluetoothUUID]
+    /// The complete advertising; nil: it follows from the name and the services.
+    var custom: HostAdvertising?
   }
 
   private(set) var requests: [Request] = []
@@ -15,9 +18,12 @@ struct AdvertisingState {
 
   var isWanted: Bool { !requests.isEmpty }
 
-  /// Adds a request. Returns false if the session is advertising already.
+  /// Adds a request. Returns false if the session is advertising already, or if requests exclude each other: complete
+  /// advertising can't be combined.
   mutating func start(_ request: Request) -> Bool {
-    guard !requests.contains(where: { $0.session == request.session }) else { return false }
+    guard !requests.contains(where: { $0.session == request.session || $0.custom != nil }),
+      request.custom == nil || requests.isEmpty
+    else { return false }
     requests.append(request)
     waiting.append(request.session)
     return true
@@ -43,6 +49,9 @@ struct AdvertisingState {
     defer { waiting.removeAll() }
     return waiting
   }
+
+  /// The complete advertising of the only request; nil: there is none.
+  var custom: HostAdvertising? { requests.first?.custom }
 
   var localName: String? { requests.last { $0.localName != nil }?.localName }
 

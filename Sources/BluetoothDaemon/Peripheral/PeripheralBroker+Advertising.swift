@@ -4,11 +4,10 @@ import BluetoothWire
 extension PeripheralBroker {
   /// Adds a session's request to the advertisement.
   mutating func startAdvertising(
-    localName: String?, services: [BluetoothUUID], by session: PeripheralSessionID, at now: Instant,
-    _ context: inout DaemonContext
+    _ request: AdvertisingState.Request, at now: Instant, _ context: inout DaemonContext
   ) {
-    guard advertising.start(.init(session: session, localName: localName, services: services)) else {
-      context.deliver(.advertisingStarted(.alreadyAdvertising), to: session)
+    guard advertising.start(request) else {
+      context.deliver(.advertisingStarted(.alreadyAdvertising), to: request.session)
       return
     }
     applyAdvertising(at: now, &context)
@@ -23,6 +22,7 @@ extension PeripheralBroker {
   }
 
   private mutating func applyAdvertising(at now: Instant, _ context: inout DaemonContext) {
+    if let custom = advertising.custom { return context.host.startAdvertising(custom, at: now) }
     let advertisement = PeripheralAdvertisement(localName: advertising.localName, services: advertising.services)
     context.host.startAdvertising(
       data: advertisement.advertisingData, scanResponse: advertisement.scanResponse, at: now)

@@ -21,7 +21,9 @@ struct PeripheralBroker {
   ) {
     switch command {
     case .startAdvertising(let localName, let services):
-      startAdvertising(localName: localName, services: services, by: session, at: now, &context)
+      startAdvertising(.init(session: session, localName: localName, services: services), at: now, &context)
+    case .advertise(let custom):
+      startAdvertising(.init(session: session, localName: nil, services: [], custom: custom), at: now, &context)
     case .stopAdvertising: stopAdvertising(by: session, at: now, &context)
     case .addService(let service): add(service, of: session, at: now, &context)
     case .removeService(let id): remove(id, of: session, at: now, &context)

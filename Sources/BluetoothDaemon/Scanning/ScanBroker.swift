@@ -3,7 +3,10 @@ import BluetoothWire
 
 /// The broker of scans: the controller's one scan serves all sessions that scan.
 struct ScanBroker {
-  private var isScanning = false
+  /// The parameters of the controller's scan; nil: it does not scan.
+  private var parameters: ScanParameters?
+  /// True if a session scans for packets.
+  private var reportsPackets = false
   private var sightings = AdvertisementCache()
 
   /// The time at which the next held advertisement is reported; nil: none is held.
@@ -28,23 +31,35 @@ struct ScanBroker {
     for index in context.centrals.values.indices {
       if let key = context.centrals.key(at: index) { context.centrals.update(key) { $0.scan = nil } }
     }
-    isScanning = false
+    parameters = nil
+    reportsPackets = false
     sightings.removeAll()
   }
 
-  /// Starts or stops the controller's scan, which runs as long as any session scans. The controller reports every
-  /// packet: filters and the merging with scan responses differ from session to session, so the daemon applies them.
+  /// Starts, changes or stops the controller's scan, which runs as long as any session scans. The controller reports
+  /// every packet: filters and the merging with scan responses differ from session to session, so the daemon applies
+  /// them. The scan is active, or includes LE Coded, if one of the sessions needs it.
   private mutating func updateScanning(at now: Instant, _ context: inout DaemonContext) {
-    let isWanted = context.centrals.values.contains { $0?.scan != nil }
-    guard isWanted != isScanning else { return }
-    isScanning = isWanted
-    if !isWanted { sightings.removeAll() }
-    context.host.setScanning(isWanted ? ScanParameters(isActive: true, filterDuplicates: false) : nil, at: now)
+    var wanted: ScanParameters?
+    reportsPackets = false
+    for scan in context.centrals.values.lazy.compactMap({ $0?.scan }) {
+      let former = wanted ?? ScanParameters(isActive: false, filterDuplicates: false)
+      if scan.request.packets != nil { reportsPackets = true }
+      let packets = scan.request.packets ?? PacketScan(isActive: true, includesLECoded: false)
+      wanted = ScanParameters(
+        isActive: former.isActive || packets.isActive, filterDuplicates: false,
+        includesLECoded: former.includesLECoded || packets.includesLECoded)
+    }
+    guard wanted != parameters else { return }
+    parameters = wanted
+    if wanted == nil { sightings.removeAll() }
+    context.host.setScanning(wanted, at: now)
   }
 
   /// Handles an advertisement or a scan response that the controller has received.
   mutating func handle(_ report: AdvertisingReport, at now: Instant, _ context: inout DaemonContext) {
-    guard isScanning else { return }
+    guard parameters != nil else { return }
+    if reportsPackets { tellPacket(report, at: now, &context) }
     let outcome = sightings.take(report, at: now)
     // Only the advertisement says whether the device is connectable.
     guard outcome.sighting.hasAdvertisement else { return }
@@ -75,6 +90,18 @@ struct ScanBroker {
         peer: context.peers[peer].info, content: sighting.content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
       context.deliver(.discovered(discovery), to: SessionID(key: key))
+    }
+  }
+
+  /// Reports a packet to the sessions that scan for packets.
+  private func tellPacket(_ report: AdvertisingReport, at now: Instant, _ context: inout DaemonContext) {
+    for index in context.centrals.values.indices {
+      guard let central = context.centrals.values[index], central.scan?.request.packets != nil,
+        !central.counters.backlog.isFull, let key = context.centrals.key(at: index),
+        let peer = context.peers.enter(report.address)
+      else { continue }
+      let packet = ReceivedPacket(peer: context.peers[peer].info, report: report, time: now)
+      context.deliver(.packetReceived(packet), to: SessionID(key: key))
     }
   }
 

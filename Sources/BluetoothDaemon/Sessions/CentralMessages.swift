@@ -32,11 +32,34 @@ package struct ScanRequest: Sendable {
   package var solicitedServices: [BluetoothUUID]
   /// True if every packet is reported, false if each peer is reported once.
   package var allowsDuplicates: Bool
+  /// The scan for packets as they are, which `packetReceived` reports in place of `discovered`, whatever the services;
+  /// nil: an ordinary scan.
+  package var packets: PacketScan?
   package init(services: [BluetoothUUID]?, solicitedServices: [BluetoothUUID], allowsDuplicates: Bool) {
     self.services = services
     self.solicitedServices = solicitedServices
     self.allowsDuplicates = allowsDuplicates
   }
+}
+
+/// The parameters of a scan for advertising packets as they are.
+package struct PacketScan: Hashable, Sendable {
+  /// True if the controller sends scan requests.
+  package var isActive: Bool
+  /// True if the controller also scans on LE Coded, if it has it.
+  package var includesLECoded: Bool
+  package init(isActive: Bool, includesLECoded: Bool) {
+    self.isActive = isActive
+    self.includesLECoded = includesLECoded
+  }
+}
+
+/// An advertising packet or a scan response, as the controller has reported it.
+package struct ReceivedPacket: Sendable {
+  package var peer: PeerInfo
+  package var report: AdvertisingReport
+  /// The time of the report.
+  package var time: Instant
 }
 
 /// The connections that an app wants to be told of: those to one of `peers`, and those to peers that are known to offer
@@ -120,6 +143,8 @@ package struct Discovery: Sendable {
 package enum CentralEvent: Sendable {
   case stateChanged(AdapterState)
   indirect case discovered(Discovery)
+  /// A packet, for a session that scans for packets.
+  indirect case packetReceived(ReceivedPacket)
   /// The link is established. Writes without response may carry at most `maximumWriteLength` octets.
   case connected(PeerHandle, maximumWriteLength: Int)
   case connectionFailed(PeerHandle, SessionError)
@@ -159,6 +184,9 @@ extension CentralEvent {
       discovery.serviceData = []
       discovery.manufacturerData = nil
       return .discovered(discovery)
+    case .packetReceived(var packet):
+      packet.report.data = ByteSlice()
+      return .packetReceived(packet)
     case .valueRead(let peer, let attribute, .success): return .valueRead(peer, attribute, .success(ByteSlice()))
     case .valueChanged(let peer, let attribute, _): return .valueChanged(peer, attribute, ByteSlice())
     case .stateChanged, .connected, .connectionFailed, .disconnected, .connectionEvent, .maximumWriteLengthChanged,

@@ -60,6 +60,9 @@ package enum ConnectionLatency: Hashable, Sendable { case low, medium, high }
 /// A command from an app's peripheral manager to the daemon.
 package enum PeripheralCommand: Sendable {
   case startAdvertising(localName: String?, services: [BluetoothUUID])
+  /// Advertises with these parameters and data, which the session alone chooses: other sessions can't advertise
+  /// meanwhile. Answered by `advertisingStarted`.
+  indirect case advertise(HostAdvertising)
   case stopAdvertising
   case addService(LocalService)
   case removeService(LocalAttributeID)

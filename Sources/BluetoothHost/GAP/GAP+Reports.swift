@@ -9,12 +9,12 @@ extension GAP {
       let address = advertiserHeard(report.address, isConnectable: isConnectable, &context.security, at: now)
     else { return }
     if scanner.listensForHostAlone { return }
-    context.output.tell(
-      .advertisingReport(
-        AdvertisingReport(
-          address: address, isConnectable: isConnectable,
-          isScannable: report.type == .connectableScannable || report.type == .scannable,
-          isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)))
+    var result = AdvertisingReport(
+      address: address, isConnectable: isConnectable,
+      isScannable: report.type == .connectableScannable || report.type == .scannable,
+      isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)
+    result.isDirected = report.type == .connectableDirected
+    context.output.tell(.advertisingReport(result))
   }
 
   /// Handles an extended advertising report. Some controllers report legacy scanning with this event, and Bumble's
@@ -40,7 +40,14 @@ extension GAP {
       isScannable: !isScanResponse && report.type.contains(.scannable), isScanResponse: isScanResponse,
       data: content.data, rssi: report.rssi)
     result.isTruncated = content.isTruncated
-    if !isLegacy { result.advertisingSet = report.advertisingSID }
+    result.isDirected = report.type.contains(.directed)
+    if !isLegacy {
+      result.advertisingSet = report.advertisingSID
+      result.primaryPHY = report.primaryPHY
+      result.secondaryPHY = report.secondaryPHY
+      result.transmitPower = report.transmitPower
+      result.periodicInterval = report.periodicAdvertisingInterval
+    }
     context.output.tell(.advertisingReport(result))
   }
 

@@ -92,6 +92,15 @@ package struct AdvertisingReport: Sendable {
   package var isTruncated = false
   /// The Advertising SID, 0xFF if there is none; nil: a legacy PDU.
   package var advertisingSet: UInt8?
+  package var isDirected = false
+  /// 1: LE 1M, 3: LE Coded.
+  package var primaryPHY: UInt8 = 1
+  /// 0: no packet on the secondary channels; 1: LE 1M, 2: LE 2M, 3: LE Coded.
+  package var secondaryPHY: UInt8 = 0
+  /// The TxPower field of an extended PDU in dBm; 127: not available.
+  package var transmitPower: Int8 = 127
+  /// The interval of the set's periodic advertising in units of 1.25 ms; 0: none.
+  package var periodicInterval: UInt16 = 0
 
   package init(
     address: DeviceAddress, isConnectable: Bool, isScannable: Bool, isScanResponse: Bool, data: ByteSlice, rssi: Int8

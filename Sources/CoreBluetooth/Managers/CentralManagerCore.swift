@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import BluetoothHost
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
@@ -12,6 +13,8 @@ extension CentralRole: ManagerRole {
     var isScanning = false
     var hasAskedForPower = false
     var peripherals: [PeerHandle: Entry] = [:]
+    /// The receiver of packets; see `CBCentralManager+Packets.swift`.
+    var packetObserver: (@Sendable (SightedPacket) -> Void)?
   }
 
   /// A weak reference to a peripheral, because the manager does not retain its peripherals.
@@ -160,6 +163,9 @@ extension CentralManagerCore: CentralClient {
     var copies = CentralEventCopies()
     switch event {
     case .discovered(let discovery): copies.advertisement = AppBox(value: discovery.advertisementData)
+    case .packetReceived(let packet):
+      copies.octets = Data(packet.report.data)
+      copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
     case .disconnected: copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
     case .valueRead(_, _, .success(let value)), .valueChanged(_, _, let value): copies.octets = Data(value)
     case .channelOpened(_, .success(let info)): copies.channel = with { $0.session }?.takeChannel(info)
@@ -183,6 +189,7 @@ extension CentralManagerCore: CentralClient {
     case .barrierReached(let number): with { $0.replies.take(number) }?()
     case .discovered(let discovery):
       discovered(discovery.peer, copies.advertisement?.value ?? [:], rssi: discovery.rssi, manager)
+    case .packetReceived(let packet): packetReceived(packet, copies)
     case .connected(let peer, let length): connected(peer, maximumWriteLength: length, manager)
     case .connectionFailed(let peer, let error): connectionFailed(peer, error, manager)
     case .disconnected(let peer, let error, let isReconnecting):

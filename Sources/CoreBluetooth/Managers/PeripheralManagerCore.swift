@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import BluetoothHost
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
@@ -102,6 +103,11 @@ extension PeripheralManagerCore: PeripheralClient {
   func startAdvertising(localName: String?, services: [BluetoothUUID]) {
     with { $0.role.advertising.start() }
     send(.startAdvertising(localName: localName, services: services))
+  }
+
+  func advertise(_ advertising: HostAdvertising) {
+    with { $0.role.advertising.start() }
+    send(.advertise(advertising))
   }
 
   func stopAdvertising() {

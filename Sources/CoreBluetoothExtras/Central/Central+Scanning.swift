@@ -19,23 +19,34 @@ extension Central {
     for services: [CBUUID]?, _ allowsDuplicates: Bool
   ) -> AsyncThrowingStream<Discovery, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
-      of: Discovery.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1_000))
+      of: Discovery.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.bufferedDiscoveries))
+    begin(continuation, discoveries: continuation) { manager in
+      manager.scanForPeripherals(
+        withServices: services, options: [CBCentralManagerScanOptionAllowDuplicatesKey: allowsDuplicates])
+    }
+    return stream
+  }
+
+  /// The maximum number of discoveries or packets that wait for a slow consumer.
+  static var bufferedDiscoveries: Int { 1_000 }
+
+  /// Begins a scan, which ends the previous one, and ends with the sequence.
+  func begin<Element>(
+    _ continuation: AsyncThrowingStream<Element, any Error>.Continuation,
+    discoveries: AsyncThrowingStream<Discovery, any Error>.Continuation? = nil, _ start: (CBCentralManager) -> Void
+  ) {
     let (number, previous) = with { state -> (Int?, Scan?) in
       guard let manager = state.manager, manager.state == .poweredOn else { return (nil, nil) }
       let previous = state.scan
       state.scanCount += 1
-      state.scan = Scan(number: state.scanCount, continuation: continuation)
-      manager.scanForPeripherals(
-        withServices: services, options: [CBCentralManagerScanOptionAllowDuplicatesKey: allowsDuplicates])
+      state.scan = Scan(
+        number: state.scanCount, discoveries: discoveries, finish: { continuation.finish(throwing: $0) })
+      start(manager)
       return (state.scanCount, previous)
     }
-    previous?.continuation.finish(throwing: CBError.cancelled("Another scan of the same central began."))
-    guard let number else {
-      continuation.finish(throwing: CBError.unavailable(state))
-      return stream
-    }
+    previous?.finish(CBError.cancelled("Another scan of the same central began."))
+    guard let number else { return continuation.finish(throwing: CBError.unavailable(state)) }
     continuation.onTermination = { [weak self] _ in self?.endScan(number) }
-    return stream
   }
 
   private func endScan(_ number: Int) {
@@ -52,8 +63,8 @@ extension Central {
   public var isScanning: Bool { with { $0.scan != nil } }
 
   func discovered(_ peer: CBPeripheral, _ data: [String: Any], rssi: Int) {
-    guard let scan = with({ $0.scan }) else { return }
-    scan.continuation.yield(
+    guard let discoveries = with({ $0.scan })?.discoveries else { return }
+    discoveries.yield(
       Discovery(
         peripheral: peripheral(for: peer), advertisement: Advertisement(data), rssi: rssi == 127 ? nil : rssi))
   }

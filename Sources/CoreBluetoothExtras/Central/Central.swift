@@ -33,7 +33,10 @@ public final class Central: Sendable {
   /// A scan in progress.
   struct Scan {
     let number: Int
-    let continuation: AsyncThrowingStream<Discovery, any Error>.Continuation
+    /// The receiver of discoveries; nil in a scan for packets, which has its own.
+    let discoveries: AsyncThrowingStream<Discovery, any Error>.Continuation?
+    /// Ends the sequence.
+    let finish: @Sendable (any Error) -> Void
   }
 
   /// A weak reference to a peripheral. The identity remains while the peripheral is deallocated.
@@ -121,7 +124,7 @@ public final class Central: Sendable {
       if forgetsPeers { state.peripherals = [:] }
       return (scan, peripherals)
     }
-    scan?.continuation.finish(throwing: error)
+    scan?.finish(error)
     for peripheral in peripherals { peripheral.ended(because: error, isForgotten: forgetsPeers) }
   }
 

@@ -2,6 +2,8 @@ import CoreBluetooth
 import DequeModule
 
 extension LocalPeripheral {
+  private typealias Start = (CBPeripheralManager) -> Void
+
   /// Advertises until the task is cancelled, or Bluetooth is turned off.
   ///
   /// - Parameters:
@@ -10,7 +12,17 @@ extension LocalPeripheral {
   /// - Throws: always: `CancellationError` after a cancellation, `CBError.operationCancelled` if Bluetooth is off,
   ///   `CBError.alreadyAdvertising` if another call advertises.
   public func advertise(localName: String? = nil, services: [CBUUID] = []) async throws {
-    try await run(localName, services) { end in try await end.value(onCancel: {}) }
+    try await run(start(localName, services)) { end in try await end.value(onCancel: {}) }
+  }
+
+  /// Advertises with these parameters until the task is cancelled, or Bluetooth is turned off. No other app of this
+  /// adapter can advertise meanwhile.
+  ///
+  /// - Throws: always: `CBError.invalidParameters` if a value is out of its range, `CBError.outOfSpace` if the data are
+  ///   too long; the errors of `advertise(localName:services:)`. A controller without extended advertising, or without
+  ///   a PHY, refuses with a `CBError` that has its code.
+  public func advertise(_ parameters: AdvertisingParameters) async throws {
+    try await run(start(parameters)) { end in try await end.value(onCancel: {}) }
   }
 
   /// Advertises while `body` runs.
@@ -25,26 +37,43 @@ extension LocalPeripheral {
   public func withAdvertising<Value: Sendable>(
     localName: String? = nil, services: [CBUUID] = [], _ body: () async throws -> Value
   ) async throws -> Value {
-    try await run(localName, services) { _ in try await body() }
+    try await run(start(localName, services)) { _ in try await body() }
+  }
+
+  /// Advertises with these parameters while `body` runs; see `advertise(_:)` and
+  /// `withAdvertising(localName:services:_:)`.
+  public func withAdvertising<Value: Sendable>(
+    _ parameters: AdvertisingParameters, _ body: () async throws -> Value
+  ) async throws -> Value {
+    try await run(start(parameters)) { _ in try await body() }
+  }
+
+  private func start(_ localName: String?, _ services: [CBUUID]) -> Start {
+    var data: [String: Any] = [:]
+    if let localName { data[CBAdvertisementDataLocalNameKey] = localName }
+    if !services.isEmpty { data[CBAdvertisementDataServiceUUIDsKey] = services }
+    return { $0.startAdvertising(data) }
+  }
+
+  private func start(_ parameters: AdvertisingParameters) throws -> Start {
+    guard let advertising = parameters.host else { throw CBError(.invalidParameters) }
+    return { $0.startAdvertising(advertising) }
   }
 
   /// Advertises while `body` runs.
   ///
   /// - Parameter body: gets the operation that fails if Bluetooth is turned off.
   private func run<Value: Sendable>(
-    _ localName: String?, _ services: [CBUUID], _ body: (PendingOperation<Void>) async throws -> Value
+    _ begin: Start, _ body: (PendingOperation<Void>) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
     let (start, end) = (PendingOperation<Void>(), PendingOperation<Void>())
     try with { state in
       let manager = try manager(state)
       guard state.advertising == nil else { throw CBError(.alreadyAdvertising) }
-      var data: [String: Any] = [:]
-      if let localName { data[CBAdvertisementDataLocalNameKey] = localName }
-      if !services.isEmpty { data[CBAdvertisementDataServiceUUIDsKey] = services }
       state.advertising = end
       state.starts.append(start)
-      manager.startAdvertising(data)
+      begin(manager)
     }
     do {
       try await start.value(onCancel: {})

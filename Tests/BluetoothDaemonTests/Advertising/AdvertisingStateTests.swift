@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 import Testing
 
@@ -27,6 +28,18 @@ struct AdvertisingStateTests {
     #expect(advertising.services == [0x1816, 0x1818])
     #expect(advertising.localName == nil)
     #expect(advertising.isWanted)
+  }
+
+  @Test("Complete advertising excludes the requests of all other sessions")
+  mutating func complete() {
+    let custom = HostAdvertising(data: [2, 1, 6], scanResponse: [])
+    #expect(advertising.start(.init(session: one, localName: nil, services: [], custom: custom)) == true)
+    #expect(advertising.start(.init(session: two, localName: nil, services: [])) == false)
+    #expect(advertising.custom == custom)
+    _ = advertising.stop(one)
+    #expect(advertising.start(.init(session: two, localName: nil, services: [])) == true)
+    #expect(advertising.start(.init(session: one, localName: nil, services: [], custom: custom)) == false)
+    #expect(advertising.custom == nil)
   }
 
   @Test("Each session that started advertising gets one answer")

@@ -135,3 +135,34 @@ struct ActiveScanTests {
     }
   }
 }
+
+/// Scans for packets as they are.
+@Suite struct PacketScanTests {
+  @Test("A session that scans for packets gets each one as it is, and others get merged discoveries meanwhile")
+  func packets() {
+    let (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
+    let other = Phone(air, 1)
+    _ = other.takeEvents()
+    sensor.advertise("Sensor")
+    var request = ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: true)
+    phone.session.send(.scan(request))
+    request.packets = PacketScan(isActive: false, includesLECoded: false)
+    other.session.send(.scan(request))
+    air.advance(2)
+    let (discoveries, packets) = (phone.takeEvents(), other.recorder.take())
+    #expect(!discoveries.isEmpty && discoveries.allSatisfy { $0.hasPrefix("discovered") })
+    let reports = packets.compactMap { event -> ReceivedPacket? in
+      if case .packetReceived(let packet) = event { packet } else { nil }
+    }
+    #expect(reports.count == packets.count && reports.contains { $0.report.isScanResponse })
+    #expect(reports.allSatisfy { $0.time <= air.now && $0.peer.handle == peer })
+    #expect(CentralEvent.packetReceived(reports[0]).withoutOctets.text == "packet 0 \(ByteSlice())")
+    // After the ordinary scan has stopped, the scan for packets goes on.
+    phone.send(.stopScan)
+    air.advance()
+    #expect(phone.takeEvents().isEmpty && !other.takeEvents().isEmpty)
+    other.send(.stopScan)
+    air.advance()
+    #expect(other.takeEvents().isEmpty)
+  }
+}

@@ -10,6 +10,8 @@ extension CentralEvent {
     case .stateChanged(let state): "state \(state)"
     case .barrierReached(let number): "barrier \(number)"
     case .discovered(let discovery): "discovered \(discovery.text)"
+    case .packetReceived(let packet):
+      "packet \(packet.peer.handle.index) \(packet.report.data)\(packet.report.isScanResponse ? " response" : "")"
     case .connected(let peer, let length): "connected \(peer.index) \(length)"
     case .connectionFailed(let peer, let error): "failed \(peer.index) \(error.text)"
     case .disconnected(let peer, let error, let isReconnecting):

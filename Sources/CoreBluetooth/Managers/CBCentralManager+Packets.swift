@@ -1,0 +1,45 @@
+import BluetoothDaemon
+import BluetoothHost
+import BluetoothWire
+import Foundation
+
+/// An advertising packet for an app. CBPeripheral is not Sendable, but protects its state with a lock.
+package struct SightedPacket: @unchecked Sendable {
+  package let peripheral: CBPeripheral
+  /// The address of the advertiser: its identity address if the adapter knows it.
+  package let address: DeviceAddress
+  /// The report without its octets.
+  package let report: AdvertisingReport
+  package let octets: Data
+  /// The time on the adapter's clock.
+  package let time: Duration
+  /// The time of day, in seconds since 1 January 2001, 00:00 UTC.
+  package let absoluteTime: CFAbsoluteTime
+}
+
+// Scans for packets as they are, which Apple's API does not have, for CoreBluetoothExtras.
+extension CBCentralManager {
+  /// Scans for packets until `stopScan`. Replaces the previous scan.
+  ///
+  /// - Parameter observer: called on the manager's queue with each packet.
+  package func scanForPackets(
+    isActive: Bool, includesLECoded: Bool, _ observer: @escaping @Sendable (SightedPacket) -> Void
+  ) {
+    guard core.accepts(from: self) else { return core.wantsToScan() }
+    core.with { $0.role.packetObserver = observer }
+    var request = ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: true)
+    request.packets = PacketScan(isActive: isActive, includesLECoded: includesLECoded)
+    core.scan(request)
+  }
+}
+
+extension CentralManagerCore {
+  func packetReceived(_ packet: ReceivedPacket, _ copies: CentralEventCopies) {
+    // The app may have stopped the scan since the packet was received.
+    guard isScanning, let observer = with({ $0.role.packetObserver }) else { return }
+    observer(
+      SightedPacket(
+        peripheral: peripheral(for: packet.peer), address: packet.report.address, report: packet.report,
+        octets: copies.octets, time: packet.time.sinceZero.duration, absoluteTime: copies.time))
+  }
+}
