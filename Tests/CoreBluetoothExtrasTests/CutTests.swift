@@ -5,7 +5,8 @@ import Testing
 
 /// The steps of an app, each of which can be cut.
 private enum Step: Int, CaseIterable {
-  case power, scan, connect, services, characteristics, read, write, writeWithoutResponse, firstValue, secondValue
+  case power, packets, scan, connect, services, characteristics, read, write, writeWithoutResponse, firstValue,
+    secondValue
   case openChannel, writeChannel, readChannel, rssi, parameters, phys, disconnect
 }
 
@@ -69,6 +70,9 @@ private final class Script: Sendable {
     // Without its limit, an attempt lasts until the peripheral is found.
     let limit = TimeLimit(.seconds(20), on: clock)
     try await take(.power) { try await central.waitUntilPoweredOn(within: limit) }
+    try await take(.packets) {
+      try await withTimeLimit(limit) { _ = try await central.packets().first { $0.isConnectable }.orThrow() }
+    }
     let peripheral = try await take(.scan) {
       try await withTimeLimit(limit) {
         try await central.scan(for: [Sensor.service]).first { _ in true }.orThrow().peripheral

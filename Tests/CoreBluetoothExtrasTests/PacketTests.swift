@@ -131,6 +131,24 @@ import Testing
     #expect(!later.isEmpty && !later.contains { $0.pduType == .scanRsp })
   }
 
+  @Test("Packets that no task has taken keep no peripheral when the scan has ended")
+  func bufferedPackets() throws {
+    let scene = Scene()
+    let (stage, central) = (scene.stage, scene.central)
+    let scan = stage.start {
+      try await central.waitUntilPoweredOn()
+      for try await _ in central.packets() {
+        // Waits for something that does not happen, and takes no further packets.
+        _ = await central.states.first { $0 == .poweredOff }
+      }
+    }
+    stage.run(for: .seconds(1))
+    #expect(central.peripheralCount == 3)
+    scan.cancel()
+    #expect(outcome { try stage.value(of: scan) } == .cancelled)
+    #expect(central.peripheralCount == 0)
+  }
+
   // MARK: Extended advertising
 
   /// Returns the first packet that a phone receives of this advertising.

@@ -19,14 +19,14 @@ package struct SightedPacket: @unchecked Sendable {
 
 // Scans for packets as they are, which Apple's API does not have, for CoreBluetoothExtras.
 extension CBCentralManager {
-  /// Scans for packets until `stopScan`. Replaces the previous scan.
-  ///
-  /// - Parameter observer: called on the manager's queue with each packet.
-  package func scanForPackets(
-    isActive: Bool, includesLECoded: Bool, _ observer: @escaping @Sendable (SightedPacket) -> Void
-  ) {
-    guard core.accepts(from: self) else { return core.wantsToScan() }
+  /// Sets the function that is called on the manager's queue with each packet of a scan for packets.
+  package func setPacketObserver(_ observer: @escaping @Sendable (SightedPacket) -> Void) {
     core.with { $0.role.packetObserver = observer }
+  }
+
+  /// Scans for packets until `stopScan`. Replaces the previous scan.
+  package func scanForPackets(isActive: Bool, includesLECoded: Bool) {
+    guard core.accepts(from: self) else { return core.wantsToScan() }
     var request = ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: true)
     request.packets = PacketScan(isActive: isActive, includesLECoded: includesLECoded)
     core.scan(request)

@@ -19,13 +19,16 @@ extension Central {
       let (stream, continuation) = AsyncThrowingStream.makeStream(
         of: AdvertisingPacket.self, throwing: (any Error).self,
         bufferingPolicy: .bufferingNewest(Self.bufferedDiscoveries))
-      begin(continuation) { manager in
-        manager.scanForPackets(isActive: isActive, includesLECoded: includesLECoded) { [weak self] packet in
-          guard let self else { return }
-          continuation.yield(AdvertisingPacket(packet, from: peripheral(for: packet.peripheral)))
-        }
+      let number = begin(.packets(continuation)) { manager in
+        manager.scanForPackets(isActive: isActive, includesLECoded: includesLECoded)
       }
+      if let number { continuation.onTermination = { [weak self] _ in self?.endScan(number) } }
       return stream
     }
+  }
+
+  func received(_ packet: SightedPacket) {
+    guard case .packets(let continuation)? = with({ $0.scan })?.receiver else { return }
+    continuation.yield(AdvertisingPacket(packet, from: peripheral(for: packet.peripheral)))
   }
 }

@@ -20,36 +20,34 @@ extension Central {
   ) -> AsyncThrowingStream<Discovery, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: Discovery.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.bufferedDiscoveries))
-    begin(continuation, discoveries: continuation) { manager in
+    let number = begin(.discoveries(continuation)) { manager in
       manager.scanForPeripherals(
         withServices: services, options: [CBCentralManagerScanOptionAllowDuplicatesKey: allowsDuplicates])
     }
+    if let number { continuation.onTermination = { [weak self] _ in self?.endScan(number) } }
     return stream
   }
 
   /// The maximum number of discoveries or packets that wait for a slow consumer.
   static var bufferedDiscoveries: Int { 1_000 }
 
-  /// Begins a scan, which ends the previous one, and ends with the sequence.
-  func begin<Element>(
-    _ continuation: AsyncThrowingStream<Element, any Error>.Continuation,
-    discoveries: AsyncThrowingStream<Discovery, any Error>.Continuation? = nil, _ start: (CBCentralManager) -> Void
-  ) {
+  /// Begins a scan, which ends the previous one. Returns the number of the scan; nil: Bluetooth is not on, and the
+  /// sequence has ended.
+  func begin(_ receiver: Scan.Receiver, _ start: (CBCentralManager) -> Void) -> Int? {
     let (number, previous) = with { state -> (Int?, Scan?) in
       guard let manager = state.manager, manager.state == .poweredOn else { return (nil, nil) }
       let previous = state.scan
       state.scanCount += 1
-      state.scan = Scan(
-        number: state.scanCount, discoveries: discoveries, finish: { continuation.finish(throwing: $0) })
+      state.scan = Scan(number: state.scanCount, receiver: receiver)
       start(manager)
       return (state.scanCount, previous)
     }
     previous?.finish(CBError.cancelled("Another scan of the same central began."))
-    guard let number else { return continuation.finish(throwing: CBError.unavailable(state)) }
-    continuation.onTermination = { [weak self] _ in self?.endScan(number) }
+    if number == nil { Scan(number: 0, receiver: receiver).finish(CBError.unavailable(state)) }
+    return number
   }
 
-  private func endScan(_ number: Int) {
+  func endScan(_ number: Int) {
     // The continuation is released outside the lock.
     _ = with { state -> Scan? in
       guard let scan = state.scan, scan.number == number else { return nil }
@@ -63,8 +61,8 @@ extension Central {
   public var isScanning: Bool { with { $0.scan != nil } }
 
   func discovered(_ peer: CBPeripheral, _ data: [String: Any], rssi: Int) {
-    guard let discoveries = with({ $0.scan })?.discoveries else { return }
-    discoveries.yield(
+    guard case .discoveries(let continuation)? = with({ $0.scan })?.receiver else { return }
+    continuation.yield(
       Discovery(
         peripheral: peripheral(for: peer), advertisement: Advertisement(data), rssi: rssi == 127 ? nil : rssi))
   }

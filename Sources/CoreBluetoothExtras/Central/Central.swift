@@ -33,10 +33,22 @@ public final class Central: Sendable {
   /// A scan in progress.
   struct Scan {
     let number: Int
-    /// The receiver of discoveries; nil in a scan for packets, which has its own.
-    let discoveries: AsyncThrowingStream<Discovery, any Error>.Continuation?
+    let receiver: Receiver
+
+    /// The receiver of what a scan finds. Its buffer may have the last reference to a peripheral, whose deinit takes
+    /// the lock: a scan is released outside the lock.
+    enum Receiver {
+      case discoveries(AsyncThrowingStream<Discovery, any Error>.Continuation)
+      case packets(AsyncThrowingStream<AdvertisingPacket, any Error>.Continuation)
+    }
+
     /// Ends the sequence.
-    let finish: @Sendable (any Error) -> Void
+    func finish(_ error: any Error) {
+      switch receiver {
+      case .discoveries(let continuation): continuation.finish(throwing: error)
+      case .packets(let continuation): continuation.finish(throwing: error)
+      }
+    }
   }
 
   /// A weak reference to a peripheral. The identity remains while the peripheral is deallocated.
@@ -67,6 +79,7 @@ public final class Central: Sendable {
     let manager = CBCentralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.Central"), options: options)
     manager.observeLinks()
+    manager.setPacketObserver { [weak self] packet in self?.received(packet) }
     let box = Unchecked((manager, delegate))
     with { state in (state.manager, state.delegate) = box.value }
   }
