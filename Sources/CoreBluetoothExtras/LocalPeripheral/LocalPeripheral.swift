@@ -8,9 +8,9 @@ import NIOConcurrencyHelpers
 /// ```swift
 /// let device = LocalPeripheral()
 /// try await device.waitUntilPoweredOn()
-/// let level = LocalCharacteristic(CBUUID(string: "2A19"), [.read, .notify]) { _ in Data([80]) }
-/// try await device.add(LocalService(CBUUID(string: "180F"), [level]))
-/// try await device.advertise(localName: "Cup", services: [CBUUID(string: "180F")])
+/// let level = LocalCharacteristic(CBUUID(string: "FFE1"), [.read, .notify], read: { _ in Data([80]) })
+/// try await device.add(LocalService(CBUUID(string: "FFE0"), [level]))
+/// try await device.advertise(localName: "Cup", services: [CBUUID(string: "FFE0")])
 /// ```
 ///
 /// All methods can be called from any task. Each asynchronous method returns or throws exactly once, as those of
@@ -149,8 +149,9 @@ public final class LocalPeripheral: Sendable {
 
   /// Publishes a service, so that centrals can use it.
   ///
-  /// - Throws: `CBError.invalidParameters` if the service, or one that it includes, can't be published; the errors of
-  ///   every call.
+  /// - Throws: `CBError.invalidParameters` if the service, or one that it includes, can't be published;
+  ///   `CBError.uuidNotAllowed` if the system itself has the service, such as the Battery service; the errors of every
+  ///   call.
   public func add(_ service: LocalService, within limit: TimeLimit? = nil) async throws {
     try await limited(limit) { [self] in
       try Task.checkCancellation()
