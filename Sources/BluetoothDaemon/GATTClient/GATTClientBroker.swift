@@ -81,6 +81,9 @@ struct GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     guard let operation = operations.remove(token) else { return }
+    // The daemon is ending the link with an error, such as a key that the peer has lost. As with a lost link, sessions
+    // get no answer, only the error of the disconnection.
+    guard context.links[link].end == nil else { return operation.returnCredit() }
     let peer = context.links[link].peer
     switch operation {
     case .read(let session, let attribute):

@@ -135,6 +135,26 @@ import Testing
     #expect(user.questions.count == 1)
   }
 
+  @Test("3.9 If the peer has forgotten the bond, a request that waits for encryption gets no answer")
+  func forgottenWhileWaiting() {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = TwoDeviceFixture(phone: user)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value")
+    air.central.cancelPeripheralConnection(peripheral)
+    air.expect("disconnected")
+    air.sensor.forgetBonds()
+    air.central.connect(peripheral)
+    air.expect("connected")
+    peripheral.discoverServices(nil)
+    let came = air.world.run(until: { !air.app.events.isEmpty }, limit: .seconds(30))
+    #expect(came)
+    #expect(air.app.events.allSatisfy { $0.hasPrefix("disconnected") }, "\(air.app.events)")
+    #expect((air.app.errors.last as? CBError)?.code == .peerRemovedPairingInformation)
+  }
+
   @Test("Bonds on disk outlive the world: in the next one no user is asked, and the peer is the same")
   func onDisk() throws {
     let folder = try TemporaryFolder()
