@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "beacon-ranging",
+  dependencies: [
+    // In a copy: .package(url: "https://github.com/OWNER/swift-corebluetooth", from: "0.1.0")
+    .package(name: "swift-corebluetooth", path: "../..")
+  ],
+  targets: [
+    .target(
+      name: "BeaconRanging", dependencies: [.product(name: "CoreBluetooth", package: "swift-corebluetooth")]),
+    .executableTarget(
+      name: "beacon-ranging",
+      dependencies: ["BeaconRanging", .product(name: "BluetoothLab", package: "swift-corebluetooth")]),
+    .testTarget(
+      name: "BeaconRangingTests",
+      dependencies: ["BeaconRanging", .product(name: "BluetoothLab", package: "swift-corebluetooth")]),
+  ]
+)

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "file-transfer",
+  dependencies: [
+    // In a copy: .package(url: "https://github.com/OWNER/swift-corebluetooth", from: "0.1.0")
+    .package(name: "swift-corebluetooth", path: "../..")
+  ],
+  targets: [
+    .target(
+      name: "FileTransfer", dependencies: [.product(name: "CoreBluetooth", package: "swift-corebluetooth")]),
+    .executableTarget(
+      name: "file-transfer",
+      dependencies: ["FileTransfer", .product(name: "BluetoothLab", package: "swift-corebluetooth")]),
+    .testTarget(
+      name: "FileTransferTests",
+      dependencies: ["FileTransfer", .product(name: "BluetoothLab", package: "swift-corebluetooth")]),
+  ]
+)
