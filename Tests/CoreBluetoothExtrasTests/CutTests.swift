@@ -42,14 +42,20 @@ private final class Script: Sendable {
   let cut: (step: Step, limit: Duration)?
   /// The number of values written without response, and of octets for the channel.
   let amount: (values: UInt8, octets: Int)
+  /// The steps that are left out.
+  let omitted: Set<Step>
   let step = Box<Step?>(nil)
   let values = Box<[Data]>([])
 
   /// Creates a script.
   ///
-  /// - Parameter longest: the step that takes long; others move little data, which saves most of the tests' time.
-  init(_ meeting: Meeting, longest: Step? = nil, cut: (step: Step, limit: Duration)? = nil) {
-    (sensor, clock, self.cut) = (meeting.sensor, meeting.world.clock, cut)
+  /// - Parameters:
+  ///   - longest: the step that takes long; others move little data, which saves most of the tests' time.
+  ///   - omitted: steps that nothing else depends on, and that are left out.
+  init(
+    _ meeting: Meeting, longest: Step? = nil, omitted: Set<Step> = [], cut: (step: Step, limit: Duration)? = nil
+  ) {
+    (sensor, clock, self.cut, self.omitted) = (meeting.sensor, meeting.world.clock, cut, omitted)
     // A channel keeps 16,384 octets that wait to be sent.
     amount = (
       longest == .writeWithoutResponse ? 40 : 2, longest == .writeChannel || longest == .readChannel ? 20_000 : 500
@@ -70,8 +76,10 @@ private final class Script: Sendable {
     // Without its limit, an attempt lasts until the peripheral is found.
     let limit = TimeLimit(.seconds(20), on: clock)
     try await take(.power) { try await central.waitUntilPoweredOn(within: limit) }
-    try await take(.packets) {
-      try await withTimeLimit(limit) { _ = try await central.packets().first { $0.isConnectable }.orThrow() }
+    if !omitted.contains(.packets) {
+      try await take(.packets) {
+        try await withTimeLimit(limit) { _ = try await central.packets().first { $0.isConnectable }.orThrow() }
+      }
     }
     let peripheral = try await take(.scan) {
       try await withTimeLimit(limit) {
@@ -108,10 +116,14 @@ private final class Script: Sendable {
       while count < amount.octets { count += try await channel.read().orThrow().count }
     }
     _ = try await take(.rssi) { try await peripheral.readRSSI() }
-    try await take(.parameters) {
-      try await peripheral.requestConnectionParameters(interval: .milliseconds(15) ... .milliseconds(15))
+    if !omitted.contains(.parameters) {
+      try await take(.parameters) {
+        try await peripheral.requestConnectionParameters(interval: .milliseconds(15) ... .milliseconds(15))
+      }
     }
-    try await take(.phys) { try await peripheral.requestPHYs(transmit: [.le1M], receive: [.le1M]) }
+    if !omitted.contains(.phys) {
+      try await take(.phys) { try await peripheral.requestPHYs(transmit: [.le1M], receive: [.le1M]) }
+    }
     try await take(.disconnect) { try await peripheral.disconnect() }
   }
 }
@@ -138,7 +150,9 @@ private struct Remains {
   /// Plays the script and cuts it. Returns when the script has ended.
   private func play(_ test: Case, after delay: Duration, in meeting: Meeting) throws -> Remains {
     let central = Central(adapter: meeting.phone)
-    let script = Script(meeting, longest: test.step, cut: test.cut == .timeLimit ? (test.step, delay) : nil)
+    let omitted = Set([Step.packets, .parameters, .phys]).subtracting([test.step])
+    let script = Script(
+      meeting, longest: test.step, omitted: omitted, cut: test.cut == .timeLimit ? (test.step, delay) : nil)
     let task = meeting.stage.start { try await script.play(central) }
     let label = Comment(rawValue: "\(test.step), \(test.cut) after \(delay)")
     #expect(meeting.stage.run(until: { script.step.value == test.step || task.result != nil }), label)
@@ -182,7 +196,8 @@ private struct Remains {
       meeting.phone.setPower(true)
       // Longer than the supervision timeout, so that a link without its peripheral has ended.
       meeting.stage.run(for: .seconds(3))
-      let script = Script(meeting)
+      let omitted = Set([Step.packets, .parameters, .phys]).subtracting([test.step])
+      let script = Script(meeting, omitted: omitted)
       let again = meeting.stage.start { [central = meeting.central] in try await script.play(central) }
       #expect(outcome { try meeting.stage.value(of: again) } == .success, label)
       #expect(meeting.central.pendingCount == 0, label)
