@@ -232,6 +232,14 @@ struct BondManagerTests {
 
   // MARK: Locks
 
+  /// Locks the folder as another program does. A child process that another test has just forked may have inherited an
+  /// earlier lock, so this waits for it.
+  private func hold(_ folder: TemporaryFolder) throws -> OpenFile {
+    let file = try SystemFiles().openFolder(folder.adapter)
+    #expect(try SystemFiles().lock(file, waits: true))
+    return file
+  }
+
   @Test("A program that holds the folder's lock does not block others; the bond that it kept out is logged")
   func heldLock() throws {
     let folder = try TemporaryFolder()
@@ -239,8 +247,7 @@ struct BondManagerTests {
     let store = FileBondStore(
       folder: folder.path + "/bonds", adapter: "hci", limit: 64, process: 1, files: files)
     try store.save(Bonds.simple(DeviceAddress(1, .public)))
-    let holder = try files.openFolder(folder.adapter)
-    #expect(try files.lock(holder, waits: false))
+    let holder = try hold(folder)
     var keeper = BondManager(store)
     let isTaken = keeper.keep(Bonds.simple())
     // The bond applies for this run.
@@ -262,8 +269,7 @@ struct BondManagerTests {
     let other = AdapterSecrets(identity: nil, identityKey: .zero)
     #expect(try folder.store().secrets { secrets } == secrets)
     try folder.store().save(Bonds.simple())
-    let holder = try files.openFolder(folder.adapter)
-    #expect(try files.lock(holder, waits: false))
+    let holder = try hold(folder)
     defer { files.close(holder) }
     let store = try FileBondStore.claimed(folder: folder.path + "/bonds", adapter: "hci", files: files)
     #expect(try store.secrets { other } == secrets)
@@ -271,8 +277,7 @@ struct BondManagerTests {
     // Only new secrets need the lock.
     let empty = try TemporaryFolder()
     try empty.store().save(Bonds.simple())
-    let second = try files.openFolder(empty.adapter)
-    #expect(try files.lock(second, waits: false))
+    let second = try hold(empty)
     defer { files.close(second) }
     let unlocked = FileBondStore(folder: empty.path + "/bonds", adapter: "hci", limit: 64, process: 1, files: files)
     #expect(throws: BondStoreError.self) { try unlocked.secrets { other } }
