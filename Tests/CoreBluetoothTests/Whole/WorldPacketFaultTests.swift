@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// What differs between sessions.
+  /// The differences between sessions.
   enum Variant: String {
     case plain
     /// The sensor's chip is one of Bluetooth 4.0, with the legacy commands and one link at a time.

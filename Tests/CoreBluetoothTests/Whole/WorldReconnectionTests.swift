@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// What an app has discovered, after the system has re-established a link.
+/// The attributes that an app has discovered, after the system has re-established the link.
 @Suite("Automatic reconnection") struct WorldReconnectionTests {
   private let air = TwoDeviceFixture()
   private let app = NewCentralApp()

@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// What an iBeacon advertises.
+/// The identity and the power that an iBeacon advertises.
 public struct Beacon: Hashable, Sendable {
   /// The group of beacons that this beacon belongs to.
   public let proximityUUID: UUID

@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// What both sides know of the transfer.
+/// The UUIDs and the format that both sides of a transfer share.
 ///
 /// The receiver publishes an L2CAP channel, and its PSM in a characteristic. The sender opens the channel. It writes
 /// the length of the file in eight octets, the most significant first, and then the file. The receiver closes the

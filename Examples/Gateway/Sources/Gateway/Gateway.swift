@@ -48,6 +48,7 @@ public struct Gateway: Sendable {
         note(peripheral, .lost)
       }
       try? await peripheral.disconnect()
+      // A sensor that loses its link at once must not keep the radio busy.
       try await Task.sleep(for: .seconds(1))
     }
   }

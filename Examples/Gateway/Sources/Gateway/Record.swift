@@ -3,12 +3,12 @@ import CoreBluetooth
 
 /// One line of the gateway's output.
 public struct Record: Codable, Hashable, Sendable {
-  /// What happened.
+  /// The kinds of events.
   public enum Event: String, Codable, Sendable { case connected, value, lost }
 
   /// The time of the event.
   public var time: Date
-  /// What happened.
+  /// The kind of the event.
   public var event: Event
   /// The name of the device.
   public var device: String

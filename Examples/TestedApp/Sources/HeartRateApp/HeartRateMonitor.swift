@@ -4,7 +4,7 @@ import CoreBluetooth
 ///
 /// The code is that of an iPhone app: it knows nothing of worlds and of virtual time.
 @MainActor public final class HeartRateMonitor: NSObject {
-  /// What the user sees.
+  /// The states that the user sees.
   public enum State: Equatable, Sendable {
     case bluetoothOff, searching, connecting, connected, waiting
   }
@@ -28,6 +28,7 @@ import CoreBluetooth
     state = .waiting
     beatsPerMinute = nil
     Task {
+      // The app's own pause. In the tests it follows the time of the world.
       try await Task.sleep(for: pause)
       guard let sensor, central.state == .poweredOn else { return }
       state = .connecting

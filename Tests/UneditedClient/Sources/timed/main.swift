@@ -24,6 +24,7 @@ final class App: NSObject, CBCentralManagerDelegate {
 
   func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: Error?) {
     Task {
+      // 5 s of the world's time, and no real time.
       try await Task.sleep(nanoseconds: 5_000_000_000)
       central.connect(peripheral)
     }
