@@ -47,12 +47,12 @@ import Testing
 
   @Test("Key-value coding returns an attribute's properties, and nil for unknown keys")
   func keyValueCoding() {
-    LogRecorder.install()
+    let log = LogRecorder()
     let characteristic = CBMutableCharacteristic(
       type: CBUUID(string: "2A37"), properties: .read, value: Data([1]), permissions: .readable)
     #expect(characteristic.value(forKey: "uuid") as? CBUUID == CBUUID(string: "2A37"))
     #expect(characteristic.value(forKey: "value") as? Data == Data([1]))
     #expect(characteristic.value(forKey: "nothing like it 17") == nil)
-    #expect(LogRecorder.lines(containing: "nothing like it 17").count == 1)
+    #expect(log.lines(containing: "nothing like it 17").count == 1)
   }
 }

@@ -36,7 +36,7 @@ import Testing
     #expect(bench.manager.retrievePeripherals(withIdentifiers: [UUID()]).isEmpty)
     #expect(bench.manager.isScanning == false)
     #expect(bench.commands.isEmpty)
-    let lines = LogRecorder.lines(containing: "\(bench.manager!)").filter {
+    let lines = bench.log.lines(containing: "\(bench.manager!)").filter {
       $0.hasPrefix("API MISUSE") && $0.contains("can only accept this command while in the powered on state")
     }
     #expect(lines.count == 3)
@@ -72,7 +72,7 @@ import Testing
     bench.adapter.tell(state: .poweredOff)
     #expect(bench.manager.retrievePeripherals(withIdentifiers: known).isEmpty)
     #expect(bench.manager.retrieveConnectedPeripherals(withServices: service).isEmpty)
-    let lines = LogRecorder.lines(containing: "\(bench.manager!)").filter { $0.hasPrefix("API MISUSE") }
+    let lines = bench.log.lines(containing: "\(bench.manager!)").filter { $0.hasPrefix("API MISUSE") }
     #expect(lines.count == 2)
   }
 
@@ -123,7 +123,7 @@ import Testing
 
   @Test("1.11 A released manager ends all its activity, with one log line and no callback")
   func release() {
-    LogRecorder.install()
+    let log = LogRecorder()
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect(77)
     bench.manager.scanForPeripherals(withServices: nil)
@@ -133,7 +133,7 @@ import Testing
     #expect(bench.adapter.closedSessions == 1)
     #expect(peripheral.state == .disconnected)
     #expect(bench.app.events.isEmpty)
-    #expect(LogRecorder.lines(containing: "a CBCentralManager was released while in use").isEmpty == false)
+    #expect(log.lines(containing: "a CBCentralManager was released while in use").isEmpty == false)
   }
 
   @Test("A released manager discards its pending answers")
@@ -178,7 +178,7 @@ import Testing
 
   @Test("A manager without an adapter is unsupported, and one log line gives the reason")
   func noAdapter() async {
-    LogRecorder.install()
+    let log = LogRecorder()
     let queue = DispatchQueue(label: "no adapter")
     let app = CentralApp()
     queue.suspend()
@@ -190,7 +190,7 @@ import Testing
     }
     #expect(manager.state == .unsupported)
     queue.sync { #expect(app.events == ["state unsupported"]) }
-    #expect(LogRecorder.lines(containing: "carrier-pigeon:1").count == 1)
+    #expect(log.lines(containing: "carrier-pigeon:1").count == 1)
   }
 
   @Test("Without a manager, supports(_:) claims no feature")
@@ -232,7 +232,7 @@ import Testing
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionNotifyOnConnectionKey: false])
-    #expect(LogRecorder.lines(containing: "\(bench.manager!): unsupported connect options").isEmpty)
+    #expect(bench.log.lines(containing: "\(bench.manager!): unsupported connect options").isEmpty)
     bench.manager.connect(
       peripheral,
       options: [
@@ -242,7 +242,7 @@ import Testing
     let text =
       "\(bench.manager!): unsupported connect options: kCBConnectOptionNotifyOnConnection, "
       + "kCBConnectOptionNotifyOnDisconnection, kCBConnectOptionNotifyOnNotification"
-    #expect(LogRecorder.levels(ofLinesContaining: text) == ["warning"])
+    #expect(bench.log.levels(ofLinesContaining: text) == ["warning"])
     #expect(bench.commands.count == 2, "the connection is asked for nevertheless")
   }
 
@@ -251,9 +251,9 @@ import Testing
     let bench = CentralHarness(CentralApp())
     let services = (0..<5).map { CBUUID(string: "180\($0)") }
     bench.manager.registerForConnectionEvents(options: [.serviceUUIDs: services])
-    #expect(LogRecorder.lines(containing: "\(bench.manager!): connection events for 5 services").count == 1)
+    #expect(bench.log.lines(containing: "\(bench.manager!): connection events for 5 services").count == 1)
     bench.manager.registerForConnectionEvents(options: [:])
-    #expect(LogRecorder.lines(containing: "\(bench.manager!): connection events were requested for no").count == 1)
+    #expect(bench.log.lines(containing: "\(bench.manager!): connection events were requested for no").count == 1)
     bench.manager.registerForConnectionEvents(options: [.serviceUUIDs: [services[0]], .peripheralUUIDs: [UUID()]])
     bench.manager.registerForConnectionEvents()
     #expect(bench.commands == ["register 1 peers, [1800]", "register nil"])
@@ -267,7 +267,7 @@ import Testing
       options: [
         CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionRestoreIdentifierKey: "identifier",
       ])
-    #expect(LogRecorder.lines(containing: "\(restored): state restoration is not supported yet").count == 1)
+    #expect(bench.log.lines(containing: "\(restored): state restoration is not supported yet").count == 1)
   }
 }
 

@@ -22,7 +22,7 @@ import Testing
     request.value = Data([1])
     other.manager.respond(to: request, withResult: .success)
     #expect(other.commands.isEmpty, "the other device's client does not get the value")
-    #expect(LogRecorder.lines(containing: "\(request) was received by another manager").count == 1)
+    #expect(bench.log.lines(containing: "\(request) was received by another manager").count == 1)
     bench.manager.respond(to: request, withResult: .success)
     guard case .respond(let id, nil, let value)? = bench.commands.first else {
       Issue.record("the request is not open any more")
@@ -33,7 +33,7 @@ import Testing
 
   @Test("Answering on the same device's other manager is a misuse, and the request stays open for its own manager")
   func answerOnSameDevice() {
-    LogRecorder.install()
+    let log = LogRecorder()
     let air = TwoDeviceFixture()
     let other = CBPeripheralManager(
       delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.sensor])
@@ -56,7 +56,7 @@ import Testing
       .writeRequested(nil, bench.phone, [.init(characteristic: ids.controlPoint, offset: 0, value: [4])]))
     other.manager.respond(to: bench.app.requests[0], withResult: .success)
     #expect(other.commands.isEmpty)
-    #expect(LogRecorder.lines(containing: "\(bench.app.requests[0]) was received by another manager").count == 1)
+    #expect(bench.log.lines(containing: "\(bench.app.requests[0]) was received by another manager").count == 1)
   }
 
   @Test("A manager does not update a characteristic that another manager has published")
@@ -68,7 +68,7 @@ import Testing
     #expect(bench.manager.updateValue(Data([1]), for: other.measurement, onSubscribedCentrals: nil))
     #expect(bench.commands.isEmpty && other.commands.isEmpty)
     #expect(
-      LogRecorder.lines(containing: "\(other.measurement) is published by another manager: not updated").count == 1)
+      bench.log.lines(containing: "\(other.measurement) is published by another manager: not updated").count == 1)
   }
 
   @Test("A manager sends no update to another manager's central")
@@ -78,10 +78,9 @@ import Testing
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     other.adapter.tell(.subscribed(other.phone, otherIDs.measurement))
     let (own, foreign) = (bench.app.centrals[0], other.app.centrals[0])
-    let earlier = lines(about: foreign, with: "another manager")
     #expect(bench.manager.updateValue(Data([1]), for: bench.measurement, onSubscribedCentrals: [foreign]))
     #expect(bench.commands.isEmpty)
-    #expect(lines(about: foreign, with: "another manager") == earlier + 1)
+    #expect(logLines(of: bench, about: foreign, with: "another manager").count == 1)
     #expect(bench.manager.updateValue(Data([1]), for: bench.measurement, onSubscribedCentrals: [foreign, own]))
     guard case .update(_, _, let receivers?)? = bench.commands.first else {
       Issue.record("its own central does not get the update")
@@ -90,10 +89,9 @@ import Testing
     #expect(receivers == [bench.phone.handle])
   }
 
-  /// Returns the number of log lines that contain the object's address. An earlier test may have had an object at the
-  /// same address.
-  private func lines(about object: AnyObject, with text: String) -> Int {
-    LogRecorder.lines(containing: addressText(of: object)).filter { $0.contains(text) }.count
+  /// Returns the log lines since the creation of the harness that contain the object's address.
+  private func logLines(of bench: PeripheralHarness, about object: AnyObject, with text: String) -> [String] {
+    bench.log.lines(containing: addressText(of: object)).filter { $0.contains(text) }
   }
 
   @Test("A manager does not change the latency of another manager's central, or of a link that has ended")
@@ -103,10 +101,9 @@ import Testing
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     other.adapter.tell(.subscribed(other.phone, otherIDs.measurement))
     let (own, foreign) = (bench.app.centrals[0], other.app.centrals[0])
-    let earlier = lines(about: foreign, with: "API MISUSE")
     bench.manager.setDesiredConnectionLatency(.low, for: foreign)
     #expect(bench.commands.isEmpty)
-    #expect(lines(about: foreign, with: "API MISUSE") == earlier + 1)
+    #expect(logLines(of: bench, about: foreign, with: "API MISUSE").count == 1)
     bench.adapter.tell(.centralDisconnected(bench.phone))
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     bench.manager.setDesiredConnectionLatency(.low, for: own)
@@ -124,7 +121,7 @@ import Testing
     #expect(other.app.take() == ["added 180D failed"])
     #expect(other.app.lastError?.code == .invalidParameters)
     #expect(
-      LogRecorder.lines(containing: "\(bench.service), or one of its characteristics, is published by").count == 1)
+      bench.log.lines(containing: "\(bench.service), or one of its characteristics, is published by").count == 1)
 
     // One such characteristic suffices, and the others stay unpublished.
     let mixed = CBMutableService(type: CBUUID(string: "180F"), primary: true)
@@ -136,7 +133,7 @@ import Testing
 
     other.manager.remove(bench.service)
     #expect(other.commands.isEmpty)
-    #expect(LogRecorder.lines(containing: "\(bench.service) is published by another manager: not removed").count == 1)
+    #expect(bench.log.lines(containing: "\(bench.service) is published by another manager: not removed").count == 1)
     bench.adapter.tell(.subscribed(bench.phone, ids.measurement))
     #expect(bench.measurement.subscribedCentrals?.count == 1)
 
@@ -180,7 +177,7 @@ import Testing
 
   @Test("A manager neither connects nor cancels a peripheral of another manager on the same device")
   func peripheral() {
-    LogRecorder.install()
+    let log = LogRecorder()
     let air = TwoDeviceFixture()
     let other = CBCentralManager(delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.phone])
     air.world.run(until: { other.state == .poweredOn })
@@ -189,7 +186,7 @@ import Testing
     other.connect(peripheral)
     air.world.run(for: .seconds(1))
     #expect(peripheral.state == .connected && air.app.events.isEmpty)
-    #expect(LogRecorder.lines(containing: "a peripheral of \(other)").count == 2)
+    #expect(log.lines(containing: "a peripheral of \(other)").count == 2)
   }
 
   @Test("Attributes of another peripheral are refused in the callback, and the log describes the mistake")
@@ -223,7 +220,7 @@ import Testing
     }
     other.writeValue(Data([1]), for: sensor.characteristic, type: .withoutResponse)
     #expect(bench.commands.isEmpty)
-    #expect(LogRecorder.lines(containing: "is not an attribute of \(other)").count == uses.count + 1)
+    #expect(bench.log.lines(containing: "is not an attribute of \(other)").count == uses.count + 1)
   }
 
   @Test("A local characteristic is refused by a peripheral")
@@ -235,6 +232,6 @@ import Testing
     sensor.peripheral.readValue(for: local)
     #expect(bench.commands.isEmpty)
     #expect(bench.app.events == ["value [] failed"])
-    #expect(LogRecorder.lines(containing: "\(local) is not an attribute of").count == 1)
+    #expect(bench.log.lines(containing: "\(local) is not an attribute of").count == 1)
   }
 }

@@ -16,7 +16,7 @@ import Testing
     bench.manager.removeAllServices()
     #expect(bench.manager.updateValue(Data(), for: bench.measurement, onSubscribedCentrals: nil) == false)
     #expect(bench.commands.isEmpty)
-    #expect(LogRecorder.lines(containing: "\(bench.manager!) can only accept this command").count == 6)
+    #expect(bench.log.lines(containing: "\(bench.manager!) can only accept this command").count == 6)
     #expect(bench.app.events.isEmpty)
   }
 
@@ -52,7 +52,7 @@ import Testing
     _ = bench.publish()
     bench.manager = nil
     #expect(bench.adapter.closedSessions == 1)
-    #expect(LogRecorder.lines(containing: "a CBPeripheralManager was released while in use").isEmpty == false)
+    #expect(bench.log.lines(containing: "a CBPeripheralManager was released while in use").isEmpty == false)
   }
 
   @Test("6.1 Only the name and the service UUIDs are advertised, and a log line names the ignored keys")
@@ -69,7 +69,7 @@ import Testing
     #expect(name == "Sensor")
     #expect(services == [0x180D])
     #expect(
-      LogRecorder.lines(containing: "\(bench.manager!) can advertise only a name").first?
+      bench.log.lines(containing: "\(bench.manager!) can advertise only a name").first?
         .contains("ignored: kCBAdvDataTxPowerLevel") == true)
   }
 
@@ -259,7 +259,7 @@ import Testing
     bench.manager.respond(to: request, withResult: .success)
     bench.manager.respond(to: request, withResult: .success)
     #expect(bench.commands.count == 1)
-    #expect(LogRecorder.lines(containing: "\(request) was answered before").count == 1)
+    #expect(bench.log.lines(containing: "\(request) was answered before").count == 1)
   }
 
   @Test("6.8 An answer to a disconnected central is a logged no-op")
@@ -270,7 +270,7 @@ import Testing
     bench.adapter.tell(.centralDisconnected(bench.phone))
     bench.manager.respond(to: bench.app.requests[0], withResult: .success)
     #expect(bench.commands.isEmpty)
-    #expect(LogRecorder.lines(containing: "\(bench.app.requests[0]) belongs to a link that has ended").count == 1)
+    #expect(bench.log.lines(containing: "\(bench.app.requests[0]) belongs to a link that has ended").count == 1)
   }
 
   @Test("6.9 Prepared writes arrive as one batch, which one answer completes")

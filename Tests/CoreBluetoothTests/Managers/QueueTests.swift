@@ -77,7 +77,7 @@ import Testing
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       // Such a call is not a misuse: its log line does not say so, and COREBLUETOOTH_STRICT does not stop the program.
       setenv("COREBLUETOOTH_STRICT", "1", 1)
-      LogRecorder.install()
+      let log = LogRecorder()
       let world = World(seed: 1)
       let app = CentralApp()
       let manager = CBCentralManager(
@@ -86,8 +86,8 @@ import Testing
       await world.run(until: { manager.state == .poweredOn })
       manager.scanForPeripherals(withServices: nil)
       manager.stopScan()
-      let levels = LogRecorder.levels(ofLinesContaining: "is called from a queue other than its own, the app's own")
-      exit(levels == ["debug"] && LogRecorder.lines(containing: "API MISUSE").isEmpty ? 0 : 1)
+      let levels = log.levels(ofLinesContaining: "is called from a queue other than its own, the app's own")
+      exit(levels == ["debug"] && log.lines(containing: "API MISUSE").isEmpty ? 0 : 1)
     }
     #expect(result != nil)
   }

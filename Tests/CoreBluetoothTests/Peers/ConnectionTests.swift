@@ -26,7 +26,7 @@ import Testing
     let identifier = peripheral!.identifier
     peripheral = nil
     #expect(bench.commands == ["cancel 0"])
-    let lines = LogRecorder.lines(containing: "Did you forget to keep a reference to it?").filter {
+    let lines = bench.log.lines(containing: "Did you forget to keep a reference to it?").filter {
       $0.hasPrefix("Cancelling connection for unused peripheral") && $0.contains("\(identifier)")
     }
     #expect(lines.count == 1)
@@ -74,7 +74,7 @@ import Testing
     bench.manager.cancelPeripheralConnection(peripheral)
     #expect(bench.commands.isEmpty)
     #expect(peripheral.state == .disconnected)
-    #expect(LogRecorder.lines(containing: "is not, or is no longer, a peripheral of \(bench.manager!)").count == 2)
+    #expect(bench.log.lines(containing: "is not, or is no longer, a peripheral of \(bench.manager!)").count == 2)
   }
 
   @Test("3.6 Cancelling a live connection ends in didDisconnect without an error")

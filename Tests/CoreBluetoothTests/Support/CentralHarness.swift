@@ -5,13 +5,14 @@
 
 /// A central manager on a scripted adapter, powered on.
 final class CentralHarness<App: CentralRecorder & CBCentralManagerDelegate> {
+  /// The log since the creation of this harness.
+  let log = LogRecorder()
   let adapter = ScriptedAdapter()
   let app: App
   let queue = DispatchQueue(label: "app")
   var manager: CBCentralManager!
 
   init(_ app: App, state: AdapterState = .poweredOn) {
-    LogRecorder.install()
     self.app = app
     manager = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: adapter])
     if state != .unknown {

@@ -1,8 +1,10 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Records the log of this process. Tests run in parallel: each searches for lines with the names of its own objects.
-enum LogRecorder {
+/// The log lines of this process since the creation of this value. Tests run in parallel: each searches for lines with
+/// the names of its own objects. Create the value before those objects: their names contain addresses, and an object
+/// that another test has released may have had the same one.
+struct LogRecorder: Sendable {
   private static let lines = NIOLockedValueBox<[(level: Logger.Level, text: String)]>([])
 
   private static let isInstalled: Bool = {
@@ -10,15 +12,21 @@ enum LogRecorder {
     return true
   }()
 
-  static func install() { _ = isInstalled }
+  /// The number of lines that were logged before.
+  private let start: Int
 
-  static func lines(containing text: String) -> [String] {
-    lines.withLockedValue { lines in lines.map(\.text).filter { $0.contains(text) } }
+  init() {
+    _ = Self.isInstalled
+    start = Self.lines.withLockedValue { $0.count }
   }
 
+  func lines(containing text: String) -> [String] { entries(containing: text).map(\.text) }
+
   /// Returns the levels of the lines that contain `text`.
-  static func levels(ofLinesContaining text: String) -> [String] {
-    lines.withLockedValue { lines in lines.filter { $0.text.contains(text) }.map(\.level.rawValue) }
+  func levels(ofLinesContaining text: String) -> [String] { entries(containing: text).map(\.level.rawValue) }
+
+  private func entries(containing text: String) -> [(level: Logger.Level, text: String)] {
+    Self.lines.withLockedValue { lines in lines[start...].filter { $0.text.contains(text) } }
   }
 
   private struct Handler: LogHandler {

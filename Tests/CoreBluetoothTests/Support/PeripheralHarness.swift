@@ -80,6 +80,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
 /// A peripheral manager on a scripted adapter, powered on.
 final class PeripheralHarness {
+  /// The log since the creation of this harness.
+  let log = LogRecorder()
   let adapter = ScriptedAdapter()
   let app = PeripheralApp()
   let queue = DispatchQueue(label: "app")
@@ -94,7 +96,6 @@ final class PeripheralHarness {
     handle: PeerHandle(index: 7), identifier: PeerIdentifier(high: 1, low: 2), maximumUpdateLength: 20)
 
   init(state: AdapterState = .poweredOn) {
-    LogRecorder.install()
     service.characteristics = [measurement, controlPoint]
     manager = CBPeripheralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: adapter])
     if state != .unknown {

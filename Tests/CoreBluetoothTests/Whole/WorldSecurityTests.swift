@@ -92,7 +92,7 @@ import Testing
 
   @Test("Pairing without the key of a bond that exists is refused, and logged at warning with the device's name")
   func takeover() throws {
-    LogRecorder.install()
+    let log = LogRecorder()
     let world = World(seed: 7)
     let name = "sensor that a stranger visits"
     let sensor = TestPeripheral(on: world.makeDevice(named: name))
@@ -104,15 +104,15 @@ import Testing
     try sensor.publish("180D", [secret])
     let peripheral = try central.connect(to: .service(CBUUID(string: "180D")))
     #expect(try central.read("FFF3", of: peripheral) == [1])
-    #expect(LogRecorder.lines(containing: name).isEmpty)
+    #expect(log.lines(containing: name).isEmpty)
     // A device that has the address of the phone, but not its key.
     try central.disconnect(from: peripheral)
     phone.forgetBonds()
     try central.connect(to: peripheral)
     #expect(throws: (any Error).self) { try central.read("FFF3", of: peripheral) }
-    #expect(LogRecorder.levels(ofLinesContaining: "\(name): ") == ["warning"])
+    #expect(log.levels(ofLinesContaining: "\(name): ") == ["warning"])
     #expect(
-      LogRecorder.lines(containing: "without the key of its bond requests pairing; refused").contains {
+      log.lines(containing: "without the key of its bond requests pairing; refused").contains {
         $0.hasPrefix(name)
       })
   }
