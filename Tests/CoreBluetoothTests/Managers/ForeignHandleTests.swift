@@ -32,20 +32,24 @@ import Testing
   }
 
   @Test("Answering on the same device's other manager is a misuse, and the request stays open for its own manager")
-  func answerOnSameDevice() {
+  func answerOnSameDevice() throws {
     let log = LogRecorder()
     let air = TwoDeviceFixture()
     let other = CBPeripheralManager(
       delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.sensor])
     air.world.run(until: { other.state == .poweredOn })
     let (peripheral, characteristic) = air.ready()
+    var request: CBATTRequest?
     air.accessory.onRequests = { requests in
+      request = requests[0]
       other.respond(to: requests[0], withResult: .unlikelyError)
       air.peripheralManager.respond(to: requests[0], withResult: .readNotPermitted)
     }
     peripheral.readValue(for: characteristic)
     air.expect("value [] failed")
     #expect(air.app.lastATTError?.code == .readNotPermitted)
+    let name = "\(try #require(request))"
+    #expect(log.lines(containing: "\(name) was received by another manager").count == 1)
   }
 
   @Test("Answering a write command on another manager is a misuse too")
