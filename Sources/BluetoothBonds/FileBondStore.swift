@@ -35,7 +35,7 @@ package struct FileBondStore: BondStore {
   ///   - folder: an absolute path, or one relative to the current folder.
   ///   - adapter: the adapter's name among the adapters with bonds in the folder: `FileBondStore.name(of:)` of its
   ///     address, or a name. Characters other than letters, digits, `-` and `_` are escaped.
-  package init(folder: String, adapter: String, limit: Int = PlatformPolicy.apple.bondLimit) {
+  package init(folder: String, adapter: String, limit: Int = PlatformPolicy.macos.bondLimit) {
     self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
   }
 
@@ -45,7 +45,7 @@ package struct FileBondStore: BondStore {
   package init(folder: String, shownAs name: String) {
     let (adapter, number) = Self.numbered(name) ?? (name[...], 1)
     self.init(
-      folder: folder, adapter: String(adapter), number: number, limit: PlatformPolicy.apple.bondLimit,
+      folder: folder, adapter: String(adapter), number: number, limit: PlatformPolicy.macos.bondLimit,
       process: processNumber(), files: SystemFiles())
   }
 
@@ -54,7 +54,7 @@ package struct FileBondStore: BondStore {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     self.path = path
     base = Self.parent(of: path) ?? "."
-    limit = PlatformPolicy.apple.bondLimit
+    limit = PlatformPolicy.macos.bondLimit
     process = processNumber()
     files = SystemFiles()
     number = 1

@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import BluetoothWire
 
 /// The reservation of an adapter's folder for one program, by a lock on a file in it. The system releases the lock when
 /// the program ends, in any way.
@@ -34,13 +35,13 @@ extension FileBondStore {
   /// Programs that use one adapter at the same time are therefore different devices, and each keeps its identity if
   /// they are started in the same order.
   package static func claimed(
-    folder: String, adapter: String, limit: Int = PlatformPolicy.apple.bondLimit
+    folder: String, adapter: String, limit: Int = PlatformPolicy.macos.bondLimit
   ) throws(BondStoreError) -> FileBondStore {
     try claimed(folder: folder, adapter: adapter, limit: limit, files: SystemFiles())
   }
 
   static func claimed(
-    folder: String, adapter: String, limit: Int = PlatformPolicy.apple.bondLimit, files: SystemFiles
+    folder: String, adapter: String, limit: Int = PlatformPolicy.macos.bondLimit, files: SystemFiles
   ) throws(BondStoreError) -> FileBondStore {
     for number in 1...maximumClaims {
       var store = FileBondStore(

@@ -12,7 +12,7 @@ extension DaemonRequest {
     case .peripheral(_, let command, _): command.callDescription
     case .openCentral: "CBCentralManager.init"
     case .openPeripheral: "CBPeripheralManager.init"
-    case .closeCentral, .closePeripheral, .channel: nil
+    case .closeCentral, .closePeripheral, .channel, .app: nil
     }
   }
 }
@@ -43,7 +43,7 @@ extension CentralCommand {
     case .setNotify(let peer, let attribute, let isOn): "setNotifyValue(\(isOn), for: \(attribute)) \(peer)"
     case .openChannel(let peer, let psm): "openL2CAPChannel(\(psm)) \(peer)"
     case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
-    case .barrier, .askForPower, .observeLinks: nil
+    case .barrier, .askForPower, .observeLinks, .requestAlerts: nil
     }
   }
 }
@@ -76,7 +76,7 @@ extension DaemonEvent {
     case .central(_, let event): event.callbackDescription
     case .peripheral(_, let event): event.callbackDescription
     // A channel's streams determine the callbacks, so they are unknown here.
-    case .channel: nil
+    case .channel, .app: nil
     }
   }
 }
@@ -84,6 +84,7 @@ extension DaemonEvent {
 extension CentralEvent {
   fileprivate var callbackDescription: String? {
     switch self {
+    case .restored: "centralManager(_:willRestoreState:)"
     case .stateChanged(let state): "centralManagerDidUpdateState(_:) \(state)"
     case .discovered(let discovery): "centralManager(_:didDiscover:advertisementData:rssi:) \(discovery.peer.handle)"
     case .connected(let peer, _): "centralManager(_:didConnect:) \(peer)"
@@ -102,7 +103,8 @@ extension CentralEvent {
       "peripheral(_:didDiscoverCharacteristicsFor:error:) \(service) \(peer)"
     case .descriptorsDiscovered(let peer, let characteristic, _):
       "peripheral(_:didDiscoverDescriptorsFor:error:) \(characteristic) \(peer)"
-    case .valueRead(let peer, let attribute, _), .valueChanged(let peer, let attribute, _):
+    case .valueRead(let peer, let attribute, _), .valueChanged(let peer, let attribute, _),
+      .valueLimitReached(let peer, let attribute, _):
       "peripheral(_:didUpdateValueFor:error:) \(attribute) \(peer)"
     case .written(let peer, let attribute, _): "peripheral(_:didWriteValueFor:error:) \(attribute) \(peer)"
     case .notifyStateChanged(let peer, let attribute, _, _):
@@ -118,6 +120,7 @@ extension CentralEvent {
 extension PeripheralEvent {
   fileprivate var callbackDescription: String? {
     switch self {
+    case .restored: "peripheralManager(_:willRestoreState:)"
     case .stateChanged(let state): "peripheralManagerDidUpdateState(_:) \(state)"
     case .advertisingStarted: "peripheralManagerDidStartAdvertising(_:error:)"
     case .serviceAdded: "peripheralManager(_:didAdd:error:)"

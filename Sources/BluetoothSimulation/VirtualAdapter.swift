@@ -1,14 +1,16 @@
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire
+import NIOConcurrencyHelpers
 
 /// A virtual device of a world, as an adapter for managers.
-package final class VirtualAdapter: Adapter, Sendable {
+package final class VirtualAdapter: AppAdapter, Sendable {
   package let directory = PeerDirectory()
   package let deliversInPlace: Bool
   /// The device's number in its world.
   package let radio: RadioID
   private let sessions = LocalSessions()
+  private let alertLog = NIOLockedValueBox<[Alert]>([])
   private let world: WorldRequestQueue
   /// The time of the world's start, in seconds since 2001-01-01.
   private let epoch: Double
@@ -34,13 +36,13 @@ package final class VirtualAdapter: Adapter, Sendable {
     self.world = world
     self.deliversInPlace = deliversInPlace
     self.epoch = epoch
-    let (sessions, directory) = (sessions, directory)
+    let (sessions, directory, alertLog) = (sessions, directory, alertLog)
     // Until the device exists in the world, the stored answer of the user to the permission prompt applies.
     if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let components = VirtualDevice.Components(
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),
-        pool: engine.pool, sessions: sessions, directory: directory)
+        pool: engine.pool, sessions: sessions, directory: directory, alerts: alertLog)
       let device = VirtualDevice(
         components, settings: StationSettings(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
@@ -51,13 +53,20 @@ package final class VirtualAdapter: Adapter, Sendable {
     }
   }
 
+  /// The alerts that the device has shown, oldest first.
+  package var alerts: [Alert] { alertLog.withLockedValue { $0 } }
+
   package func absoluteTime() -> Double { epoch + Double(world.now.nanoseconds) / 1e9 }
 
-  package func openCentralSession(for client: any CentralClient) -> CentralSession {
-    CentralSession(client: client, in: sessions)
+  package func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {
+    CentralSession(client: client, owner: owner, in: sessions)
   }
 
-  package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
-    PeripheralSession(client: client, in: sessions)
+  package func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession {
+    PeripheralSession(client: client, owner: owner, in: sessions)
   }
+
+  package func setClient(_ client: any AppClient, ofApp app: String) { sessions.setClient(client, ofApp: app) }
+
+  package func send(_ request: AppRequest, ofApp app: String) { sessions.send(request, ofApp: app) }
 }

@@ -4,6 +4,7 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 import DequeModule
+import NIOConcurrencyHelpers
 
 /// A complete device of a world: controller, host and daemon, connected in memory. Confined to the world.
 ///
@@ -17,6 +18,8 @@ final class VirtualDevice: WorldDevice {
     let pool: PacketPool
     let sessions: LocalSessions
     let directory: PeerDirectory
+    /// The alerts that the device has shown.
+    let alerts: NIOLockedValueBox<[Alert]>
   }
 
   private let components: Components
@@ -124,6 +127,12 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
+  func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.setAccess(isAllowed, ofApp: app, at: now)
+    exchange(parts, at: now)
+  }
+
   func forgetBonds(at now: Instant) {
     // There may be stored bonds from an earlier run, although no app has used the device in this run.
     let parts = wake(at: now)
@@ -211,6 +220,10 @@ final class VirtualDevice: WorldDevice {
     while let event = parts.daemon.takeEvent() {
       if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
       events.append(event)
+    }
+    while let alert = parts.daemon.takeAlert() {
+      DaemonLog.note("alert for \(alert.app): \(alert.text)", of: components.configuration.name)
+      components.alerts.withLockedValue { $0.append(alert) }
     }
     while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: components.configuration.name) }
     for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: components.configuration.name) }

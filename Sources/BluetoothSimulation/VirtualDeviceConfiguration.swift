@@ -26,15 +26,19 @@ package struct VirtualDeviceConfiguration: Sendable {
     set { changedHost = Shared(newValue) }
   }
   private var changedHost: Shared<HostConfiguration>?
-  /// The operating system whose behavior the device follows.
-  package var profile = PlatformPolicy.apple
+  /// The operating system whose behavior the device follows; stored only after it has been set.
+  package var policy: PlatformPolicy {
+    get { changedPolicy?.value ?? .macos }
+    set { changedPolicy = Shared(newValue) }
+  }
+  private var changedPolicy: Shared<PlatformPolicy>?
   /// The interface that asks the user when devices pair.
   package var prompts: any Prompts = AutomaticPrompts.accepting
   /// The store of the device's bonds; nil: a store in memory with room for `bondLimit` bonds, created at the device's
   /// first use.
   package var bonds: (any BondStore)?
   /// The maximum number of bonds of a store in memory.
-  package var bondLimit = PlatformPolicy.apple.bondLimit
+  package var bondLimit = PlatformPolicy.macos.bondLimit
   /// The name of the app for which the user must give permission before any app may use the device; nil: the user is
   /// not asked.
   package var app: String?
@@ -49,7 +53,7 @@ package struct VirtualDeviceConfiguration: Sendable {
   /// The configuration of the device above its controller.
   var daemon: DaemonConfiguration {
     var result = DaemonConfiguration(name: name, host: host)
-    result.profile = profile
+    result.policy = policy
     result.prompts = prompts
     result.bonds = bonds ?? MemoryBondStore(limit: bondLimit)
     result.app = app

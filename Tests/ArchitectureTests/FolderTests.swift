@@ -82,17 +82,20 @@ private struct Rooms {
     ],
     "BluetoothDaemon": [
       "Sessions": [],
+      "Apps": ["Sessions"],
       "Bonds": ["Sessions"],
       "Prompts": ["Sessions"],
       "Links": ["Sessions", "Prompts"],
-      "Context": ["Sessions", "Bonds", "Prompts", "Links"],
+      "Context": ["Sessions", "Apps", "Bonds", "Prompts", "Links"],
       "Scanning": ["Sessions", "Context"],
       "Channels": ["Sessions", "Links", "Context"],
       "GATTClient": ["Sessions", "Links", "Context"],
-      "Security": ["Sessions", "Bonds", "Prompts", "Links", "Context"],
+      "Security": ["Sessions", "Apps", "Bonds", "Prompts", "Links", "Context"],
       "Central": ["Sessions", "Links", "Context", "Scanning", "Channels", "GATTClient"],
       "Peripheral": ["Sessions", "Links", "Context", "Channels"],
-      "Daemon": ["Sessions", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral"],
+      "Daemon": [
+        "Sessions", "Apps", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral",
+      ],
     ],
   ]
 

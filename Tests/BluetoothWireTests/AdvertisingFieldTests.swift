@@ -186,15 +186,15 @@ struct AdvertisingFieldTests {
     #expect(AdvertisingData(ByteSlice([UInt8](repeating: 0, count: 29))).discoverable(.limitedDiscoverable) == nil)
   }
 
-  @Test("6.2 In the background all services are in the overflow area, without a name and without a scan response")
+  @Test("6.2 In the background all services are in the overflow area of the scan response, without a name")
   func background() throws {
-    let advertisement = PeripheralAdvertisement(backgroundServices: [0x180D, 0x180F])
-    let fields = AdvertisingFields(advertisement.advertisingData)
+    let advertisement = PeripheralAdvertisement(localName: nil, services: [], overflowServices: [0x180D, 0x180F])
+    #expect(advertisement.advertisingData == [2, 1, 6])
+    let fields = AdvertisingFields(advertisement.scanResponse)
     #expect(fields.services.isEmpty)
     #expect(fields.localName == nil)
     let area = try #require(fields.overflowArea)
     #expect([0x180D, 0x180F, 0x1812].map { area.mayContain($0) } == [true, true, false])
-    #expect(advertisement.scanResponse.isEmpty)
-    #expect(PeripheralAdvertisement(backgroundServices: []).advertisingData == [2, 1, 6])
+    #expect(PeripheralAdvertisement(localName: nil, services: []).scanResponse.isEmpty)
   }
 }

@@ -142,8 +142,9 @@ struct TerminalDialogue {
   /// Returns the text of a question, with a space at its end.
   static func text(_ question: Prompt.Question) -> String {
     switch question {
-    case .useBluetooth(let app):
-      return "allow \(Prompt.Pairing.harmless(app) ?? "this program") to use Bluetooth? [y/N] "
+    case .useBluetooth(let app, let usage):
+      let reason = usage.flatMap { Prompt.Pairing.harmless($0) }.map { " (\($0))" } ?? ""
+      return "allow \(Prompt.Pairing.harmless(app) ?? "this program") to use Bluetooth?\(reason) [y/N] "
     case .turnOn: return "the adapter is off. Turn it on? [y/N] "
     case .pairing(let prompt, let pairing):
       let opening =

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 
 /// An adapter with an external controller: in another process, on a serial line, or a Bluetooth adapter of the kernel.
-package final class TransportAdapter: Adapter, Sendable {
+package final class TransportAdapter: AppAdapter, Sendable {
   package let directory = PeerDirectory()
   package var deliversInPlace: Bool { false }
   private let sessions = LocalSessions()
@@ -52,13 +52,17 @@ package final class TransportAdapter: Adapter, Sendable {
 
   package func absoluteTime() -> Double { WallClock.secondsSince2001 }
 
-  package func openCentralSession(for client: any CentralClient) -> CentralSession {
-    CentralSession(client: client, in: sessions)
+  package func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {
+    CentralSession(client: client, owner: owner, in: sessions)
   }
 
-  package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
-    PeripheralSession(client: client, in: sessions)
+  package func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession {
+    PeripheralSession(client: client, owner: owner, in: sessions)
   }
+
+  package func setClient(_ client: any AppClient, ofApp app: String) { sessions.setClient(client, ofApp: app) }
+
+  package func send(_ request: AppRequest, ofApp app: String) { sessions.send(request, ofApp: app) }
 }
 
 /// An executor that makes an adapter's event loop handle the requests to the adapter.

@@ -13,7 +13,7 @@ package final class MemoryBondStore: BondStore {
   package let limit: Int
   private let state = NIOLockedValueBox(State())
 
-  package init(limit: Int = PlatformPolicy.apple.bondLimit) { self.limit = limit }
+  package init(limit: Int = PlatformPolicy.macos.bondLimit) { self.limit = limit }
 
   package func load() throws(BondStoreError) -> StoredBonds {
     StoredBonds(records: state.withLockedValue { Array($0.records.values) }.sortedByIdentity)

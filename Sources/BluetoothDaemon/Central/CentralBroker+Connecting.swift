@@ -23,6 +23,9 @@ extension CentralBroker {
       }
       return
     }
+    guard context.mayLink(session) else {
+      return context.deliver(.connectionFailed(peer, .connectionLimitReached), to: session)
+    }
     let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : .connecting
     context.peers[peer].users.append(
       PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects))

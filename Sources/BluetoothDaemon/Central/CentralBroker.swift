@@ -20,6 +20,9 @@ struct CentralBroker {
     case .stopScan: scans.stopScan(by: session, at: now, &context)
     case .connect(let peer, let delay, let reconnects):
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
+    case .requestAlerts(let peer, let alerts):
+      guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
+      context.peers[peer].users[user].alerts = alerts
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
     case .registerForConnectionEvents(let filter): context.register(session, for: filter)
     case .changeLink(let peer, let request): changeLink(request, to: peer, for: session, at: now, &context)
@@ -70,9 +73,15 @@ struct CentralBroker {
   /// The earliest time at which the broker has something to do; nil: none.
   var deadline: Instant? { earliest(scans.deadline, delayDeadline) }
 
-  /// Begins delayed attempts.
+  /// Begins delayed attempts, and the steps of a slow scan.
   mutating func timeReached(_ now: Instant, _ context: inout DaemonContext) {
     beginDelayedAttempts(at: now, &context)
+    scans.timeReached(now, &context)
+  }
+
+  /// Applies the phases of apps to the scan.
+  mutating func updateScanning(at now: Instant, _ context: inout DaemonContext) {
+    scans.updateScanning(at: now, &context)
   }
 
   /// Reports the devices whose scan response has not come in time.

@@ -38,8 +38,11 @@ struct ActiveScan {
 
   /// Returns true if the session gets an event for `peer` now: for each packet if duplicates are allowed, otherwise the
   /// first time and whenever the reported content has changed.
-  mutating func reports(_ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = []) -> Bool {
-    if request.allowsDuplicates { return true }
+  /// An app in the background gets no duplicates.
+  mutating func reports(
+    _ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = [], isInBackground: Bool = false
+  ) -> Bool {
+    if request.allowsDuplicates, !isInBackground { return true }
     let state = ReportedState(content, overflow: overflow)
     guard reported[peer] != state else { return false }
     reported[peer] = state

@@ -9,7 +9,12 @@ import DequeModule
 struct DaemonContext: ~Copyable {
   /// The state of one central manager's session.
   struct Central {
-    let counters: SessionCounters
+    var counters: SessionCounters
+    /// The app that owns the session; nil: none.
+    var app: AppIndex?
+    var preservation = SessionPreservation<CentralRole>.endsWithApp
+    /// The state of a preserved session when its app ended.
+    var restored: RestoredCentral?
     /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
     var reportedStates: UInt32 = 0
     var scan: ActiveScan?
@@ -17,12 +22,21 @@ struct DaemonContext: ~Copyable {
     var connectionEvents: ConnectionEventFilter?
     /// True if the session gets reports about its links.
     var observesLinks = false
+
+    init(counters: SessionCounters) { self.counters = counters }
   }
 
   /// The state of one peripheral manager's session.
   struct Peripheral {
-    let counters: SessionCounters
+    var counters: SessionCounters
+    /// The app that owns the session; nil: none.
+    var app: AppIndex?
+    var preservation = SessionPreservation<PeripheralRole>.endsWithApp
+    /// The state of a preserved session when its app ended.
+    var restored: RestoredPeripheral?
     var reportedStates: UInt32 = 0
+
+    init(counters: SessionCounters) { self.counters = counters }
   }
 
   var host: Host
@@ -35,12 +49,20 @@ struct DaemonContext: ~Copyable {
   var links = LinkTable()
   var prompts: PromptQueue
   var backlogs = BacklogState()
+  var apps = AppTable()
+  private var pendingAlerts = PendingAlerts()
+  /// The alerts that wait for the user interface; the oldest is dropped when there are more than `maximumAlerts`.
+  private(set) var alerts: Deque<Alert> = []
+  private static let maximumAlerts = 256
+  let policy: PlatformPolicy
   private var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
   init(
-    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts
+    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts,
+    policy: PlatformPolicy
   ) {
     self.host = host
+    self.policy = policy
     self.sessions = sessions
     self.directory = directory
     self.peers = peers
@@ -56,6 +78,29 @@ struct DaemonContext: ~Copyable {
   func centralCounters(of session: CentralSessionID) -> SessionCounters? {
     guard let index = centrals.index(of: session.key) else { return nil }
     return centrals.values[index]?.counters
+  }
+
+  /// Returns the session that has the state of the session of a request; nil: the session is closed, or its client has
+  /// no effect any more.
+  func target(of session: CentralSessionID) -> CentralSessionID? {
+    guard let index = centrals.index(of: session.key) else { return nil }
+    guard centrals.values[index]?.app != nil else { return session }
+    switch centrals.values[index]?.preservation {
+    case nil, .endsWithApp, .possible: return session
+    case .preserved, .resumed: return nil
+    case .uses(let target): return target
+    }
+  }
+
+  /// Returns the session that has the state of the session of a request; see above.
+  func target(of session: PeripheralSessionID) -> PeripheralSessionID? {
+    guard let index = peripherals.index(of: session.key) else { return nil }
+    guard peripherals.values[index]?.app != nil else { return session }
+    switch peripherals.values[index]?.preservation {
+    case nil, .endsWithApp, .possible: return session
+    case .preserved, .resumed: return nil
+    case .uses(let target): return target
+    }
   }
 
   /// Returns the counters of an open session.
@@ -74,6 +119,15 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
+    guard let index = centrals.index(of: session.key) else { return }
+    if let app = centrals.values[index]?.app, !admits(event, of: app, at: index) {
+      return apps[app].events.add(event, for: session)
+    }
+    send(event, to: session)
+  }
+
+  /// Sends an event to a session whose app runs.
+  mutating func send(_ event: CentralEvent, to session: CentralSessionID) {
     guard let counters = centralCounters(of: session) else { return }
     if counters.backlog.isFull { backlogs.full = counters.backlog }
     if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
@@ -82,6 +136,15 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
+    guard let index = peripherals.index(of: session.key) else { return }
+    if let app = peripherals.values[index]?.app, !admits(event, of: app, at: index) {
+      return apps[app].events.add(event, for: session)
+    }
+    send(event, to: session)
+  }
+
+  /// Sends an event to a session whose app runs.
+  mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID) {
     guard let counters = peripheralCounters(of: session) else { return }
     if counters.backlog.isFull { backlogs.full = counters.backlog }
     if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
@@ -90,20 +153,51 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to all sessions of central managers.
   mutating func deliverToCentrals(_ event: CentralEvent) {
-    for index in centrals.values.indices {
+    for index in centrals.values.indices where centrals.values[index]?.preservation.isForwarder != true {
       if let key = centrals.key(at: index) { deliver(event, to: CentralSessionID(key: key)) }
     }
   }
 
   /// Sends an event to all sessions of peripheral managers.
   mutating func deliverToPeripherals(_ event: PeripheralEvent) {
-    for index in peripherals.values.indices {
+    for index in peripherals.values.indices where peripherals.values[index]?.preservation.isForwarder != true {
       if let key = peripherals.key(at: index) { deliver(event, to: PeripheralSessionID(key: key)) }
     }
   }
 
-  /// Sends an event about a channel.
+  /// Sends an event about a channel or an app.
   mutating func deliver(_ event: DaemonEvent) { events.append(event) }
+
+  // MARK: Alerts
+
+  /// Notes an event of a suspended app, if the app wants an alert about it.
+  mutating func noteAlert(_ event: CentralEvent, for session: CentralSessionID, of app: AppIndex) {
+    let (kind, peer, option): (Alert.Kind, PeerHandle, AlertKinds)
+    switch event {
+    case .connected(let handle, _): (kind, peer, option) = (.connected, handle, .connection)
+    case .disconnected(let handle, _, _): (kind, peer, option) = (.disconnected, handle, .disconnection)
+    case .valueChanged(let handle, _, _): (kind, peer, option) = (.notified, handle, .notification)
+    default: return
+    }
+    guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
+      peers[peer].users[user].alerts.contains(option)
+    else { return }
+    pendingAlerts.add(kind, peer, for: app, lastInFront: apps[app].lastInFront)
+  }
+
+  /// Turns the events of this input into alerts.
+  mutating func raiseAlerts(at now: Instant) {
+    guard !pendingAlerts.isEmpty else { return }
+    for event in pendingAlerts.take() {
+      let info = peers[event.peer].info
+      let name = info.name.flatMap { Prompt.Pairing.harmless($0) } ?? info.identifier.digits
+      if alerts.count == Self.maximumAlerts { alerts.removeFirst() }
+      alerts.append(Alert(kind: event.kind, app: apps[event.app].name, peripheral: name, time: now))
+    }
+  }
+
+  /// Removes and returns the next alert.
+  mutating func takeAlert() -> Alert? { alerts.popFirst() }
 
   // MARK: Peers and links
 

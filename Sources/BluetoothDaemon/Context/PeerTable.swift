@@ -123,10 +123,12 @@ struct PeerUser {
 
   let session: CentralSessionID
   /// The session's credits for writes without response on this connection.
-  let credits: TransmitCredits
+  var credits: TransmitCredits
   var phase: Phase
   /// True if the daemon re-establishes a dropped link.
   var reconnects: Bool
+  /// The alerts that the session wants while its app is suspended.
+  var alerts: AlertKinds = []
   /// True if the session has had this link before and waits for its re-establishment.
   var hasBeenConnected = false
   /// The services reported to the session over this link; nil: the session has not discovered services yet.

@@ -8,6 +8,8 @@ extension Daemon {
     repeat {
       while let event = context.host.takeEvent() { handle(event, at: now) }
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
+    settleApps(at: now)
+    context.raiseAlerts(at: now)
   }
 
   /// Handles the next answer of the user; returns false if there is none.
@@ -130,6 +132,7 @@ extension Daemon {
     }
     peripherals.dropAll(&context)
     channels.dropAll()
+    context.dropPreservedState()
     if context.backlogs.holdsLinks { context.backlogs.heldLinksChanged = true }
     context.links.removeAll()
     context.directory.setAllDisconnected()

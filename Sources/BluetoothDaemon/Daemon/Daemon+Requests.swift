@@ -5,36 +5,63 @@ import BluetoothWire
 extension Daemon {
   mutating func handle(_ request: DaemonRequest, at now: Instant) {
     switch request {
-    case .openCentral(let session):
-      let counters = context.sessions.counters(of: session)
-      context.centrals.place(DaemonContext.Central(counters: counters), at: session.key)
-      let state = permissions.stateForApps
-      if state != .unknown { context.deliver(.stateChanged(state), to: session) }
-      permissions.askForApps(at: now, &context)
-    case .openPeripheral(let session):
-      let counters = context.sessions.counters(of: session)
-      context.peripherals.place(DaemonContext.Peripheral(counters: counters), at: session.key)
-      let state = permissions.stateForApps
-      if state != .unknown { context.deliver(.stateChanged(state), to: session) }
-      permissions.askForApps(at: now, &context)
+    case .openCentral(let session, let owner): open(session, owner, at: now)
+    case .openPeripheral(let session, let owner): open(session, owner, at: now)
     case .central(let session, let command, let seenStates):
-      guard let index = context.centrals.index(of: session.key) else { return }
+      guard let session = context.target(of: session), let index = context.centrals.index(of: session.key) else {
+        return
+      }
       let isCurrent = seenStates == context.centrals.values[index]?.reportedStates
-      perform(command, for: session, isCurrent: isCurrent, at: now)
+      let isOn = permissions.state(for: context.centrals.values[index]?.app) == .poweredOn
+      perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .peripheral(let session, let command, let seenStates):
-      guard let index = context.peripherals.index(of: session.key) else { return }
+      guard let session = context.target(of: session), let index = context.peripherals.index(of: session.key) else {
+        return
+      }
       let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates
-      perform(command, for: session, isCurrent: isCurrent, at: now)
+      let isOn = permissions.state(for: context.peripherals.values[index]?.app) == .poweredOn
+      perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .channel(let channel): channels.channelUsed(channel, at: now, &context)
-    case .closeCentral(let session): close(session, at: now)
-    case .closePeripheral(let session): close(session, at: now)
+    case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
+    case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
+    case .app(let name, let request): handle(request, ofApp: name, at: now)
     }
+  }
+
+  private mutating func open(_ session: CentralSessionID, _ owner: SessionOwner?, at now: Instant) {
+    if let owner, resume(session, owner, at: now) { return }
+    var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
+    if let owner, let app = enter(owner.app, at: now) {
+      central.app = app
+      permissions.recallAccess(of: app, &bonds, &context)
+      if let identifier = owner.restoreIdentifier { central.preservation = .possible(identifier) }
+    }
+    context.centrals.place(central, at: session.key)
+    guard mayUseBluetooth(central.app) else { return }
+    let state = permissions.state(for: central.app)
+    if state != .unknown { context.deliver(.stateChanged(state), to: session) }
+    permissions.askForApps(at: now, &context)
+  }
+
+  private mutating func open(_ session: PeripheralSessionID, _ owner: SessionOwner?, at now: Instant) {
+    if let owner, resume(session, owner, at: now) { return }
+    var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
+    if let owner, let app = enter(owner.app, at: now) {
+      peripheral.app = app
+      permissions.recallAccess(of: app, &bonds, &context)
+      if let identifier = owner.restoreIdentifier { peripheral.preservation = .possible(identifier) }
+    }
+    context.peripherals.place(peripheral, at: session.key)
+    guard mayUseBluetooth(peripheral.app) else { return }
+    let state = permissions.state(for: peripheral.app)
+    if state != .unknown { context.deliver(.stateChanged(state), to: session) }
+    permissions.askForApps(at: now, &context)
   }
 
   // While the adapter is not on or its use is not permitted, the daemon drops every command but `barrier`,
   // `askForPower` and `observeLinks`, as the session's client does: only commands that were in transit when the state
-  // changed arrive here. The daemon also drops commands that were in transit when the adapter went off and on again
-  // (`isCurrent` is false).
+  // changed arrive here. The daemon also drops commands that were in transit when the adapter went off and on again.
+  // `isCurrent` is then false.
 
   private mutating func perform(
     _ command: CentralCommand, for session: CentralSessionID, isCurrent: Bool, at now: Instant
@@ -42,7 +69,7 @@ extension Daemon {
     if case .barrier(let number) = command { return context.deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
     if case .observeLinks = command { return context.observeLinks(for: session) }
-    guard permissions.stateForApps == .poweredOn, isCurrent else {
+    guard isCurrent else {
       if let peer = command.creditedPeer { _ = context.centralCounters(of: session)?.writeCredits(for: peer).put() }
       return
     }
@@ -54,12 +81,26 @@ extension Daemon {
   ) {
     if case .barrier(let number) = command { return context.deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
-    guard permissions.stateForApps == .poweredOn, isCurrent else {
+    guard isCurrent else {
       if case .update = command { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
       return
     }
+    guard context.policy.allowsPeripheralRole else { return refuse(command, of: session) }
     if case .unpublishChannel(let psm) = command { return unpublishChannel(psm, by: session, at: now) }
     peripherals.perform(command, for: session, at: now, &channels, &context)
+  }
+
+  /// Answers a command on a platform that has no peripheral role.
+  private mutating func refuse(_ command: PeripheralCommand, of session: PeripheralSessionID) {
+    switch command {
+    case .startAdvertising, .advertise: context.deliver(.advertisingStarted(.notSupported), to: session)
+    case .addService(let service): context.deliver(.serviceAdded(service.id, .notSupported), to: session)
+    case .publishChannel: context.deliver(.channelPublished(psm: 0, .notSupported), to: session)
+    case .unpublishChannel(let psm): context.deliver(.channelUnpublished(psm: psm, .notSupported), to: session)
+    case .update: _ = context.peripheralCounters(of: session)?.updateCredits.put()
+    case .stopAdvertising, .removeService, .removeAllServices, .respond, .setConnectionLatency, .barrier, .askForPower:
+      break
+    }
   }
 
   private mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSessionID, at now: Instant) {
@@ -72,21 +113,33 @@ extension Daemon {
     context.deliver(.channelUnpublished(psm: psm, nil), to: session)
   }
 
-  private mutating func close(_ session: CentralSessionID, at now: Instant) {
+  /// Ends a session, and the session that uses it.
+  mutating func close(_ session: CentralSessionID, at now: Instant) {
     guard let counters = context.centralCounters(of: session) else { return }
     context.releaseLinks(heldFor: counters.backlog)
     centrals.close(session, at: now, &context)
-    _ = context.centrals.remove(session.key)
+    guard let former = context.centrals.remove(session.key) else { return }
+    if case .resumed(_, let user) = former.preservation {
+      _ = context.centrals.remove(user.key)
+      context.sessions.end(session)
+    }
+    if let app = former.app { context.apps[app].events.removeAll(of: session) }
     permissions.stopAskingIfUnused(&context)
   }
 
-  private mutating func close(_ session: PeripheralSessionID, at now: Instant) {
+  /// Ends a session, and the session that uses it.
+  mutating func close(_ session: PeripheralSessionID, at now: Instant) {
     guard let counters = context.peripheralCounters(of: session) else { return }
     context.releaseLinks(heldFor: counters.backlog)
     peripherals.close(session, at: now, &context)
     channels.unpublishChannels(of: session, at: now, &context)
     takeHostEvents(at: now)
-    _ = context.peripherals.remove(session.key)
+    guard let former = context.peripherals.remove(session.key) else { return }
+    if case .resumed(_, let user) = former.preservation {
+      _ = context.peripherals.remove(user.key)
+      context.sessions.end(session)
+    }
+    if let app = former.app { context.apps[app].events.removeAll(of: session) }
     permissions.stopAskingIfUnused(&context)
   }
 }

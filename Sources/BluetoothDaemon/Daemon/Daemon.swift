@@ -39,15 +39,19 @@ package struct Daemon: ~Copyable {
   ///   - bonds: the bond store.
   ///   - app: the name of the app for which the user must give permission before any app may use the adapter; nil: all
   ///     apps may use it.
+  ///   - policy: the behavior of the platform.
   package init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, random: RandomStream,
     identityKey: Block? = nil, prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
-    app: String? = nil
+    app: String? = nil, policy: PlatformPolicy = .macos
   ) {
     let peers = PeerTable(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
       directory: directory)
-    context = DaemonContext(host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts)
+    context = DaemonContext(
+      host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, policy: policy)
+    var keys = random.split("app identifiers")
+    directory.setIdentifierKey(identityKey ?? Block(high: keys.next(), low: keys.next()))
     self.bonds = BondBroker(bonds)
     permissions = PermissionBroker(app: app)
     self.bonds.recallBonds(&context)
@@ -68,7 +72,9 @@ package struct Daemon: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       earliest(
-        earliest(context.host.deadline, context.prompts.deadline), earliest(context.channelDeadline, centrals.deadline))
+        earliest(context.host.deadline, context.prompts.deadline),
+        earliest(
+          earliest(context.channelDeadline, context.apps.deadline), earliest(centrals.deadline, peripherals.deadline)))
     }
   }
 
@@ -84,6 +90,8 @@ package struct Daemon: ~Copyable {
     centrals.timeReached(now, &context)
     channels.closeLateChannels(at: now, &context)
     centrals.reportHeldSightings(at: now, &context)
+    peripherals.timeReached(now, &context)
+    suspendApps(at: now)
     takeHostEvents(at: now)
   }
 
@@ -146,6 +154,9 @@ package struct Daemon: ~Copyable {
     if troubles.count == Self.maximumTroubles { troubles.removeFirst() }
     troubles.append(trouble)
   }
+
+  /// Removes and returns the next alert for the user.
+  package mutating func takeAlert() -> Alert? { context.takeAlert() }
 
   /// Removes and returns the lines about bonds and blocked apps for the log.
   package mutating func takeNotes() -> [String] {

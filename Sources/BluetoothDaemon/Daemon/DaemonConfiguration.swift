@@ -8,7 +8,7 @@ package struct DaemonConfiguration: Sendable {
   package var name: String
   package var host: HostConfiguration
   /// The operating system whose behavior the device follows.
-  package var profile = PlatformPolicy.apple
+  package var policy = PlatformPolicy.macos
   /// The interface that asks the user.
   package var prompts: any Prompts = AutomaticPrompts.accepting
   /// The bond store.
@@ -40,12 +40,13 @@ package struct DaemonConfiguration: Sendable {
     var hostConfiguration = host
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
     hostConfiguration.pairing.asksForAuthentication = true
-    hostConfiguration.pairing.isBonding = profile.alwaysBonds
+    hostConfiguration.pairing.isBonding = policy.alwaysBonds
     if hasLastingIdentity { recallIdentity(&hostConfiguration, generator) }
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Daemon(
       host: host, sessions: sessions, directory: directory, random: generator.split("service"),
-      identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil, prompts: prompts, bonds: bonds, app: app)
+      identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil, prompts: prompts, bonds: bonds, app: app,
+      policy: policy)
   }
 
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says

@@ -50,16 +50,38 @@ struct AdvertisingState {
     return waiting
   }
 
-  /// The complete advertising of the only request; nil: there is none.
-  var custom: HostAdvertising? { requests.first?.custom }
+  /// The advertising that combines all requests that may use the radio.
+  struct Content: Hashable {
+    /// The complete advertising of the only request; nil: it follows from the other properties.
+    var custom: HostAdvertising?
+    var localName: String?
+    var services: [BluetoothUUID] = []
+    /// The services of apps in the background.
+    var overflowServices: [BluetoothUUID] = []
+    /// True if all apps that advertise are in the background.
+    var isSlow = true
+  }
 
-  var localName: String? { requests.last { $0.localName != nil }?.localName }
-
-  var services: [BluetoothUUID] {
-    var all: [BluetoothUUID] = []
+  /// Returns the advertising of the requests that may use the radio; nil: none may. Apps in the background advertise no
+  /// name, and their services are in the overflow area.
+  func content(_ use: (PeripheralSessionID) -> DaemonContext.RadioUse) -> Content? {
+    var content = Content()
+    var isEmpty = true
     for request in requests {
-      for service in request.services where !all.contains(service) { all.append(service) }
+      switch use(request.session) {
+      case .none: continue
+      case .full:
+        content.custom = request.custom
+        content.localName = request.localName ?? content.localName
+        for service in request.services where !content.services.contains(service) { content.services.append(service) }
+        content.isSlow = false
+      case .reduced:
+        content.custom = request.custom
+        content.overflowServices += request.services.filter { !content.overflowServices.contains($0) }
+      }
+      isEmpty = false
     }
-    return all
+    content.overflowServices.removeAll { content.services.contains($0) }
+    return isEmpty ? nil : content
   }
 }

@@ -7,7 +7,8 @@ struct LocalDatabase {
     let session: PeripheralSessionID
     let id: LocalAttributeID
     let range: ClosedRange<AttributeHandle>
-    let characteristicCount: Int
+    let definition: LocalService
+    var characteristicCount: Int { definition.characteristics.count }
   }
 
   struct Characteristic {
@@ -44,7 +45,7 @@ struct LocalDatabase {
 
   mutating func add(_ service: LocalService, of session: PeripheralSessionID, at placement: GATTServicePlacement) {
     let entry = Service(
-      session: session, id: service.id, range: placement.range, characteristicCount: service.characteristics.count)
+      session: session, id: service.id, range: placement.range, definition: service)
     services.append(entry)
     servicesByID[Key(session: session, id: service.id)] = entry
     for (characteristic, handle) in zip(service.characteristics, placement.values) {

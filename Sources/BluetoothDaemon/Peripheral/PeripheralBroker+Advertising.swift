@@ -10,6 +10,8 @@ extension PeripheralBroker {
       context.deliver(.advertisingStarted(.alreadyAdvertising), to: request.session)
       return
     }
+    // The host's answer to this request is the app's answer, even if the request changes nothing.
+    applied = nil
     applyAdvertising(at: now, &context)
   }
 
@@ -18,20 +20,42 @@ extension PeripheralBroker {
     guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }
     // Every start is answered, even one followed by a stop before its outcome is known.
     if wasWaiting { context.deliver(.advertisingStarted(nil), to: session) }
-    if advertising.isWanted { applyAdvertising(at: now, &context) } else { context.host.stopAdvertising(at: now) }
+    applyAdvertising(at: now, &context)
+  }
+
+  /// Applies the phases of apps to the advertising.
+  mutating func updateAdvertising(at now: Instant, _ context: inout DaemonContext) {
+    if advertising.isWanted { applyAdvertising(at: now, &context) }
   }
 
   private mutating func applyAdvertising(at now: Instant, _ context: inout DaemonContext) {
-    if let custom = advertising.custom { return context.host.startAdvertising(custom, at: now) }
-    let advertisement = PeripheralAdvertisement(localName: advertising.localName, services: advertising.services)
-    context.host.startAdvertising(
-      data: advertisement.advertisingData, scanResponse: advertisement.scanResponse, at: now)
+    let content = advertising.content { context.advertisingUse(of: $0) }
+    guard content != applied || content == nil else { return }
+    applied = content
+    guard let content else {
+      context.host.stopAdvertising(at: now)
+      // The advertising begins when the app is in the foreground again.
+      for session in advertising.takeWaiting() { context.deliver(.advertisingStarted(nil), to: session) }
+      return
+    }
+    if let custom = content.custom { return context.host.startAdvertising(custom, at: now) }
+    let advertisement = PeripheralAdvertisement(
+      localName: content.localName, services: content.services, overflowServices: content.overflowServices)
+    var parameters = HostAdvertising(
+      data: advertisement.advertisingData, scanResponse: advertisement.scanResponse)
+    if content.isSlow, let limits = context.policy.background {
+      parameters.shape.interval = HCI.advertisingInterval(limits.advertisingInterval)
+    }
+    context.host.startAdvertising(parameters, at: now)
   }
 
   /// Reports the host's answer to the sessions that have not been informed yet.
   mutating func advertisingStarted(_ error: HostError?, _ context: inout DaemonContext) {
     for session in advertising.takeWaiting() {
-      if error != nil { _ = advertising.stop(session) }
+      if error != nil {
+        _ = advertising.stop(session)
+        applied = nil
+      }
       context.deliver(.advertisingStarted(error.map { SessionError($0) }), to: session)
     }
   }
@@ -42,6 +66,21 @@ extension PeripheralBroker {
   ) {
     guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
     context.host.updateConnection(context.links[link].link.handle, latency.parameters, at: now)
+  }
+}
+
+extension DaemonContext {
+  /// The use that a session's advertising may make of the radio.
+  fileprivate func advertisingUse(of session: PeripheralSessionID) -> RadioUse {
+    guard let index = peripherals.index(of: session.key), let app = peripherals.values[index]?.app else { return .full }
+    return radioUse(of: app, as: .peripheral)
+  }
+}
+
+extension HCI {
+  /// Returns an advertising interval in units of 0.625 ms, clamped to 20 ms to 10.24 s · Vol 4, Part E, 7.8.5.
+  fileprivate static func advertisingInterval(_ duration: Duration) -> UInt16 {
+    UInt16(min(max(TimeSpan(duration).nanoseconds / 625_000, 0x20), 0x4000))
   }
 }
 

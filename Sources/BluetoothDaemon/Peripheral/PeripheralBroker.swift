@@ -9,8 +9,12 @@ import DequeModule
 struct PeripheralBroker {
   var localDatabase = LocalDatabase()
   var advertising = AdvertisingState()
+  /// What the host advertises; nil: nothing.
+  var applied: AdvertisingState.Content?
   private var centralRequests = CentralRequestTable()
   private var updates = UpdateTable()
+  /// The updates that apps in the background have sent too fast.
+  private var lateUpdates = LateUpdates()
   /// The services that no session owns any more and that the host's database still contains.
   private var droppedServices: [AttributeHandle] = []
 
@@ -43,6 +47,7 @@ struct PeripheralBroker {
   /// GATT clients fail.
   mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     stopAdvertising(by: session, at: now, &context)
+    lateUpdates.removeAll(of: session)
     for request in centralRequests.removeAll(of: session) {
       answer(request, .failure(.unlikelyError), at: now, &context)
     }
@@ -55,10 +60,22 @@ struct PeripheralBroker {
     for link in context.links.indices {
       for update in context.links[link].updates { _ = updates.finish(update.call, copies: 1) }
     }
+    for update in lateUpdates.removeAll() {
+      _ = context.peripheralCounters(of: update.session)?.updateCredits.put()
+    }
     advertising = AdvertisingState()
+    applied = nil
     centralRequests.removeAll()
     droppedServices += localDatabase.services.reversed().map(\.range.lowerBound)
     localDatabase.removeAll()
+  }
+
+  /// The time of the next late update; nil: there is none.
+  var deadline: Instant? { lateUpdates.deadline }
+
+  /// Sends the late updates whose time has come.
+  mutating func timeReached(_ now: Instant, _ context: inout DaemonContext) {
+    while let update = lateUpdates.takeDue(at: now) { send(update, at: now, &context) }
   }
 
   /// Removes dropped services from the host's database.
@@ -68,6 +85,10 @@ struct PeripheralBroker {
   }
 
   // MARK: Requests
+
+  /// The answer to a request for a value of an app that is suspended and that the request does not run. Apple documents
+  /// that there is an error, and not which.
+  static let suspendedAppError = ATT.ErrorCode.unlikelyError
 
   /// Passes a read to the app that owns the characteristic.
   mutating func readRequested(
@@ -80,6 +101,10 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
+    guard context.canAsk(characteristic.session) else {
+      context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
+      return
+    }
     let id = centralRequests.add(
       PendingCentralRequest(
         session: characteristic.session, connection: connection, request: request, isShared: false))
@@ -107,6 +132,12 @@ struct PeripheralBroker {
     var sessions: [PeripheralSessionID] = []
     for case .some(let owner) in owners where !sessions.contains(localDatabase.characteristics[owner].session) {
       sessions.append(localDatabase.characteristics[owner].session)
+    }
+    guard sessions.allSatisfy({ context.canAsk($0) }) else {
+      if let request {
+        context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
+      }
+      return
     }
     if let request, sessions.count > 1 {
       centralRequests.share(request, on: connection, among: sessions.count)
@@ -136,6 +167,12 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
+    guard context.canAsk(characteristic.session) else {
+      if let request {
+        context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
+      }
+      return
+    }
     if request == nil, let counters = context.peripheralCounters(of: characteristic.session),
       context.discards(counters.backlog)
     {
@@ -197,6 +234,13 @@ struct PeripheralBroker {
     _ id: LocalAttributeID, _ value: ByteSlice, _ centrals: [PeerHandle]?, by session: PeripheralSessionID,
     at now: Instant, _ context: inout DaemonContext
   ) {
+    let update = LateUpdates.Update(session: session, characteristic: id, value: value, centrals: centrals)
+    if let spacing = context.updateSpacing(of: session), lateUpdates.delay(update, by: spacing, at: now) { return }
+    send(update, at: now, &context)
+  }
+
+  private mutating func send(_ update: LateUpdates.Update, at now: Instant, _ context: inout DaemonContext) {
+    let (session, id, value, centrals) = (update.session, update.characteristic, update.value, update.centrals)
     guard let counters = context.peripheralCounters(of: session) else { return }
     let call = updates.add(session, counters.updateCredits)
     var copies = 0

@@ -11,8 +11,9 @@ package struct Prompt: Hashable, Sendable {
   package enum Question: Hashable, Sendable {
     /// Asks for the user's part in pairing two devices: see `PairingPrompt`.
     case pairing(PairingPrompt, Pairing)
-    /// Asks whether this app may use Bluetooth, before the app's first manager learns the adapter's state.
-    case useBluetooth(app: String)
+    /// Asks whether this app may use Bluetooth, before the app's first manager learns the adapter's state. `usage` is
+    /// the app's own description of its use.
+    case useBluetooth(app: String, usage: String? = nil)
     /// Asks whether to switch Bluetooth on: at an app's first use, and for a manager that requests the alert.
     case turnOn
   }

@@ -4,7 +4,7 @@ extension Prompt.Question {
   /// A summary in a few words, without secret numbers.
   package var summary: String {
     switch self {
-    case .useBluetooth(let app): "use of Bluetooth by \(app)"
+    case .useBluetooth(let app, _): "use of Bluetooth by \(app)"
     case .turnOn: "turning Bluetooth on"
     case .pairing(let prompt, let pairing):
       switch prompt {

@@ -7,10 +7,21 @@ struct ScanBroker {
   private var parameters: ScanParameters?
   /// True if a session scans for packets.
   private var reportsPackets = false
+  /// The periods of a scan that only apps in the background want; nil: there is no such scan.
+  private var slowScan: SlowScan?
   private var sightings = AdvertisementCache()
 
-  /// The time at which the next held advertisement is reported; nil: none is held.
-  var deadline: Instant? { sightings.deadline }
+  /// A scan with pauses.
+  private struct SlowScan {
+    /// True during the window of each period.
+    var isOpen: Bool
+    /// The end of the window or of the pause.
+    var changesAt: Instant
+  }
+
+  /// The time of the next step: a held advertisement is reported, or the window of a slow scan opens or closes; nil:
+  /// none.
+  var deadline: Instant? { earliest(sightings.deadline, slowScan?.changesAt) }
 
   /// Starts a session's scan, or restarts it with another request.
   mutating func scan(
@@ -33,16 +44,27 @@ struct ScanBroker {
     }
     parameters = nil
     reportsPackets = false
+    slowScan = nil
     sightings.removeAll()
   }
 
   /// Starts, changes or stops the controller's scan, which runs as long as any session scans. The controller reports
   /// every packet: filters and the merging with scan responses differ from session to session, so the daemon applies
-  /// them. The scan is active, or includes LE Coded, if one of the sessions needs it.
-  private mutating func updateScanning(at now: Instant, _ context: inout DaemonContext) {
+  /// them. The scan is active, or includes LE Coded, if one of the sessions needs it. If only apps in the background
+  /// scan, the scan is passive and has pauses.
+  mutating func updateScanning(at now: Instant, _ context: inout DaemonContext) {
     var wanted: ScanParameters?
+    var isSlow = false
     reportsPackets = false
-    for scan in context.centrals.values.lazy.compactMap({ $0?.scan }) {
+    for index in context.centrals.values.indices {
+      guard let scan = context.centrals.values[index]?.scan else { continue }
+      switch context.scanUse(at: index) {
+      case .none: continue
+      case .reduced:
+        isSlow = true
+        continue
+      case .full: break
+      }
       let former = wanted ?? ScanParameters(isActive: false, filterDuplicates: false)
       if scan.request.packets != nil { reportsPackets = true }
       let packets = scan.request.packets ?? PacketScan(isActive: true, includesLECoded: false)
@@ -50,10 +72,31 @@ struct ScanBroker {
         isActive: former.isActive || packets.isActive, filterDuplicates: false,
         includesLECoded: former.includesLECoded || packets.includesLECoded)
     }
+    if wanted == nil, isSlow {
+      wanted = slowParameters(at: now, &context)
+    } else {
+      slowScan = nil
+    }
     guard wanted != parameters else { return }
     parameters = wanted
     if wanted == nil { sightings.removeAll() }
     context.host.setScanning(wanted, at: now)
+  }
+
+  /// Returns the parameters of the slow scan at this time; nil: it pauses. Begins with a window.
+  private mutating func slowParameters(at now: Instant, _ context: inout DaemonContext) -> ScanParameters? {
+    guard let limits = context.policy.background else { return nil }
+    if slowScan == nil { slowScan = SlowScan(isOpen: true, changesAt: now + TimeSpan(limits.scanWindow)) }
+    return slowScan?.isOpen == true ? ScanParameters(isActive: false, filterDuplicates: false) : nil
+  }
+
+  /// Opens or closes the window of a slow scan at its time.
+  mutating func timeReached(_ now: Instant, _ context: inout DaemonContext) {
+    guard let scan = slowScan, scan.changesAt <= now, let limits = context.policy.background else { return }
+    let pause = TimeSpan(limits.scanPeriod) - TimeSpan(limits.scanWindow)
+    let next = scan.isOpen ? pause : TimeSpan(limits.scanWindow)
+    slowScan = SlowScan(isOpen: !scan.isOpen, changesAt: now + max(next, .milliseconds(10)))
+    updateScanning(at: now, &context)
   }
 
   /// Handles an advertisement or a scan response that the controller has received.
@@ -82,9 +125,13 @@ struct ScanBroker {
     for index in context.centrals.values.indices {
       // An app that does not keep up will get a later packet.
       guard let key = context.centrals.key(at: index), context.centrals.values[index]?.counters.backlog.isFull != true,
-        let overflow = context.centrals.values[index]?.scan?.match(sighting.content),
-        let peer = enter(address, sighting.content, &context),
-        context.centrals.update(key, { $0.scan?.reports(peer, sighting.content, overflow: overflow) }) == true
+        let overflow = context.centrals.values[index]?.scan?.match(sighting.content)
+      else { continue }
+      let use = context.scanUse(at: index)
+      guard use != .none, let peer = enter(address, sighting.content, &context),
+        context.centrals.update(
+          key, { $0.scan?.reports(peer, sighting.content, overflow: overflow, isInBackground: use == .reduced) })
+          == true
       else { continue }
       let discovery = Discovery(
         peer: context.peers[peer].info, content: sighting.content, overflowServices: overflow,
@@ -118,6 +165,16 @@ struct ScanBroker {
   private func learn(_ content: AdvertisingFields, of peer: PeerHandle, _ context: inout DaemonContext) {
     context.peers[peer].advertisedServices = content.services
     if let name = content.localName, !context.peers[peer].hasDeviceName { _ = context.peers.setName(name, of: peer) }
+  }
+}
+
+extension DaemonContext {
+  /// The use that a session's scan may make of the radio. A scan in the background needs services.
+  fileprivate func scanUse(at index: Int) -> RadioUse {
+    guard let app = centrals.values[index]?.app else { return .full }
+    let use = radioUse(of: app, as: .central)
+    guard use == .reduced else { return use }
+    return centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
   }
 }
 

@@ -3,11 +3,22 @@ struct AppQuestions {
   enum Access: Hashable {
     case allowed, denied
     /// The user must be asked about this app.
-    case unasked(app: String)
-    case asking(app: String, PromptID)
+    case unasked
+    case asking(PromptID)
   }
 
-  var access: Access
+  /// An app as the permissions know it: an app with a life of its own, or the process for all sessions without one.
+  enum Subject: Hashable {
+    case process
+    case app(AppIndex)
+
+    init(_ app: AppIndex?) { self = app.map { .app($0) } ?? .process }
+  }
+
+  /// The name of the process in questions; nil: the user is not asked about any app.
+  let processName: String?
+  /// The permissions of the subjects that have had a session.
+  var access: [Subject: Access] = [:]
   /// True if an app wants Bluetooth on. The user is asked once Bluetooth turns out to be off.
   var wantsPower = false
   /// The open question to switch Bluetooth on; nil: none.
@@ -17,6 +28,11 @@ struct AppQuestions {
 
   /// Creates the questions of one adapter.
   ///
-  /// - Parameter app: the app for which the user must give permission; nil: the user is not asked.
-  init(app: String?) { access = app.map { .unasked(app: $0) } ?? .allowed }
+  /// - Parameter app: the name of the process in questions; nil: the user is not asked.
+  init(app: String?) { processName = app }
+
+  func access(of subject: Subject) -> Access {
+    if let known = access[subject] { return known }
+    return processName == nil ? .allowed : .unasked
+  }
 }

@@ -8,12 +8,15 @@ struct PermissionBroker {
   private(set) var state = AdapterState.unknown
   private var questions: AppQuestions
 
-  /// - Parameter app: the app for which the user must give permission; nil: the user is not asked.
+  /// - Parameter app: the name of the process, for which the user must give permission, as for each app; nil: the user
+  ///   is not asked.
   init(app: String?) { questions = AppQuestions(app: app) }
 
-  /// The adapter's state as apps see it.
-  var stateForApps: AdapterState {
-    switch questions.access {
+  /// The adapter's state as an app sees it; nil: a session that belongs to no app.
+  func state(for app: AppIndex?) -> AdapterState { state(for: AppQuestions.Subject(app)) }
+
+  private func state(for subject: AppQuestions.Subject) -> AdapterState {
+    switch questions.access(of: subject) {
     case .allowed: state
     // Without usable Bluetooth there is nothing to permit.
     case .denied: state == .unsupported || state == .unknown ? state : .unauthorized
@@ -21,26 +24,48 @@ struct PermissionBroker {
     }
   }
 
-  /// Restores the user's answer of a former run.
+  /// Restores the user's answer of a former run about the process.
   mutating func recallAccess(_ bonds: inout BondBroker, _ context: inout DaemonContext) {
-    guard case .unasked(let app) = questions.access else { return }
-    if let isAllowed = bonds.access(of: app) { questions.access = isAllowed ? .allowed : .denied }
-    context.directory.access = access
+    recall(.process, &bonds, context)
+    context.directory.access = questions.access(of: .process).forApps
   }
 
-  private var access: AppAccess {
-    switch questions.access {
-    case .allowed: .allowed
-    case .denied: .denied
-    case .unasked, .asking: .undetermined
+  /// Restores the user's answer of a former run about an app, at its first session.
+  mutating func recallAccess(of app: AppIndex, _ bonds: inout BondBroker, _ context: inout DaemonContext) {
+    guard questions.access[.app(app)] == nil else { return }
+    recall(.app(app), &bonds, context)
+    publish(.app(app), context)
+  }
+
+  private mutating func recall(
+    _ subject: AppQuestions.Subject, _ bonds: inout BondBroker, _ context: borrowing DaemonContext
+  ) {
+    guard let name = name(of: subject, context), let isAllowed = bonds.access(of: name) else { return }
+    questions.access[subject] = isAllowed ? .allowed : .denied
+  }
+
+  /// The name of a subject in questions and in the store; nil: the user is not asked.
+  private func name(of subject: AppQuestions.Subject, _ context: borrowing DaemonContext) -> String? {
+    switch subject {
+    case .process: questions.processName
+    case .app(let app): questions.processName == nil ? nil : context.apps[app].name
+    }
+  }
+
+  /// Shows the permission of a subject to its managers.
+  private func publish(_ subject: AppQuestions.Subject, _ context: borrowing DaemonContext) {
+    let access = questions.access(of: subject).forApps
+    switch subject {
+    case .process: context.directory.access = access
+    case .app(let app): context.directory.setAccess(access, ofApp: context.apps[app].name)
     }
   }
 
   /// Changes the adapter's state and reports it to apps.
   mutating func become(_ new: AdapterState, at now: Instant, _ context: inout DaemonContext) {
-    let before = stateForApps
+    let before = states(context)
     state = new
-    tellState(after: before, &context)
+    tellStates(after: before, &context)
     askForApps(at: now, &context)
   }
 
@@ -48,23 +73,26 @@ struct PermissionBroker {
   /// Bluetooth.
   mutating func askForApps(at now: Instant, _ context: inout DaemonContext) {
     guard state != .unknown, state != .unsupported else { return }
-    if case .unasked(let app) = questions.access, context.hasSessions {
-      questions.access = .asking(app: app, context.prompts.ask(.useBluetooth(app: app), at: now))
+    for subject in subjects(context) where questions.access(of: subject) == .unasked {
+      guard let name = name(of: subject, context) else { continue }
+      var usage: String?
+      if case .app(let app) = subject { usage = context.apps[app].manifest.usageDescription }
+      questions.access[subject] = .asking(context.prompts.ask(.useBluetooth(app: name, usage: usage), at: now))
     }
     if state != .poweredOff {
       questions.isTurningOn = false
       withdrawPowerQuestion(&context)
     }
-    switch stateForApps {
+    let states = subjects(context).map { state(for: $0) }
     // Requests made while the user is being asked get the same answer.
-    case .poweredOff:
+    if states.contains(.poweredOff) {
       if questions.wantsPower, questions.power == nil, !questions.isTurningOn {
         questions.power = context.prompts.ask(.turnOn, at: now)
       }
       questions.wantsPower = false
-    case .poweredOn, .unauthorized: questions.wantsPower = false
-    // The state is not final: the request remains.
-    case .unknown, .resetting, .unsupported: break
+    } else if states.allSatisfy({ $0 == .poweredOn || $0 == .unauthorized }) {
+      // Otherwise the state is not final, and the request remains.
+      questions.wantsPower = false
     }
   }
 
@@ -75,13 +103,15 @@ struct PermissionBroker {
     askForApps(at: now, &context)
   }
 
-  /// Withdraws the questions if the last session has ended.
+  /// Withdraws the questions about subjects whose last session has ended.
   mutating func stopAskingIfUnused(_ context: inout DaemonContext) {
-    guard !context.hasSessions else { return }
-    if case .asking(let app, let id) = questions.access {
+    let used = subjects(context)
+    for (subject, access) in questions.access {
+      guard case .asking(let id) = access, !used.contains(subject) else { continue }
       context.prompts.withdraw(id)
-      questions.access = .unasked(app: app)
+      questions.access[subject] = .unasked
     }
+    guard used.isEmpty else { return }
     questions.wantsPower = false
     withdrawPowerQuestion(&context)
   }
@@ -99,28 +129,81 @@ struct PermissionBroker {
       }
       return true
     }
-    guard case .asking(let app, answer.id) = questions.access else { return false }
-    let before = stateForApps
+    guard let subject = questions.access.first(where: { $0.value == .asking(answer.id) })?.key else { return false }
     let isAllowed = answer.answer == .yes
-    questions.access = isAllowed ? .allowed : .denied
-    context.directory.access = access
-    if context.prompts.isUser { bonds.keepAccess(isAllowed, of: app) }
-    tellState(after: before, &context)
-    askForApps(at: now, &context)
+    if context.prompts.isUser, let name = name(of: subject, context) { bonds.keepAccess(isAllowed, of: name) }
+    set(isAllowed ? .allowed : .denied, of: subject, at: now, &context)
     return true
   }
 
-  /// Sends the adapter's state to all apps, if it differs from the state that they saw before.
-  private func tellState(after before: AdapterState, _ context: inout DaemonContext) {
-    let new = stateForApps
-    guard new != before else { return }
-    context.deliverToCentrals(.stateChanged(new))
-    context.deliverToPeripherals(.stateChanged(new))
+  /// Changes the permission of an app, as its user does in the settings; nil: the user is asked again. Takes effect at
+  /// once.
+  mutating func set(
+    _ isAllowed: Bool, of app: AppIndex, at now: Instant, _ bonds: inout BondBroker, _ context: inout DaemonContext
+  ) {
+    if case .asking(let id) = questions.access(of: .app(app)) { context.prompts.withdraw(id) }
+    bonds.keepAccess(isAllowed, of: context.apps[app].name)
+    set(isAllowed ? .allowed : .denied, of: .app(app), at: now, &context)
+  }
+
+  private mutating func set(
+    _ access: AppQuestions.Access, of subject: AppQuestions.Subject, at now: Instant, _ context: inout DaemonContext
+  ) {
+    let before = states(context)
+    questions.access[subject] = access
+    publish(subject, context)
+    tellStates(after: before, &context)
+    askForApps(at: now, &context)
+  }
+
+  // MARK: Subjects
+
+  /// The subjects that have a session.
+  private func subjects(_ context: borrowing DaemonContext) -> Set<AppQuestions.Subject> {
+    var subjects: Set<AppQuestions.Subject> = []
+    for central in context.centrals.values { if let central { subjects.insert(.init(central.app)) } }
+    for peripheral in context.peripherals.values { if let peripheral { subjects.insert(.init(peripheral.app)) } }
+    return subjects
+  }
+
+  private func states(_ context: borrowing DaemonContext) -> [AppQuestions.Subject: AdapterState] {
+    var states: [AppQuestions.Subject: AdapterState] = [:]
+    for subject in subjects(context) { states[subject] = state(for: subject) }
+    return states
+  }
+
+  /// Sends the adapter's state to the sessions of the subjects for which it differs from what they saw before.
+  private func tellStates(after before: [AppQuestions.Subject: AdapterState], _ context: inout DaemonContext) {
+    for index in context.centrals.values.indices {
+      guard let central = context.centrals.values[index], !central.preservation.isForwarder,
+        let key = context.centrals.key(at: index)
+      else { continue }
+      let new = state(for: central.app)
+      if new != before[.init(central.app)] { context.deliver(.stateChanged(new), to: CentralSessionID(key: key)) }
+    }
+    for index in context.peripherals.values.indices {
+      guard let peripheral = context.peripherals.values[index], !peripheral.preservation.isForwarder,
+        let key = context.peripherals.key(at: index)
+      else { continue }
+      let new = state(for: peripheral.app)
+      if new != before[.init(peripheral.app)] { context.deliver(.stateChanged(new), to: PeripheralSessionID(key: key)) }
+    }
   }
 
   private mutating func withdrawPowerQuestion(_ context: inout DaemonContext) {
     guard let id = questions.power else { return }
     questions.power = nil
     context.prompts.withdraw(id)
+  }
+}
+
+extension AppQuestions.Access {
+  /// The permission as managers show it.
+  fileprivate var forApps: AppAccess {
+    switch self {
+    case .allowed: .allowed
+    case .denied: .denied
+    case .unasked, .asking: .undetermined
+    }
   }
 }

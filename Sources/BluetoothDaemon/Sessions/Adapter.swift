@@ -10,11 +10,68 @@ package protocol Adapter: AnyObject, Sendable {
   /// Returns the adapter's time as seconds since 2001-01-01 00:00:00 UTC, as `CFAbsoluteTime` counts.
   func absoluteTime() -> Double
 
-  /// Opens a session for a central manager. Its first event is `stateChanged`. The session holds the client weakly and
+  /// The name of the app whose managers open sessions by this object; nil: they belong to no app.
+  var app: String? { get }
+
+  /// Opens a session for a central manager. Its first event is `stateChanged`, or `restored` if `owner` names a preserved
+  /// session. The session holds the client weakly and
   /// ends with `close` or with its client. The session does not retain the adapter: the owner of the session must
   /// retain both.
-  func openCentralSession(for client: any CentralClient) -> CentralSession
+  func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession
 
   /// Opens a session for a peripheral manager; see `openCentralSession`.
-  func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession
+  func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession
+}
+
+/// An adapter in this process, which the apps of the process tell of their life.
+package protocol AppAdapter: Adapter {
+  /// Sets the receiver of an app's events, which is held weakly.
+  func setClient(_ client: any AppClient, ofApp app: String)
+  /// Sends a message about the life of an app.
+  func send(_ request: AppRequest, ofApp app: String)
+}
+
+/// An adapter as the managers of one app see it.
+package final class AppView: Adapter {
+  private let base: any Adapter
+  package let app: String?
+
+  package init(of base: any Adapter, for app: String) {
+    self.base = base
+    self.app = app
+  }
+
+  package var directory: PeerDirectory { base.directory }
+  package var deliversInPlace: Bool { base.deliversInPlace }
+  package func absoluteTime() -> Double { base.absoluteTime() }
+  package func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {
+    base.openCentralSession(for: client, owner: owner)
+  }
+  package func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession {
+    base.openPeripheralSession(for: client, owner: owner)
+  }
+}
+
+extension Adapter {
+  /// The permission of the managers that open sessions by this object.
+  package var access: AppAccess { app.map { directory.access(ofApp: $0) } ?? directory.access }
+  package var app: String? { nil }
+
+  /// Returns the identifier by which the managers that use this object know a peer.
+  package func identifier(of peer: PeerIdentifier) -> PeerIdentifier {
+    app.map { directory.identifier(peer, ofApp: $0) } ?? peer
+  }
+
+  /// Returns the identifiers of the adapter behind those of the managers, without unknown ones.
+  package func adapterIdentifiers(of identifiers: [PeerIdentifier]) -> [PeerIdentifier] {
+    guard let app else { return identifiers }
+    return identifiers.compactMap { directory.adapterIdentifier($0, ofApp: app) }
+  }
+
+  package func openCentralSession(for client: any CentralClient) -> CentralSession {
+    openCentralSession(for: client, owner: nil)
+  }
+  package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
+    openPeripheralSession(for: client, owner: nil)
+  }
 }

@@ -83,6 +83,8 @@ package enum CentralCommand: Sendable {
   /// Connects after `delay` and keeps trying until it succeeds. Re-establishes a dropped link if `reconnects` is true.
   case connect(PeerHandle, delay: TimeSpan, reconnects: Bool)
   case cancelConnection(PeerHandle)
+  /// Wants these alerts about the peer while the app is suspended, as long as the session uses the peer.
+  case requestAlerts(PeerHandle, AlertKinds)
   /// Requests an event for each connection that others make and that matches the filter; nil: for none.
   case registerForConnectionEvents(ConnectionEventFilter?)
   case readRSSI(PeerHandle)
@@ -141,6 +143,8 @@ package struct Discovery: Sendable {
 /// An event from the daemon to an app's central manager. A `ByteSlice` is valid only during the call: a client that
 /// keeps it must copy it.
 package enum CentralEvent: Sendable {
+  /// The session continues a preserved one. The first event.
+  indirect case restored(RestoredCentral)
   case stateChanged(AdapterState)
   indirect case discovered(Discovery)
   /// A packet, for a session that scans for packets.
@@ -165,6 +169,8 @@ package enum CentralEvent: Sendable {
   case valueRead(PeerHandle, RemoteAttributeID, Result<ByteSlice, SessionError>)
   /// A notification or an indication.
   case valueChanged(PeerHandle, RemoteAttributeID, ByteSlice)
+  /// The app, in the background, has had almost as many values as its platform allows, or more.
+  case valueLimitReached(PeerHandle, RemoteAttributeID, isExceeded: Bool)
   case written(PeerHandle, RemoteAttributeID, SessionError?)
   case notifyStateChanged(PeerHandle, RemoteAttributeID, isNotifying: Bool, SessionError?)
   /// A credit is available again after the credits had run out.
@@ -189,10 +195,12 @@ extension CentralEvent {
       return .packetReceived(packet)
     case .valueRead(let peer, let attribute, .success): return .valueRead(peer, attribute, .success(ByteSlice()))
     case .valueChanged(let peer, let attribute, _): return .valueChanged(peer, attribute, ByteSlice())
-    case .stateChanged, .connected, .connectionFailed, .disconnected, .connectionEvent, .maximumWriteLengthChanged,
+    case .restored, .stateChanged, .connected, .connectionFailed, .disconnected, .connectionEvent,
+      .maximumWriteLengthChanged,
       .nameChanged, .link, .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
       .descriptorsDiscovered,
-      .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse, .channelOpened,
+      .valueRead(_, _, .failure), .valueLimitReached, .written, .notifyStateChanged, .readyToWriteWithoutResponse,
+      .channelOpened,
       .servicesModified, .barrierReached:
       return self
     }

@@ -10,7 +10,10 @@ package final class LocalSessions: Sendable {
   private struct ClientEnd {
     weak var central: (any CentralClient)?
     weak var peripheral: (any PeripheralClient)?
-    let counters: SessionCounters
+    var counters: SessionCounters
+    /// The app that owns the session.
+    let app: String?
+    /// True if the client gets no more events.
     var isClosed = false
   }
 
@@ -26,6 +29,11 @@ package final class LocalSessions: Sendable {
     var centrals = SlotMap<ClientEnd>()
     var peripherals = SlotMap<ClientEnd>()
     var channels = SlotMap<ChannelEntry>()
+    var apps: [String: AppEnd] = [:]
+  }
+
+  private struct AppEnd {
+    weak var client: (any AppClient)?
   }
 
   /// The queue of requests to the daemon.
@@ -44,28 +52,40 @@ package final class LocalSessions: Sendable {
 
   // MARK: Clients
 
-  func open(_ client: any CentralClient, _ counters: SessionCounters) -> CentralSessionID {
-    let key = state.withLockedValue { $0.centrals.insert(ClientEnd(central: client, counters: counters)) }
-    requests.post(.openCentral(SessionID(key: key)))
+  func open(_ client: any CentralClient, _ counters: SessionCounters, _ owner: SessionOwner?) -> CentralSessionID {
+    let end = ClientEnd(central: client, counters: counters, app: owner?.app)
+    let key = state.withLockedValue { $0.centrals.insert(end) }
+    requests.post(.openCentral(SessionID(key: key), owner))
     return SessionID(key: key)
   }
 
-  func open(_ client: any PeripheralClient, _ counters: SessionCounters) -> PeripheralSessionID {
-    let key = state.withLockedValue { $0.peripherals.insert(ClientEnd(peripheral: client, counters: counters)) }
-    requests.post(.openPeripheral(SessionID(key: key)))
+  func open(_ client: any PeripheralClient, _ counters: SessionCounters, _ owner: SessionOwner?) -> PeripheralSessionID
+  {
+    let end = ClientEnd(peripheral: client, counters: counters, app: owner?.app)
+    let key = state.withLockedValue { $0.peripherals.insert(end) }
+    requests.post(.openPeripheral(SessionID(key: key), owner))
     return SessionID(key: key)
   }
 
-  func close(_ session: CentralSessionID) { close(session.key, \.centrals, .closeCentral(session)) }
-  func close(_ session: PeripheralSessionID) { close(session.key, \.peripherals, .closePeripheral(session)) }
+  /// Closes a session for the client with these counters; nil: for whatever client it has. A client whose session was
+  /// preserved and given to another client has no effect on it.
+  func close(_ session: CentralSessionID, _ counters: SessionCounters? = nil) {
+    close(session.key, counters, \.centrals, .closeCentral(session))
+  }
+
+  func close(_ session: PeripheralSessionID, _ counters: SessionCounters? = nil) {
+    close(session.key, counters, \.peripherals, .closePeripheral(session))
+  }
 
   /// Closes a session, once. Its slot becomes vacant after the request, so that the daemon learns of the end before it
   /// learns of the next session in this slot.
   private func close(
-    _ key: SlotKey, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable, _ request: DaemonRequest
+    _ key: SlotKey, _ counters: SessionCounters?, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable,
+    _ request: DaemonRequest
   ) {
     let wasOpen = state.withLockedValue { state in
       state[keyPath: role].update(key) { end in
+        if let counters, end.counters !== counters { return false }
         defer { end.isClosed = true }
         return !end.isClosed
       }
@@ -73,6 +93,53 @@ package final class LocalSessions: Sendable {
     guard wasOpen == true else { return }
     requests.post(request)
     state.withLockedValue { _ = $0[keyPath: role].remove(key) }
+  }
+
+  // MARK: Apps
+
+  /// Sets the receiver of an app's events, which is held weakly.
+  package func setClient(_ client: any AppClient, ofApp app: String) {
+    state.withLockedValue { $0.apps[app] = AppEnd(client: client) }
+  }
+
+  /// Sends a message about the life of an app. The clients of a terminated app get no event from now on, and their
+  /// slots stay occupied until the daemon decides which sessions to preserve.
+  package func send(_ request: AppRequest, ofApp app: String) {
+    if case .terminated = request {
+      state.withLockedValue { state in
+        Self.detach(&state.centrals, ofApp: app)
+        Self.detach(&state.peripherals, ofApp: app)
+      }
+    }
+    requests.post(.app(app, request))
+  }
+
+  private static func detach(_ ends: inout SlotMap<ClientEnd>, ofApp app: String) {
+    for index in ends.values.indices where ends.values[index]?.app == app {
+      if let key = ends.key(at: index) { ends.update(key) { $0.isClosed = true } }
+    }
+  }
+
+  /// Ends the client's part of a session that the daemon has closed.
+  func end(_ session: CentralSessionID) { state.withLockedValue { _ = $0.centrals.remove(session.key) } }
+  func end(_ session: PeripheralSessionID) { state.withLockedValue { _ = $0.peripherals.remove(session.key) } }
+
+  /// Gives the events of a preserved session to the client of a new one. Returns false if the new session is closed.
+  func attach(_ new: CentralSessionID, to preserved: CentralSessionID) -> Bool {
+    attach(new.key, to: preserved.key, \.centrals)
+  }
+
+  func attach(_ new: PeripheralSessionID, to preserved: PeripheralSessionID) -> Bool {
+    attach(new.key, to: preserved.key, \.peripherals)
+  }
+
+  private func attach(
+    _ new: SlotKey, to preserved: SlotKey, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable
+  ) -> Bool {
+    state.withLockedValue { state in
+      guard let end = state[keyPath: role][new], !end.isClosed else { return false }
+      return state[keyPath: role].update(preserved) { $0 = end } != nil
+    }
   }
 
   // MARK: Daemon
@@ -95,6 +162,7 @@ package final class LocalSessions: Sendable {
     case .central(let session, _): client(of: session) != nil
     case .peripheral(let session, _): client(of: session) != nil
     case .channel(let channel): pipe(of: channel) != nil
+    case .app(let app, _): client(ofApp: app) != nil
     }
   }
 
@@ -110,8 +178,11 @@ package final class LocalSessions: Sendable {
       if case .stateChanged = event, !client.queuesEvents { counters(of: session).noteStateSeen() }
       client.receive(event)
     case .channel(let channel): pipe(of: channel)?.announce()
+    case .app(let app, let event): client(ofApp: app)?.receive(event)
     }
   }
+
+  private func client(ofApp app: String) -> (any AppClient)? { state.withLockedValue { $0.apps[app]?.client } }
 
   private func drop(_ event: CentralEvent, _ session: CentralSessionID) {
     if case .channelOpened(_, .success(let channel)) = event { _ = takeChannel(channel) }

@@ -84,6 +84,8 @@ package enum PeripheralCommand: Sendable {
 /// An event from the daemon to an app's peripheral manager. A `ByteSlice` is valid only during the call: a client that
 /// keeps it must copy it.
 package enum PeripheralEvent: Sendable {
+  /// The session continues a preserved one. The first event.
+  indirect case restored(RestoredPeripheral)
   case stateChanged(AdapterState)
   case advertisingStarted(SessionError?)
   case serviceAdded(LocalAttributeID, SessionError?)

@@ -40,9 +40,9 @@ package typealias PeripheralSession = Session<PeripheralRole>
 
 extension Session where Role == CentralRole {
   /// Opens a session. Adapters call it to implement `openCentralSession`.
-  package convenience init(client: any CentralClient, in sessions: LocalSessions) {
+  package convenience init(client: any CentralClient, owner: SessionOwner? = nil, in sessions: LocalSessions) {
     let counters = SessionCounters()
-    self.init(sessions.open(client, counters), counters, in: sessions)
+    self.init(sessions.open(client, counters, owner), counters, in: sessions)
   }
 
   /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
@@ -56,14 +56,14 @@ extension Session where Role == CentralRole {
 
   /// Ends the session: its scan, its connection attempts and its share of links. No event follows, except one that is
   /// being delivered now.
-  package func close() { sessions.close(id) }
+  package func close() { sessions.close(id, counters) }
 }
 
 extension Session where Role == PeripheralRole {
   /// Opens a session. Adapters call it to implement `openPeripheralSession`.
-  package convenience init(client: any PeripheralClient, in sessions: LocalSessions) {
+  package convenience init(client: any PeripheralClient, owner: SessionOwner? = nil, in sessions: LocalSessions) {
     let counters = SessionCounters()
-    self.init(sessions.open(client, counters), counters, in: sessions)
+    self.init(sessions.open(client, counters, owner), counters, in: sessions)
   }
 
   /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
@@ -75,5 +75,5 @@ extension Session where Role == PeripheralRole {
   package var updateCredits: TransmitCredits { counters.updateCredits }
 
   /// Ends the session: its advertising and its services. No event follows, except one that is being delivered now.
-  package func close() { sessions.close(id) }
+  package func close() { sessions.close(id, counters) }
 }

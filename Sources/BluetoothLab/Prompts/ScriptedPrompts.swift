@@ -47,6 +47,8 @@ public final class ScriptedPrompts: Sendable {
     public var replacesBond: Bool
     /// The name of the app that the prompt is about.
     public var app: String?
+    /// The app's own description of its use of Bluetooth; nil: it has none, or the question is about something else.
+    public var usageDescription: String?
     /// True if the prompt was withdrawn because the pairing has ended.
     public var isWithdrawn = false
     /// The keypress notifications from the peer while its user typed the passkey, in order.
@@ -56,9 +58,10 @@ public final class ScriptedPrompts: Sendable {
     public init(
       _ kind: Kind, digits: Int? = nil, peer: String? = nil, isLocallyInitiated: Bool = false,
       replacesBond: Bool = false,
-      app: String? = nil
+      app: String? = nil, usageDescription: String? = nil
     ) {
       self.kind = kind
+      self.usageDescription = usageDescription
       self.digits = digits
       self.peer = peer
       self.isLocallyInitiated = isLocallyInitiated
@@ -209,7 +212,7 @@ extension ScriptedPrompts: Prompts {
 extension ScriptedPrompts.Question {
   fileprivate init(of question: Prompt.Question) {
     switch question {
-    case .useBluetooth(let app): self.init(.useBluetooth, app: app)
+    case .useBluetooth(let app, let usage): self.init(.useBluetooth, app: app, usageDescription: usage)
     case .turnOn: self.init(.turnOn)
     case .pairing(let prompt, let pairing):
       switch prompt {

@@ -100,6 +100,10 @@ extension World {
   public static func removeDefault() { DefaultAdapter.ofProcess = nil }
 }
 
+extension Device {
+  var virtualAdapter: VirtualAdapter { virtual }
+}
+
 extension Device: AdapterSource {
   package var adapter: any Adapter { virtual }
 }

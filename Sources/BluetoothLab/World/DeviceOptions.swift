@@ -36,6 +36,8 @@ public struct DeviceOptions: Hashable, Sendable {
   /// `unknown` until the answer, and `unauthorized` after a no. With a bond folder, the answer is kept for later
   /// worlds.
   public var asksBeforeUse = false
+  /// The behavior of the operating system: what apps may do in the background, bonds, restoration.
+  public var policy = PlatformPolicy.macos
   /// The maximum number of bonds, 0 to 1,000. Pairing beyond this limit fails with `CBError.tooManyLEPairedDevices`.
   public var bondLimit = 64
   /// True if the device uses resolvable private addresses, renewed at power-on and every 15 minutes, as phones and
@@ -100,6 +102,7 @@ public struct DeviceOptions: Hashable, Sendable {
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
     result.sleepClockDrift = sleepClockDrift.partsPerBillion
     result.bondLimit = storedBondLimit
+    if policy != .macos { result.policy = policy }
     result.app = asksBeforeUse ? ProcessInfo.processInfo.processName : nil
     result.isBluetooth40 = generation == .bluetooth40
     result.radio.antennaGain = Decibel(rounding: antennaGain)

@@ -17,7 +17,13 @@ package struct PeripheralAdvertisement: Hashable, Sendable {
   /// The maximum length of a name in the scan response, in octets.
   static let scanResponseNameLength = 10
 
-  package init(localName: String?, services: [BluetoothUUID]) {
+  /// Creates the advertisement.
+  ///
+  /// - Parameters:
+  ///   - localName: the name; nil: none.
+  ///   - services: the services, which go to the overflow area if they do not fit.
+  ///   - overflowServices: the services of apps in the background, which are in the overflow area only.
+  package init(localName: String?, services: [BluetoothUUID], overflowServices: [BluetoothUUID] = []) {
     var advertisement = AdvertisingDataBuilder()
     advertisement.appendFlags()
     var response = AdvertisingDataBuilder()
@@ -27,9 +33,9 @@ package struct PeripheralAdvertisement: Hashable, Sendable {
       let isComplete = !rest.contains { $0.advertisedWidth == width }
       advertisement.appendServices(fitting.filter { $0.advertisedWidth == width }, isComplete: isComplete)
     }
-    if !rest.isEmpty {
+    if !rest.isEmpty || !overflowServices.isEmpty {
       var area = OverflowArea()
-      for service in rest { area.insert(service) }
+      for service in rest + overflowServices { area.insert(service) }
       response.appendOverflowArea(area)
     }
     if let localName {
@@ -63,21 +69,5 @@ package struct PeripheralAdvertisement: Hashable, Sendable {
       }
     }
     return (fitting, rest)
-  }
-}
-
-extension PeripheralAdvertisement {
-  /// Creates the advertisement for an app in the background: no name, all services in the overflow area, and no scan
-  /// response.
-  package init(backgroundServices services: [BluetoothUUID]) {
-    var advertisement = AdvertisingDataBuilder()
-    advertisement.appendFlags()
-    if !services.isEmpty {
-      var area = OverflowArea()
-      for service in services { area.insert(service) }
-      advertisement.appendOverflowArea(area)
-    }
-    advertisingData = advertisement.data
-    scanResponse = ByteSlice()
   }
 }

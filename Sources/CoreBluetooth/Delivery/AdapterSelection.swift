@@ -16,7 +16,7 @@ enum AdapterSelection {
   private static let latest = NIOLockedValueBox(Latest())
 
   /// The permission of apps to use the adapter that was selected last; allowed if there is none.
-  static var access: AppAccess { latest.withLockedValue { $0.adapter }?.directory.access ?? .allowed }
+  static var access: AppAccess { latest.withLockedValue { $0.adapter }?.access ?? .allowed }
 
   /// The features of the adapter that was selected last; empty before its first `poweredOn`.
   static var features: AdapterFeatures { latest.withLockedValue { $0.adapter }?.directory.features ?? [] }

@@ -17,14 +17,14 @@ open class CBCentralManager: CBManager {
   /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. See
   /// `CBManagerOptionAdapterKey` for the selection of its device.
   public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
-    core = CentralManagerCore(queue: queue, adapter: AdapterSelection.adapter(for: options))
+    let identifier = options?[CBCentralManagerOptionRestoreIdentifierKey] as? String
+    core = CentralManagerCore(
+      queue: queue, adapter: AdapterSelection.adapter(for: options), restoreIdentifier: identifier)
     super.init(core: core)
     core.delegate = delegate
     core.open(for: self)
     if number(options?[CBCentralManagerOptionShowPowerAlertKey])?.boolValue == true { core.askForPower() }
-    if options?[CBCentralManagerOptionRestoreIdentifierKey] != nil {
-      Log.warning("\(self): state restoration is not supported yet; the restore identifier has no effect")
-    }
+    if options?[CBCentralManagerOptionRestoreIdentifierKey] != nil { core.noteRestorability(of: self, identifier) }
   }
 
   deinit { core.close() }
@@ -80,11 +80,11 @@ open class CBCentralManager: CBManager {
   /// the last reference to `peripheral` is released.
   open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
     guard core.accepts(from: self), owns(peripheral) else { return }
-    noteUnsupported(options)
     let delay = number(options?[CBConnectPeripheralOptionStartDelayKey])?.doubleValue ?? 0
     core.connect(
       peripheral, delay: TimeSpan(secondsFromApp: delay),
-      reconnects: number(options?[CBConnectPeripheralOptionEnableAutoReconnect])?.boolValue ?? false)
+      reconnects: number(options?[CBConnectPeripheralOptionEnableAutoReconnect])?.boolValue ?? false,
+      alerts: alerts(options))
   }
 
   /// Ends the connection or the attempt. The delegate gets `didDisconnectPeripheral` without an error.
@@ -117,24 +117,24 @@ open class CBCentralManager: CBManager {
         "\(self): connection events were requested for no peripheral: expected [CBUUID] for serviceUUIDs or [UUID] for"
           + " peripheralUUIDs")
     }
-    let identifiers = peers.map { PeerIdentifier(high: $0.halves.high, low: $0.halves.low) }
+    let identifiers = core.adapterIdentifiers(peers)
     core.send(
       .registerForConnectionEvents(
         ConnectionEventFilter(peers: Set(identifiers), services: Set(services.map(\.wire)))))
   }
 
-  private static let alertOptions = [
-    CBConnectPeripheralOptionNotifyOnConnectionKey, CBConnectPeripheralOptionNotifyOnDisconnectionKey,
-    CBConnectPeripheralOptionNotifyOnNotificationKey,
-  ]
-
-  /// Logs requested alerts for suspended apps, because apps are never suspended here.
-  private func noteUnsupported(_ options: [String: Any]?) {
-    guard let options else { return }
-    let unsupported = Self.alertOptions.filter { number(options[$0])?.boolValue == true }
-    if !unsupported.isEmpty {
-      Log.warning("\(self): unsupported connect options: \(unsupported.joined(separator: ", "))")
+  /// The alerts that the options of `connect` ask for.
+  private func alerts(_ options: [String: Any]?) -> AlertKinds {
+    guard let options else { return [] }
+    var alerts: AlertKinds = []
+    if number(options[CBConnectPeripheralOptionNotifyOnConnectionKey])?.boolValue == true { alerts.insert(.connection) }
+    if number(options[CBConnectPeripheralOptionNotifyOnDisconnectionKey])?.boolValue == true {
+      alerts.insert(.disconnection)
     }
+    if number(options[CBConnectPeripheralOptionNotifyOnNotificationKey])?.boolValue == true {
+      alerts.insert(.notification)
+    }
+    return alerts
   }
 
   private func owns(_ peripheral: CBPeripheral) -> Bool {

@@ -19,14 +19,14 @@ open class CBPeripheralManager: CBManager {
   /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. See
   /// `CBManagerOptionAdapterKey` for the selection of its device.
   public init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
-    core = PeripheralManagerCore(queue: queue, adapter: AdapterSelection.adapter(for: options))
+    let identifier = options?[CBPeripheralManagerOptionRestoreIdentifierKey] as? String
+    core = PeripheralManagerCore(
+      queue: queue, adapter: AdapterSelection.adapter(for: options), restoreIdentifier: identifier)
     super.init(core: core)
     core.delegate = delegate
     core.open(for: self)
     if number(options?[CBPeripheralManagerOptionShowPowerAlertKey])?.boolValue == true { core.send(.askForPower) }
-    if options?[CBPeripheralManagerOptionRestoreIdentifierKey] != nil {
-      Log.warning("\(self): state restoration is not supported yet; the restore identifier has no effect")
-    }
+    if options?[CBPeripheralManagerOptionRestoreIdentifierKey] != nil { core.noteRestorability(of: self, identifier) }
   }
 
   deinit { core.close() }

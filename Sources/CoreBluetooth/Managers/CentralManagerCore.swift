@@ -31,7 +31,7 @@ extension CentralRole: ManagerRole {
   static func makeState() -> State { State() }
 
   static func openSession(of core: CentralManagerCore, on adapter: any Adapter) -> CentralSession {
-    adapter.openCentralSession(for: core)
+    adapter.openCentralSession(for: core, owner: core.owner)
   }
 
   static func sendBarrier(_ number: UInt32, on session: CentralSession) { session.send(.barrier(number)) }
@@ -103,9 +103,10 @@ extension CentralManagerCore: CentralClient {
     send(.stopScan)
   }
 
-  func connect(_ peripheral: CBPeripheral, delay: TimeSpan, reconnects: Bool) {
+  func connect(_ peripheral: CBPeripheral, delay: TimeSpan, reconnects: Bool, alerts: AlertKinds) {
     peripheral.willConnect()
     send(.connect(peripheral.handle, delay: delay, reconnects: reconnects))
+    if !alerts.isEmpty { send(.requestAlerts(peripheral.handle, alerts)) }
   }
 
   func cancel(_ peripheral: CBPeripheral) {
@@ -115,7 +116,7 @@ extension CentralManagerCore: CentralClient {
   // MARK: Peripherals
 
   func knownPeripherals(_ identifiers: [UUID]) -> [CBPeripheral] {
-    let identifiers = identifiers.map { PeerIdentifier(high: $0.halves.high, low: $0.halves.low) }
+    let identifiers = adapterIdentifiers(identifiers)
     return adapter?.directory.peers(identifiers).map { peripheral(for: $0) } ?? []
   }
 
@@ -169,10 +170,11 @@ extension CentralManagerCore: CentralClient {
     case .disconnected: copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
     case .valueRead(_, _, .success(let value)), .valueChanged(_, _, let value): copies.octets = Data(value)
     case .channelOpened(_, .success(let info)): copies.channel = with { $0.session }?.takeChannel(info)
-    case .stateChanged, .connected, .connectionFailed, .connectionEvent, .maximumWriteLengthChanged, .nameChanged,
+    case .restored, .stateChanged, .connected, .connectionFailed, .connectionEvent, .maximumWriteLengthChanged,
+      .nameChanged,
       .link, .rssiRead,
       .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
-      .valueRead(_, _, .failure), .written, .notifyStateChanged, .readyToWriteWithoutResponse,
+      .valueRead(_, _, .failure), .valueLimitReached, .written, .notifyStateChanged, .readyToWriteWithoutResponse,
       .channelOpened(_, .failure), .servicesModified, .barrierReached:
       break
     }
@@ -185,6 +187,7 @@ extension CentralManagerCore: CentralClient {
   ///   valid.
   fileprivate func handle(_ event: CentralEvent, _ copies: CentralEventCopies, _ manager: CBCentralManager) {
     switch event {
+    case .restored(let restored): restore(restored, manager)
     case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
     case .barrierReached(let number): with { $0.replies.take(number) }?()
     case .discovered(let discovery):
@@ -209,6 +212,8 @@ extension CentralManagerCore: CentralClient {
     case .descriptorsDiscovered(let peer, let id, let result): peripheral(peer)?.descriptorsDiscovered(id, result)
     case .valueRead(let peer, let id, let result): peripheral(peer)?.valueRead(id, result.map { _ in copies.octets })
     case .valueChanged(let peer, let id, _): peripheral(peer)?.valueChanged(id, copies.octets)
+    case .valueLimitReached(let peer, let id, let isExceeded):
+      peripheral(peer)?.valueLimitReached(id, isExceeded: isExceeded)
     case .written(let peer, let id, let error): peripheral(peer)?.written(id, error)
     case .notifyStateChanged(let peer, let id, let isNotifying, let error):
       peripheral(peer)?.notifyStateChanged(id, isNotifying, error)

@@ -77,6 +77,26 @@ struct LocalDatabase {
     return .success(definition)
   }
 
+  /// Adds a service that the daemon has kept, under the identifiers that the daemon knows.
+  mutating func restore(_ definition: LocalService, for owner: ManagerIdentity) -> CBMutableService {
+    let service = CBMutableService(type: CBUUID(definition.uuid), primary: definition.isPrimary)
+    let objects = definition.characteristics.map { CBMutableCharacteristic($0.definition) }
+    service.characteristics = objects
+    if !definition.includes.isEmpty {
+      service.includedServices = definition.includes.compactMap { services[$0]?.service }
+    }
+    _ = service.claim(objects, for: owner)
+    ids[ObjectIdentifier(service)] = definition.id
+    services[definition.id] = Entry(service: service, characteristics: definition.characteristics.map(\.id))
+    for (object, characteristic) in zip(objects, definition.characteristics) {
+      ids[ObjectIdentifier(object)] = characteristic.id
+      characteristics[characteristic.id] = object
+    }
+    let numbers = definition.characteristics.map(\.id.number) + [definition.id.number]
+    lastNumber = numbers.reduce(lastNumber, max)
+    return service
+  }
+
   /// Handles the daemon's reply to the addition of a service. Returns nil if the app has removed the service
   /// meanwhile.
   mutating func added(_ id: LocalAttributeID, isRefused: Bool) -> CBMutableService? {
@@ -151,6 +171,25 @@ extension CBCharacteristic.Content {
 }
 
 extension CBMutableCharacteristic {
+  /// Creates the object of a characteristic that the daemon has kept.
+  fileprivate convenience init(_ definition: GATTCharacteristicDefinition) {
+    var properties = CBCharacteristicProperties(rawValue: UInt(definition.properties.rawValue))
+    if definition.subscriptionNeedsEncryption {
+      if properties.contains(.notify) { properties.insert(.notifyEncryptionRequired) }
+      if properties.contains(.indicate) { properties.insert(.indicateEncryptionRequired) }
+    }
+    self.init(
+      type: CBUUID(definition.uuid), properties: properties, value: definition.value.map { Data($0) },
+      permissions: CBAttributePermissions(rawValue: UInt(definition.permissions.rawValue)))
+    guard !definition.descriptors.isEmpty else { return }
+    descriptors = definition.descriptors.compactMap { descriptor in
+      // Descriptors of apps have a stored value.
+      guard case .stored(let octets) = descriptor.content else { return nil }
+      let value = CBDescriptor.value(of: Data(octets), for: descriptor.uuid)
+      return CBMutableDescriptor(type: CBUUID(descriptor.uuid), value: value)
+    }
+  }
+
   fileprivate func endPublication() {
     content.withLockedValue {
       $0.publisher = nil

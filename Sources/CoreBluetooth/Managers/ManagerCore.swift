@@ -48,10 +48,13 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
   let identity = ManagerIdentity()
   let adapter: (any Adapter)?
   let callbacks: CallbackQueue
+  /// The app and the restore identifier of the session; nil: the manager belongs to no app.
+  let owner: SessionOwner?
   private let state = NIOLockedValueBox(AppBox(value: State()))
 
-  init(queue: DispatchQueue?, adapter: (any Adapter)?) {
+  init(queue: DispatchQueue?, adapter: (any Adapter)?, restoreIdentifier: String?) {
     self.adapter = adapter
+    owner = adapter?.app.map { SessionOwner(app: $0, restoreIdentifier: restoreIdentifier) }
     callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)
   }
 
@@ -78,10 +81,34 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
     }
   }
 
+  // MARK: Identifiers
+
+  /// Returns the identifier by which the app knows a peer.
+  func identifier(of peer: PeerIdentifier) -> UUID {
+    let identifier = adapter?.identifier(of: peer) ?? peer
+    return UUID(high: identifier.high, low: identifier.low)
+  }
+
+  /// Returns the adapter's identifiers of the peers that the app knows by `identifiers`, without unknown ones.
+  func adapterIdentifiers(_ identifiers: [UUID]) -> [PeerIdentifier] {
+    let identifiers = identifiers.map { PeerIdentifier(high: $0.halves.high, low: $0.halves.low) }
+    return adapter?.adapterIdentifiers(of: identifiers) ?? identifiers
+  }
+
+  /// Logs why the option for restoration has no effect.
+  func noteRestorability(of manager: Role.Manager, _ identifier: String?) {
+    if identifier == nil {
+      Log.misuse("\(manager): the restore identifier is not a String: the manager is not restored")
+    } else if owner == nil {
+      Log.warning(
+        "\(manager): the restore identifier has no effect, because the process is not an app of a world or of btserver")
+    }
+  }
+
   // MARK: State for apps
 
   var managerState: CBManagerState { with { $0.managerState } }
-  var access: AppAccess { adapter?.directory.access ?? .allowed }
+  var access: AppAccess { adapter?.access ?? .allowed }
 
   /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
   func accepts(from manager: Role.Manager) -> Bool {

@@ -30,6 +30,13 @@ extension PeripheralRole: ManagerRole {
       starts = starts.map { _ in true }
     }
 
+    /// Advertising that the system has continued without the app.
+    static var restored: Advertising {
+      var advertising = Advertising()
+      advertising.isOn = true
+      return advertising
+    }
+
     mutating func answered(_ error: SessionError?) {
       let wasStopped = starts.isEmpty ? true : starts.removeFirst()
       if error == nil, !wasStopped { isOn = true }
@@ -39,7 +46,7 @@ extension PeripheralRole: ManagerRole {
   static func makeState() -> State { State() }
 
   static func openSession(of core: PeripheralManagerCore, on adapter: any Adapter) -> PeripheralSession {
-    adapter.openPeripheralSession(for: core)
+    adapter.openPeripheralSession(for: core, owner: core.owner)
   }
 
   static func sendBarrier(_ number: UInt32, on session: PeripheralSession) { session.send(.barrier(number)) }
@@ -195,7 +202,8 @@ extension PeripheralManagerCore: PeripheralClient {
         PeripheralEventCopies.WrittenPart(characteristic: $0.characteristic, offset: $0.offset, value: Data($0.value))
       }
     case .channelOpened(_, let info): copies.channel = with { $0.session }?.takeChannel(info)
-    case .stateChanged, .advertisingStarted, .serviceAdded, .subscribed, .unsubscribed, .maximumUpdateLengthChanged,
+    case .restored, .stateChanged, .advertisingStarted, .serviceAdded, .subscribed, .unsubscribed,
+      .maximumUpdateLengthChanged,
       .readRequested, .centralDisconnected, .channelPublished, .channelUnpublished, .readyToUpdate, .barrierReached:
       break
     }
@@ -207,6 +215,7 @@ extension PeripheralManagerCore: PeripheralClient {
     _ event: PeripheralEvent, _ copies: PeripheralEventCopies, _ manager: CBPeripheralManager
   ) {
     switch event {
+    case .restored(let restored): restore(restored, manager)
     case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
     case .advertisingStarted(let error):
       with { $0.role.advertising.answered(error) }

@@ -30,10 +30,11 @@ extension PeripheralManagerCore {
   }
 
   /// Returns the single object for a central, which exists as long as the central is connected.
-  private func central(for info: CentralInfo) -> CBCentral {
+  func central(for info: CentralInfo) -> CBCentral {
+    let identifier = identifier(of: info.identifier)
     let central = with { state in
       if let known = state.role.centrals[info.handle] { return known }
-      let new = CBCentral(info, of: identity)
+      let new = CBCentral(info, identifier: identifier, of: identity)
       state.role.centrals[info.handle] = new
       return new
     }

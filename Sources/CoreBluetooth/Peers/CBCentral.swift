@@ -8,11 +8,11 @@ open class CBCentral: CBPeer {
   let owner: ManagerIdentity
   private let updateLength: NIOLockedValueBox<Int>
 
-  init(_ info: CentralInfo, of owner: ManagerIdentity) {
+  init(_ info: CentralInfo, identifier: UUID, of owner: ManagerIdentity) {
     handle = info.handle
     self.owner = owner
     updateLength = NIOLockedValueBox(info.maximumUpdateLength)
-    super.init(identifier: UUID(high: info.identifier.high, low: info.identifier.low))
+    super.init(identifier: identifier)
   }
 
   /// The maximum length in octets of a value in a notification or indication: ATT_MTU − 3.

@@ -38,7 +38,7 @@ open class CBPeripheral: CBPeer {
     handle = info.handle
     self.core = core
     content = NIOLockedValueBox(Content(name: info.name))
-    super.init(identifier: UUID(high: info.identifier.high, low: info.identifier.low))
+    super.init(identifier: core.identifier(of: info.identifier))
   }
 
   deinit {

@@ -25,6 +25,23 @@ extension CBPeripheral {
     }
   }
 
+  private func adopt(_ characteristic: RemoteCharacteristic, in service: CBService) -> CBCharacteristic {
+    adopt(characteristic.id) {
+      CBCharacteristic(
+        uuid: CBUUID(characteristic.uuid),
+        content: .init(
+          service: service, properties: CBCharacteristicProperties(rawValue: UInt(characteristic.properties.rawValue))),
+        remoteID: characteristic.id)
+    }
+  }
+
+  private func adopt(_ descriptor: RemoteDescriptor, of characteristic: CBCharacteristic) -> CBDescriptor {
+    adopt(descriptor.id) {
+      CBDescriptor(
+        uuid: CBUUID(descriptor.uuid), content: .init(characteristic: characteristic), remoteID: descriptor.id)
+    }
+  }
+
   func servicesDiscovered(_ result: Result<[RemoteService], SessionError>) {
     guard isConnected else { return }
     let error = result.takeValue { found in
@@ -46,16 +63,7 @@ extension CBPeripheral {
   func characteristicsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteCharacteristic], SessionError>) {
     guard let service: CBService = attribute(id) else { return }
     let error = result.takeValue { found in
-      let characteristics = found.map { characteristic in
-        adopt(characteristic.id) {
-          CBCharacteristic(
-            uuid: CBUUID(characteristic.uuid),
-            content: .init(
-              service: service,
-              properties: CBCharacteristicProperties(rawValue: UInt(characteristic.properties.rawValue))),
-            remoteID: characteristic.id)
-        }
-      }
+      let characteristics = found.map { adopt($0, in: service) }
       service.content.withLockedValue { $0.characteristics = joined($0.characteristics, characteristics) }
     }
     currentDelegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: error)
@@ -64,12 +72,7 @@ extension CBPeripheral {
   func descriptorsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteDescriptor], SessionError>) {
     guard let characteristic: CBCharacteristic = attribute(id) else { return }
     let error = result.takeValue { found in
-      let descriptors = found.map { descriptor in
-        adopt(descriptor.id) {
-          CBDescriptor(
-            uuid: CBUUID(descriptor.uuid), content: .init(characteristic: characteristic), remoteID: descriptor.id)
-        }
-      }
+      let descriptors = found.map { adopt($0, of: characteristic) }
       characteristic.content.withLockedValue { $0.descriptors = joined($0.descriptors, descriptors) }
     }
     currentDelegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: error)
@@ -94,6 +97,43 @@ extension CBPeripheral {
     guard let characteristic: CBCharacteristic = attribute(id) else { return }
     characteristic.setValue(value, isOfRead: false)
     currentDelegate?.peripheral(self, didUpdateValueFor: characteristic, error: nil)
+  }
+
+  /// Reports that the app, in the background, gets fewer values than the peripheral sends.
+  func valueLimitReached(_ id: RemoteAttributeID, isExceeded: Bool) {
+    guard let characteristic: CBCharacteristic = attribute(id) else { return }
+    let code: CBError.Code =
+      isExceeded ? .leGattExceededBackgroundNotificationLimit : .leGattNearBackgroundNotificationLimit
+    let error = CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text])
+    currentDelegate?.peripheral(self, didUpdateValueFor: characteristic, error: error)
+  }
+
+  /// Restores the link and the attributes that the app knew.
+  func restore(_ peer: RestoredCentral.RestoredPeer, credits: TransmitCredits?) {
+    content.withLockedValue { content in
+      content.state = peer.maximumWriteLength == nil ? .connecting : .connected
+      if let length = peer.maximumWriteLength {
+        content.maximumWriteLength = length
+        content.writeCredits = credits
+      }
+    }
+    let services = peer.services?.map { restored in
+      let service = adopt(restored.service)
+      let characteristics = restored.characteristics?.map { restore($0, in: service) }
+      service.content.withLockedValue { $0.characteristics = characteristics }
+      return service
+    }
+    content.withLockedValue { $0.services = services }
+  }
+
+  private func restore(_ restored: RestoredCentral.Characteristic, in service: CBService) -> CBCharacteristic {
+    let characteristic = adopt(restored.characteristic, in: service)
+    let descriptors = restored.descriptors?.map { adopt($0, of: characteristic) }
+    characteristic.content.withLockedValue { content in
+      content.isNotifying = restored.isNotifying
+      content.descriptors = descriptors
+    }
+    return characteristic
   }
 
   func written(_ id: RemoteAttributeID, _ error: SessionError?) {

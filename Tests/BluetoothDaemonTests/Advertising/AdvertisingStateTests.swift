@@ -22,12 +22,28 @@ struct AdvertisingStateTests {
   mutating func merged() {
     _ = advertising.start(.init(session: one, localName: "One", services: [0x180D, 0x1816]))
     _ = advertising.start(.init(session: two, localName: nil, services: [0x1816, 0x1818]))
-    #expect(advertising.services == [0x180D, 0x1816, 0x1818])
-    #expect(advertising.localName == "One")
+    #expect(content?.services == [0x180D, 0x1816, 0x1818])
+    #expect(content?.localName == "One")
     _ = advertising.stop(one)
-    #expect(advertising.services == [0x1816, 0x1818])
-    #expect(advertising.localName == nil)
+    #expect(content?.services == [0x1816, 0x1818])
+    #expect(content?.localName == nil)
     #expect(advertising.isWanted)
+  }
+
+  /// The advertising if all apps are in the foreground.
+  private var content: AdvertisingState.Content? { advertising.content { _ in .full } }
+
+  @Test("K040 Apps in the background add no name, and their services are in the overflow area")
+  mutating func background() {
+    _ = advertising.start(.init(session: one, localName: "One", services: [0x180D, 0x1816]))
+    _ = advertising.start(.init(session: two, localName: "Two", services: [0x1816, 0x1818]))
+    let (one, two) = (one, two)
+    let mixed = advertising.content { $0 == one ? .reduced : .full }
+    #expect(mixed == .init(localName: "Two", services: [0x1816, 0x1818], overflowServices: [0x180D], isSlow: false))
+    let background = advertising.content { _ in .reduced }
+    #expect(background == .init(overflowServices: [0x180D, 0x1816, 0x1818], isSlow: true))
+    #expect(advertising.content { $0 == two ? .reduced : .none }?.overflowServices == [0x1816, 0x1818])
+    #expect(advertising.content { _ in .none } == nil)
   }
 
   @Test("Complete advertising excludes the requests of all other sessions")
@@ -35,11 +51,11 @@ struct AdvertisingStateTests {
     let custom = HostAdvertising(data: [2, 1, 6], scanResponse: [])
     #expect(advertising.start(.init(session: one, localName: nil, services: [], custom: custom)) == true)
     #expect(advertising.start(.init(session: two, localName: nil, services: [])) == false)
-    #expect(advertising.custom == custom)
+    #expect(content?.custom == custom)
     _ = advertising.stop(one)
     #expect(advertising.start(.init(session: two, localName: nil, services: [])) == true)
     #expect(advertising.start(.init(session: one, localName: nil, services: [], custom: custom)) == false)
-    #expect(advertising.custom == nil)
+    #expect(content?.custom == nil)
   }
 
   @Test("Each session that started advertising gets one answer")

@@ -7,6 +7,7 @@ extension CentralEvent {
   /// The event as text for comparisons: its name and its relevant fields. Attributes are shown as handles.
   var text: String {
     switch self {
+    case .restored(let restored): "restored \(restored.peers.count) peers"
     case .stateChanged(let state): "state \(state)"
     case .barrierReached(let number): "barrier \(number)"
     case .discovered(let discovery): "discovered \(discovery.text)"
@@ -29,6 +30,7 @@ extension CentralEvent {
     case .descriptorsDiscovered(_, _, let result): "descriptors \(result.text { "\($0.map(\.uuid))" })"
     case .valueRead(_, _, let result): "read \(result.text(\.description))"
     case .valueChanged(_, _, let value): "value \(value)"
+    case .valueLimitReached(_, _, let isExceeded): "value limit \(isExceeded ? "exceeded" : "near")"
     case .written(_, _, let error): "written \(error.text)"
     case .notifyStateChanged(_, _, let isNotifying, let error): "notifying \(isNotifying) \(error.text)"
     case .readyToWriteWithoutResponse: "ready to write"
@@ -42,6 +44,7 @@ extension PeripheralEvent {
   /// See `CentralEvent.text`. Attributes are shown as the numbers that the test gave them.
   var text: String {
     switch self {
+    case .restored(let restored): "restored \(restored.services.count) services"
     case .stateChanged(let state): "state \(state)"
     case .barrierReached(let number): "barrier \(number)"
     case .advertisingStarted(let error): "advertising \(error.text)"

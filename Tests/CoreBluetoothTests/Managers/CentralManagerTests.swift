@@ -227,23 +227,18 @@ import Testing
     #expect(result != nil)
   }
 
-  @Test("The alert options of connect are not supported, and the log names the requested ones")
+  @Test("The alert options of connect reach the daemon, and without them there is no request")
   func alertOptions() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionNotifyOnConnectionKey: false])
-    #expect(bench.log.lines(containing: "\(bench.manager!): unsupported connect options").isEmpty)
     bench.manager.connect(
       peripheral,
       options: [
         CBConnectPeripheralOptionNotifyOnConnectionKey: true, CBConnectPeripheralOptionNotifyOnDisconnectionKey: true,
         CBConnectPeripheralOptionNotifyOnNotificationKey: NSNumber(value: 1),
       ])
-    let text =
-      "\(bench.manager!): unsupported connect options: kCBConnectOptionNotifyOnConnection, "
-      + "kCBConnectOptionNotifyOnDisconnection, kCBConnectOptionNotifyOnNotification"
-    #expect(bench.log.levels(ofLinesContaining: text) == ["warning"])
-    #expect(bench.commands.count == 2, "the connection is asked for nevertheless")
+    #expect(bench.commands == ["connect after 0 ms", "connect after 0 ms", "alerts 7 0"])
   }
 
   @Test("3.13 A registration for connection events has at most four services, and nil ends it")
@@ -259,15 +254,17 @@ import Testing
     #expect(bench.commands == ["register 1 peers, [1800]", "register nil"])
   }
 
-  @Test("State restoration is reported as not implemented")
-  func notYet() {
+  @Test("A restore identifier has no effect outside an app of a world, and one log line says so")
+  func restoreIdentifierOfProcess() {
     let bench = CentralHarness(CentralApp())
-    let restored = CBCentralManager(
-      delegate: nil, queue: bench.queue,
-      options: [
-        CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionRestoreIdentifierKey: "identifier",
-      ])
-    #expect(bench.log.lines(containing: "\(restored): state restoration is not supported yet").count == 1)
+    func manager(_ identifier: Any) -> CBCentralManager {
+      CBCentralManager(
+        delegate: nil, queue: bench.queue,
+        options: [CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionRestoreIdentifierKey: identifier])
+    }
+    let (outside, wrong) = (manager("identifier"), manager(17))
+    #expect(bench.log.lines(containing: "\(outside): the restore identifier has no effect").count == 1)
+    #expect(bench.log.lines(containing: "\(wrong): the restore identifier is not a String").count == 1)
   }
 }
 

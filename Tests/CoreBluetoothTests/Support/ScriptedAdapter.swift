@@ -24,13 +24,13 @@ final class ScriptedAdapter: Adapter, AdapterSource {
   var adapter: any Adapter { self }
   func absoluteTime() -> Double { 1234.5 }
 
-  func openCentralSession(for client: any CentralClient) -> CentralSession {
+  func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {
     let session = CentralSession(client: client, in: sessions)
     kept.withLockedValue { $0.central = session }
     return session
   }
 
-  func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
+  func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession {
     let session = PeripheralSession(client: client, in: sessions)
     kept.withLockedValue { $0.peripheral = session }
     return session
@@ -92,7 +92,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
       case .central(_, let command, _): kept.withLockedValue { $0.centralCommands.append(command) }
       case .peripheral(_, let command, _): kept.withLockedValue { $0.peripheralCommands.append(command) }
       case .closeCentral, .closePeripheral: kept.withLockedValue { $0.closed += 1 }
-      case .openCentral, .openPeripheral, .channel: break
+      case .openCentral, .openPeripheral, .channel, .app: break
       }
     }
   }

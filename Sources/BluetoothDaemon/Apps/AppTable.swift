@@ -1,0 +1,98 @@
+import BluetoothWire
+import DequeModule
+
+/// The place of an app in the `AppTable`. It is valid as long as the table exists.
+struct AppIndex: Hashable {
+  fileprivate let position: Int
+}
+
+/// An app of this adapter, as the daemon knows it.
+struct App {
+  enum Phase: Equatable {
+    case foreground
+    /// The app is suspended at the given time; nil: the time follows from the events of this input.
+    case background(until: Instant?)
+    case suspended
+    case terminated
+  }
+
+  let name: String
+  var manifest: AppManifest
+  var phase: Phase
+  /// The events of an app that does not run, and of sessions whose managers do not exist yet.
+  var events = WaitingEvents()
+  /// True if an event since the last `settle` has extended the time for which the app runs.
+  var hadEvent = false
+  /// The number of the app's latest period in the foreground, counted over all apps.
+  var lastInFront = 0
+  /// The times of the events that have run the suspended app, within the period of the budget.
+  var wakes = Deque<Instant>()
+  /// The number of such events since the last `settle`.
+  var newWakes = 0
+
+  /// The state for the process that runs the app.
+  var state: AppRunState {
+    switch phase {
+    case .foreground: .foreground
+    case .background: .background
+    case .suspended: .suspended
+    case .terminated: .terminated
+    }
+  }
+
+  var isInBackground: Bool { phase != .foreground }
+
+  /// Enters the events since the last call that have run the suspended app, and forgets those before `period`.
+  mutating func noteWakes(at now: Instant, period: TimeSpan) {
+    for _ in 0..<newWakes { wakes.append(now) }
+    newWakes = 0
+    while let first = wakes.first, first + period <= now { wakes.removeFirst() }
+  }
+}
+
+/// The apps of one adapter.
+struct AppTable {
+  /// The maximum number of apps. Sessions of further apps belong to no app.
+  static let limit = 1_024
+
+  private var apps: [App] = []
+  private var byName: [String: AppIndex] = [:]
+  private var foregroundCount = 0
+  /// True if the next `settle` has something to do.
+  var needsSettling = false
+
+  var isEmpty: Bool { apps.isEmpty }
+  var indices: some Sequence<AppIndex> { apps.indices.lazy.map { AppIndex(position: $0) } }
+
+  subscript(app: AppIndex) -> App {
+    _read { yield apps[app.position] }
+    _modify { yield &apps[app.position] }
+  }
+
+  func index(of name: String) -> AppIndex? { byName[name] }
+
+  /// Returns the app with this name, adding it as terminated if it is new; nil if the table is full.
+  mutating func enter(_ name: String) -> AppIndex? {
+    if let index = byName[name] { return index }
+    guard apps.count < Self.limit else { return nil }
+    let index = AppIndex(position: apps.count)
+    apps.append(App(name: name, manifest: AppManifest(), phase: .terminated))
+    byName[name] = index
+    return index
+  }
+
+  /// Notes that an app is now the one that was in the foreground last.
+  mutating func bringToFront(_ app: AppIndex) {
+    foregroundCount += 1
+    apps[app.position].lastInFront = foregroundCount
+  }
+
+  /// The earliest time at which an app is suspended; nil: none.
+  var deadline: Instant? {
+    var result: Instant?
+    for app in apps {
+      if case .background(let until?) = app.phase { result = earliest(result, until) }
+    }
+    return result
+  }
+}

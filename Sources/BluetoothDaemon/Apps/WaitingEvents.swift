@@ -1,0 +1,195 @@
+import BluetoothHost
+import BluetoothWire
+
+/// The events of an app that does not run, in order. Of events that repeat each other only the newest is kept, so the
+/// number of waiting events has a bound that no peer can exceed.
+struct WaitingEvents {
+  /// The maximum number of events that peers can cause at will and that need no answer: discoveries, write commands,
+  /// reports about centrals. The oldest is dropped.
+  static let maximumRepeated = 256
+
+  enum Entry {
+    case central(CentralSessionID, CentralEvent)
+    case peripheral(PeripheralSessionID, PeripheralEvent)
+  }
+
+  private(set) var entries: [Entry] = []
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Removes and returns the events of the sessions for which `isWanted` returns true.
+  mutating func take(where isWanted: (Entry) -> Bool) -> [Entry] {
+    let taken = entries.filter(isWanted)
+    entries.removeAll(where: isWanted)
+    return taken
+  }
+
+  mutating func removeAll() { entries.removeAll() }
+
+  mutating func removeAll(of session: CentralSessionID) { remove(of: session) { _ in true } }
+  mutating func removeAll(of session: PeripheralSessionID) { remove(of: session) { _ in true } }
+
+  /// Removes the changes of state: the session is about to get the present state.
+  mutating func removeStateChanges(of session: CentralSessionID) {
+    remove(of: session) { if case .stateChanged = $0 { true } else { false } }
+  }
+
+  /// Removes the changes of state: the session is about to get the present state.
+  mutating func removeStateChanges(of session: PeripheralSessionID) {
+    remove(of: session) { if case .stateChanged = $0 { true } else { false } }
+  }
+
+  private mutating func remove(of session: CentralSessionID, where isObsolete: (CentralEvent) -> Bool) {
+    entries.removeAll { entry in
+      guard case .central(session, let event) = entry else { return false }
+      return isObsolete(event)
+    }
+  }
+
+  private mutating func remove(of session: PeripheralSessionID, where isObsolete: (PeripheralEvent) -> Bool) {
+    entries.removeAll { entry in
+      guard case .peripheral(session, let event) = entry else { return false }
+      return isObsolete(event)
+    }
+  }
+
+  // MARK: Central managers
+
+  /// Adds an event for a central manager in place of the events that it makes obsolete.
+  mutating func add(_ event: CentralEvent, for session: CentralSessionID) {
+    switch event {
+    // Packets as they are have no meaning later.
+    case .packetReceived: return
+    case .disconnected(let peer, _, _): removeFormerLoss(of: peer, session)
+    default: remove(of: session) { event.replaces($0) }
+    }
+    entries.append(.central(session, event.withOwnOctets))
+    dropOldest { if case .central(_, .discovered) = $0 { true } else { false } }
+  }
+
+  /// Removes an earlier loss of the same link with everything that followed it: the app gets the latest loss only.
+  private mutating func removeFormerLoss(of peer: PeerHandle, _ session: CentralSessionID) {
+    let loss = entries.firstIndex { entry in
+      if case .central(session, .disconnected(peer, _, _)) = entry { true } else { false }
+    }
+    guard let loss else { return }
+    let rest = entries[loss...].filter { entry in
+      guard case .central(session, let event) = entry else { return true }
+      return event.linkedPeer != peer
+    }
+    entries.removeSubrange(loss...)
+    entries += rest
+  }
+
+  // MARK: Peripheral managers
+
+  /// Adds an event for a peripheral manager in place of the events that it makes obsolete.
+  mutating func add(_ event: PeripheralEvent, for session: PeripheralSessionID) {
+    if case .unsubscribed(let central, let characteristic) = event {
+      let count = entries.count
+      remove(of: session) { former in
+        guard case .subscribed(let other, characteristic) = former else { return false }
+        return other.handle == central.handle
+      }
+      // The app has not heard of the subscription.
+      if entries.count < count { return }
+    }
+    remove(of: session) { event.replaces($0) }
+    entries.append(.peripheral(session, event.withOwnOctets))
+    dropOldest { entry in
+      guard case .peripheral(_, let event) = entry else { return false }
+      switch event {
+      case .writeRequested(nil, _, _), .centralDisconnected, .maximumUpdateLengthChanged: return true
+      default: return false
+      }
+    }
+  }
+
+  private mutating func dropOldest(where isRepeated: (Entry) -> Bool) {
+    guard entries.count > Self.maximumRepeated, entries.count(where: isRepeated) > Self.maximumRepeated,
+      let oldest = entries.firstIndex(where: isRepeated)
+    else { return }
+    entries.remove(at: oldest)
+  }
+}
+
+extension CentralEvent {
+  /// Returns true if this event tells everything that the earlier event told.
+  fileprivate func replaces(_ former: CentralEvent) -> Bool {
+    switch (self, former) {
+    case (.stateChanged, .stateChanged): true
+    case (.discovered(let new), .discovered(let old)): new.peer.handle == old.peer.handle
+    case (.nameChanged(let new, _), .nameChanged(let old, _)): new == old
+    case (.maximumWriteLengthChanged(let new, _), .maximumWriteLengthChanged(let old, _)): new == old
+    case (.connectionEvent(let new, _), .connectionEvent(let old, _)): new.handle == old.handle
+    case (.link(let new, .changed), .link(let old, .changed)): new == old
+    case (.rssiRead(let new, _), .rssiRead(let old, _)): new == old
+    case (.readyToWriteWithoutResponse(let new), .readyToWriteWithoutResponse(let old)): new == old
+    case (.valueChanged(let new, let attribute, _), .valueChanged(let old, let other, _)):
+      new == old && attribute == other
+    case (.valueLimitReached(let new, let attribute, _), .valueLimitReached(let old, let other, _)):
+      new == old && attribute == other
+    case (.servicesModified(let new, let services), .servicesModified(let old, let others)):
+      new == old && Set(others).isSubset(of: services)
+    default: false
+    }
+  }
+
+  /// The peer whose link the event is about.
+  fileprivate var linkedPeer: PeerHandle? {
+    switch self {
+    case .connected(let peer, _), .connectionFailed(let peer, _), .disconnected(let peer, _, _),
+      .maximumWriteLengthChanged(let peer, _), .link(let peer, _), .rssiRead(let peer, _),
+      .servicesDiscovered(let peer, _), .includedServicesDiscovered(let peer, _, _),
+      .characteristicsDiscovered(let peer, _, _), .descriptorsDiscovered(let peer, _, _), .valueRead(let peer, _, _),
+      .valueChanged(let peer, _, _), .valueLimitReached(let peer, _, _), .written(let peer, _, _),
+      .notifyStateChanged(let peer, _, _, _), .readyToWriteWithoutResponse(let peer), .channelOpened(let peer, _),
+      .servicesModified(let peer, _):
+      peer
+    case .restored, .stateChanged, .discovered, .packetReceived, .connectionEvent, .nameChanged, .barrierReached: nil
+    }
+  }
+
+  /// The event with octets that stay valid after the daemon's input.
+  fileprivate var withOwnOctets: CentralEvent {
+    switch self {
+    case .discovered(var discovery):
+      discovery.serviceData = discovery.serviceData.map { ($0.0, ByteSlice($0.1.bytes)) }
+      discovery.manufacturerData = discovery.manufacturerData.map { ByteSlice($0.bytes) }
+      return .discovered(discovery)
+    case .valueRead(let peer, let attribute, .success(let value)):
+      return .valueRead(peer, attribute, .success(ByteSlice(value.bytes)))
+    case .valueChanged(let peer, let attribute, let value):
+      return .valueChanged(peer, attribute, ByteSlice(value.bytes))
+    default: return self
+    }
+  }
+}
+
+extension PeripheralEvent {
+  /// Returns true if this event tells everything that the earlier event told.
+  fileprivate func replaces(_ former: PeripheralEvent) -> Bool {
+    switch (self, former) {
+    case (.stateChanged, .stateChanged), (.readyToUpdate, .readyToUpdate): true
+    case (.maximumUpdateLengthChanged(let new), .maximumUpdateLengthChanged(let old)): new.handle == old.handle
+    case (.centralDisconnected(let new), .centralDisconnected(let old)): new.handle == old.handle
+    // The requests of a central are void after its disconnection.
+    case (.centralDisconnected(let new), .readRequested(_, let old, _, _)): new.handle == old.handle
+    case (.centralDisconnected(let new), .writeRequested(.some, let old, _)): new.handle == old.handle
+    case (.centralDisconnected(let new), .maximumUpdateLengthChanged(let old)): new.handle == old.handle
+    default: false
+    }
+  }
+
+  /// The event with octets that stay valid after the daemon's input.
+  fileprivate var withOwnOctets: PeripheralEvent {
+    guard case .writeRequested(let request, let central, let writes) = self else { return self }
+    return .writeRequested(
+      request, central,
+      writes.map { write in
+        var copy = write
+        copy.value = ByteSlice(write.value.bytes)
+        return copy
+      })
+  }
+}

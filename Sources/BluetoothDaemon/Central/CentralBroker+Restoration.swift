@@ -1,0 +1,70 @@
+import BluetoothHost
+import BluetoothWire
+
+// What the system keeps of a central manager's session whose app it terminates.
+extension CentralBroker {
+  /// Prepares a session to go on without its app, and returns its state. Links, attempts, the scan, subscriptions and
+  /// requests go on; L2CAP channels end, because their data are in the app's process.
+  mutating func preserve(
+    _ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) -> RestoredCentral {
+    var peers: [RestoredCentral.RestoredPeer] = []
+    for peer in context.peers.handles {
+      guard let index = context.peers[peer].userIndex(of: session) else { continue }
+      if let link = context.links.index(of: peer) {
+        context.links[link].channels.opening.removeAll { $0.session == session }
+        context.closeChannels(of: session, on: link, at: now)
+      }
+      if let restored = restoredPeer(context.peers[peer].users[index], peer, &context) { peers.append(restored) }
+    }
+    return RestoredCentral(peers: peers, scan: context.centrals[session.key]?.scan?.request)
+  }
+
+  /// Gives a preserved session the credits of the client that continues it.
+  mutating func resume(_ session: CentralSessionID, _ counters: SessionCounters, _ context: inout DaemonContext) {
+    for peer in context.peers.handles {
+      guard let index = context.peers[peer].userIndex(of: session) else { continue }
+      context.peers[peer].users[index].credits = counters.writeCredits(for: peer)
+    }
+  }
+
+  /// Returns a peer as the app knew it; nil: the app had cancelled the connection.
+  private func restoredPeer(
+    _ user: PeerUser, _ peer: PeerHandle, _ context: inout DaemonContext
+  ) -> RestoredCentral.RestoredPeer? {
+    var restored = RestoredCentral.RestoredPeer(info: context.peers[peer].info, reconnects: user.reconnects)
+    switch user.phase {
+    case .disconnecting(again: false): return nil
+    case .delayed, .connecting, .disconnecting(again: true): return restored
+    case .connected: break
+    }
+    guard let link = context.links.index(of: peer) else { return restored }
+    restored.maximumWriteLength = context.links[link].maximumValueLength
+    restored.services = user.discoveredServices.map { known in
+      restoredServices(known, for: user.session, on: link, &context)
+    }
+    return restored
+  }
+
+  private func restoredServices(
+    _ known: Set<RemoteAttributeID>, for session: CentralSessionID, on link: LinkIndex, _ context: inout DaemonContext
+  ) -> [RestoredCentral.Service] {
+    let database = context.database(of: link)
+    return known.sorted { $0.handle < $1.handle }.compactMap { id in
+      guard let service = database.service(at: id.handle) else { return nil }
+      let isPrimary = database.isPrimary(id.handle) ?? true
+      var restored = RestoredCentral.Service(service: RemoteService(service, isPrimary: isPrimary))
+      restored.characteristics = database.characteristics(of: id.handle)?.map { characteristic in
+        let notifications = context.links[link].notifications
+        let entry = notifications.index(of: characteristic.value).map { notifications[$0] }
+        return RestoredCentral.Characteristic(
+          characteristic: RemoteCharacteristic(characteristic),
+          isNotifying: entry?.subscribers.contains(session) ?? false,
+          descriptors: database.descriptors(ofValue: characteristic.value)?.map {
+            RemoteDescriptor(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
+          })
+      }
+      return restored
+    }
+  }
+}

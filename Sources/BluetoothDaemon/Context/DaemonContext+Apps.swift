@@ -1,0 +1,210 @@
+import BluetoothHost
+import BluetoothWire
+
+// The life of apps: which events they get now, what their use of the radio is worth, and when they are suspended.
+extension DaemonContext {
+  /// The use of the radio that a session's app may make.
+  enum RadioUse: Equatable {
+    /// As much as the app asks for.
+    case full
+    /// The little that apps in the background may use.
+    case reduced
+    case none
+  }
+
+  // MARK: Events
+
+  /// Returns true if a central manager's session gets an event now; false: the event waits. An event runs a suspended
+  /// app that has declared the background mode, and launches a terminated one.
+  mutating func admits(_ event: CentralEvent, of app: AppIndex, at index: Int) -> Bool {
+    var limit = WakeLimit.none
+    if case .valueChanged(let peer, let attribute, _) = event { limit = .value(peer, attribute) }
+    if case .discovered = event { limit = .counted }
+    let isWaiting = centrals.values[index]?.preservation.isPreserved == true
+    let key = centrals.key(at: index)
+    if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {
+      noteAlert(event, for: CentralSessionID(key: key), of: app)
+    }
+    // The app has been launched for the session already.
+    if isWaiting, apps[app].phase != .terminated { return false }
+    return runs(app, for: .central, limit, reportTo: key.map { CentralSessionID(key: $0) }) && !isWaiting
+  }
+
+  /// Returns true if a peripheral manager's session gets an event now; false: the event waits.
+  mutating func admits(_ event: PeripheralEvent, of app: AppIndex, at index: Int) -> Bool {
+    let isWaiting = peripherals.values[index]?.preservation.isPreserved == true
+    if isWaiting, apps[app].phase != .terminated { return false }
+    return runs(app, for: .peripheral, .none, reportTo: nil) && !isWaiting
+  }
+
+  /// The part of the budget of wakes that an event takes.
+  private enum WakeLimit {
+    /// The event runs the app in any case.
+    case none
+    case counted
+    /// A value of this attribute, with which the app is told of the limit.
+    case value(PeerHandle, RemoteAttributeID)
+  }
+
+  /// Returns true if the app runs, or begins to run for an event of this role.
+  private mutating func runs(
+    _ app: AppIndex, for mode: AppManifest.BackgroundMode, _ limit: WakeLimit, reportTo session: CentralSessionID?
+  ) -> Bool {
+    switch apps[app].phase {
+    case .foreground: return true
+    case .background:
+      if isWoken(app, by: mode) { noteEvent(of: app) }
+      return true
+    case .suspended:
+      guard isWoken(app, by: mode), takeWake(app, limit, reportTo: session) else { return false }
+      setPhase(.background(until: nil), of: app)
+      noteEvent(of: app)
+      deliverWaitingEvents(of: app)
+      return true
+    case .terminated:
+      launch(app)
+      return true
+    }
+  }
+
+  /// Returns true if events of a role run the suspended app.
+  func isWoken(_ app: AppIndex, by mode: AppManifest.BackgroundMode) -> Bool {
+    guard let limits = policy.background else { return true }
+    return limits.hasModes && apps[app].manifest.backgroundModes.contains(mode)
+  }
+
+  private mutating func noteEvent(of app: AppIndex) {
+    apps[app].hadEvent = true
+    apps.needsSettling = true
+  }
+
+  /// Takes a wake from the app's budget. Returns false if none is left.
+  private mutating func takeWake(_ app: AppIndex, _ limit: WakeLimit, reportTo session: CentralSessionID?) -> Bool {
+    guard let budget = policy.background?.wakeBudget else { return true }
+    let isExceeded = apps[app].wakes.count >= budget
+    switch limit {
+    case .none: return true
+    case .counted: break
+    case .value(let peer, let attribute):
+      if let session, isExceeded || apps[app].wakes.count == budget - 1 {
+        apps[app].events.add(.valueLimitReached(peer, attribute, isExceeded: isExceeded), for: session)
+      }
+    }
+    guard !isExceeded else { return false }
+    // The time is entered when the input has been handled.
+    apps[app].newWakes += 1
+    return true
+  }
+
+  /// Launches a terminated app, whose sessions are preserved.
+  private mutating func launch(_ app: AppIndex) {
+    var identifiers = RestoreIdentifiers()
+    for index in centrals.values.indices where centrals.values[index]?.app == app {
+      if case .preserved(let identifier)? = centrals.values[index]?.preservation {
+        identifiers.centrals.append(identifier)
+      }
+    }
+    for index in peripherals.values.indices where peripherals.values[index]?.app == app {
+      if case .preserved(let identifier)? = peripherals.values[index]?.preservation {
+        identifiers.peripherals.append(identifier)
+      }
+    }
+    setPhase(.background(until: nil), of: app)
+    noteEvent(of: app)
+    deliver(.app(apps[app].name, .launch(identifiers)))
+  }
+
+  /// Changes the phase of an app, and reports its state.
+  mutating func setPhase(_ phase: App.Phase, of app: AppIndex) {
+    let before = apps[app].state
+    apps[app].phase = phase
+    if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
+  }
+
+  /// Sends the events that have waited, except those of preserved sessions.
+  mutating func deliverWaitingEvents(of app: AppIndex) {
+    guard !apps[app].events.isEmpty else { return }
+    var sent: [WaitingEvents.Entry] = []
+    var events = apps[app].events
+    sent = events.take { entry in
+      switch entry {
+      case .central(let session, _): centrals[session.key]?.preservation.isPreserved != true
+      case .peripheral(let session, _): peripherals[session.key]?.preservation.isPreserved != true
+      }
+    }
+    apps[app].events = events
+    for entry in sent {
+      switch entry {
+      case .central(let session, let event): send(event, to: session)
+      case .peripheral(let session, let event): send(event, to: session)
+      }
+    }
+  }
+
+  /// The sessions of an app that have state.
+  func centralSessions(of app: AppIndex) -> [CentralSessionID] {
+    centrals.values.indices.compactMap { index in
+      guard let central = centrals.values[index], central.app == app, !central.preservation.isForwarder else {
+        return nil
+      }
+      return centrals.key(at: index).map { CentralSessionID(key: $0) }
+    }
+  }
+
+  /// The sessions of an app that have state.
+  func peripheralSessions(of app: AppIndex) -> [PeripheralSessionID] {
+    peripherals.values.indices.compactMap { index in
+      guard let peripheral = peripherals.values[index], peripheral.app == app, !peripheral.preservation.isForwarder
+      else { return nil }
+      return peripherals.key(at: index).map { PeripheralSessionID(key: $0) }
+    }
+  }
+
+  /// Forgets what preserved sessions had: the adapter has gone off.
+  mutating func dropPreservedState() {
+    for app in apps.indices {
+      for session in centralSessions(of: app) where centrals[session.key]?.preservation.isPreserved == true {
+        centrals.update(session.key) { $0.restored = nil }
+        apps[app].events.removeAll(of: session)
+      }
+      for session in peripheralSessions(of: app) where peripherals[session.key]?.preservation.isPreserved == true {
+        peripherals.update(session.key) { $0.restored = nil }
+        apps[app].events.removeAll(of: session)
+      }
+    }
+  }
+
+  // MARK: Radio
+
+  /// The use of the radio that a session of this role and app may make.
+  func radioUse(of app: AppIndex?, as mode: AppManifest.BackgroundMode) -> RadioUse {
+    guard let app, policy.background != nil, apps[app].isInBackground else { return .full }
+    return isWoken(app, by: mode) ? .reduced : .none
+  }
+
+  /// Returns true if the app of a session may request another link.
+  func mayLink(_ session: CentralSessionID) -> Bool {
+    guard let limit = policy.linksPerApp, let index = centrals.index(of: session.key),
+      let app = centrals.values[index]?.app
+    else { return true }
+    let sessions = centralSessions(of: app)
+    let count = peers.peers.count { peer in peer.users.contains { sessions.contains($0.session) } }
+    return count < limit
+  }
+
+  /// The minimum time between two updates of values of a session; nil: there is none.
+  func updateSpacing(of session: PeripheralSessionID) -> TimeSpan? {
+    guard let limits = policy.background, let index = peripherals.index(of: session.key),
+      let app = peripherals.values[index]?.app, apps[app].isInBackground
+    else { return nil }
+    return TimeSpan.seconds(1) / Int64(max(limits.updatesPerSecond, 1))
+  }
+
+  /// Returns true if a client's request can wait for the app of a session: the app runs, or the request runs it.
+  func canAsk(_ session: PeripheralSessionID) -> Bool {
+    guard let index = peripherals.index(of: session.key), let app = peripherals.values[index]?.app,
+      apps[app].phase == .suspended
+    else { return true }
+    return isWoken(app, by: .peripheral)
+  }
+}

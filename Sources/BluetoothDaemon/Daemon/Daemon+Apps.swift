@@ -1,0 +1,243 @@
+import BluetoothHost
+import BluetoothWire
+
+// The life of apps: launch, foreground and background, suspension, termination, restoration.
+extension Daemon {
+  /// Returns the app with this name, and brings it to the foreground if it was not running; nil: there are too many apps.
+  mutating func enter(_ name: String, at now: Instant) -> AppIndex? {
+    guard let app = context.apps.enter(name) else {
+      DaemonLog.note("more than \(AppTable.limit) apps: no background rules apply to it", of: name)
+      return nil
+    }
+    // A process that says nothing of its life is in the foreground.
+    if context.apps[app].phase == .terminated { bringToFront(app, at: now) }
+    return app
+  }
+
+  mutating func handle(_ request: AppRequest, ofApp name: String, at now: Instant) {
+    guard let app = context.apps.enter(name) else { return }
+    switch request {
+    case .launched(let manifest, let isInFront):
+      context.apps[app].manifest = manifest
+      if isInFront {
+        bringToFront(app, at: now)
+      } else if context.apps[app].phase == .terminated {
+        sendToBackground(app, at: now)
+      }
+    case .becameFrontmost(true): bringToFront(app, at: now)
+    case .becameFrontmost(false): if context.apps[app].phase == .foreground { sendToBackground(app, at: now) }
+    case .suspended: if case .background = context.apps[app].phase { suspend(app, at: now) }
+    case .terminated(let cause): terminate(app, by: cause, at: now)
+    }
+    updateRadio(at: now)
+  }
+
+  /// Returns false, and stops the app, if its platform requires a usage description and the app has none.
+  mutating func mayUseBluetooth(_ app: AppIndex?) -> Bool {
+    guard let app, context.policy.requiresUsageDescription,
+      context.apps[app].manifest.usageDescription?.isEmpty != false
+    else { return true }
+    let name = context.apps[app].name
+    let reason =
+      "the app has no usage description: its Info.plist must contain the key NSBluetoothAlwaysUsageDescription with a"
+      + " text that tells the user why the app uses Bluetooth"
+    DaemonLog.note("stopped: \(reason)", of: name)
+    context.deliver(.app(name, .stop(reason)))
+    return false
+  }
+
+  /// Allows or denies an app the use of Bluetooth, as its user does in the settings.
+  package mutating func setAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) {
+    guard let app = context.apps.enter(name) else { return }
+    if !isAllowed {
+      // As after power off, the change of state tells the app that its scan, links and services have ended.
+      for session in context.centralSessions(of: app) { centrals.close(session, at: now, &context) }
+      for session in context.peripheralSessions(of: app) {
+        peripherals.close(session, at: now, &context)
+        channels.unpublishChannels(of: session, at: now, &context)
+      }
+    }
+    permissions.set(isAllowed, of: app, at: now, &bonds, &context)
+    updateRadio(at: now)
+    takeHostEvents(at: now)
+  }
+
+  private mutating func bringToFront(_ app: AppIndex, at now: Instant) {
+    context.apps.bringToFront(app)
+    context.apps[app].wakes.removeAll()
+    context.setPhase(.foreground, of: app)
+    context.deliverWaitingEvents(of: app)
+    updateRadio(at: now)
+  }
+
+  private mutating func sendToBackground(_ app: AppIndex, at now: Instant) {
+    let until = context.policy.background.map { limits in
+      let hasMode = limits.hasModes && !context.apps[app].manifest.backgroundModes.isEmpty
+      return now + TimeSpan(hasMode ? limits.idleRunTime : limits.suspensionDelay)
+    }
+    context.setPhase(.background(until: until), of: app)
+  }
+
+  /// Applies the phases of apps to the scan and the advertising.
+  private mutating func updateRadio(at now: Instant) {
+    guard state == .poweredOn else { return }
+    centrals.updateScanning(at: now, &context)
+    peripherals.updateAdvertising(at: now, &context)
+  }
+
+  // MARK: Suspension
+
+  /// Sets the times until which the apps run that have got events in this input.
+  mutating func settleApps(at now: Instant) {
+    guard context.apps.needsSettling else { return }
+    context.apps.needsSettling = false
+    for app in context.apps.indices where context.apps[app].hadEvent {
+      context.apps[app].hadEvent = false
+      guard let limits = context.policy.background, case .background(let former) = context.apps[app].phase else {
+        continue
+      }
+      let until = now + TimeSpan(limits.eventRunTime)
+      context.apps[app].phase = .background(until: max(former ?? until, until))
+      context.apps[app].noteWakes(at: now, period: TimeSpan(limits.wakeBudgetPeriod))
+    }
+  }
+
+  /// Suspends the apps whose time in the background has ended.
+  mutating func suspendApps(at now: Instant) {
+    guard let deadline = context.apps.deadline, deadline <= now else { return }
+    for app in context.apps.indices {
+      if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
+    }
+  }
+
+  /// Suspends an app. The preserved sessions for which the app has created no manager end.
+  private mutating func suspend(_ app: AppIndex, at now: Instant) {
+    context.setPhase(.suspended, of: app)
+    endPreservedSessions(of: app, at: now)
+  }
+
+  private mutating func endPreservedSessions(of app: AppIndex, at now: Instant) {
+    for session in context.centralSessions(of: app)
+    where context.centrals[session.key]?.preservation.isPreserved == true {
+      close(session, at: now)
+      context.sessions.end(session)
+    }
+    for session in context.peripheralSessions(of: app)
+    where context.peripherals[session.key]?.preservation.isPreserved == true {
+      close(session, at: now)
+      context.sessions.end(session)
+    }
+  }
+
+  // MARK: Termination
+
+  /// Ends an app. Its sessions with restore identifiers are preserved if the system ends it, and end otherwise.
+  private mutating func terminate(_ app: AppIndex, by cause: AppTermination, at now: Instant) {
+    let mayPreserve = cause == .system && context.policy.restoresApps
+    if cause == .user { endPreservedSessions(of: app, at: now) }
+    for session in context.centralSessions(of: app) {
+      guard let central = context.centrals[session.key], !central.preservation.isPreserved else { continue }
+      if case .resumed(_, let user) = central.preservation { context.sessions.end(user) }
+      if let identifier = central.preservation.identifier, mayPreserve, context.isWoken(app, by: .central) {
+        preserve(session, as: identifier, at: now)
+      } else {
+        close(session, at: now)
+        context.sessions.end(session)
+      }
+    }
+    for session in context.peripheralSessions(of: app) {
+      guard let peripheral = context.peripherals[session.key], !peripheral.preservation.isPreserved else { continue }
+      if case .resumed(_, let user) = peripheral.preservation { context.sessions.end(user) }
+      if let identifier = peripheral.preservation.identifier, mayPreserve, context.isWoken(app, by: .peripheral) {
+        preserve(session, as: identifier, at: now)
+      } else {
+        close(session, at: now)
+        context.sessions.end(session)
+      }
+    }
+    context.setPhase(.terminated, of: app)
+  }
+
+  private mutating func preserve(_ session: CentralSessionID, as identifier: String, at now: Instant) {
+    guard let central = context.centrals[session.key] else { return }
+    context.releaseLinks(heldFor: central.counters.backlog)
+    if case .resumed(_, let user) = central.preservation { _ = context.centrals.remove(user.key) }
+    let restored = centrals.preserve(session, at: now, &context)
+    context.centrals.update(session.key) {
+      $0.preservation = .preserved(identifier)
+      $0.restored = restored
+    }
+  }
+
+  private mutating func preserve(_ session: PeripheralSessionID, as identifier: String, at now: Instant) {
+    guard let peripheral = context.peripherals[session.key] else { return }
+    context.releaseLinks(heldFor: peripheral.counters.backlog)
+    if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
+    channels.unpublishChannels(of: session, at: now, &context)
+    let restored = peripherals.preserve(session, context)
+    context.peripherals.update(session.key) {
+      $0.preservation = .preserved(identifier)
+      $0.restored = restored
+    }
+  }
+
+  // MARK: Restoration
+
+  /// Lets a new session use the preserved session with its identifier. Returns false if there is none.
+  mutating func resume(_ session: CentralSessionID, _ owner: SessionOwner, at now: Instant) -> Bool {
+    guard let identifier = owner.restoreIdentifier, let app = context.apps.index(of: owner.app),
+      let preserved = context.centralSessions(of: app).first(where: {
+        guard case .preserved(identifier)? = context.centrals[$0.key]?.preservation else { return false }
+        return true
+      }), context.sessions.attach(session, to: preserved)
+    else { return false }
+    let counters = context.sessions.counters(of: session)
+    var restored: RestoredCentral?
+    context.centrals.update(preserved.key) { central in
+      central.counters = counters
+      central.preservation = .resumed(identifier, by: session)
+      central.reportedStates = 0
+      restored = central.restored.take()
+    }
+    var forwarder = DaemonContext.Central(counters: counters)
+    forwarder.app = app
+    forwarder.preservation = .uses(preserved)
+    context.centrals.place(forwarder, at: session.key)
+    centrals.resume(preserved, counters, &context)
+    context.send(.restored(restored ?? RestoredCentral(peers: [], scan: nil)), to: preserved)
+    let state = permissions.state(for: app)
+    if state != .unknown { context.send(.stateChanged(state), to: preserved) }
+    context.apps[app].events.removeStateChanges(of: preserved)
+    context.deliverWaitingEvents(of: app)
+    return true
+  }
+
+  /// Lets a new session use the preserved session with its identifier. Returns false if there is none.
+  mutating func resume(_ session: PeripheralSessionID, _ owner: SessionOwner, at now: Instant) -> Bool {
+    guard let identifier = owner.restoreIdentifier, let app = context.apps.index(of: owner.app),
+      let preserved = context.peripheralSessions(of: app).first(where: {
+        guard case .preserved(identifier)? = context.peripherals[$0.key]?.preservation else { return false }
+        return true
+      }), context.sessions.attach(session, to: preserved)
+    else { return false }
+    let counters = context.sessions.counters(of: session)
+    var restored: RestoredPeripheral?
+    context.peripherals.update(preserved.key) { peripheral in
+      peripheral.counters = counters
+      peripheral.preservation = .resumed(identifier, by: session)
+      peripheral.reportedStates = 0
+      restored = peripheral.restored.take()
+    }
+    var forwarder = DaemonContext.Peripheral(counters: counters)
+    forwarder.app = app
+    forwarder.preservation = .uses(preserved)
+    context.peripherals.place(forwarder, at: session.key)
+    let nothing = RestoredPeripheral(services: [], subscriptions: [], advertising: nil)
+    context.send(.restored(restored ?? nothing), to: preserved)
+    let state = permissions.state(for: app)
+    if state != .unknown { context.send(.stateChanged(state), to: preserved) }
+    context.apps[app].events.removeStateChanges(of: preserved)
+    context.deliverWaitingEvents(of: app)
+    return true
+  }
+}

@@ -1,0 +1,100 @@
+import BluetoothWire
+
+/// The owner of a session: an app, and the identifier under which the system preserves the session.
+package struct SessionOwner: Hashable, Sendable {
+  /// The name of the app, which is its identity.
+  package var app: String
+  /// The identifier for restoration, unique among the app's managers of one role; nil: the session is not preserved.
+  package var restoreIdentifier: String?
+
+  package init(app: String, restoreIdentifier: String? = nil) {
+    self.app = app
+    self.restoreIdentifier = restoreIdentifier
+  }
+}
+
+/// A message about the life of an app, from the process that runs it.
+package enum AppRequest: Hashable, Sendable {
+  /// The app has been launched, in the foreground or in the background.
+  case launched(AppManifest, isInFront: Bool)
+  /// The user has brought the app to the foreground, or has left it.
+  case becameFrontmost(Bool)
+  /// The app has been suspended before the system would have done so.
+  case suspended
+  /// The app has ended. Its clients get no more events.
+  case terminated(AppTermination)
+}
+
+/// A message to the process that runs an app.
+package enum AppEvent: Hashable, Sendable {
+  case stateChanged(AppRunState)
+  /// An event has come for the preserved sessions of the terminated app: launch the app in the background.
+  case launch(RestoreIdentifiers)
+  /// The system ends the app for this reason.
+  case stop(String)
+}
+
+/// The identifiers of the preserved sessions of an app that is launched for an event.
+package struct RestoreIdentifiers: Hashable, Sendable {
+  package var centrals: [String] = []
+  package var peripherals: [String] = []
+  package init(centrals: [String] = [], peripherals: [String] = []) {
+    self.centrals = centrals
+    self.peripherals = peripherals
+  }
+}
+
+/// The receiver of an app's events; see `CentralClient`.
+package protocol AppClient: AnyObject, Sendable {
+  func receive(_ event: AppEvent)
+}
+
+/// The state of a central manager's session when its app was terminated.
+package struct RestoredCentral: Sendable {
+  /// A peripheral that the session was connected to, or was connecting to.
+  package struct RestoredPeer: Sendable {
+    package var info: PeerInfo
+    /// The maximum length of a write without response; nil: not connected yet.
+    package var maximumWriteLength: Int?
+    package var reconnects: Bool
+    /// The discovered services; nil: the session has not discovered services.
+    package var services: [Service]?
+  }
+
+  package struct Service: Sendable {
+    package var service: RemoteService
+    /// The known characteristics; nil: they have not been discovered.
+    package var characteristics: [Characteristic]?
+  }
+
+  package struct Characteristic: Sendable {
+    package var characteristic: RemoteCharacteristic
+    /// True if the session is subscribed.
+    package var isNotifying: Bool
+    /// The known descriptors; nil: they have not been discovered.
+    package var descriptors: [RemoteDescriptor]?
+  }
+
+  package var peers: [RestoredPeer]
+  /// The scan; nil: the session was not scanning.
+  package var scan: ScanRequest?
+}
+
+/// The state of a peripheral manager's session when its app was terminated.
+package struct RestoredPeripheral: Sendable {
+  package struct Subscription: Sendable {
+    package var central: CentralInfo
+    package var characteristic: LocalAttributeID
+  }
+
+  package struct Advertising: Sendable {
+    package var localName: String?
+    package var services: [BluetoothUUID]
+  }
+
+  /// The published services, in the order of their publication.
+  package var services: [LocalService]
+  package var subscriptions: [Subscription]
+  /// The advertising; nil: the session was not advertising.
+  package var advertising: Advertising?
+}

@@ -1,0 +1,116 @@
+/// The behavior of an operating system where the specification leaves a choice: bonds, the roles and permissions of
+/// apps, and their life in the background. Documentation/Platforms.md lists the values of each policy with their
+/// sources.
+public struct PlatformPolicy: Hashable, Sendable {
+  /// The name of the policy.
+  public var name: String
+
+  /// True if the system requests bonding whenever it pairs. There is no bond if the peer does not request bonding.
+  public var alwaysBonds = true
+  /// The maximum number of bonds, 0 to 1,000.
+  public var bondLimit = 64
+
+  /// True if apps can advertise, publish services and publish L2CAP channels. Otherwise peripheral managers get
+  /// `CBError.operationNotSupported`.
+  public var allowsPeripheralRole = true
+  /// The maximum number of links that each app can request; nil: the controller's limit.
+  public var linksPerApp: Int?
+  /// True if an app without a usage description is stopped when it creates a manager.
+  public var requiresUsageDescription = false
+  /// True if the system preserves the sessions of an app that it terminates, and launches the app again for an event.
+  public var restoresApps = false
+  /// The limits of apps in the background; nil: an app in the background has no limits.
+  public var background: BackgroundLimits?
+  /// The time after which the system ends a link without traffic; nil: never.
+  public var idleLinkTimeout: Duration?
+  /// True if the system connects to bonded devices with a Human Interface Device service on its own.
+  public var connectsInputDevices = true
+
+  /// Creates a policy without limits.
+  ///
+  /// - Parameter name: the name of the policy, for logs.
+  public init(name: String) { self.name = name }
+
+  /// The limits of apps in the background.
+  public struct BackgroundLimits: Hashable, Sendable {
+    /// True if background modes have an effect. Otherwise every app is suspended in the background.
+    public var hasModes = true
+    /// The time until an app without a background mode is suspended in the background.
+    public var suspensionDelay = Duration.seconds(5)
+    /// The time until an app with a background mode is suspended, unless it gets events.
+    public var idleRunTime = Duration.seconds(180)
+    /// The time for which an event runs an app in the background.
+    public var eventRunTime = Duration.seconds(10)
+    /// The maximum number of events in `wakeBudgetPeriod` that run a suspended app; nil: no maximum. An app gets
+    /// `CBError.leGattNearBackgroundNotificationLimit` with a value if it has one such event left, and
+    /// `CBError.leGattExceededBackgroundNotificationLimit` if it has none left. The budget is full again when the app
+    /// comes to the foreground.
+    public var wakeBudget: Int?
+    /// The rolling period of `wakeBudget`.
+    public var wakeBudgetPeriod = Duration.seconds(24 * 3_600)
+
+    /// The period of scanning if all apps that scan are in the background.
+    public var scanPeriod = Duration.seconds(10)
+    /// The duration of the scan in each period.
+    public var scanWindow = Duration.seconds(1)
+    /// The advertising interval if all apps that advertise are in the background, 20 ms to 10.24 s.
+    public var advertisingInterval = Duration.microseconds(1_022_500)
+    /// The maximum number of updates of values that a background app can send in each second; further updates wait.
+    public var updatesPerSecond = 10
+
+    /// Creates the limits of iOS.
+    public init() {}
+  }
+}
+
+extension PlatformPolicy {
+  /// The behavior of iOS.
+  public static let ios = with("ios") {
+    $0.requiresUsageDescription = true
+    $0.restoresApps = true
+    $0.background = BackgroundLimits()
+  }
+
+  /// The behavior of iOS with the longest pauses between background scans that have been observed: 12 min.
+  public static let iosWithRareScans = with("ios with rare scans", from: ios) {
+    $0.background?.scanPeriod = .seconds(720)
+    $0.background?.scanWindow = .seconds(10)
+  }
+
+  /// The behavior of macOS, the default. Apps in the background have no limits, and none is launched for an event.
+  public static let macos = PlatformPolicy(name: "macos")
+
+  /// The behavior of watchOS: central managers only, two links for each app, and five events in 24 h that run a
+  /// suspended app.
+  public static let watchos = with("watchos", from: ios) {
+    $0.allowsPeripheralRole = false
+    $0.restoresApps = false
+    $0.linksPerApp = 2
+    $0.background?.wakeBudget = 5
+  }
+
+  /// The behavior of tvOS: central managers only, and only in the foreground.
+  public static let tvos = with("tvos", from: ios) {
+    $0.allowsPeripheralRole = false
+    $0.restoresApps = false
+    $0.background?.hasModes = false
+  }
+
+  /// The behavior of visionOS: central managers only.
+  public static let visionos = with("visionos", from: ios) { $0.allowsPeripheralRole = false }
+
+  /// No limits, and restoration: the choice for gateways and accessories.
+  public static let open = with("open") { $0.restoresApps = true }
+
+  /// All policies.
+  public static let all = [ios, iosWithRareScans, macos, watchos, tvos, visionos, open]
+
+  private static func with(
+    _ name: String, from base: PlatformPolicy = PlatformPolicy(name: ""), _ change: (inout PlatformPolicy) -> Void
+  ) -> PlatformPolicy {
+    var policy = base
+    policy.name = name
+    change(&policy)
+    return policy
+  }
+}

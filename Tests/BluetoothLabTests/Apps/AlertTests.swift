@@ -1,0 +1,104 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// Alerts about events of suspended apps.
+@Suite("Alerts")
+struct AlertTests {
+  typealias Stage = AppLifeTests.Stage
+
+  private static var all: [String: Any] {
+    [
+      CBConnectPeripheralOptionNotifyOnConnectionKey: true, CBConnectPeripheralOptionNotifyOnDisconnectionKey: true,
+      CBConnectPeripheralOptionNotifyOnNotificationKey: true,
+    ]
+  }
+
+  private func plan(_ options: [String: Any]?) -> BeltApp.Plan {
+    var plan = BeltApp.Plan()
+    plan.connectOptions = options
+    return plan
+  }
+
+  private func suspend(_ stage: Stage) {
+    stage.app.enterBackground()
+    stage.run(1)
+    stage.app.suspend()
+    stage.run(1)
+  }
+
+  @Test("K010 K009 L179 A suspended app's notifications and its disconnection are alerts, which the device lists")
+  func suspended() throws {
+    let stage = Stage(manifest: .described(), plan(Self.all))
+    stage.launchAndSubscribe()
+    stage.run(2)
+    #expect(stage.phone.alerts.isEmpty, "not in the foreground")
+    suspend(stage)
+    let before = stage.phone.alerts.count
+    stage.run(3)
+    let alerts = stage.phone.alerts
+    #expect(alerts.count == before + 3)
+    #expect(alerts.last?.kind == .notified && alerts.last?.app == "com.example.belt")
+    #expect(alerts.last?.peripheral == "belt")
+    stage.belt.move(to: Position(x: 5_000))
+    stage.run(10)
+    #expect(stage.phone.alerts.last?.kind == .disconnected)
+    #expect(stage.phone.alerts.count { $0.kind == .disconnected } == 1)
+  }
+
+  @Test("K008 A connection while the app is suspended is an alert")
+  func connection() throws {
+    let stage = Stage(manifest: .described(), plan(Self.all))
+    stage.launchAndSubscribe()
+    let root = try #require(stage.app.root)
+    stage.belt.move(to: Position(x: 5_000))
+    #expect(stage.world.run(until: { root.events.contains("disconnected error 6") }))
+    root.manager.connect(try #require(root.peripheral), options: Self.all)
+    suspend(stage)
+    stage.belt.move(to: Position(x: 1))
+    stage.run(5)
+    #expect(stage.phone.alerts.map(\.kind) == [.connected])
+  }
+
+  @Test("L180 Without the options there is no alert, and the app does not reconnect")
+  func noOptions() throws {
+    let stage = Stage(manifest: .described(), plan(nil))
+    stage.launchAndSubscribe()
+    suspend(stage)
+    stage.run(3)
+    stage.belt.move(to: Position(x: 5_000))
+    stage.run(10)
+    stage.belt.move(to: Position(x: 1))
+    stage.run(10)
+    #expect(stage.phone.alerts.isEmpty)
+    #expect(stage.phone.statistics.links.last?.isConnected == false)
+  }
+
+  @Test("K011 Of two apps, the one that was in the foreground last alerts the user")
+  func twoApps() throws {
+    let stage = Stage(manifest: .described(), plan(Self.all))
+    let (world, plan) = (stage.world, plan(Self.all))
+    let other = stage.phone.app(named: "other", manifest: .described()) { _ in BeltApp(in: world, plan) }
+    stage.launchAndSubscribe()
+    // The belt has stopped advertising: the second app gets the link of the first one.
+    other.launch()
+    stage.run(1)
+    let second = try #require(other.root)
+    let belts = second.manager.retrieveConnectedPeripherals(withServices: [BeltApp.service])
+    second.use(try #require(belts.first), Self.all)
+    #expect(world.run(until: { !second.values.isEmpty }, limit: .seconds(10)))
+    other.enterBackground()
+    suspend(stage)
+    other.suspend()
+    stage.run(1)
+    let before = stage.phone.alerts.count
+    stage.run(3)
+    #expect(stage.phone.alerts.dropFirst(before).map(\.app) == ["other", "other", "other"])
+    stage.app.enterForeground()
+    stage.run(1)
+    suspend(stage)
+    let later = stage.phone.alerts.count
+    stage.run(3)
+    #expect(stage.phone.alerts.dropFirst(later).map(\.app) == Array(repeating: "com.example.belt", count: 3))
+  }
+}

@@ -1,0 +1,96 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// The permission of apps to use Bluetooth.
+@Suite("Permissions of apps")
+struct AppPermissionTests {
+  private let world = World(seed: 6)
+  private let user = ScriptedPrompts()
+
+  private func phone(_ policy: PlatformPolicy = .ios, asks: Bool = true) -> Device {
+    var options = DeviceOptions()
+    options.policy = policy
+    options.asksBeforeUse = asks
+    return world.makeDevice(named: "phone", options, prompts: user)
+  }
+
+  private func app(_ phone: Device, named name: String = "com.example.belt", _ manifest: AppManifest = .described())
+    -> SimulatedApp<BeltApp>
+  {
+    let world = world
+    return phone.app(named: name, manifest: manifest) { _ in BeltApp(in: world) }
+  }
+
+  @Test("G001 The usage description of the app is in the question for permission")
+  func usageDescription() {
+    user.answer(.yes, to: .useBluetooth, after: .seconds(5))
+    let app = app(phone())
+    app.launch()
+    world.run(for: .seconds(4))
+    #expect(app.root?.manager.state == .unknown)
+    world.run(for: .seconds(2))
+    #expect(app.root?.manager.state == .poweredOn)
+    #expect(user.questions.map(\.app) == ["com.example.belt"])
+    #expect(user.questions.map(\.usageDescription) == ["to show your pulse"])
+  }
+
+  @Test("G002 An app without a usage description is stopped when it creates a manager, with the reason")
+  func noUsageDescription() {
+    let app = app(phone(asks: false), AppManifest())
+    app.launch()
+    world.run(for: .seconds(1))
+    #expect(app.state == .terminated)
+    #expect(app.root == nil)
+    #expect(app.stopReason?.contains("NSBluetoothAlwaysUsageDescription") == true)
+  }
+
+  @Test("macOS does not stop an app without a usage description")
+  func macOS() {
+    let app = app(phone(.macos, asks: false), AppManifest())
+    app.launch()
+    world.run(for: .seconds(1))
+    #expect(app.root?.manager.state == .poweredOn)
+  }
+
+  @Test("G008 A user allows in the settings what was refused, and refuses it again, with effect at once")
+  func settings() {
+    user.answer(.no, to: .useBluetooth)
+    let phone = phone()
+    let app = app(phone)
+    app.launch()
+    world.run(for: .seconds(1))
+    #expect(app.root?.manager.state == .unauthorized)
+    _ = world.add(HeartRateSensor(), named: "belt", at: Position(x: 1))
+    phone.setPermission(true, ofApp: "com.example.belt")
+    world.run(for: .seconds(5))
+    #expect(app.root?.manager.state == .poweredOn)
+    #expect(app.root?.values.isEmpty == false)
+    #expect(phone.statistics.links.last?.isConnected == true)
+    phone.setPermission(false, ofApp: "com.example.belt")
+    world.run(for: .seconds(1))
+    #expect(app.root?.manager.state == .unauthorized)
+    #expect(phone.statistics.links.last?.isConnected == false)
+    #expect(user.questions.count == 1)
+  }
+
+  @Test("The permission of one app does not affect another one: each is asked about once")
+  func severalApps() {
+    user.answer(.no, to: .useBluetooth, count: 1)
+    user.answer(.yes, to: .useBluetooth, count: 1)
+    let phone = phone()
+    let (first, second) = (app(phone), app(phone, named: "com.example.other"))
+    first.launch()
+    world.run(for: .seconds(1))
+    second.launch()
+    world.run(for: .seconds(1))
+    #expect(first.root?.manager.state == .unauthorized)
+    #expect(second.root?.manager.state == .poweredOn)
+    #expect(user.questions.map(\.app) == ["com.example.belt", "com.example.other"])
+    first.terminate(by: .user)
+    first.launch()
+    world.run(for: .seconds(1))
+    #expect(first.root?.manager.state == .unauthorized)
+    #expect(user.questions.count == 2)
+  }
+}
