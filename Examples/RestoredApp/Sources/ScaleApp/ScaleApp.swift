@@ -1,0 +1,63 @@
+import CoreBluetooth
+
+/// Receives the weight of a scale, in the background, too, and after the system has terminated the app.
+public final class ScaleApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+  public static let service = CBUUID(string: "181D")
+  public static let weight = CBUUID(string: "2A9D")
+
+  private var manager: CBCentralManager!
+  private var scale: CBPeripheral?
+  /// The values received by this launch of the app.
+  public private(set) var weights: [Data] = []
+  /// True if this launch goes on with the connection of an earlier one.
+  public private(set) var isRestored = false
+
+  public override init() {
+    super.init()
+    manager = CBCentralManager(
+      delegate: self, queue: nil, options: [CBCentralManagerOptionRestoreIdentifierKey: "scale"])
+  }
+
+  public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+    isRestored = true
+    scale = (dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral])?.first
+    scale?.delegate = self
+  }
+
+  public func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    guard central.state == .poweredOn, scale == nil else { return }
+    central.scanForPeripherals(withServices: [Self.service])
+  }
+
+  public func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+    rssi: NSNumber
+  ) {
+    central.stopScan()
+    scale = peripheral
+    peripheral.delegate = self
+    central.connect(peripheral)
+  }
+
+  public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    peripheral.discoverServices([Self.service])
+  }
+
+  public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    guard let service = peripheral.services?.first else { return }
+    peripheral.discoverCharacteristics([Self.weight], for: service)
+  }
+
+  public func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+  ) {
+    guard let weight = service.characteristics?.first else { return }
+    peripheral.setNotifyValue(true, for: weight)
+  }
+
+  public func peripheral(
+    _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {
+    if let value = characteristic.value { weights.append(value) }
+  }
+}
