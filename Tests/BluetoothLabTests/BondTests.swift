@@ -12,6 +12,7 @@ import Testing
   private final class Scene {
     let world: World
     let phone: Device
+    let safe: RadioDevice
     let app = Reader()
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     private var central: CBCentralManager!
@@ -23,7 +24,7 @@ import Testing
       var other = DeviceOptions()
       other.address = DeviceAddress(0x02_00_00_00_00_02, .public)
       phone = world.makeDevice(named: "phone", options, prompts: user, bondFolder: folder)
-      world.add(Safe(), named: "safe", other)
+      safe = world.add(Safe(), named: "safe", other)
     }
 
     /// Connects, reads and disconnects. Returns the value.
@@ -111,6 +112,7 @@ import Testing
     scene.world.run(for: .seconds(1))
     #expect(scene.phone.bonds == [bond])
     scene.phone.forgetBond(bond.identifier)
+    scene.safe.forgetBonds()
     scene.world.run(for: .seconds(1))
     #expect(scene.phone.bonds == [])
     #expect(scene.read() == [1, 2, 3])
@@ -221,6 +223,7 @@ import Testing
     #expect(scene.phone.bonds == [])
     #expect(try FileManager.default.contentsOfDirectory(atPath: adapter.path).filter(isBond) == [])
     scene.phone.setPower(true)
+    scene.safe.forgetBonds()
     #expect(scene.read() == [1, 2, 3])
     #expect(scene.user.questions.count == 2 && scene.phone.bonds.count == 1)
   }

@@ -82,7 +82,7 @@ package final class AutomaticPrompts: Prompts {
 
 extension AutomaticPrompts.Policy {
   /// Returns the answer to a question; nil: the question needs no answer.
-  func answer(to question: Prompt.Question) -> PairingAnswer? {
+  package func answer(to question: Prompt.Question) -> PairingAnswer? {
     switch question {
     case .useBluetooth: return allowsApps ? .yes : .no
     case .turnOn: return turnsOn ? .yes : .no

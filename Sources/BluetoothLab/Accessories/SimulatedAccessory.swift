@@ -181,9 +181,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
       withAccessory(at: now) { $0.disconnected(because: reason, in: &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
-    case .security(let link, .prompt(let prompt)):
-      // An accessory has no user, so pairing that only asks for consent is always allowed.
-      if prompt == .allow { host.answer(.yes, on: link, at: now) }
+    case .security(let link, .prompt(let prompt)): answer(prompt, on: link, at: now)
     case .security(let link, .replacementAttempted(let refusal)): noteReplacement(refusal, on: link)
     case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .linkChanged,
       .linkRequestEnded, .rssiRead, .nameDiscovered, .channel, .security, .bondChanged:
@@ -191,11 +189,25 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     }
   }
 
+  /// Answers by the rule of devices without a user: it allows pairing, but does not replace a bond before the key of
+  /// that bond has encrypted the link.
+  private func answer(_ prompt: PairingPrompt, on link: HCI.ConnectionHandle, at now: Instant) {
+    let pairing = Prompt.Pairing(
+      identifier: .unknown, name: nil, isLocallyInitiated: host.hasDemand(on: link),
+      replacesBond: host.isBonded(link), isProven: host.isProven(link))
+    guard let answer = AutomaticPrompts.Policy.accept.answer(to: .pairing(prompt, pairing)) else { return }
+    host.answer(answer, on: link, at: now)
+  }
+
+  /// Logs that a peer without the key of its bond has requested pairing: the bonded device, or another device with
+  /// its address.
   private func noteReplacement(_ refusal: SMP.FailureReason?, on link: HCI.ConnectionHandle) {
     guard let peer = host.links.first(where: { $0.handle == link })?.peer else { return }
-    let end =
-      refusal.map { "refused with reason 0x\($0.rawValue.hexadecimal)" } ?? "allowed, because an accessory has no user"
-    DaemonLog.note("\(peer): a peer without the key of its bond requests pairing; \(end)", of: name)
+    let reason =
+      refusal.map { "with reason 0x\($0.rawValue.hexadecimal)" } ?? "because an accessory has no user to confirm it"
+    DaemonLog.note(
+      "\(peer): a peer without the key of its bond requests pairing; refused \(reason): "
+        + "if it is the same device, remove the accessory's bonds (forgetBonds)", of: name)
   }
 
   private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {

@@ -1,10 +1,10 @@
 import BluetoothBonds
-import BluetoothHost
 import BluetoothWire
 import Foundation
 import Testing
 
 @testable import BluetoothDaemon
+@testable import BluetoothHost
 
 /// Peers that pair under the address of a bonded device while prompts are answered automatically.
 @Suite("Bonds and automatic prompts")
@@ -46,6 +46,33 @@ struct AutomaticBondTests {
     #expect(air.devices[1].daemon.bondRecords.isEmpty)
     let lines = notes(0)
     #expect(lines.count == 1 && lines.first?.contains(record.identifier.digits) == true)
+    withExtendedLifetime(sensor) {}
+  }
+
+  @Test("A stranger with a bonded peer's address does not replace its bond by LE legacy pairing")
+  func downgrade() throws {
+    let (sensor, phone) = air.addSensorAndPhone()
+    sensor.advertise()
+    _ = phone.takeEvents()
+    let peer = try phone.findAndConnect()
+    pairUp(phone)
+    let record = try #require(air.devices[0].daemon.bondRecords.first)
+    #expect(record.bond.key?.isSecureConnections == true)
+    phone.send(.cancelConnection(peer))
+    // The device that has this address now has neither the key nor LE Secure Connections.
+    for bond in air.devices[1].daemon.bondRecords { air.devices[1].daemon.forget(bond.identity, at: air.now) }
+    air.devices[1].daemon.host.context.security.context.policy.secureConnections = .never
+    air.advance(2)
+    sensor.advertise()
+    _ = phone.takeEvents()
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(2)
+    pairUp(phone)
+    #expect(air.devices[0].daemon.bondRecords.map(\.bond) == [record.bond])
+    #expect(air.devices[1].daemon.bondRecords.isEmpty)
+    // The refusal precedes every question, so no prompt can allow the pairing.
+    let lines = notes(0)
+    #expect(lines.count == 1 && lines.first?.contains("refused with reason 0x03") == true)
     withExtendedLifetime(sensor) {}
   }
 

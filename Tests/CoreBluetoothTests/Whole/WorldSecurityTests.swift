@@ -117,6 +117,49 @@ import Testing
       })
   }
 
+  /// An accessory whose value is for bonded devices only.
+  private struct Safe: Accessory {
+    static let service = BluetoothUUID(0x180D)
+    static let secret = CharacteristicPath(0xFFF3, of: service)
+
+    var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("safe")])) }
+    var services: [AccessoryService<Self>] {
+      var secret = AccessoryCharacteristic<Self>(octetsOf: Self.secret, .read, read: { _ in [1] })
+      secret.protection = .encrypted
+      return [AccessoryService(Self.service, [secret])]
+    }
+  }
+
+  @Test("An accessory refuses to pair with a stranger that has the address of its bonded phone, until it is reset")
+  func accessoryTakeover() throws {
+    let log = LogRecorder()
+    let world = World(seed: 8)
+    let name = "safe that a stranger visits"
+    let safe = world.add(Safe(), named: name)
+    let phone = world.makeDevice(named: "phone", at: Position(x: 2))
+    let central = TestCentral(on: phone)
+    let peripheral = try central.connect(to: .named("safe"))
+    #expect(try central.read("FFF3", of: peripheral) == [1])
+    #expect(log.lines(containing: name).isEmpty)
+    // A device that has the address of the phone, but not its key.
+    try central.disconnect(from: peripheral)
+    phone.forgetBonds()
+    try central.connect(to: peripheral)
+    #expect(throws: (any Error).self) { try central.read("FFF3", of: peripheral) }
+    #expect(phone.bonds.isEmpty)
+    #expect(log.levels(ofLinesContaining: "\(name): ") == ["warning"])
+    #expect(
+      log.lines(containing: "without the key of its bond requests pairing; refused").contains {
+        $0.hasPrefix(name)
+      })
+    // The owner resets the accessory, which ends the link.
+    safe.forgetBonds()
+    world.run(for: .seconds(60))
+    try central.connect(to: peripheral)
+    #expect(try central.read("FFF3", of: peripheral) == [1])
+    #expect(phone.bonds.count == 1)
+  }
+
   @Test("3.8 If the peer has forgotten the bond, the app gets an error, and the bond stays")
   func forgotten() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
