@@ -2,7 +2,8 @@ import BluetoothHost
 import BluetoothWire
 
 extension CentralBroker {
-  /// The pause before the daemon repeats a failed attempt to re-establish a dropped link.
+  /// The pause before the daemon repeats a failed attempt to re-establish a dropped link, and before it looks again if
+  /// a blocked app has handled its events.
   private static let pause = TimeSpan.seconds(1)
 
   /// Requests a connection to `peer` for a session. The attempt begins after `delay` and lasts until the session
@@ -77,6 +78,7 @@ extension CentralBroker {
 
   /// Adds a new link, and connects the sessions that wait for its peer.
   mutating func connected(_ link: Link, at now: Instant, _ context: inout DaemonContext) {
+    if link.role == .peripheral, context.refuses(link, at: now) { return }
     guard let peer = context.peers.enter(link.peer, isLinked: true) else {
       context.host.disconnect(link.handle, at: now)
       return
@@ -125,7 +127,7 @@ extension CentralBroker {
     var isWanted = false
     var user = 0
     while user < context.peers[peer].users.count {
-      if usesAgain(user, of: peer, after: reason, end, &context) {
+      if usesAgain(user, of: peer, after: reason, end, at: now, &context) {
         isWanted = isWanted || context.peers[peer].users[user].phase == .connecting
         user += 1
       } else {
@@ -145,7 +147,8 @@ extension CentralBroker {
   ///
   /// - Parameter end: the reason if the daemon itself ended the link; it is then not re-established.
   private mutating func usesAgain(
-    _ index: Int, of peer: PeerHandle, after reason: HCI.ErrorCode, _ end: SessionError?, _ context: inout DaemonContext
+    _ index: Int, of peer: PeerHandle, after reason: HCI.ErrorCode, _ end: SessionError?, at now: Instant,
+    _ context: inout DaemonContext
   ) -> Bool {
     let user = context.peers[peer].users[index]
     switch user.phase {
@@ -167,7 +170,16 @@ extension CentralBroker {
     context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
     // With automatic reconnection, the app goes on using what it has discovered.
     if user.phase != .connected { context.peers[peer].users[index].discoveredServices = nil }
+    if mustWait(index, of: peer, &context) { delay(index, of: peer, until: now + Self.pause, &context) }
     return true
+  }
+
+  /// True if a link must not be re-established yet: each link brings events for an app that does not handle the
+  /// earlier ones. An attempt that the app itself has requested does not wait.
+  private func mustWait(_ index: Int, of peer: PeerHandle, _ context: inout DaemonContext) -> Bool {
+    let user = context.peers[peer].users[index]
+    guard user.hasBeenConnected else { return false }
+    return context.centralCounters(of: user.session)?.backlog.isFull ?? false || context.hasExhaustedPeripheral
   }
 
   /// Reports the maximum length of values after a change of a link's MTU.
@@ -201,8 +213,12 @@ extension CentralBroker {
       guard let index = context.peers[user.peer].userIndex(of: user.session),
         context.peers[user.peer].users[index].phase == .delayed(until: user.until)
       else { continue }
-      context.peers[user.peer].users[index].phase = .connecting
-      attempt(user.peer, at: now, &context)
+      if mustWait(index, of: user.peer, &context) {
+        delay(index, of: user.peer, until: now + Self.pause, &context)
+      } else {
+        context.peers[user.peer].users[index].phase = .connecting
+        attempt(user.peer, at: now, &context)
+      }
     }
   }
 }

@@ -24,6 +24,20 @@ extension DaemonContext {
     backlogs.heldLinksChanged = true
   }
 
+  /// True if the app of a peripheral manager handles no events although links that brought more have been ended.
+  ///
+  /// Every link brings each peripheral manager an event for its MTU and one for its end.
+  var hasExhaustedPeripheral: Bool { peripherals.values.contains { $0?.counters.backlog.isExhausted ?? false } }
+
+  /// Ends a new link that the peer initiated, and returns true, if the app of a peripheral manager handles no events:
+  /// a peer could otherwise cause events without limit by connecting again and again.
+  mutating func refuses(_ link: Link, at now: Instant) -> Bool {
+    guard hasExhaustedPeripheral else { return false }
+    backlogs.note("\(link.peer): disconnected, since the queue of an app is blocked")
+    host.disconnect(link.handle, at: now)
+    return true
+  }
+
   private mutating func endExhausting(_ connection: HCI.ConnectionHandle, _ backlog: EventBacklog, at now: Instant) {
     guard let link = links.index(of: connection), !links[link].isClosing else { return }
     let peer = peers[links[link].peer].info.identifier.digits

@@ -244,14 +244,15 @@ struct DaemonContext: ~Copyable {
   }
 
   /// Tells the sessions that registered for it of a link that others have requested: once, when it is established or
-  /// when the services for which they wait become known.
+  /// when the services for which they wait become known. A session with a full backlog is not told.
   private mutating func reportConnection(of link: LinkIndex, services: [BluetoothUUID]) {
     let peer = links[link].peer
     for index in centrals.values.indices {
       guard let filter = centrals.values[index]?.connectionEvents, let key = centrals.key(at: index) else { continue }
       let session = CentralSessionID(key: key)
       guard filter.peers.contains(peers[peer].info.identifier) || !filter.services.isDisjoint(with: services),
-        peers[peer].userIndex(of: session) == nil, !links[link].eventReceivers.contains(session)
+        peers[peer].userIndex(of: session) == nil, !links[link].eventReceivers.contains(session),
+        centrals.values[index]?.counters.backlog.isFull != true
       else { continue }
       links[link].eventReceivers.append(session)
       deliver(.connectionEvent(peers[peer].info, isConnected: true), to: session)

@@ -147,4 +147,85 @@ struct EventBacklogTests {
     pair.phone.send(.write(pair.peer, id, [2]))
     #expect(pair.sensor.takeEvents() == ["write 4 at 0: 02"])
   }
+
+  @Test("Automatic reconnection waits while the app's backlog is full, and another app's link goes on")
+  func reconnecting() throws {
+    let (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
+    sensor.advertise()
+    let peer = try phone.findAndConnect(reconnects: true)
+    let other = Phone(air, 1)
+    other.send(.connect(peer, delay: .zero, reconnects: true))
+    _ = other.takeEvents()
+    for _ in 0..<SessionLimits.waitingEvents { phone.session.eventQueued() }
+    for _ in 0..<10 {
+      air.carryAway(0)
+      air.bringBack(0)
+      air.advance(20)
+    }
+    #expect(phone.takeEvents() == ["disconnected 0 link 0x08 reconnecting"])
+    #expect(other.takeEvents().count { $0.hasPrefix("connected") } == 10)
+    #expect(air.linkCount(1) == 1)
+    while phone.session.backlog.count > 0 { phone.session.eventHandled() }
+    air.advance(11)
+    #expect(phone.takeEvents().first == "connected 0 512")
+    withExtendedLifetime(other) {}
+  }
+
+  @Test("Connections of other apps are not reported to a full backlog, nor are their ends")
+  func connectionEvents() throws {
+    let (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
+    sensor.advertise()
+    let watcher = Phone(air, 1)
+    watcher.send(.registerForConnectionEvents(ConnectionEventFilter(peers: [], services: [0x180D])))
+    let peer = try phone.findAndConnect()
+    air.advance(2)
+    #expect(watcher.takeEvents() == ["event 0 true"])
+    for _ in 0..<SessionLimits.waitingEvents { watcher.session.eventQueued() }
+    phone.send(.cancelConnection(peer))
+    for _ in 0..<3 {
+      phone.send(.connect(peer, delay: .zero, reconnects: false))
+      air.advance(2)
+      phone.send(.cancelConnection(peer))
+    }
+    #expect(watcher.takeEvents() == ["event 0 false"])
+  }
+
+  @Test("A peer that connects again and again causes no more events for the app of an exhausted backlog")
+  func connectingAgain() throws {
+    let (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
+    sensor.advertise()
+    let peer = try phone.find()
+    _ = sensor.takeEvents()
+    for _ in 0..<SessionLimits.maximumWaitingEvents { sensor.session.eventQueued() }
+    for _ in 0..<5 {
+      phone.send(.connect(peer, delay: .zero, reconnects: false))
+      air.advance(2)
+      #expect(air.linkCount(0) == 0)
+    }
+    #expect(sensor.takeEvents() == [])
+    let notes = air.devices[0].daemon.takeNotes()
+    #expect(notes.contains { $0.contains("disconnected, since the queue of an app is blocked") })
+    sensor.session.eventHandled()
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(2)
+    #expect(air.linkCount(0) == 1)
+  }
+
+  @Test("Automatic reconnection of an app waits for a peripheral manager whose backlog is exhausted")
+  func reconnectingBesideExhausted() throws {
+    let (air, sensor, phone) = DaemonNetwork.withSensorAndPhone()
+    sensor.advertise()
+    _ = try phone.findAndConnect(reconnects: true)
+    let server = Sensor(air, 1)
+    for _ in 0..<SessionLimits.maximumWaitingEvents { server.session.eventQueued() }
+    for _ in 0..<10 {
+      air.carryAway(0)
+      air.bringBack(0)
+      air.advance(20)
+    }
+    #expect(server.takeEvents() == ["state poweredOn", "central gone"])
+    while server.session.backlog.count > SessionLimits.fewWaitingEvents { server.session.eventHandled() }
+    air.advance(11)
+    #expect(air.linkCount(1) == 1)
+  }
 }
