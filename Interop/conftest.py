@@ -29,6 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--doubt", action="store_true", help="run tests over airs where they are marked not to hold, too")
     parser.addoption("--all", action="store_true", help="run the tests that are marked nightly, too")
+    parser.addoption(
+        "--require-linux", action="store_true", help="fail the tests with Linux if it can't run here, instead of skipping")
     parser.addoption("--keep-captures", action="store_true", help="keep what was captured of tests that pass, too")
 
 
@@ -115,9 +117,11 @@ async def start_air(name: str, captures: Callable[[str], Path]) -> Air:
 
 
 @pytest.fixture(scope="session")
-def guest_files() -> None:
+def guest_files(request: pytest.FixtureRequest) -> None:
     """The Linux guest, built if it is not up to date."""
     if obstacle := linux.obstacle():
+        if request.config.getoption("--require-linux"):
+            pytest.fail(obstacle)
         pytest.skip(obstacle)
     linux.build()
 
