@@ -3,11 +3,43 @@ import Testing
 @Suite struct SourceRuleTests {
   static let folders = ["Sources", "Examples", "Benchmarks", "Tests"]
 
-  /// The modules that must not depend on the machine: protocol, controller, radio, host.
+  /// The modules that must not depend on the machine: protocol, controller, radio, host, daemon.
   static let pureModules: Set<String> = [
     "BluetoothTypes", "BluetoothCrypto", "BluetoothNumbers", "BluetoothWire", "BluetoothProfiles", "BluetoothRadio",
-    "BluetoothController", "BluetoothHost",
+    "BluetoothController", "BluetoothHost", "BluetoothDaemon",
   ]
+
+  /// The modules whose files change the state of the type only that they are named after.
+  static let engineModules = ["BluetoothController", "BluetoothHost", "BluetoothDaemon"]
+
+  @Test("Only files with the name of a type have functions that change it", arguments: engineModules)
+  func ownTypes(module: String) {
+    let files = Repository.swiftFiles(in: "Sources").filter { $0.module == module }
+    let declaration = /^ *(?:(?:package|indirect|final|private|fileprivate) )*(?:struct|enum|class|protocol) (\w+)/
+    var declared: [String: Set<Substring>] = [:]
+    for file in files {
+      declared[file.path] = Set(
+        file.text.split(separator: "\n").compactMap { try? declaration.firstMatch(in: $0)?.1 })
+    }
+    let types = declared.values.reduce(into: Set<Substring>()) { $0.formUnion($1) }
+    #expect(types.count > 50)
+    for file in files {
+      var current: Substring?
+      let name = file.path.split(separator: "/").last ?? ""
+      for line in file.text.split(separator: "\n") {
+        if let match = try? /^(?:package )?extension ([\w.]+)/.firstMatch(in: line) {
+          let type = match.1.split(separator: ".").last ?? ""
+          let isOwn = declared[file.path]?.contains(type) ?? false
+          let isForeign = types.contains(type) && !isOwn && !name.hasPrefix(type)
+          current = isForeign ? type : nil
+        } else if let type = current, line.hasPrefix("  mutating func") || line.hasPrefix("  package mutating func") {
+          Issue.record("\(file.path) changes \(type): \(line.drop { $0 == " " })")
+        } else if line.hasPrefix("}") {
+          current = nil
+        }
+      }
+    }
+  }
 
   @Test("No source file is longer than 500 lines", arguments: folders)
   func length(folder: String) {
