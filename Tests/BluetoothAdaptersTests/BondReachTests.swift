@@ -3,6 +3,7 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothTransport
 import BluetoothWire
+import Foundation
 import NIOCore
 import NIOPosix
 import TestSupport
@@ -65,6 +66,50 @@ struct BondReachTests {
     #expect(ending.errors.isEmpty && ending.status == 0)
     #expect(app.adapter.directory.peer(Self.identifier) != nil)
     try await listener.close().get()
+  }
+
+  @Test("An app's program forgets a bond that `ble bonds forget` removes while it runs, and `ble bonds` says so")
+  func forgetting() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let state = RemoteController.SharedState()
+    let listener = try await H4Listener.bind(
+      .tcp(host: "127.0.0.1", port: 0), on: MultiThreadedEventLoopGroup.singleton
+    ) { state.makeLink() }.get()
+    var configuration = DaemonConfiguration(name: "shared", host: HostConfiguration(deviceName: "Shared"))
+    let claimed = try claim(folder)
+    try claimed.save(record)
+    configuration.bonds = claimed
+    var app = DistantApp(
+      TransportAdapter(configuration, to: listener.specifier, on: MultiThreadedEventLoopGroup.singleton.next()))
+    #expect(await app.nextState() == .poweredOn)
+    let peer = try #require(app.adapter.directory.peer(Self.identifier))
+    #expect(app.adapter.directory.bond(with: peer.handle) != nil)
+
+    let ending = try await ble(["forget", Self.device], folder)
+    #expect(
+      ending.output == "removed \(Self.device)\nthe running program that uses the adapter has applied the change\n")
+    #expect(ending.errors.isEmpty && ending.status == 0)
+    #expect(app.adapter.directory.bond(with: peer.handle) == nil)
+    try await listener.close().get()
+  }
+
+  @Test("`ble bonds forget` fails while another program holds the lock of the folder, and keeps the bond")
+  func heldLock() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    try store(folder).save(record)
+    let descriptor = open(store(folder).path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // A child process that another test has just forked may have inherited an earlier lock, so this waits for it.
+    try #require(descriptor >= 0 && flock(descriptor, LOCK_EX) == 0)
+    let refused = try await ble(["forget", Self.device], folder)
+    #expect(refused.output.isEmpty && refused.status == 1)
+    #expect(refused.errors.hasPrefix("ble: ") && refused.errors.hasSuffix("another program holds the lock\n"))
+    #expect(try store(folder).look().records.count == 1)
+    close(descriptor)
+    let ending = try await ble(["forget", Self.device], folder)
+    #expect(ending.output == "removed \(Self.device)\n" && ending.status == 0)
+    #expect(try store(folder).look().records.isEmpty)
   }
 
   @Test("`ble bonds` says if the program that uses the adapter does not apply the change")

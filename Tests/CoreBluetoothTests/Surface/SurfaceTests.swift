@@ -20,6 +20,7 @@ import Testing
   func defaultBodies() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
+    air.world.startTrace()
     let descriptor = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "x")
     let central: any CBCentralManagerDelegate = Central()
     central.centralManager(air.central, willRestoreState: [:])
@@ -55,7 +56,12 @@ import Testing
     server.peripheralManager(air.peripheralManager, didPublishL2CAPChannel: 0x80, error: nil)
     server.peripheralManager(air.peripheralManager, didUnpublishL2CAPChannel: 0x80, error: nil)
     server.peripheralManager(air.peripheralManager, didOpen: nil, error: nil)
-    #expect(peripheral.state == .connected)
+    air.world.run(for: .seconds(1))
+    let calls = { air.world.trace.entries.filter { $0.kind == .call }.map(\.text) }
+    #expect(calls() == [], "none of the default implementations calls a manager or a peripheral")
+    peripheral.readRSSI()
+    air.world.run(for: .seconds(1))
+    #expect(calls().count == 1, "the trace does show calls")
   }
 
   @Test("An app whose delegates only implement the method for the state connects, subscribes and disconnects normally")
