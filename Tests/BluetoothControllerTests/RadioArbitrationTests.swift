@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Radio arbitration")
 struct RadioArbitrationTests {
-  private func claim(
+  private func timeslot(
     _ purpose: TimeslotRequest.Purpose, at start: Int64, lasting length: Int64 = 400, waiting slack: Int64 = 0,
     losses: Int = 0, isUrgent: Bool = false
   ) -> TimeslotRequest {
@@ -16,61 +16,61 @@ struct RadioArbitrationTests {
       longest: .microseconds(length), losses: losses, isUrgent: isUrgent)
   }
 
-  /// Returns the index of the claim that begins first.
-  private func winner(_ claims: [TimeslotRequest]) -> Int? {
-    var agenda = RadioScheduler()
-    let places = claims.indices.map { agenda.add(.advertising($0)) }
-    for (place, claim) in zip(places, claims) { agenda[place] = claim }
+  /// Returns the index of the timeslot that begins first.
+  private func winner(_ timeslots: [TimeslotRequest]) -> Int? {
+    var scheduler = RadioScheduler()
+    let places = timeslots.indices.map { scheduler.add(.advertising($0)) }
+    for (place, timeslot) in zip(places, timeslots) { scheduler[place] = timeslot }
     while true {
-      switch agenda.decide(at: agenda.next) {
+      switch scheduler.decide(at: scheduler.next) {
       case .begin(_, .advertising(let index)): return index
-      case .lose(let place, _): agenda[place] = nil
+      case .lose(let place, _): scheduler[place] = nil
       default: return nil
       }
     }
   }
 
-  @Test("Of two overlapping claims the more important one wins, even if it starts later")
+  @Test("Of two overlapping timeslots the more important one wins, even if it starts later")
   func purpose() {
-    #expect(winner([claim(.auxiliary, at: 0), claim(.connection, at: 100)]) == 1)
-    #expect(winner([claim(.connection, at: 0), claim(.periodic, at: 100)]) == 0)
-    #expect(winner([claim(.auxiliary, at: 0), claim(.connection, at: 1_000)]) == 0)
+    #expect(winner([timeslot(.auxiliary, at: 0), timeslot(.connection, at: 100)]) == 1)
+    #expect(winner([timeslot(.connection, at: 0), timeslot(.periodic, at: 100)]) == 0)
+    #expect(winner([timeslot(.auxiliary, at: 0), timeslot(.connection, at: 1_000)]) == 0)
   }
 
-  @Test("Consecutive losses raise the importance of a claim above another purpose, and urgency beats everything")
+  @Test("Consecutive losses raise the importance of a timeslot above another purpose, and urgency beats everything")
   func age() {
-    #expect(winner([claim(.connection, at: 0), claim(.advertising, at: 100, losses: 3)]) == 0)
-    #expect(winner([claim(.connection, at: 0), claim(.advertising, at: 100, losses: 4)]) == 1)
+    #expect(winner([timeslot(.connection, at: 0), timeslot(.advertising, at: 100, losses: 3)]) == 0)
+    #expect(winner([timeslot(.connection, at: 0), timeslot(.advertising, at: 100, losses: 4)]) == 1)
     #expect(
-      winner([claim(.advertising, at: 0, losses: 90), claim(.connection, at: 100, isUrgent: true)]) == 1)
+      winner([timeslot(.advertising, at: 0, losses: 90), timeslot(.connection, at: 100, isUrgent: true)]) == 1)
   }
 
-  @Test("A claim that can wait is postponed until the more important claim has ended")
+  @Test("A timeslot that can wait is postponed until the more important timeslot has ended")
   func waiting() {
-    var agenda = RadioScheduler()
-    let advertising = agenda.add(.advertising(0))
-    let connection = agenda.add(.connection(0))
-    agenda[advertising] = claim(.advertising, at: 0, waiting: 5_000)
-    agenda[connection] = claim(.connection, at: 300)
-    guard case .nothing = agenda.decide(at: .zero) else {
+    var scheduler = RadioScheduler()
+    let advertising = scheduler.add(.advertising(0))
+    let connection = scheduler.add(.connection(0))
+    scheduler[advertising] = timeslot(.advertising, at: 0, waiting: 5_000)
+    scheduler[connection] = timeslot(.connection, at: 300)
+    guard case .nothing = scheduler.decide(at: .zero) else {
       Issue.record("advertising did not wait")
       return
     }
-    #expect(agenda[advertising]?.start == .zero + .microseconds(700))
-    #expect(agenda.next == .zero + .microseconds(300))
+    #expect(scheduler[advertising]?.start == .zero + .microseconds(700))
+    #expect(scheduler.next == .zero + .microseconds(300))
   }
 
-  @Test("An event with much data leaves room at the end for a claim that can wait, and stops for one that can't")
+  @Test("An event with much data leaves room at the end for a timeslot that can wait, and stops for one that can't")
   func limit() {
-    var agenda = RadioScheduler()
-    let place = agenda.add(.advertising(0))
-    var waiting = claim(.advertising, at: 1_000, waiting: 20_000)
+    var scheduler = RadioScheduler()
+    let place = scheduler.add(.advertising(0))
+    var waiting = timeslot(.advertising, at: 1_000, waiting: 20_000)
     waiting.whole = .microseconds(3_000)
-    agenda[place] = waiting
+    scheduler[place] = waiting
     let (end, next) = (Instant.zero + .microseconds(400), Instant.zero + .milliseconds(10))
-    #expect(agenda.limit(end: end, next: next) == Instant.zero + .microseconds(7_000 - 150))
-    agenda[agenda.add(.periodicAdvertising(0))] = claim(.periodic, at: 5_000)
-    #expect(agenda.limit(end: end, next: next) == Instant.zero + .microseconds(5_000 - 150))
+    #expect(scheduler.limit(end: end, next: next) == Instant.zero + .microseconds(7_000 - 150))
+    scheduler[scheduler.add(.periodicAdvertising(0))] = timeslot(.periodic, at: 5_000)
+    #expect(scheduler.limit(end: end, next: next) == Instant.zero + .microseconds(5_000 - 150))
   }
 
   @Test(

@@ -15,16 +15,16 @@ struct Advertiser {
     case connected(ConnectRequest)
   }
 
-  /// The claim of the announced auxiliary packets.
-  typealias AuxiliaryClaim = (activityID: RadioScheduler.ActivityID, claim: TimeslotRequest?)
+  /// The timeslot of the announced auxiliary packets.
+  typealias AuxiliaryTimeslot = (activityID: RadioScheduler.ActivityID, timeslot: TimeslotRequest?)
 
-  /// The next claims on the radio.
-  struct Claims {
+  /// The next timeslots on the radio.
+  struct Timeslots {
     let activityID: RadioScheduler.ActivityID
-    /// The claim of the primary channels; nil: the auxiliary packets of the event come first.
-    let claim: TimeslotRequest?
-    /// The claim of the auxiliary packets; nil: the set has none.
-    let auxiliary: AuxiliaryClaim?
+    /// The timeslot of the primary channels; nil: the auxiliary packets of the event come first.
+    let timeslot: TimeslotRequest?
+    /// The timeslot of the auxiliary packets; nil: the set has none.
+    let auxiliary: AuxiliaryTimeslot?
     /// True if the last event has ended.
     let hasReachedLimit: Bool
   }
@@ -84,35 +84,36 @@ struct Advertiser {
     setContent(content, in: pool)
   }
 
-  // MARK: Claims
+  // MARK: Timeslots
 
-  /// Returns the next claims on the radio. Read-only; `mutating` avoids a copy.
-  mutating func claims(hasSyncInfo: Bool) -> Claims {
+  /// Returns the next timeslots on the radio. Read-only; `mutating` avoids a copy.
+  mutating func timeslots(hasSyncInfo: Bool) -> Timeslots {
     // Legacy PDUs have no auxiliary packets, so nothing else is read.
     guard !identity.properties.usesLegacyPDUs else {
       let time = packet.airTime(identity.properties.primary)
-      return Claims(
-        activityID: activityID, claim: events.claim(shortest: time, longest: duration(time), last: .distantFuture),
+      return Timeslots(
+        activityID: activityID,
+        timeslot: events.timeslot(shortest: time, longest: duration(time), last: .distantFuture),
         auxiliary: nil, hasReachedLimit: events.isBetweenEvents && events.hasReachedLimit)
     }
     let isPending = auxiliary?.isPending ?? false
-    return Claims(
-      activityID: activityID, claim: isPending && events.isBetweenEvents ? nil : claim(),
-      auxiliary: auxiliaryClaim(hasSyncInfo: hasSyncInfo),
+    return Timeslots(
+      activityID: activityID, timeslot: isPending && events.isBetweenEvents ? nil : timeslot(),
+      auxiliary: auxiliaryTimeslot(hasSyncInfo: hasSyncInfo),
       hasReachedLimit: events.isBetweenEvents && !isPending && events.hasReachedLimit)
   }
 
-  private mutating func auxiliaryClaim(hasSyncInfo: Bool) -> AuxiliaryClaim? {
+  private mutating func auxiliaryTimeslot(hasSyncInfo: Bool) -> AuxiliaryTimeslot? {
     guard let activityID = auxiliary?.activityID else { return nil }
-    return (activityID, auxiliary?.claim(hasSyncInfo: hasSyncInfo))
+    return (activityID, auxiliary?.timeslot(hasSyncInfo: hasSyncInfo))
   }
 
   /// Begins an event: schedules its auxiliary packets.
-  mutating func announce(at now: Instant, hasSyncInfo: Bool, agenda: RadioScheduler) -> AuxiliaryClaim? {
+  mutating func announce(at now: Instant, hasSyncInfo: Bool, scheduler: RadioScheduler) -> AuxiliaryTimeslot? {
     guard auxiliary != nil, events.isBetweenEvents else { return nil }
     let earliest = earliestAuxiliary(at: now)
-    auxiliary?.announce(from: earliest, hasSyncInfo: hasSyncInfo, agenda: agenda)
-    return auxiliaryClaim(hasSyncInfo: hasSyncInfo)
+    auxiliary?.announce(from: earliest, hasSyncInfo: hasSyncInfo, scheduler: scheduler)
+    return auxiliaryTimeslot(hasSyncInfo: hasSyncInfo)
   }
 
   /// True if the next packet is the first of an event. Read-only; `mutating` avoids a copy.
@@ -120,12 +121,12 @@ struct Advertiser {
     mutating get { events.isBetweenEvents }
   }
 
-  /// Returns the claim of the next packet on a primary channel. Read-only; `mutating` avoids a copy.
-  private mutating func claim() -> TimeslotRequest {
+  /// Returns the timeslot of the next packet on a primary channel. Read-only; `mutating` avoids a copy.
+  private mutating func timeslot() -> TimeslotRequest {
     let packetTime = packet.airTime(identity.properties.primary)
     // ADV_EXT_IND must end at least T_MAFS before the auxiliary packet that it announces.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
-    return events.claim(shortest: packetTime, longest: duration(packetTime), last: last)
+    return events.timeslot(shortest: packetTime, longest: duration(packetTime), last: last)
   }
 
   /// Returns the maximum time that one channel needs the radio: the packet and the longest exchange that may follow.

@@ -17,10 +17,10 @@ extension AdvertisingEngine {
       identity, content: set.content,
       events: AdvertisingEvents(
         set.properties, duration: duration, maximumEvents: maximumEvents, clock: device.clock, at: now),
-      auxiliary: auxiliary, activityID: radio.agenda.add(.advertising(index)), pool: device.pool)
+      auxiliary: auxiliary, activityID: radio.scheduler.add(.advertising(index)), pool: device.pool)
     sets.refreshDeadline()
     startTrain(index, device: &device, radio: &radio, at: now)
-    claim(index, radio: &radio)
+    schedule(index, radio: &radio)
   }
 
   private mutating func auxiliaryAdvertiser(
@@ -30,7 +30,7 @@ extension AdvertisingEngine {
     AuxiliaryAdvertiser(
       identity, content: content, identifier: UInt16(truncatingIfNeeded: device.random.next()),
       channelMap: device.channelMap, isClockAccurate: device.clockAccuracy <= 50,
-      activityID: radio.agenda.add(.auxiliaryAdvertising(index)))
+      activityID: radio.scheduler.add(.auxiliaryAdvertising(index)))
   }
 
   /// Applies changed content of a set, which may now need AUX_ADV_IND.
@@ -49,8 +49,8 @@ extension AdvertisingEngine {
   /// sent is completed.
   mutating func stop(_ index: Int, radio: inout RadioControl) {
     guard let activityID = sets[index]?.advertiser?.activityID else { return }
-    radio.agenda.remove(activityID)
-    if let auxiliary = sets[index]?.advertiser?.auxiliary?.activityID { radio.agenda.remove(auxiliary) }
+    radio.scheduler.remove(activityID)
+    if let auxiliary = sets[index]?.advertiser?.auxiliary?.activityID { radio.scheduler.remove(auxiliary) }
     sets[index]?.advertiser = nil
     sets.refreshDeadline()
     radio.abandon(.advertising(index))
@@ -101,26 +101,26 @@ extension AdvertisingEngine {
     device.output.send(.leAdvertisingSetTerminated(.success, advertisingHandle, handle, completedEvents: 0))
   }
 
-  // MARK: Claims
+  // MARK: Timeslots
 
-  /// Updates the set's claims on the radio.
-  mutating func claim(_ index: Int, radio: inout RadioControl) {
-    if let claims = sets[index]?.claims { take(claims, of: index, radio: &radio) }
+  /// Updates the set's timeslots on the radio.
+  mutating func schedule(_ index: Int, radio: inout RadioControl) {
+    if let timeslots = sets[index]?.timeslots { take(timeslots, of: index, radio: &radio) }
   }
 
-  private mutating func take(_ claims: Advertiser.Claims, of index: Int, radio: inout RadioControl) {
-    if !radio.owner.isActivity(.advertising(index)) { radio.agenda[claims.activityID] = claims.claim }
-    guard let auxiliary = claims.auxiliary, !radio.owner.isActivity(.auxiliaryAdvertising(index)) else { return }
-    radio.agenda[auxiliary.activityID] = auxiliary.claim
+  private mutating func take(_ timeslots: Advertiser.Timeslots, of index: Int, radio: inout RadioControl) {
+    if !radio.owner.isActivity(.advertising(index)) { radio.scheduler[timeslots.activityID] = timeslots.timeslot }
+    guard let auxiliary = timeslots.auxiliary, !radio.owner.isActivity(.auxiliaryAdvertising(index)) else { return }
+    radio.scheduler[auxiliary.activityID] = auxiliary.timeslot
   }
 
-  /// Claims the radio for the next packet of the set, or ends the set at its limit.
+  /// Requests the timeslot of the next packet of the set, or ends the set at its limit.
   private mutating func goesOn(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
-    guard let claims = sets[index]?.claims else { return }
-    if claims.hasReachedLimit {
+    guard let timeslots = sets[index]?.timeslots else { return }
+    if timeslots.hasReachedLimit {
       ended(index, .events, device: &device, radio: &radio)
     } else {
-      take(claims, of: index, radio: &radio)
+      take(timeslots, of: index, radio: &radio)
     }
   }
 
@@ -165,8 +165,8 @@ extension AdvertisingEngine {
     if !device.resolvingList.isEmpty, sets[index]?.advertiser?.isBetweenEvents == true {
       renewAddresses(index, device: &device, at: now)
     }
-    if let auxiliary = sets[index]?.announce(at: now, agenda: radio.agenda) {
-      radio.agenda[auxiliary.activityID] = auxiliary.claim
+    if let auxiliary = sets[index]?.announce(at: now, scheduler: radio.scheduler) {
+      radio.scheduler[auxiliary.activityID] = auxiliary.timeslot
     }
     return sets[index]?.advertiser?.begin(at: now, in: device.pool) ?? .done
   }
@@ -248,7 +248,7 @@ extension AdvertisingEngine {
       train.syncInfo(of: train.event(notBefore: earliest), from: now)
     }
     return sets[index]?.advertiser?.auxiliary?.begin(
-      syncInfo: syncInfo, at: now, agenda: radio.agenda, in: device.pool) ?? .done
+      syncInfo: syncInfo, at: now, scheduler: radio.scheduler, in: device.pool) ?? .done
   }
 
   /// Handles an auxiliary packet for which the radio was not free in time.
@@ -266,7 +266,7 @@ extension AdvertisingEngine {
   mutating func auxiliaryTimeReached(
     _ index: Int, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
   ) -> RadioStep {
-    sets[index]?.advertiser?.auxiliary?.timeReached(at: now, agenda: radio.agenda, in: device.pool) ?? .done
+    sets[index]?.advertiser?.auxiliary?.timeReached(at: now, scheduler: radio.scheduler, in: device.pool) ?? .done
   }
 
   /// Processes a radio event while an auxiliary packet of a set has the radio. Returns the next step; nil: a connection

@@ -17,7 +17,7 @@ extension AdvertisingEngine {
     _ index: Int, until limit: Instant, random: inout RandomStream, radio: inout RadioControl
   ) -> SkippedPackets? {
     guard let skipped = sets[index]?.advertiser?.skip(until: limit, random: &random) else { return nil }
-    claim(index, radio: &radio)
+    schedule(index, radio: &radio)
     return skipped
   }
 }

@@ -10,17 +10,17 @@ extension AdvertisingEngine {
     guard let set = sets[index], let periodic = set.periodic, periodic.isEnabled, periodic.advertiser == nil,
       let identity = set.advertiser?.identity
     else { return }
-    let activityID = radio.agenda.add(.periodicAdvertising(index))
+    let activityID = radio.scheduler.add(.periodicAdvertising(index))
     let interval = LL.SyncInfo.intervalUnit * Int64(periodic.properties.interval)
-    // Starts where no other activity has a claim at present.
-    let start = radio.agenda.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
+    // Starts where no other activity has a timeslot at present.
+    let start = radio.scheduler.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
     let advertiser = PeriodicAdvertiser(
       periodic.properties, of: identity, data: periodic.data,
       dataInfo: set.trainDataInfo,
       sleepClockAccuracy: device.sleepClockAccuracy,
       channelMap: device.channelMap, clock: device.clock, activityID: activityID, random: &device.random, start: start)
     sets[index]?.periodic?.advertiser = advertiser
-    radio.agenda[activityID] = advertiser.claim
+    radio.scheduler[activityID] = advertiser.timeslot
     // AUX_ADV_IND carries the train's SyncInfo from now on.
     contentChanged(index, device: &device, radio: &radio)
   }
@@ -28,7 +28,7 @@ extension AdvertisingEngine {
   /// Ends the train of a set.
   mutating func stopTrain(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
     guard let activityID = sets[index]?.periodic?.advertiser?.activityID else { return }
-    radio.agenda.remove(activityID)
+    radio.scheduler.remove(activityID)
     sets[index]?.periodic?.advertiser = nil
     radio.abandon(.periodicAdvertising(index))
     contentChanged(index, device: &device, radio: &radio)
@@ -39,7 +39,7 @@ extension AdvertisingEngine {
     sets[index]?.periodic?.dataID = UInt16(truncatingIfNeeded: device.random.next()) & 0xFFF
     guard let set = sets[index], let periodic = set.periodic else { return }
     sets[index]?.periodic?.advertiser?.setData(periodic.data, set.trainDataInfo)
-    if !radio.owner.isActivity(.periodicAdvertising(index)) { claimTrain(index, radio: &radio) }
+    if !radio.owner.isActivity(.periodicAdvertising(index)) { scheduleTrain(index, radio: &radio) }
   }
 
   /// Applies the host's channel classification to all sets. Receivers of trains get an announcement before the map
@@ -48,32 +48,32 @@ extension AdvertisingEngine {
     for index in sets.indices { sets[index]?.advertiser?.auxiliary?.channelMap = device.channelMap }
     for index in sets.indices {
       sets[index]?.periodic?.advertiser?.setChannelMap(device.channelMap)
-      if !radio.owner.isActivity(.periodicAdvertising(index)) { claimTrain(index, radio: &radio) }
+      if !radio.owner.isActivity(.periodicAdvertising(index)) { scheduleTrain(index, radio: &radio) }
     }
   }
 
-  private mutating func claimTrain(_ index: Int, radio: inout RadioControl) {
+  private mutating func scheduleTrain(_ index: Int, radio: inout RadioControl) {
     guard let activityID = sets[index]?.periodic?.advertiser?.activityID else { return }
-    radio.agenda[activityID] = sets[index]?.periodic?.advertiser?.claim
+    radio.scheduler[activityID] = sets[index]?.periodic?.advertiser?.timeslot
   }
 
   /// Sends the next packet of a train. Called when the radio is available.
   mutating func beginTrainEvent(
     _ index: Int, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
   ) -> RadioStep {
-    sets[index]?.periodic?.advertiser?.begin(at: now, agenda: radio.agenda, in: device.pool) ?? .done
+    sets[index]?.periodic?.advertiser?.begin(at: now, scheduler: radio.scheduler, in: device.pool) ?? .done
   }
 
   /// Handles a packet of a train for which the radio was not free in time.
   mutating func loseTrainEvent(_ index: Int, radio: inout RadioControl) {
     sets[index]?.periodic?.advertiser?.lose()
-    claimTrain(index, radio: &radio)
+    scheduleTrain(index, radio: &radio)
   }
 
   /// Ends a packet of a train. Called when the train has released the radio.
   mutating func endTrainEvent(_ index: Int, radio: inout RadioControl) {
     sets[index]?.periodic?.advertiser?.end()
-    claimTrain(index, radio: &radio)
+    scheduleTrain(index, radio: &radio)
   }
 
   /// Applies the accuracy of the local clock to all sets.

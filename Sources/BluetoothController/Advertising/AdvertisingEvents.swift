@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The schedule of a set's packets on the primary channels · Vol 6, Part B, 4.4.2.2.
 ///
-/// Each packet of an event has a separate claim: other activities may use the radio between two packets.
+/// Each packet of an event has a separate timeslot: other activities may use the radio between two packets.
 struct AdvertisingEvents {
   /// The limit at which the controller ends advertising without a command of the host · Vol 4, Part E, 7.8.56.
   enum Limit {
@@ -70,9 +70,9 @@ struct AdvertisingEvents {
   var channel: RadioChannel { ChannelIndex(Self.channels[min(index ?? 0, 2)]).radioChannel }
   var hasReachedLimit: Bool { maximumEvents > 0 && completed >= Int(maximumEvents) }
 
-  /// Returns the claim of the next packet, which lasts `shortest`; with the longest exchange that may follow,
+  /// Returns the timeslot of the next packet, which lasts `shortest`; with the longest exchange that may follow,
   /// `longest`. The packet can't begin later than `last`.
-  func claim(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> TimeslotRequest {
+  func timeslot(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> TimeslotRequest {
     let rest = Int64(((channelMap & 0b111) >> UInt8(index ?? 0)).nonzeroBitCount)
     let start = index == nil ? next : nextPacket
     // An event may start up to half an interval late; a packet within an event at most 10 ms after the previous one.

@@ -75,19 +75,19 @@ struct AdvertisingSet {
     return fits && (new.hasData || content.data.isEmpty) ? nil : .invalidHCICommandParameters
   }
 
-  /// The set's next claims on the radio; nil while the set is disabled. Read-only; `mutating` avoids a copy of the
+  /// The set's next timeslots on the radio; nil while the set is disabled. Read-only; `mutating` avoids a copy of the
   /// set.
-  var claims: Advertiser.Claims? {
+  var timeslots: Advertiser.Timeslots? {
     mutating get {
       let hasTrain = hasTrain
-      return advertiser?.claims(hasSyncInfo: hasTrain)
+      return advertiser?.timeslots(hasSyncInfo: hasTrain)
     }
   }
 
-  /// Begins an event: announces AUX_ADV_IND, if the set has one, and returns its claim.
-  mutating func announce(at now: Instant, agenda: RadioScheduler) -> Advertiser.AuxiliaryClaim? {
+  /// Begins an event: announces AUX_ADV_IND, if the set has one, and returns its timeslot.
+  mutating func announce(at now: Instant, scheduler: RadioScheduler) -> Advertiser.AuxiliaryTimeslot? {
     let hasTrain = hasTrain
-    return advertiser?.announce(at: now, hasSyncInfo: hasTrain, agenda: agenda)
+    return advertiser?.announce(at: now, hasSyncInfo: hasTrain, scheduler: scheduler)
   }
 
   var dataInfo: LL.AdvertisingDataInfo { LL.AdvertisingDataInfo(sid: properties.sid, did: content.dataID) }

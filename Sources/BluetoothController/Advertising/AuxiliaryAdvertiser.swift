@@ -75,11 +75,11 @@ struct AuxiliaryAdvertiser {
   // MARK: Planning
 
   /// Schedules AUX_ADV_IND at a time when the radio is free, not before `earliest`.
-  mutating func announce(from earliest: Instant, hasSyncInfo: Bool, agenda: RadioScheduler) {
+  mutating func announce(from earliest: Instant, hasSyncInfo: Bool, scheduler: RadioScheduler) {
     counter += 1
     phase = .announced
-    let earliest = agenda.next < earliest ? earliest + Self.crowdedMargin : earliest
-    let start = agenda.gap(
+    let earliest = scheduler.next < earliest ? earliest + Self.crowdedMargin : earliest
+    let start = scheduler.gap(
       of: duration(hasSyncInfo: hasSyncInfo), from: earliest, before: earliest + Self.maximumDelay)
     chain = AuxiliaryChain(
       indicationData, modulation: modulation, isClockAccurate: isClockAccurate,
@@ -88,8 +88,8 @@ struct AuxiliaryAdvertiser {
 
   mutating func cancel() { chain = nil }
 
-  /// Returns the claim of the next packet; nil: there is none.
-  func claim(hasSyncInfo: Bool) -> TimeslotRequest? {
+  /// Returns the timeslot of the next packet; nil: there is none.
+  func timeslot(hasSyncInfo: Bool) -> TimeslotRequest? {
     guard let chain, let link = chain.next else { return nil }
     let packet = chain.length(fields(hasSyncInfo: hasSyncInfo))
     let longest: TimeSpan
@@ -142,7 +142,8 @@ struct AuxiliaryAdvertiser {
   // MARK: Events
 
   /// Sends the next packet. Called when the radio is available.
-  mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep
+  mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, scheduler: RadioScheduler, in pool: PacketPool)
+    -> RadioStep
   {
     guard let link = chain?.next else { return .done }
     losses = 0
@@ -152,15 +153,15 @@ struct AuxiliaryAdvertiser {
       fields.syncInfo = syncInfo
       phase = .advertising
     }
-    return transmit(fields, at: now, agenda: agenda, in: pool)
+    return transmit(fields, at: now, scheduler: scheduler, in: pool)
   }
 
   /// Sends AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND; data that do not fit go into later packets.
   private mutating func transmit(
-    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioScheduler, in pool: PacketPool
+    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, scheduler: RadioScheduler, in pool: PacketPool
   ) -> RadioStep {
     let (selection, counter, map) = (selection, counter, channelMap)
-    let payload = chain?.take(fields, at: now, agenda: agenda) { sent in
+    let payload = chain?.take(fields, at: now, scheduler: scheduler) { sent in
       selection.channel(event: counter + sent, map: map)
     }
     return transmit(.extended(payload ?? fields), in: pool)
@@ -210,14 +211,14 @@ struct AuxiliaryAdvertiser {
   }
 
   /// Sends the response when the interframe space after a request has elapsed.
-  mutating func timeReached(at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep {
+  mutating func timeReached(at now: Instant, scheduler: RadioScheduler, in pool: PacketPool) -> RadioStep {
     switch phase {
     case .beforeScanResponse:
       phase = .chaining
       chain = AuxiliaryChain(
         content.response, modulation: modulation, isClockAccurate: isClockAccurate,
         first: AuxiliaryChain.Link(start: now, channel: channel))
-      return transmit(scanResponse, at: now, agenda: agenda, in: pool)
+      return transmit(scanResponse, at: now, scheduler: scheduler, in: pool)
     case .beforeConnectResponse(let request):
       phase = .connecting(request)
       return transmit(.auxConnectRsp(advertiser: identity.own, initiator: request.initiator), in: pool)

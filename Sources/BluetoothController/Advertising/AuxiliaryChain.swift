@@ -36,7 +36,7 @@ struct AuxiliaryChain {
 
   /// Returns the packet that is sent now: `fields`, as much of the data as fits, and a pointer to the rest.
   mutating func take(
-    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioScheduler, channel: (Int) -> ChannelIndex
+    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, scheduler: RadioScheduler, channel: (Int) -> ChannelIndex
   ) -> LL.ExtendedAdvertisingPayload {
     var payload = fields
     let rest = data.dropFirst(sent)
@@ -56,7 +56,7 @@ struct AuxiliaryChain {
     following.data = data.dropFirst(sent)
     let length = modulation.airTime(payloadOctets: min(following.length, maximum))
     let link = Link(
-      start: agenda.gap(of: length, from: earliest, before: earliest + Self.maximumDelay), channel: channel(sent))
+      start: scheduler.gap(of: length, from: earliest, before: earliest + Self.maximumDelay), channel: channel(sent))
     payload.auxiliary = pointer(to: link, from: now)
     next = link
     return payload

@@ -115,7 +115,7 @@ struct PeriodicAdvertiser {
       additionalData: channels.announcement)
   }
 
-  var claim: TimeslotRequest {
+  var timeslot: TimeslotRequest {
     if let chain, let link = chain.next {
       let length = chain.length(fields)
       return TimeslotRequest(
@@ -131,7 +131,7 @@ struct PeriodicAdvertiser {
   }
 
   /// Sends the next packet. Called when the radio is available.
-  mutating func begin(at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep {
+  mutating func begin(at now: Instant, scheduler: RadioScheduler, in pool: PacketPool) -> RadioStep {
     losses = 0
     let fields = fields
     let (selection, event, map) = (selection, event, channels.map(at: event))
@@ -144,7 +144,7 @@ struct PeriodicAdvertiser {
         data, modulation: modulation, isClockAccurate: sleepClockAccuracy.partsPerMillion <= 50,
         first: AuxiliaryChain.Link(start: now, channel: channel))
     }
-    let payload = chain?.take(fields, at: now, agenda: agenda) { sent in
+    let payload = chain?.take(fields, at: now, scheduler: scheduler) { sent in
       selection.channel(event: event + sent, map: map)
     }
     let packet = LL.AdvertisingPDU.extended(payload ?? fields).packet(

@@ -170,8 +170,8 @@ struct Connection {
   /// The number of intervals before the supervision timeout from which events are urgent.
   private static let urgentEvents: Int64 = 3
 
-  /// The claim of the next event on the radio.
-  var claim: TimeslotRequest {
+  /// The timeslot of the next event on the radio.
+  var timeslot: TimeslotRequest {
     mutating get {
       let start = schedule.start
       // A peripheral listens in a window; a central transmits at a fixed time.
@@ -187,14 +187,14 @@ struct Connection {
   struct Summary {
     var deadline: Instant
     var heldPackets: Int
-    /// The claim of the next event; nil unless requested.
-    var claim: TimeslotRequest?
+    /// The timeslot of the next event; nil unless requested.
+    var timeslot: TimeslotRequest?
   }
 
   /// Returns the values for the connection table; nil: the connection has ended. Read-only; `mutating` because a
   /// non-mutating call on an array element in a class would copy the connection.
-  mutating func summary(withClaim: Bool) -> Summary? {
+  mutating func summary(withTimeslot: Bool) -> Summary? {
     guard reasonForEnd == nil else { return nil }
-    return Summary(deadline: deadline, heldPackets: flow.heldPackets, claim: withClaim ? claim : nil)
+    return Summary(deadline: deadline, heldPackets: flow.heldPackets, timeslot: withTimeslot ? timeslot : nil)
   }
 }

@@ -28,7 +28,7 @@ extension ConnectionTable {
     let index = append(
       Connection(
         handle: handle, role: role, own: own, peer: peer.identity, data: data, usesAlgorithm2: usesAlgorithm2,
-        auxiliaryPHY: auxiliaryPHY, context: context, delay: delay, at: now), agenda: &radio.agenda)
+        auxiliaryPHY: auxiliaryPHY, context: context, delay: delay, at: now), scheduler: &radio.scheduler)
     device.output.send(
       HCI.ConnectionComplete(
         status: .success, handle: handle, role: role.rawValue, peer: peer.hciAddress,
@@ -56,11 +56,11 @@ extension ConnectionTable {
       minimumUsedChannels: device.configuration.minimumUsedChannels, seed: device.random.next())
   }
 
-  /// Updates the claims of connections that have changed, and removes connections that have ended. Returns the handle
+  /// Updates the timeslots of connections that have changed, and removes connections that have ended. Returns the handle
   /// of a connection that has ended, after which the caller calls again; nil: everything is up to date.
   mutating func refresh(radio: inout RadioControl, into output: inout HCIEventQueue) -> HCI.ConnectionHandle? {
     while let index = takeTouched() {
-      if refresh(index, isRunning: radio.owner.isActivity(.connection(index)), agenda: &radio.agenda) { continue }
+      if refresh(index, isRunning: radio.owner.isActivity(.connection(index)), scheduler: &radio.scheduler) { continue }
       if let handle = removeEnded(index, radio: &radio, into: &output) { return handle }
     }
     return nil
@@ -74,7 +74,7 @@ extension ConnectionTable {
     let handle = self[index].handle
     noteEnd(of: index)
     radio.rename(.connection(count - 1), .connection(index))
-    remove(at: index, agenda: &radio.agenda)
+    remove(at: index, scheduler: &radio.scheduler)
     output.send(.disconnectionComplete(.success, handle, reason: reason))
     return handle
   }

@@ -65,26 +65,26 @@ struct ConnectionTable {
   }
 
   /// Adds a connection and returns its index.
-  mutating func append(_ connection: Connection, agenda: inout RadioScheduler) -> Int {
+  mutating func append(_ connection: Connection, scheduler: inout RadioScheduler) -> Int {
     let index = connections.count
     entries.append(
       Entry(
-        handle: connection.handle, activityID: agenda.add(.connection(index)), deadline: connection.deadline))
+        handle: connection.handle, activityID: scheduler.add(.connection(index)), deadline: connection.deadline))
     connections.append(connection)
     touch(index)
     return index
   }
 
-  /// Removes a connection. The last connection takes its index; `agenda` is updated.
-  mutating func remove(at index: Int, agenda: inout RadioScheduler) {
-    agenda.remove(entries[index].activityID)
+  /// Removes a connection. The last connection takes its index; `scheduler` is updated.
+  mutating func remove(at index: Int, scheduler: inout RadioScheduler) {
+    scheduler.remove(entries[index].activityID)
     heldPackets -= entries[index].heldPackets
     let last = connections.count - 1
     touched.removeAll { $0 == index }
     if index < last {
       connections.swapAt(index, last)
       entries.swapAt(index, last)
-      agenda.rename(entries[index].activityID, .connection(index))
+      scheduler.rename(entries[index].activityID, .connection(index))
       for position in touched.indices where touched[position] == last { touched[position] = index }
     }
     connections.removeLast()
@@ -115,16 +115,16 @@ struct ConnectionTable {
     return index
   }
 
-  /// Updates the cached values and the claim of a connection; returns false if the connection has ended.
-  mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioScheduler) -> Bool {
-    guard let summary = connections[index].summary(withClaim: !isRunning) else { return false }
+  /// Updates the cached values and the timeslot of a connection; returns false if the connection has ended.
+  mutating func refresh(_ index: Int, isRunning: Bool, scheduler: inout RadioScheduler) -> Bool {
+    guard let summary = connections[index].summary(withTimeslot: !isRunning) else { return false }
     // The entry is read and written once.
     var entry = entries[index]
     entry.deadline = summary.deadline
     heldPackets += summary.heldPackets - entry.heldPackets
     entry.heldPackets = summary.heldPackets
     entries[index] = entry
-    if let claim = summary.claim { agenda[entry.activityID] = claim }
+    if let timeslot = summary.timeslot { scheduler[entry.activityID] = timeslot }
     return true
   }
 

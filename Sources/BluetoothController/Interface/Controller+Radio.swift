@@ -22,7 +22,7 @@ extension Controller {
     radioControl.accountListening(at: now)
   }
 
-  /// Updates the claims of connections that have changed, and removes connections that have ended.
+  /// Updates the timeslots of connections that have changed, and removes connections that have ended.
   private mutating func refreshConnections() {
     while let handle = connections.refresh(radio: &radioControl, into: &device.output) {
       syncs.forgetTransfer(of: handle)
@@ -38,12 +38,12 @@ extension Controller {
 
   /// Gives the radio to the activity, and starts the activity.
   private mutating func begin(_ activity: RadioActivity, in activityID: RadioScheduler.ActivityID, at now: Instant) {
-    let claim = radioControl.agenda[activityID]
-    radioControl.agenda[activityID] = nil
+    let timeslot = radioControl.scheduler[activityID]
+    radioControl.scheduler[activityID] = nil
     let step: RadioStep
     switch activity {
     case .connection(let index):
-      let end = now + (claim?.shortest ?? .zero)
+      let end = now + (timeslot?.shortest ?? .zero)
       let limit = radioControl.limit(end: end, interval: connections[index].interval, at: now)
       step = connections[index].beginEvent(limit: limit, at: now, into: &device.output)
     case .advertising(let index): step = advertising.begin(index, device: &device, radio: &radioControl, at: now)
@@ -58,7 +58,7 @@ extension Controller {
     perform(step, at: now)
   }
 
-  /// Notifies the activity that it did not get the radio in time. The activity then makes its next claim.
+  /// Notifies the activity that it did not get the radio in time. The activity then requests its next timeslot.
   private mutating func lose(_ activity: RadioActivity, in activityID: RadioScheduler.ActivityID, at now: Instant) {
     switch activity {
     case .connection(let index):
@@ -69,9 +69,9 @@ extension Controller {
     case .periodicAdvertising(let index): advertising.loseTrainEvent(index, radio: &radioControl)
     case .auxiliaryReception(let index):
       scanning.loseReception(index, device: &device, radio: &radioControl)
-      radioControl.agenda[activityID] = nil
+      radioControl.scheduler[activityID] = nil
     case .periodicSync(let index):
-      radioControl.agenda[activityID] = syncs.lose(index, device: &device, radio: &radioControl)
+      radioControl.scheduler[activityID] = syncs.lose(index, device: &device, radio: &radioControl)
     }
   }
 
@@ -107,7 +107,7 @@ extension Controller {
       advertising.auxiliaryTimeReached(index, device: &device, radio: &radioControl, at: now)
     case .auxiliaryReception(let index):
       scanning.receptionTimeReached(index, initiating: &initiating, device: &device, at: now)
-    // Each packet of a train has a separate claim, so no timer is set while a train has the radio.
+    // Each packet of a train has a separate timeslot, so no timer is set while a train has the radio.
     case .periodicAdvertising, .periodicSync: .done
     }
   }

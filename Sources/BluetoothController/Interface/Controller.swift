@@ -150,7 +150,7 @@ package struct Controller: ~Copyable {
   /// Skips all events of the set in `openLoopAdvertising` that end at `limit` or before, and returns their packets;
   /// nil: none.
   package mutating func skip(until limit: Instant) -> SkippedPackets? {
-    guard case .advertising(let index)? = radioControl.agenda.onlyActivity else { return nil }
+    guard case .advertising(let index)? = radioControl.scheduler.onlyActivity else { return nil }
     return advertising.skip(index, until: limit, random: &device.random, radio: &radioControl)
   }
 }

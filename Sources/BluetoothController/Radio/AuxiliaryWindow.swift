@@ -33,8 +33,8 @@ struct AuxiliaryWindow {
     channel == other.channel && phy == other.phy && opens < other.closes && other.opens < closes
   }
 
-  /// Returns the claim of the reception on the radio.
-  func claim(losses: Int) -> TimeslotRequest {
+  /// Returns the timeslot of the reception on the radio.
+  func timeslot(losses: Int) -> TimeslotRequest {
     let listening = closes - opens
     return TimeslotRequest(
       purpose: .auxiliary, start: opens, latestStart: max(opens, expected), shortest: listening + LL.interFrameSpace,

@@ -2,9 +2,9 @@ import BluetoothWire
 
 /// The radio time that the scanner and the initiator have received, and the time to which they are entitled.
 ///
-/// Listening fills the gaps between claims. If gaps are rare, because of bulk data or many connections, listening is
+/// Listening fills the gaps between timeslots. If gaps are rare, because of bulk data or many connections, listening is
 /// entitled to a quarter of the time in which scan windows are open: bulk transfers leave this share free, and after a
-/// long wait listening gets a claim like other activities. A smaller scan window gives a smaller share.
+/// long wait listening gets a timeslot like other activities. A smaller scan window gives a smaller share.
 struct ListeningBudget {
   private static let divisor: Int64 = 4
   /// The limits of debt and credit.
@@ -15,7 +15,7 @@ struct ListeningBudget {
   private static let deafness = TimeSpan.microseconds(376)
   /// The debt that counts as one loss.
   private static let debtPerLoss = TimeSpan.milliseconds(5)
-  /// The least debt that turns a stretch of listening into a claim, and the length of that stretch.
+  /// The least debt that turns a stretch of listening into a timeslot, and the length of that stretch.
   private static let threshold = TimeSpan.milliseconds(20)
   private static let stretch = TimeSpan.microseconds(2_500)
 
@@ -31,8 +31,8 @@ struct ListeningBudget {
   private var deafness = TimeSpan.zero
   /// The listening time that is owed; positive if there was too little listening so far.
   private var owed = TimeSpan.zero
-  /// The claim of the present stretch of listening, which only claims of higher rank interrupt before `end`.
-  private var held: (claim: TimeslotRequest, end: Instant)?
+  /// The timeslot of the present stretch of listening, which only timeslots of higher rank interrupt before `end`.
+  private var held: (timeslot: TimeslotRequest, end: Instant)?
 
   /// Accounts for the time until now.
   mutating func pass(until now: Instant) {
@@ -58,14 +58,14 @@ struct ListeningBudget {
     guard case .listening = state else { return }
     deafness = Self.deafness
     guard owed >= Self.threshold else { return }
-    let claim = TimeslotRequest(
+    let timeslot = TimeslotRequest(
       purpose: .listening, start: now, latestStart: now, shortest: Self.stretch, longest: Self.stretch,
       losses: Int(owed.nanoseconds / Self.debtPerLoss.nanoseconds))
-    held = (claim, now + Self.stretch)
+    held = (timeslot, now + Self.stretch)
   }
 
-  /// Returns the claim that other activities must outrank to interrupt listening.
-  func holder(at now: Instant) -> (claim: TimeslotRequest, end: Instant)? {
+  /// Returns the timeslot that other activities must outrank to interrupt listening.
+  func holder(at now: Instant) -> (timeslot: TimeslotRequest, end: Instant)? {
     guard let held, now < held.end else { return nil }
     return held
   }

@@ -1,4 +1,4 @@
-/// An activity that claims the radio for a time known in advance. The number is the activity's index in its table.
+/// An activity that requests the radio for a time known in advance. The number is the activity's index in its table.
 enum RadioActivity: Hashable {
   /// A connection event of `connections`.
   case connection(Int)

@@ -1,14 +1,14 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The control of the radio: its present owner, the claims of the activities that wait for it, listening in the gaps
+/// The control of the radio: its present owner, the timeslots of the activities that wait for it, listening in the gaps
 /// between them, and the next command.
 ///
 /// Functions that only read are `mutating`, too: for a non-mutating call on a value that is being changed, the compiler
 /// copies the whole value.
 struct RadioControl: ~Copyable {
-  /// The claims of all activities.
-  var agenda = RadioScheduler()
+  /// The timeslots of all activities.
+  var scheduler = RadioScheduler()
   private var listening = ListeningBudget()
   private var plan = ListeningPlan()
   private(set) var owner = RadioOwner.free
@@ -21,7 +21,7 @@ struct RadioControl: ~Copyable {
 
   /// Restores the state after power on, and stops the radio.
   mutating func reset() {
-    agenda.removeAll()
+    scheduler.removeAll()
     listening = ListeningBudget()
     plan = ListeningPlan()
     owner = .free
@@ -52,7 +52,7 @@ struct RadioControl: ~Copyable {
   var deadline: Instant {
     mutating get {
       var result = timer ?? .distantFuture
-      if owner.isInterruptible { result = min(result, agenda.next) }
+      if owner.isInterruptible { result = min(result, scheduler.next) }
       if case .free = owner { result = min(result, windowOpens ?? .distantFuture) }
       return result
     }
@@ -67,7 +67,7 @@ struct RadioControl: ~Copyable {
 
   // MARK: Present owner
 
-  /// Gives the radio to an activity, which removes its claim.
+  /// Gives the radio to an activity, which removes its timeslot.
   mutating func begin(_ activity: RadioActivity) { owner = .activity(activity) }
 
   /// Gives the radio to an unplanned exchange, which begins after the interframe space.
@@ -118,13 +118,13 @@ struct RadioControl: ~Copyable {
 
   /// Decides which activity gets the radio, which is free or listening.
   mutating func decide(at now: Instant) -> RadioScheduler.Decision {
-    if case .listening = owner { return agenda.decide(at: now, holder: listening.holder(at: now)) }
-    return agenda.decide(at: now)
+    if case .listening = owner { return scheduler.decide(at: now, holder: listening.holder(at: now)) }
+    return scheduler.decide(at: now)
   }
 
   /// True if an unplanned exchange, which answers a packet that was just received, may have the radio for `length`.
   mutating func mayAnswer(for length: TimeSpan, losses: Int, at now: Instant) -> Bool {
-    agenda.admits(
+    scheduler.admits(
       TimeslotRequest(
         purpose: .listening, start: now, latestStart: now, shortest: length, longest: length, losses: losses))
   }
@@ -133,17 +133,19 @@ struct RadioControl: ~Copyable {
   /// until `end`; the connection's next event is `interval` later.
   mutating func limit(end: Instant, interval: TimeSpan, at now: Instant) -> Instant {
     let next = now + interval
-    let limit = agenda.limit(end: end, next: next)
+    let limit = scheduler.limit(end: end, next: next)
     listening.pass(until: now)
     let reserve = listening.reserve(in: interval)
     return reserve > .zero && plan.isOpen(at: next - reserve) ? min(limit, next - reserve) : limit
   }
 
-  /// Returns the activity whose claim is due, if the radio is free and has no other claim, timer or command; nil
+  /// Returns the activity whose timeslot is due, if the radio is free and has no other timeslot, timer or command; nil
   /// otherwise.
   mutating func onlyActivity(at now: Instant) -> RadioActivity? {
-    guard agenda.next <= now, case .free = owner, timer == nil, windowOpens == nil, command == nil else { return nil }
-    return agenda.onlyActivity
+    guard scheduler.next <= now, case .free = owner, timer == nil, windowOpens == nil, command == nil else {
+      return nil
+    }
+    return scheduler.onlyActivity
   }
 
   // MARK: Listening
@@ -158,8 +160,8 @@ struct RadioControl: ~Copyable {
   mutating func listen(at now: Instant) {
     windowOpens = nil
     if case .listening = owner { return }
-    // The time before the next claim would be too short to receive anything.
-    guard plan.isWanted, agenda.next - now > LL.interFrameSpace else { return }
+    // The time before the next timeslot would be too short to receive anything.
+    guard plan.isWanted, scheduler.next - now > LL.interFrameSpace else { return }
     guard let slot = plan.slot(at: now) else {
       let next = plan.next(after: now)
       windowOpens = next == .distantFuture ? nil : next

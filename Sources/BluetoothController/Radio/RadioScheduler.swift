@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// The claims of all activities on the one radio, and the arbitration between them.
+/// The timeslots of all activities on the one radio, and the arbitration between them.
 ///
-/// The starts are stored contiguously: a search for the next claim, or for conflicting claims, reads eight octets per
+/// The starts are stored contiguously: a search for the next timeslot, or for conflicting timeslots, reads eight octets per
 /// activity. A `SlotMap` would check a generation on each access and read an optional value, which no caller needs: its
 /// owner removes an activity once.
 struct RadioScheduler {
@@ -17,24 +17,24 @@ struct RadioScheduler {
     case nothing
     /// The activity gets the radio.
     case begin(ActivityID, RadioActivity)
-    /// The activity has missed its latest start, and makes its next claim.
+    /// The activity has missed its latest start, and requests its next timeslot.
     case lose(ActivityID, RadioActivity)
   }
 
   private struct Entry {
     var activity: RadioActivity
-    var claim: TimeslotRequest?
+    var timeslot: TimeslotRequest?
   }
 
-  /// The start of each activity's claim; `distantFuture` without a claim.
+  /// The start of each activity's timeslot; `distantFuture` without a timeslot.
   private var starts: [Instant] = []
   private var entries: [Entry] = []
   private var vacant: [Int] = []
-  /// The time at which the first claim begins.
+  /// The time at which the first timeslot begins.
   private(set) var next = Instant.distantFuture
 
   mutating func add(_ activity: RadioActivity) -> ActivityID {
-    let entry = Entry(activity: activity, claim: nil)
+    let entry = Entry(activity: activity, timeslot: nil)
     guard let index = vacant.popLast() else {
       starts.append(.distantFuture)
       entries.append(entry)
@@ -56,16 +56,16 @@ struct RadioScheduler {
 
   mutating func removeAll() { self = RadioScheduler() }
 
-  /// The claim of the activity; nil: none. An activity that has the radio has no claim.
+  /// The timeslot of the activity; nil: none. An activity that has the radio has no timeslot.
   subscript(activityID: ActivityID) -> TimeslotRequest? {
-    get { entries[activityID.index].claim }
+    get { entries[activityID.index].timeslot }
     set {
-      entries[activityID.index].claim = newValue
+      entries[activityID.index].timeslot = newValue
       setStart(activityID.index, newValue?.start ?? .distantFuture)
     }
   }
 
-  /// The only activity with a claim; nil if there is none or more than one.
+  /// The only activity with a timeslot; nil if there is none or more than one.
   var onlyActivity: RadioActivity? {
     var result: Int?
     for index in starts.indices where starts[index] != .distantFuture {
@@ -88,23 +88,23 @@ struct RadioScheduler {
 
   // MARK: Arbitration
 
-  /// Decides which activity gets the radio. The radio is free, or its present owner yields to claims that outrank
+  /// Decides which activity gets the radio. The radio is free, or its present owner yields to timeslots that outrank
   /// `holder`.
-  mutating func decide(at now: Instant, holder: (claim: TimeslotRequest, end: Instant)? = nil) -> Decision {
+  mutating func decide(at now: Instant, holder: (timeslot: TimeslotRequest, end: Instant)? = nil) -> Decision {
     while next <= now {
       var best: Int?
       for index in starts.indices where starts[index] <= now {
-        guard let claim = entries[index].claim else { continue }
-        if claim.latestStart < now { return .lose(ActivityID(index: index), entries[index].activity) }
-        if let other = best, let rival = entries[other].claim, !isBefore(claim, rival) { continue }
+        guard let timeslot = entries[index].timeslot else { continue }
+        if timeslot.latestStart < now { return .lose(ActivityID(index: index), entries[index].activity) }
+        if let other = best, let rival = entries[other].timeslot, !isBefore(timeslot, rival) { continue }
         best = index
       }
-      guard let best, let claim = entries[best].claim else { return .nothing }
-      if let free = wait(for: claim, of: best, at: now, holder: holder) {
-        guard free > now, free <= claim.latestStart else {
+      guard let best, let timeslot = entries[best].timeslot else { return .nothing }
+      if let free = wait(for: timeslot, of: best, at: now, holder: holder) {
+        guard free > now, free <= timeslot.latestStart else {
           return .lose(ActivityID(index: best), entries[best].activity)
         }
-        entries[best].claim?.start = free
+        entries[best].timeslot?.start = free
         setStart(best, free)
       } else {
         return .begin(ActivityID(index: best), entries[best].activity)
@@ -113,36 +113,37 @@ struct RadioScheduler {
     return .nothing
   }
 
-  /// True if `claim` is the more important of two due claims or, at equal rank, can wait less.
-  private func isBefore(_ claim: TimeslotRequest, _ other: TimeslotRequest) -> Bool {
-    claim.rank == other.rank ? claim.latestStart < other.latestStart : claim.rank > other.rank
+  /// True if `timeslot` is the more important of two due timeslots or, at equal rank, can wait less.
+  private func isBefore(_ timeslot: TimeslotRequest, _ other: TimeslotRequest) -> Bool {
+    timeslot.rank == other.rank ? timeslot.latestStart < other.latestStart : timeslot.rank > other.rank
   }
 
-  /// Returns the time at which the radio may be free, for a claim that conflicts with a more important claim; nil: the
+  /// Returns the time at which the radio may be free, for a timeslot that conflicts with a more important timeslot; nil: the
   /// radio is free now.
   private func wait(
-    for claim: TimeslotRequest, of index: Int, at now: Instant, holder: (claim: TimeslotRequest, end: Instant)?
+    for timeslot: TimeslotRequest, of index: Int, at now: Instant, holder: (timeslot: TimeslotRequest, end: Instant)?
   ) -> Instant? {
-    if let holder, holder.end > now, !claim.outranks(holder.claim) { return holder.end }
-    return rival(of: claim, until: now + claim.longest, except: index)?.end
+    if let holder, holder.end > now, !timeslot.outranks(holder.timeslot) { return holder.end }
+    return rival(of: timeslot, until: now + timeslot.longest, except: index)?.end
   }
 
-  /// Returns the start and the end of the first claim that outranks `claim` and can't wait until `end`.
-  private func rival(of claim: TimeslotRequest, until end: Instant, except own: Int?) -> (start: Instant, end: Instant)?
-  {
+  /// Returns the start and the end of the first timeslot that outranks `timeslot` and can't wait until `end`.
+  private func rival(of timeslot: TimeslotRequest, until end: Instant, except own: Int?) -> (
+    start: Instant, end: Instant
+  )? {
     let end = end + LL.interFrameSpace
     var result: (start: Instant, end: Instant)?
     for index in starts.indices where starts[index] < end && index != own {
-      guard let other = entries[index].claim, other.waitsUntil < end, other.outranks(claim) else { continue }
+      guard let other = entries[index].timeslot, other.waitsUntil < end, other.outranks(timeslot) else { continue }
       if let found = result, found.start <= other.start { continue }
       result = (other.start, other.start + other.shortest)
     }
     return result
   }
 
-  /// True if an unplanned exchange may have the radio now: no more important claim needs the radio during the exchange.
-  func admits(_ claim: TimeslotRequest) -> Bool {
-    rival(of: claim, until: claim.start + claim.longest, except: nil) == nil
+  /// True if an unplanned exchange may have the radio now: no more important timeslot needs the radio during the exchange.
+  func admits(_ timeslot: TimeslotRequest) -> Bool {
+    rival(of: timeslot, until: timeslot.start + timeslot.longest, except: nil) == nil
   }
 
   /// Returns the time until which an activity that begins now may continue with work that can wait: the time at which
@@ -151,17 +152,17 @@ struct RadioScheduler {
   func limit(end: Instant, next: Instant) -> Instant {
     var result = Instant.distantFuture
     for index in starts.indices where starts[index] < min(result, next) {
-      guard let claim = entries[index].claim else { continue }
-      var start = claim.start
-      if claim.waitsUntil > start {
-        start = min(claim.waitsUntil, max(start, next - claim.whole))
+      guard let timeslot = entries[index].timeslot else { continue }
+      var start = timeslot.start
+      if timeslot.waitsUntil > start {
+        start = min(timeslot.waitsUntil, max(start, next - timeslot.whole))
       }
       if start - LL.interFrameSpace >= end { result = min(result, start - LL.interFrameSpace) }
     }
     return result
   }
 
-  /// Returns the first instant from `start` on at which `length` fits between the claims that can't wait (all claims
+  /// Returns the first instant from `start` on at which `length` fits between the timeslots that can't wait (all timeslots
   /// except advertising), if this instant is before `end`; else `start`.
   func gap(of length: TimeSpan, from start: Instant, before end: Instant) -> Instant {
     var start = start
@@ -170,9 +171,9 @@ struct RadioScheduler {
     while isMoved {
       isMoved = false
       for index in starts.indices where starts[index] < candidate + length {
-        guard let claim = entries[index].claim, claim.purpose != .advertising else { continue }
-        let over = claim.start + claim.shortest + LL.interFrameSpace
-        guard over > candidate, claim.start - LL.interFrameSpace < candidate + length else { continue }
+        guard let timeslot = entries[index].timeslot, timeslot.purpose != .advertising else { continue }
+        let over = timeslot.start + timeslot.shortest + LL.interFrameSpace
+        guard over > candidate, timeslot.start - LL.interFrameSpace < candidate + length else { continue }
         candidate = over
         isMoved = true
       }

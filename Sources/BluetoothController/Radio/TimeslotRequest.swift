@@ -2,8 +2,8 @@ import BluetoothWire
 
 /// The next request of one activity for the radio. All activities use this form, and one rule decides between them.
 struct TimeslotRequest: Equatable {
-  /// The purpose of a claim. The raw value is the number of consecutive losses with which a claim for listening ranks
-  /// equal to a claim for this purpose without losses.
+  /// The purpose of a timeslot. The raw value is the number of consecutive losses with which a timeslot for listening ranks
+  /// equal to a timeslot for this purpose without losses.
   enum Purpose: Int {
     /// Scanning, initiating, and the exchanges that follow from them.
     case listening = 0
@@ -17,7 +17,7 @@ struct TimeslotRequest: Equatable {
     case connection = 4
   }
 
-  /// The rank that an urgent claim, whose refusal would break the activity, has above all others.
+  /// The rank that an urgent timeslot, whose refusal would break the activity, has above all others.
   private static let urgency = 1_000
 
   var purpose: Purpose
@@ -41,11 +41,11 @@ struct TimeslotRequest: Equatable {
   /// have missed the packet in it.
   var waitsUntil: Instant { purpose == .advertising ? latestStart : start }
 
-  /// The rank of the claim. Each loss raises the rank by one, so a claim that has waited long enough outranks claims
+  /// The rank of the timeslot. Each loss raises the rank by one, so a timeslot that has waited long enough outranks timeslots
   /// for a higher purpose; a grant resets the losses.
   var rank: Int { (isUrgent ? Self.urgency : 0) + purpose.rawValue + min(losses, Self.urgency / 2) }
 
-  /// True if this claim has the higher rank, so that it gets the radio if both exclude each other. At equal rank, the
-  /// claim that comes first gets the radio.
+  /// True if this timeslot has the higher rank, so that it gets the radio if both exclude each other. At equal rank, the
+  /// timeslot that comes first gets the radio.
   func outranks(_ other: TimeslotRequest) -> Bool { rank > other.rank }
 }

@@ -68,7 +68,7 @@ struct AuxiliaryReceptions {
   }
 
   /// Follows another event, unless the controller follows it already or follows too many.
-  mutating func add(_ reception: AuxiliaryReception, agenda: inout RadioScheduler) {
+  mutating func add(_ reception: AuxiliaryReception, scheduler: inout RadioScheduler) {
     var vacant: Int?
     for index in slots.indices {
       guard let other = slots[index]?.reception else {
@@ -79,14 +79,14 @@ struct AuxiliaryReceptions {
     }
     guard vacant != nil || slots.count < Self.capacity else { return }
     let index = vacant ?? slots.count
-    let activityID = agenda.add(.auxiliaryReception(index))
+    let activityID = scheduler.add(.auxiliaryReception(index))
     if vacant == nil { slots.append((activityID, reception)) } else { slots[index] = (activityID, reception) }
-    agenda[activityID] = reception.window.claim(losses: losses)
+    scheduler[activityID] = reception.window.timeslot(losses: losses)
   }
 
-  mutating func remove(_ index: Int, agenda: inout RadioScheduler) {
+  mutating func remove(_ index: Int, scheduler: inout RadioScheduler) {
     guard let activityID = activityID(index) else { return }
-    agenda.remove(activityID)
+    scheduler.remove(activityID)
     slots[index] = nil
   }
 

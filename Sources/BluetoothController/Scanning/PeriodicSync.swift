@@ -88,9 +88,9 @@ struct PeriodicSync {
 
   // MARK: Events
 
-  /// The claim of the next packet on the radio.
-  var claim: TimeslotRequest {
-    if let chain { return chain.claim(losses: losses) }
+  /// The timeslot of the next packet on the radio.
+  var timeslot: TimeslotRequest {
+    if let chain { return chain.timeslot(losses: losses) }
     let listening = schedule.listeningEnds - schedule.start
     return TimeslotRequest(
       purpose: .periodic, start: schedule.start, latestStart: schedule.listeningEnds,

@@ -55,11 +55,12 @@ extension PeriodicSyncs {
   ) -> HCI.SyncHandle? {
     guard let index = vacantIndex else { return nil }
     var sync = PeriodicSync(
-      handle: newHandle(), activityID: radio.agenda.add(.periodicSync(index)), origin: origin, advertiser: advertiser,
+      handle: newHandle(), activityID: radio.scheduler.add(.periodicSync(index)), origin: origin,
+      advertiser: advertiser,
       advertisingSID: sid, phy: phy, info: info, schedule: schedule, keeping: keeping, enable: enable)
     sync.catchUp(to: now)
     insert(sync, at: index)
-    radio.agenda[sync.activityID] = sync.claim
+    radio.scheduler[sync.activityID] = sync.timeslot
     return sync.handle
   }
 
@@ -68,19 +69,19 @@ extension PeriodicSyncs {
   /// Listens for the next packet of a train. Called when the radio is available.
   mutating func begin(_ index: Int) -> RadioStep { self[index]?.begin() ?? .done }
 
-  /// Handles an event for which the radio was not free in time; returns the next claim.
+  /// Handles an event for which the radio was not free in time; returns the next timeslot.
   mutating func lose(
     _ index: Int, device: inout LocalDevice, radio: inout RadioControl
   ) -> TimeslotRequest? {
     self[index]?.lose()
     breakOff(index, device: &device)
-    return nextClaim(of: index, device: &device, radio: &radio)
+    return nextTimeslot(of: index, device: &device, radio: &radio)
   }
 
   /// Ends a packet. Called when the train has released the radio.
   mutating func end(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
     guard let activityID = self[index]?.activityID else { return }
-    radio.agenda[activityID] = nextClaim(of: index, device: &device, radio: &radio)
+    radio.scheduler[activityID] = nextTimeslot(of: index, device: &device, radio: &radio)
   }
 
   /// Processes a radio event while a train has the radio. The train then releases the radio.
@@ -94,13 +95,13 @@ extension PeriodicSyncs {
     }
   }
 
-  /// Returns the next claim of a train; nil: the train was never received, and synchronization has failed.
-  private mutating func nextClaim(
+  /// Returns the next timeslot of a train; nil: the train was never received, and synchronization has failed.
+  private mutating func nextTimeslot(
     of index: Int, device: inout LocalDevice, radio: inout RadioControl
   ) -> TimeslotRequest? {
     self[index]?.endPacket()
     guard let sync = self[index] else { return nil }
-    guard sync.hasFailed else { return sync.claim }
+    guard sync.hasFailed else { return sync.timeslot }
     end(synchronizationAt: index, radio: &radio)
     announce(sync, .connectionFailedToBeEstablished, into: &device.output)
     return nil
@@ -109,7 +110,7 @@ extension PeriodicSyncs {
   /// Ends the reception of a train.
   mutating func end(synchronizationAt index: Int, radio: inout RadioControl) {
     radio.abandon(.periodicSync(index))
-    remove(index, agenda: &radio.agenda)
+    remove(index, scheduler: &radio.scheduler)
   }
 
   /// Ends synchronization to trains whose synchronization timeout has expired · 7.7.65.16.
@@ -206,7 +207,7 @@ extension PeriodicSyncs {
     for index in indices {
       guard let activityID = self[index]?.activityID else { continue }
       self[index]?.setOwnAccuracy(partsPerMillion)
-      if !radio.owner.isActivity(.periodicSync(index)) { radio.agenda[activityID] = self[index]?.claim }
+      if !radio.owner.isActivity(.periodicSync(index)) { radio.scheduler[activityID] = self[index]?.timeslot }
     }
   }
 }

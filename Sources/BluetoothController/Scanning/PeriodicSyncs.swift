@@ -53,9 +53,9 @@ struct PeriodicSyncs {
     deadline = min(deadline, sync.deadline)
   }
 
-  mutating func remove(_ index: Int, agenda: inout RadioScheduler) {
+  mutating func remove(_ index: Int, scheduler: inout RadioScheduler) {
     guard let sync = self[index] else { return }
-    agenda.remove(sync.activityID)
+    scheduler.remove(sync.activityID)
     slots[index] = nil
     if request?.handle == sync.handle { request = nil }
     refreshDeadline()

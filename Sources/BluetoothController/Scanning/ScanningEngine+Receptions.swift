@@ -36,7 +36,7 @@ extension ScanningEngine {
     guard isOfInterest(event, initiating: &initiating, syncs: &syncs, device: &device),
       let window = device.window(pointer, from: start, at: now)
     else { return }
-    receptions.add(AuxiliaryReception(event, in: window), agenda: &radio.agenda)
+    receptions.add(AuxiliaryReception(event, in: window), scheduler: &radio.scheduler)
   }
 
   /// True if the scanner, the initiator or a synchronization may need the event, as far as ADV_EXT_IND shows.
@@ -82,7 +82,7 @@ extension ScanningEngine {
       }
       guard !isWanted else { continue }
       radio.abandon(.auxiliaryReception(index))
-      receptions.remove(index, agenda: &radio.agenda)
+      receptions.remove(index, scheduler: &radio.scheduler)
     }
   }
 
@@ -99,17 +99,17 @@ extension ScanningEngine {
   mutating func loseReception(_ index: Int, device: inout LocalDevice, radio: inout RadioControl) {
     receptions.losses += 1
     _ = giveUp(index, device: &device)
-    receptions.remove(index, agenda: &radio.agenda)
+    receptions.remove(index, scheduler: &radio.scheduler)
   }
 
-  /// Claims the radio for the next announced packet, or removes the reception if there is none. Called when the
+  /// Requests the timeslot of the next announced packet, or removes the reception if there is none. Called when the
   /// reception has released the radio.
   mutating func endReception(_ index: Int, radio: inout RadioControl) {
     guard let reception = receptions[index], let activityID = receptions.activityID(index) else { return }
     if reception.isExpecting {
-      radio.agenda[activityID] = reception.window.claim(losses: receptions.losses)
+      radio.scheduler[activityID] = reception.window.timeslot(losses: receptions.losses)
     } else {
-      receptions.remove(index, agenda: &radio.agenda)
+      receptions.remove(index, scheduler: &radio.scheduler)
     }
   }
 
