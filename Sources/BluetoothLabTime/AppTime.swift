@@ -45,7 +45,7 @@ package enum AppTime {
       deactivate()
       throw error
     }
-    // The body itself came from outside.
+    // The wake-up of the test body, from a thread outside the scheduler's control, is not the app's.
     Scheduler.shared.state.withLock { $0.counters = AppTimeCounters() }
   }
 

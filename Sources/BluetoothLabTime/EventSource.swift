@@ -11,7 +11,8 @@ package protocol EventSource: AnyObject, Sendable {
   /// before it.
   func timePassed(to instant: Int64)
 
-  /// True if the source waits in real time for work that nobody controls. It then has no event but the present instant.
+  /// True if the source waits in real time for work outside the scheduler's control. `nextEvent` is then the present
+  /// instant.
   var isWaiting: Bool { get }
 
   /// Executes exactly one event, which may call the app.

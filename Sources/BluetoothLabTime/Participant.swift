@@ -30,8 +30,8 @@ final class Baton: @unchecked Sendable {
 /// unchecked.
 final class Participant: @unchecked Sendable {
   let baton = Baton()
-  /// The participant that waits for the token.
-  var giver: Participant?
+  /// The participant that has passed the token to this one and waits to get it back.
+  var previousHolder: Participant?
   /// True while the participant holds the token.
   var holdsToken = false
   /// True if the thread runs work of the main queue.
@@ -63,9 +63,9 @@ final class Participant: @unchecked Sendable {
     }
   }
 
-  /// Passes the token to the participant, which signals `giver` when it parks or ends.
-  func grant(from giver: Participant) {
-    self.giver = giver
+  /// Passes the token to the participant, which signals `previousHolder` when it parks or ends.
+  func grant(from previousHolder: Participant) {
+    self.previousHolder = previousHolder
     holdsToken = true
     baton.signal()
   }
@@ -73,9 +73,9 @@ final class Participant: @unchecked Sendable {
   /// Returns the token to the participant that waits for it.
   func giveBack() {
     holdsToken = false
-    guard let giver else { return }
-    self.giver = nil
-    giver.baton.signal()
+    guard let previousHolder else { return }
+    self.previousHolder = nil
+    previousHolder.baton.signal()
   }
 
   /// Returns the token and waits until another participant passes it on.

@@ -56,13 +56,13 @@ extension Scheduler {
       try runPool(me)
       if state.withLock({ !$0.main.isEmpty && !$0.isMainBlocked }) {
         try onMain(me) { self.runMainWork() }
-      } else if me.isMain, app_time_is_main_thread(), !app_time_main_thread_has_exited(), me.giver == nil {
+      } else if me.isMain, app_time_is_main_thread(), !app_time_main_thread_has_exited(), me.previousHolder == nil {
         // Work can reach the real main queue from outside, for example from a dispatch source.
         _ = app_time_drain_main_queue()
       }
       let limit: (items: Int, held: [String])? = state.withLock { state in
         guard state.unitsAtInstant > state.limits.unitsPerInstant else { return nil }
-        // The next call may go on.
+        // Reset the count, so that the next call can continue.
         state.unitsAtInstant = 0
         return (state.limits.unitsPerInstant, state.held)
       }
@@ -255,8 +255,9 @@ extension Scheduler {
       }
       if !isActive { continuation.resume(returning: .notActive) }
     }
-    // If the server answers before the task has suspended, the task goes on outside the server's control. It must become
-    // a unit of work before it calls the app. A task with an executor of its own never becomes one.
+    // If the server resumes the continuation before the task has suspended, the task continues on its thread without the
+    // token. It yields until the scheduler runs it as a unit of work, so that it does not call the app beside the
+    // server. A task with a custom executor never becomes a unit of work, so the number of attempts is limited.
     var attempts = 1_000
     while error == nil, !ownsThread, app_time_is_active(), attempts > 0 {
       await Task.yield()

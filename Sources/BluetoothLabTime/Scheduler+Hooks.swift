@@ -73,7 +73,7 @@ extension Scheduler {
     }
     guard !me.isMain else { return false }
     let call = QueueCall(queue: queue, function: function, context: context)
-    guard me.giver != nil else {
+    guard me.previousHolder != nil else {
       // The driver itself calls. Earlier work of the main queue runs first.
       do throws(AppTimeError) {
         try onMain(me) {
@@ -106,7 +106,7 @@ extension Scheduler {
         }
         return work.map { (begin($0, &state), $0) }
       }
-      // Only a watched wait throws.
+      // `run` throws only if `isWatched` is true.
       guard let next, (try? run(next.work, id: next.id, from: me, isWatched: false)) != nil else { return }
       if state.withLock({ $0.suspensions[queue] != nil }) { return }
     }
@@ -225,8 +225,8 @@ extension Scheduler {
       defer { entry.eventHandler = nil }
       return entry.eventHandler
     }
-    // As libdispatch does, so that a handler that refers to its source forms no cycle for ever. A handler that runs has a
-    // copy.
+    // libdispatch also releases the handlers of a cancelled source: a handler often refers to its source, and the two
+    // would keep each other alive. A handler that is running has a copy of the block.
     if let handler { app_time_release_block(handler.pointer) }
   }
 
@@ -356,7 +356,7 @@ extension Scheduler {
   private func wait(for object: Handle, isGroup: Bool, deadline: Int64) -> Waiter.Result {
     guard ownsThread, let me = Participant.current else { return .released }
     let reason = isGroup ? "a wait for a dispatch group" : "a wait for a semaphore"
-    guard me.giver != nil else {
+    guard me.previousHolder != nil else {
       if runWhileBlocked(me, until: deadline, unless: { app_time_real_poll(object.pointer, isGroup) }) {
         return .satisfied
       }
@@ -368,7 +368,7 @@ extension Scheduler {
   private func sleep(_ nanoseconds: Int64) -> Bool {
     guard ownsThread, let me = Participant.current else { return false }
     let deadline = app_time_now().addingSaturated(nanoseconds)
-    guard me.giver != nil else {
+    guard me.previousHolder != nil else {
       _ = runWhileBlocked(me, until: deadline, unless: { false })
       setNow(deadline)
       return true

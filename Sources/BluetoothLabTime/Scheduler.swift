@@ -2,12 +2,15 @@ import CAppTime
 import Foundation
 import Synchronization
 
-/// Holds the app's work and runs it one unit at a time.
+/// Collects the app's work and executes it one unit at a time. A unit is a Swift job, a block of a queue, or a timer that
+/// fires.
 ///
-/// The scheduler has two queues: the main queue's work, and all other work (Swift jobs and the blocks of other queues).
-/// A driver empties both until the app is at rest. The driver is the thread that called `settle`, or the server thread
-/// for asynchronous callers. Swift jobs run on worker threads, blocks on their real queues, and the main queue's work
-/// on the real main queue, so that isolation checks behave as in production.
+/// The scheduler has two queues of units: the work of the main queue, and the pool, which has all other work (Swift jobs
+/// and the blocks of other queues). The driver executes both until the app is at rest: no unit is left that can run at
+/// the present instant. The driver is the thread that called `settle`, or for asynchronous callers the server, a thread
+/// of the scheduler that executes their requests. Swift jobs run on worker threads, blocks on their real queues, and the
+/// work of the main queue on the real main queue, so that isolation checks behave as in production. Only the thread that
+/// holds the token runs; see `Participant`.
 final class Scheduler: Sendable {
   static let shared = Scheduler()
 
@@ -70,7 +73,7 @@ final class Scheduler: Sendable {
   }
 
   let state = Mutex(State())
-  /// Wakes the server. The participant of the server has another baton, which carries the token only.
+  /// Wakes the server when it has requests or work. The baton of the server's participant only passes the token.
   let serverWakeUp = Baton()
 
   // MARK: Adding work
@@ -151,7 +154,7 @@ final class Scheduler: Sendable {
 
   // MARK: Running work
 
-  /// The reference that a job of the default executor runs on: no serial executor.
+  /// The executor argument for a job that belongs to no serial executor.
   private static let genericExecutor = unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
 
   /// Passes the token to another thread and waits until it comes back.
@@ -178,12 +181,13 @@ final class Scheduler: Sendable {
     me.isTokenMissing = false
   }
 
-  /// Runs a batch of the main queue for a participant that cannot use the main thread, because this one blocks it.
+  /// Runs work of the main queue that another participant has delegated, because `me` blocks the main thread. Returns
+  /// false if there is none.
   private func runDelegatedBatch(_ me: Participant) -> Bool {
     guard let batch = me.delegatedBatch.take() else { return false }
     batch.body()
     me.holdsToken = false
-    batch.giver.baton.signal()
+    batch.previousHolder.baton.signal()
     return true
   }
 
@@ -204,7 +208,7 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Runs one unit of other work on the thread that it belongs to.
+  /// Runs one unit of the pool on the thread that it belongs to. Throws only if `isWatched` is true.
   func run(_ work: Work, id: Int, from me: Participant, isWatched: Bool) throws(AppTimeError) {
     switch work {
     case .job(let job):
@@ -221,7 +225,7 @@ final class Scheduler: Sendable {
       }
       if isHeld { return end(id) }
       try handOver(from: me, isWatched: isWatched) {
-        let start = BlockStart(call: call, id: id, giver: me)
+        let start = BlockStart(call: call, id: id, previousHolder: me)
         app_time_real_async(
           call.queue.pointer, Unmanaged.passRetained(start).toOpaque(),
           { Scheduler.shared.runBlock(Unmanaged<BlockStart>.fromOpaque($0!).takeRetainedValue()) }, call.isBarrier)
@@ -237,12 +241,12 @@ final class Scheduler: Sendable {
   private final class BlockStart: Sendable {
     let call: QueueCall
     let id: Int
-    let giver: Participant
+    let previousHolder: Participant
 
-    init(call: QueueCall, id: Int, giver: Participant) {
+    init(call: QueueCall, id: Int, previousHolder: Participant) {
       self.call = call
       self.id = id
-      self.giver = giver
+      self.previousHolder = previousHolder
     }
   }
 
@@ -256,19 +260,19 @@ final class Scheduler: Sendable {
     let previous = Participant.current
     Participant.current = participant
     participant.queue = start.call.queue
-    participant.giver = start.giver
+    participant.previousHolder = start.previousHolder
     participant.holdsToken = true
     start.call.run()
     noteEnd(of: start.call)
     end(start.id)
     Participant.current = previous
     participant.queue = nil
-    // Only the giver may use the participant again before this point.
+    // Only the previousHolder may use the participant again before this point.
     participant.giveBack()
     state.withLock { $0.idleBlockThreads.append(participant) }
   }
 
-  /// Runs other work on a worker thread until none is left.
+  /// Passes the token to a worker thread, which runs the pool until it is empty.
   private func runOnWorker(from me: Participant) throws(AppTimeError) {
     try handOver(from: me, isWatched: true) {
       let worker = state.withLock { $0.idleWorkers.popLast() } ?? startWorker()
@@ -289,7 +293,7 @@ final class Scheduler: Sendable {
       me.baton.wait()
       Participant.current = me
       while me.holdsToken, let (id, work) = take(isMain: false) {
-        // Only a watched wait throws.
+        // `run` throws only if `isWatched` is true.
         try? run(work, id: id, from: me, isWatched: false)
       }
       let holdsToken = me.holdsToken
@@ -299,7 +303,7 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Runs other work until none is left.
+  /// Runs the pool until it is empty.
   func runPool(_ me: Participant) throws(AppTimeError) {
     while true {
       enum Next {
@@ -343,11 +347,11 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Work for the context of the main queue. Unchecked, because only the thread that has taken the batch calls `body`,
+  /// A function to call in the context of the main queue. Unchecked, because only the thread that has taken the batch calls `body`,
   /// while the thread that made the batch waits.
   final class MainBatch: @unchecked Sendable {
     let body: () -> Void
-    let giver: Participant
+    let previousHolder: Participant
     let isInline: Bool
     private let isTaken = Mutex(false)
 
@@ -359,9 +363,9 @@ final class Scheduler: Sendable {
       }
     }
 
-    init(body: @escaping () -> Void, giver: Participant, isInline: Bool) {
+    init(body: @escaping () -> Void, previousHolder: Participant, isInline: Bool) {
       self.body = body
-      self.giver = giver
+      self.previousHolder = previousHolder
       self.isInline = isInline
     }
 
@@ -372,7 +376,7 @@ final class Scheduler: Sendable {
       let previous = Participant.current
       Participant.current = main
       main.holdsToken = true
-      if !isInline { main.giver = giver }
+      if !isInline { main.previousHolder = previousHolder }
       body()
       Participant.current = previous
       main.giveBack()
@@ -383,7 +387,7 @@ final class Scheduler: Sendable {
   func onMain(_ me: Participant, _ body: @escaping () -> Void) throws(AppTimeError) {
     if me.isMain { return body() }
     let isInline = app_time_main_thread_has_exited()
-    let batch = MainBatch(body: body, giver: me, isInline: isInline)
+    let batch = MainBatch(body: body, previousHolder: me, isInline: isInline)
     if let main = state.withLock({ $0.waitingMain.last }) {
       return try handOver(from: me, isWatched: true) {
         main.delegatedBatch = batch

@@ -61,7 +61,7 @@ extension World {
 }
 
 extension World {
-  // In an extension: the formatter takes two forms of one method in one place for ambiguous.
+  // In a separate extension, because the linter reports two overloads of one method in one declaration as ambiguous.
   /// Runs `body` with the app under the control of this world, for asynchronous tests; see the synchronous method.
   public func withAppTime<Result>(
     limits: AppTimeLimits = AppTimeLimits(), isolation: isolated (any Actor)? = #isolation,
@@ -124,10 +124,10 @@ private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
   nonisolated(nonsending) func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) async {
     self.world = world
     do throws(AppTimeError) {
-      // The condition is asked at rest only, as in the synchronous form.
+      // Settle first, because the condition is evaluated only while the app is at rest, as in the synchronous form.
       try await Scheduler.shared.request(until: nil, source: nil, isolation: #isolation)
-      // The condition belongs to the caller, who checks it whenever something that an app can observe has happened; if
-      // it depends on the time, after each event.
+      // Only the caller's task may evaluate the condition. A request therefore ends whenever something has happened that
+      // an app can observe or, if the condition depends on the time, after each event.
       while !isDone() {
         let (seen, steps) = (activity, stepCount)
         wasInterrupted = false
@@ -138,7 +138,7 @@ private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
             return wasInterrupted
           }, isolation: #isolation)
         guard wasInterrupted else {
-          // Something other than the app may have changed.
+          // The limit is reached. The condition may have become true by a change that no app can observe.
           _ = isDone()
           return
         }

@@ -4,13 +4,13 @@ import BluetoothDaemon
 import BluetoothLab
 import NIOConcurrencyHelpers
 
-/// The device of this program in the world of a file.
+/// Opens the world of a file for this program.
 enum WorldOpener {
-  /// The open worlds. A world ends with its last reference, and adapters do not have one.
+  /// The open worlds. This array keeps them alive, because adapters do not retain their world.
   private static let worlds = NIOLockedValueBox<[World]>([])
 
-  /// Reads the file, starts its world in real time, and adds the device of this program: at the place of the file's
-  /// first host, or at the origin.
+  /// Reads the file, starts its world in real time, and adds a device for this program: with the name and the position
+  /// of the first entry of the file's `clients`, or at the origin.
   static func open(_ path: String) throws(WorldFileAdapter.Failure) -> any Adapter {
     let file: WorldFile
     do throws(WorldFileFailure) { file = try WorldFile(path: path) } catch {

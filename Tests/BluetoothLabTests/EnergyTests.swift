@@ -78,7 +78,7 @@ struct EnergyTests {
     let report = meeting.phone.statistics.energy(.bcm4330)
     #expect(report.share(of: .scanning) > 0.99)
     #expect(abs(report.averageMilliamperes - 68) < 1)
-    #expect(report.warning == "phone draws 68.0 mA at its peak; the cell gives 20.0 mA")
+    #expect(report.warning == "phone needs a peak current of 68.0 mA; its cell supplies at most 20.0 mA")
     let later = meeting.phone.statistics.energy(.bcm4334, cell: .telephone)
     #expect(abs(later.averageMilliamperes - 36) < 1)
     #expect(later.warning == nil)
@@ -156,7 +156,7 @@ struct EnergyTests {
     #expect(report.peakMilliamperes == 15 && report.warning == nil)
     #expect(report.averageMilliamperes > 0 && report.averageMilliamperes < 0.2)
     let first = beacon.statistics.energy(.firstSingleMode, cell: .cr2032)
-    #expect(first.warning == "beacon draws 21.0 mA at its peak; the cell gives 20.0 mA")
+    #expect(first.warning == "beacon needs a peak current of 21.0 mA; its cell supplies at most 20.0 mA")
   }
 
   @Test("The current is interpolated between two powers and constant beyond them")

@@ -104,7 +104,7 @@ final class ExternalHostDevice: WorldDevice {
       let link = attachedHost.link
       while link.isWritable, attachedHost.station.sendPacket(at: now, toHost: { send($0, to: link) }) {}
       if attachedHost.station.controller.waitingPackets > outlet.waitingLimit, !link.isWritable {
-        outlet.hasStoppedReading(link)
+        outlet.hostStoppedReading(link)
       }
     }
     noteHeld(attachedHost.station.controller.heldPackets, at: now)
@@ -113,7 +113,7 @@ final class ExternalHostDevice: WorldDevice {
   private func send(_ packet: HCI.Packet, to link: H4Handler) {
     let isFirst = !link.hasPending
     link.send(packet)
-    if isFirst { outlet.hasPending(link) }
+    if isFirst { outlet.packetsQueued(on: link) }
   }
 
   private func noteHeld(_ count: Int, at now: Instant) {
@@ -189,12 +189,12 @@ final class ExternalHostDevice: WorldDevice {
 protocol HCIOutlet: AnyObject {
   /// Called when a packet is queued on a link without queued packets. The outlet flushes the link when the world
   /// pauses, or earlier.
-  func hasPending(_ link: H4Handler)
+  func packetsQueued(on link: H4Handler)
   /// The maximum number of packets that may wait in a controller for a host that does not read.
   var waitingLimit: Int { get }
   /// Called when more than `waitingLimit` packets wait for the link's host, and the link is not writable. The outlet
   /// closes the link.
-  func hasStoppedReading(_ link: H4Handler)
+  func hostStoppedReading(_ link: H4Handler)
   /// Called when the number of ACL packets from the host that a controller has not delivered changes.
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant)
 }

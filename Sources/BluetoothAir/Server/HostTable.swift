@@ -203,14 +203,14 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 
   // MARK: HCIOutlet
 
-  func hasPending(_ link: H4Handler) {
+  func packetsQueued(on link: H4Handler) {
     hasTraffic = true
     pending.append(link)
   }
 
   var waitingLimit: Int { options.waitingLimit }
 
-  func hasStoppedReading(_ link: H4Handler) {
+  func hostStoppedReading(_ link: H4Handler) {
     if !unresponsiveLinks.contains(where: { $0 === link }) { unresponsiveLinks.append(link) }
   }
 
@@ -245,7 +245,8 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   func worldPaused() {
     flush()
     while let link = unresponsiveLinks.popLast() {
-      logger.warning("connection closed: the host stopped reading, and too many events are pending")
+      let name = slots.first { $0.client?.link === link }?.device.name.printable ?? "a host"
+      logger.warning("\(name): closed; the host stopped reading (more than \(waitingLimit) events pending)")
       link.close()
     }
   }

@@ -31,7 +31,8 @@ public struct EnergyReport: Hashable, Sendable, Codable {
   /// A warning if the device's maximum current exceeds that of the battery; otherwise nil.
   public var warning: String? {
     guard peakMilliamperes > cell.peakMilliamperes else { return nil }
-    return "\(name) draws \(peakMilliamperes) mA at its peak; the cell gives \(cell.peakMilliamperes) mA"
+    return
+      "\(name) needs a peak current of \(peakMilliamperes) mA; its cell supplies at most \(cell.peakMilliamperes) mA"
   }
 }
 

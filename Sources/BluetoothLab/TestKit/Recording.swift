@@ -21,7 +21,8 @@ final class Recording<Event: Hashable & Sendable>: Sendable {
 
   private struct Entry {
     var record: Recorded<Event>
-    /// The identifier of the peer; nil: the event concerns none. Its name, which is in the event, can change.
+    /// The identifier of the peer that the event is about, because the name in the event can change; nil: the event is
+    /// about no peer.
     var peer: UUID?
   }
 

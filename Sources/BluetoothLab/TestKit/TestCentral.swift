@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// A central manager for tests, whose methods run the world until their result is there.
+/// A central manager for tests. Each method runs the world until its result is available.
 ///
 /// ```swift
 /// let phone = TestCentral(on: world.makeDevice(named: "phone", at: Position(x: 2)))
@@ -18,7 +18,7 @@ public final class TestCentral {
   public let manager: CBCentralManager
   /// The delegate of the manager and of each peripheral that this object has connected.
   public let recorder: RecordingCentralDelegate
-  /// The radio time that each method has.
+  /// The maximum radio time of each method.
   public var limit: Duration
 
   /// Creates a central manager on a device, and starts the trace of its world.
@@ -26,7 +26,7 @@ public final class TestCentral {
   /// - Parameters:
   ///   - device: the device that the manager uses.
   ///   - options: further options of the manager.
-  ///   - limit: the radio time that each method has.
+  ///   - limit: the maximum radio time of each method.
   public init(on device: Device, options: [String: Any] = [:], limit: Duration = .seconds(30)) {
     self.device = device
     self.limit = limit
@@ -205,7 +205,7 @@ public final class TestCentral {
   }
 }
 
-/// The callbacks of a delegate from now on that a test looks for.
+/// A search for callbacks in a recording, which begins with the callbacks after the creation of this value.
 struct Callbacks<Match> {
   private let find: () -> Match?
 

@@ -5,7 +5,7 @@ struct TestOperation<Value> {
   /// The state of an operation.
   enum Progress {
     case waiting
-    /// A call was made: the world must process it before it decides that nothing more happens.
+    /// The operation has made a call, which the world must process before the next poll.
     case called
     case done(Value)
   }
@@ -62,12 +62,12 @@ struct HopelessOperation: Error {
   var reason: String
 }
 
-/// The polls of an operation.
+/// An operation that the world polls, and its result so far.
 private struct Attempt<Value> {
   let operation: TestOperation<Value>
   var result: Result<Value, any Error>?
 
-  /// Polls the operation. Returns true if the run of the world is to end: at the result, and after a call.
+  /// Polls the operation. Returns true if the run of the world must end: because of a result, or after a call.
   mutating func poll() -> Bool {
     do {
       switch try operation.poll() {
@@ -104,7 +104,7 @@ extension World {
     }
   }
 
-  // In an extension: the formatter takes two forms of one method in one place for ambiguous.
+  // In a separate extension, because the linter reports two overloads of one method in one declaration as ambiguous.
   nonisolated(nonsending) func complete<Value>(
     _ operation: TestOperation<Value>, within limit: Duration
   ) async throws -> Value {

@@ -137,7 +137,7 @@ public final class World: Sendable {
   package func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
       guard registry.names.insert(name).inserted else {
-        fatalError("the world has a device named \"\(name)\" already: each device needs a name of its own")
+        fatalError("the world has a device named \"\(name)\" already: the names of devices must be unique")
       }
       registry.supplies.append((options.chip, options.cell))
       faults.addDevice(named: name)

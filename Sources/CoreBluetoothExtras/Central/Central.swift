@@ -35,8 +35,8 @@ public final class Central: Sendable {
     let number: Int
     let receiver: Receiver
 
-    /// The receiver of what a scan finds. Its buffer may have the last reference to a peripheral, whose deinit takes
-    /// the lock: a scan is released outside the lock.
+    /// The sequence that gets the results of the scan. Its buffer may hold the last reference to a peripheral, and the
+    /// deinitializer of a peripheral takes the central's lock. Release a scan without the lock.
     enum Receiver {
       case discoveries(AsyncThrowingStream<Discovery, any Error>.Continuation)
       case packets(AsyncThrowingStream<AdvertisingPacket, any Error>.Continuation)
@@ -51,7 +51,8 @@ public final class Central: Sendable {
     }
   }
 
-  /// A weak reference to a peripheral. The identity remains while the peripheral is deallocated.
+  /// A weak reference to a peripheral, and the peripheral's identity. The deinitializer of the peripheral, which runs
+  /// when the reference is nil already, finds its entry by the identity.
   final class WeakPeripheral {
     private(set) weak var peripheral: Peripheral?
     let identity: ObjectIdentifier
@@ -107,7 +108,7 @@ public final class Central: Sendable {
 
   func stateChanged(to new: CBManagerState) {
     if new != .poweredOn {
-      // In states below `poweredOff`, all peers are forgotten.
+      // As in Apple's API, the peripherals of a manager are invalid after a state below `poweredOff`.
       end(because: CBError.unavailable(new), forgetsPeers: new.rawValue < CBManagerState.poweredOff.rawValue)
     }
     power.report(new)
@@ -116,7 +117,7 @@ public final class Central: Sendable {
   /// Ends the scan and all connections, and releases the manager. Pending operations throw
   /// `CBError.operationCancelled`, and all sequences end. The central can't be used again.
   public func close() {
-    // Released outside the lock; the connections end with the manager.
+    // The lock is released before the manager: its deinitializer ends the connections.
     let parts = with { state in
       defer { (state.manager, state.delegate) = (nil, nil) }
       return Unchecked((state.manager, state.delegate))

@@ -46,12 +46,14 @@ public final class L2CAPChannel: Sendable {
   /// The PSM of the channel.
   public var psm: CBL2CAPPSM { box.value.psm }
 
-  /// The octets from the peer, in pieces as they arrive. An iteration takes octets only when it asks for the next
-  /// piece, so that a slow reader slows the peer down. It ends when a side has closed the channel, and throws the
-  /// `CBError` of the disconnection when the link was lost.
+  /// The octets from the peer, in pieces of the sizes in which they arrive.
+  ///
+  /// An iterator reads from the channel only when the app requests the next piece, so that flow control stops the peer
+  /// while the app is slow. The sequence ends when either side has closed the channel. It throws the `CBError` of the
+  /// disconnection if the link was lost.
   public var incoming: Incoming { Incoming(channel: self) }
 
-  /// Waits for octets. Concurrent calls get octets in their order.
+  /// Waits for octets and returns them. Concurrent calls get octets in the order of the calls.
   ///
   /// - Parameters:
   ///   - maximum: the maximum number of octets, at least 1.
@@ -70,10 +72,10 @@ public final class L2CAPChannel: Sendable {
     }
   }
 
-  /// Writes all octets. Returns when the last one has found room among those that wait to be sent. Concurrent calls
-  /// write one after the other.
+  /// Writes all octets. Returns when the last octet is in the channel's send buffer. Concurrent calls write one after
+  /// the other.
   ///
-  /// If the task is cancelled, a first part of the octets may have been sent.
+  /// If the task is cancelled, the octets up to any position may have been sent.
   ///
   /// - Throws: `CBError.notConnected` if the channel has ended.
   public func write(_ octets: Data, within limit: TimeLimit? = nil) async throws {
@@ -118,7 +120,7 @@ public final class L2CAPChannel: Sendable {
     return ends
   }
 
-  /// Returns received octets, nil inside the result at the end of the channel; nil if there is nothing to return yet.
+  /// Returns the next received octets, or `.success(nil)` at the end of the channel; nil if none have arrived yet.
   private func takeOctets(_ maximum: Int, _ isClosed: Bool) -> Result<Data?, any Error>? {
     guard !isClosed, let input = box.value.inputStream else { return .success(nil) }
     if input.hasBytesAvailable {
@@ -148,7 +150,8 @@ public final class L2CAPChannel: Sendable {
         buffer.bindMemory(to: UInt8.self).baseAddress.map { output.write($0, maxLength: buffer.count) } ?? 0
       }
       guard count >= writer.rest.count else {
-        // The channel reports when there is room again. Without progress at its end, the loop ends the writers.
+        // The stream reports free space with an event, which calls this function again. After an error the stream is
+        // no longer open, so the next pass of the loop ends all writers.
         if count < 0 { continue }
         state.writers[0].rest = writer.rest.dropFirst(count)
         break
@@ -161,14 +164,14 @@ public final class L2CAPChannel: Sendable {
 }
 
 extension L2CAPChannel {
-  /// The octets from the peer, in pieces as they arrive.
+  /// The octets from the peer, in pieces of the sizes in which they arrive.
   public struct Incoming: AsyncSequence, Sendable {
     public typealias Element = Data
     public typealias Failure = any Error
 
     let channel: L2CAPChannel
 
-    /// Begins to read. Iterations of one channel take octets from each other.
+    /// Creates an iterator. Each octet goes to only one of the iterators of a channel.
     public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 
     /// An iteration over the octets.

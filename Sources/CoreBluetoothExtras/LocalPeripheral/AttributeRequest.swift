@@ -9,15 +9,15 @@ public enum AttributeRequest: Sendable {
   case write(WriteRequest)
 }
 
-/// A request that is answered exactly once: the first answer counts, and a request that is released without an answer
-/// is rejected with `unlikelyError`. A request without an answer keeps the central from all other requests, and ends
-/// its link after 30 s.
+/// The answer to a request of a central, which is given exactly once. Later answers have no effect, and the
+/// deinitializer rejects a request without an answer with `unlikelyError`: a central makes no other request before it
+/// has the answer, and ends its link after 30 s.
 final class Answer: Sendable {
   private let request: Unchecked<CBATTRequest>
   private let manager: Unchecked<WeakManager>
   private let isGiven = NIOLockedValueBox(false)
 
-  /// A weak reference, because a request does not keep Bluetooth in use.
+  /// A weak reference to the manager, because a request that an app keeps must not keep the manager alive.
   final class WeakManager {
     weak let manager: CBPeripheralManager?
     init(_ manager: CBPeripheralManager) { self.manager = manager }

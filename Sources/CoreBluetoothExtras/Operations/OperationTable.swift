@@ -2,9 +2,10 @@ import BluetoothHost
 import CoreBluetooth
 import DequeModule
 
-/// The pending operations of a peripheral: a queue for each kind of callback and attribute. The first operation of a
-/// queue is in progress, the others have not been started, because a callback names its attribute and not the call that
-/// it answers. The owner protects the table with a lock.
+/// The pending operations of a peripheral, in a queue for each kind of callback and attribute.
+///
+/// Only the first operation of a queue is in progress: a callback names its attribute but not the call that it answers,
+/// so two calls in progress could not be distinguished. A lock of the owner protects the table.
 struct OperationTable {
   /// The callback that answers an operation.
   enum Kind: Hashable {

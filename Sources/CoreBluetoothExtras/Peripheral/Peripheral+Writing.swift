@@ -1,12 +1,4 @@
 import CoreBluetooth
-import DequeModule
-
-/// A value that waits for room to be sent without response.
-struct UnsentValue {
-  let operation: PendingOperation<Void>
-  let characteristic: CBCharacteristic
-  let value: Data
-}
 
 // Writes without response, which no callback answers.
 extension Peripheral {

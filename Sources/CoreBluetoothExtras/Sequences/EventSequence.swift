@@ -1,6 +1,6 @@
-/// An asynchronous sequence of events. Each iteration gets the events that occur after it has begun, in their order.
+/// An asynchronous sequence of events. Each iterator gets the events that occur after its creation, in their order.
 ///
-/// The sequence has no end of its own; an iteration ends when its task is cancelled, and when the central is closed.
+/// An iteration ends when its task is cancelled or the central is closed.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   public typealias Failure = Never
 

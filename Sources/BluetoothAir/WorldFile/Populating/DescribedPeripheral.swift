@@ -9,12 +9,12 @@ struct DescribedPeripheral: Accessory {
     let path: CharacteristicPath
     /// The values of successive notifications; after the last one, the first one follows.
     let values: [[UInt8]]
-    /// The period of notifications; nil: only a write causes one.
+    /// The interval between periodic notifications; nil: only a write to the value causes a notification.
     let period: Duration?
     /// The longest value that a client may write, in octets.
     let maximumLength: Int
     /// True if the value can be notified, indicated or broadcast.
-    let tellsListeners: Bool
+    let sendsUpdates: Bool
 
     fileprivate(set) var value: [UInt8]
     private var next = 1
@@ -22,10 +22,10 @@ struct DescribedPeripheral: Accessory {
     fileprivate var due: Duration?
 
     init(
-      path: CharacteristicPath, values: [[UInt8]], period: Duration?, maximumLength: Int, tellsListeners: Bool
+      path: CharacteristicPath, values: [[UInt8]], period: Duration?, maximumLength: Int, sendsUpdates: Bool
     ) {
       (self.path, self.values, self.period) = (path, values, period)
-      (self.maximumLength, self.tellsListeners) = (maximumLength, tellsListeners)
+      (self.maximumLength, self.sendsUpdates) = (maximumLength, sendsUpdates)
       value = values.first ?? []
     }
 
@@ -104,6 +104,6 @@ struct DescribedPeripheral: Accessory {
   ) throws(ATTErrorCode) {
     guard value.count <= characteristics[index].maximumLength else { throw .invalidAttributeValueLength }
     characteristics[index].value = value
-    if characteristics[index].tellsListeners { context.notify(characteristics[index].path) }
+    if characteristics[index].sendsUpdates { context.notify(characteristics[index].path) }
   }
 }

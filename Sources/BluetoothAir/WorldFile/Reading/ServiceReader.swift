@@ -114,6 +114,6 @@ struct ServiceReader {
     return DescribedPeripheral.Characteristic(
       path: characteristic.path, values: values, period: object.time("notifyPeriod"),
       maximumLength: object.whole("maximumLength") ?? 512,
-      tellsListeners: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]))
+      sendsUpdates: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]))
   }
 }

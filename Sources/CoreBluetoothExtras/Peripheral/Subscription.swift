@@ -1,0 +1,74 @@
+import CoreBluetooth
+import NIOConcurrencyHelpers
+
+/// The iterations over the notifications of a characteristic.
+final class Subscription: Sendable {
+  typealias Continuation = AsyncThrowingStream<Data, any Error>.Continuation
+
+  private struct State {
+    var continuations: [Int: Continuation] = [:]
+    /// The calls that wait for the answer of the peripheral.
+    var waiters: [PendingOperation<Void>] = []
+    /// The answer of the peripheral; nil: there is none yet.
+    var answer: Result<Void, any Error>?
+  }
+
+  let characteristic: Unchecked<CBCharacteristic>
+  private let state = NIOLockedValueBox(State())
+
+  init(_ characteristic: CBCharacteristic) { self.characteristic = Unchecked(characteristic) }
+
+  var isEmpty: Bool { state.withLockedValue { $0.continuations.isEmpty } }
+
+  func add(_ continuation: Continuation, _ number: Int) {
+    state.withLockedValue { $0.continuations[number] = continuation }
+  }
+
+  func remove(_ number: Int) {
+    // The closure returns the continuation, so that it is released without the lock: its termination handler may take
+    // the lock.
+    _ = state.withLockedValue { $0.continuations.removeValue(forKey: number) }
+  }
+
+  func send(_ value: Data) {
+    state.withLockedValue { state in
+      for continuation in state.continuations.values { continuation.yield(value) }
+    }
+  }
+
+  /// Waits until the peripheral has accepted the subscription.
+  func accepted() async throws {
+    let operation = PendingOperation<Void>()
+    let answer = state.withLockedValue { state in
+      if state.answer == nil { state.waiters.append(operation) }
+      return state.answer
+    }
+    if let answer { return try answer.get() }
+    try await operation.value(onCancel: { [self] in
+      state.withLockedValue { state in state.waiters.removeAll { $0 === operation } }
+    })
+  }
+
+  /// Notes that the peripheral has accepted the subscription.
+  func accept() {
+    for waiter in answered(.success(())).waiters { waiter.finish(.success(())) }
+  }
+
+  /// Ends all iterations.
+  func finish(throwing error: any Error) {
+    let ended = answered(.failure(error))
+    for waiter in ended.waiters { waiter.fail(error) }
+    for continuation in ended.continuations.values { continuation.finish(throwing: error) }
+  }
+
+  /// Stores the answer of the peripheral, or the end of the subscription, and returns the state before.
+  private func answered(_ answer: Result<Void, any Error>) -> State {
+    state.withLockedValue { state in
+      let before = state
+      state.answer = answer
+      state.waiters = []
+      if case .failure = answer { state.continuations = [:] }
+      return before
+    }
+  }
+}
