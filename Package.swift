@@ -179,7 +179,7 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
+        "CAllocationCount", "CoreBluetooth", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
         "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
         "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

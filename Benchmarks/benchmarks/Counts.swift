@@ -20,6 +20,11 @@ enum Counts {
     case encryptedLink
     /// 100 ms of radio time of 200 advertisers with an interval of 100 ms and two scanners, without hosts.
     case crowd
+    /// A service that an app publishes and another app discovers. The number of repetitions is the number of services,
+    /// so a cost that grows with the number shows.
+    case service
+    /// A host that joins an air over a Unix socket. The number of repetitions is the number of hosts.
+    case joiningHost
 
     func run(_ times: Int) throws {
       switch self {
@@ -40,6 +45,8 @@ enum Counts {
       case .crowd:
         let crowd = RadioCrowd.world(of: 200, interval: .milliseconds(100), scanners: 2)
         crowd.world.run(for: .milliseconds(100 * Int64(times)))
+      case .service: try ManyServices(times).run()
+      case .joiningHost: try JoinedHosts.join(times)
       }
     }
   }
