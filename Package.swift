@@ -41,6 +41,7 @@ let package = Package(
     .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
     .executable(name: "ble", targets: ["ble"]),
+    .executable(name: "btserver", targets: ["btserver"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -50,6 +51,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     // Floor 0
@@ -91,12 +93,16 @@ let package = Package(
         locks, deque, logging,
       ],
       swiftSettings: settings),
+    .target(
+      name: "BluetoothDaemonProtocol", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothWire"],
+      swiftSettings: settings),
     // Floor 6
     .target(
       name: "BluetoothAdapters",
       dependencies: [
-        "BluetoothBonds", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
-        "BluetoothRadio", "BluetoothWire", locks,
+        "BluetoothBonds", "BluetoothDaemonProtocol", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost",
+        "BluetoothTransport",
+        "BluetoothRadio", "BluetoothWire", deque, locks,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -108,6 +114,13 @@ let package = Package(
         "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque,
         logging,
       ],
+      swiftSettings: settings),
+    .target(
+      name: "BluetoothServer",
+      dependencies: [
+        "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothWire", locks,
+        logging, metrics,
+      ] + nio,
       swiftSettings: settings),
     // Floor 8
     .target(
@@ -162,9 +175,19 @@ let package = Package(
     .executableTarget(
       name: "ble",
       dependencies: [
-        "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
+        "BluetoothDaemonProtocol", "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ] + nio,
+      swiftSettings: settings),
+    .executableTarget(
+      name: "btserver",
+      dependencies: [
+        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothTransport", "BluetoothWire", locks, logging, metrics,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ] + nio,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.
@@ -244,6 +267,10 @@ let package = Package(
         "TestSupport", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothDaemonProtocolTests",
+      dependencies: ["BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothWire"],
+      swiftSettings: settings),
     // What a test of BluetoothBondsTests kills while it writes.
     .executableTarget(
       name: "bond-writer",
@@ -291,6 +318,13 @@ let package = Package(
       dependencies: [
         "TestSupport", "BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothProfiles", "BluetoothWire",
         "CoreBluetooth",
+      ] + nio,
+      swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothServerTests",
+      dependencies: [
+        "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters", "BluetoothDaemonProtocol",
+        "BluetoothDaemon", "BluetoothHost", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     .testTarget(

@@ -36,7 +36,9 @@ extension AdapterRegistry {
     for number in adapterNumbers(in: folder) {
       result.append(AdapterDescription(specifier: "hci:\(number)", kind: .local))
     }
-    if let named, let specifier = try? TransportSpecifier(named) {
+    if let named, let specifier = try? ServerSpecifier(named) {
+      result.append(AdapterDescription(specifier: "\(specifier)", kind: .remote))
+    } else if let named, let specifier = try? TransportSpecifier(named) {
       let text = "\(specifier)"
       if !result.contains(where: { $0.specifier == text }) {
         result.append(AdapterDescription(specifier: text, kind: specifier.kind))

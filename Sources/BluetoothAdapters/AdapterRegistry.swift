@@ -17,7 +17,9 @@ package struct AdapterError: Error, Hashable, Sendable, CustomStringConvertible 
 /// The adapters of this process, by specifier.
 package enum AdapterRegistry {
   /// The valid forms of specifiers, for messages.
-  package static let forms = "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N"
+  package static let forms =
+    "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N,"
+    + " server[:PATH][,NAME]"
 
   /// The device for the specifier `virtual`, created when a manager first uses this specifier.
   private static let ownDevice = RealTimeDevice(name: "virtual")
@@ -25,17 +27,17 @@ package enum AdapterRegistry {
   /// The adapters with external controllers. They reconnect to their controllers until the process ends.
   private static let transportAdapters = TransportAdapterTable { TransportAdapter($0) }
 
+  /// The adapters of other processes. They reconnect to their servers until the process ends.
+  private static let serverAdapters = ServerAdapterTable()
+
   /// Returns the adapter that `specifier` names: always the same object for the same specifier.
   package static func adapter(for specifier: String) -> Result<any Adapter, AdapterError> {
     let scheme = specifier.prefix { $0 != ":" }
     switch scheme {
     case "virtual" where specifier == "virtual":
       return .success(ownDevice.adapter)
-    case "server":
-      return .failure(
-        AdapterError(
-          description: "adapter \"\(specifier)\" is not supported: this version has no daemon; expected one of: "
-            + forms))
+    case _ where scheme == "server" || specifier.hasPrefix("server,"):
+      return serverAdapters.adapter(for: specifier)
     case _ where TransportSpecifier.schemes.contains(String(scheme)):
       return transportAdapters.adapter(for: specifier)
     default:

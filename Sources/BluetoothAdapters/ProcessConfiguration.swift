@@ -46,7 +46,7 @@ extension DaemonConfiguration {
   }
 
   /// The name of the program file, which prompts show to the user.
-  private static var programName: String {
+  static var programName: String {
     CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "this program"
   }
 }

@@ -6,7 +6,8 @@ import Foundation
 @main
 struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ble", abstract: "Bluetooth Low Energy from the command line.", subcommands: [Air.self, Bonds.self])
+    commandName: "ble", abstract: "Bluetooth Low Energy from the command line.",
+    subcommands: [Air.self, Bonds.self, Clients.self])
 
   /// Runs the command, and reports a failure in one line.
   static func main() {

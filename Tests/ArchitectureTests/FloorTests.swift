@@ -37,7 +37,8 @@ private struct House {
     case 4...6: return anywhere.union(["Logging"])
     default:
       return anywhere.union(system).union([
-        "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix", "Yams",
+        "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix", "ServiceLifecycle",
+        "Yams",
       ])
     }
   }

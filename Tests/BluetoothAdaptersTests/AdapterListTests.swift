@@ -30,6 +30,8 @@ import Testing
     #expect(specifiers(named: "nonsense", folder: nowhere) == ["virtual"])
     let remote = AdapterRegistry.knownAdapters(named: "tcp:127.0.0.1:6402", folder: nowhere).last
     #expect(remote == AdapterDescription(specifier: "tcp:127.0.0.1:6402", kind: .remote))
+    let server = AdapterRegistry.knownAdapters(named: "server:/run/b.sock,lamp", folder: nowhere).last
+    #expect(server == AdapterDescription(specifier: "server:/run/b.sock,lamp", kind: .remote))
     let serial = AdapterRegistry.knownAdapters(named: "serial:/dev/ttyS0", folder: nowhere).last
     #expect(serial == AdapterDescription(specifier: "serial:/dev/ttyS0,115200", kind: .local))
   }

@@ -161,7 +161,7 @@ struct TransportAdapterTests {
       (
         "usb:0",
         "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD],"
-          + " hci:N"
+          + " hci:N, server[:PATH][,NAME]"
       ),
     ])
   func badSpecifier(text: String, line: String) {

@@ -22,6 +22,7 @@ extension Daemon {
       let isOn = permissions.state(for: context.peripherals.values[index]?.app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .channel(let channel): channels.channelUsed(channel, at: now, &context)
+    case .introduce(let address): _ = context.peers.enter(address)
     case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .app(let name, let request): handle(request, ofApp: name, at: now)

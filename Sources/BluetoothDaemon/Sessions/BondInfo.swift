@@ -9,6 +9,12 @@ package struct BondInfo: Hashable, Sendable {
   /// The length of the keys in octets, 7 to 16.
   package let keySize: Int
 
+  package init(isSecureConnections: Bool, isAuthenticated: Bool, keySize: Int) {
+    self.isSecureConnections = isSecureConnections
+    self.isAuthenticated = isAuthenticated
+    self.keySize = keySize
+  }
+
   /// Creates the properties of a bond; nil: it has no key for encryption.
   init?(_ bond: Bond) {
     let keys = [bond.key, bond.ownKey, bond.peerKey].compactMap { $0 }

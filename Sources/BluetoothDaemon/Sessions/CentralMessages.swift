@@ -3,7 +3,7 @@ import BluetoothWire
 
 /// The identity of a remote attribute, valid during one connection.
 package struct RemoteAttributeID: Hashable, Sendable {
-  let handle: AttributeHandle
+  package let handle: AttributeHandle
   package init(_ handle: AttributeHandle) { self.handle = handle }
 }
 
@@ -11,17 +11,31 @@ package struct RemoteService: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
+  package init(id: RemoteAttributeID, uuid: BluetoothUUID, isPrimary: Bool) {
+    self.id = id
+    self.uuid = uuid
+    self.isPrimary = isPrimary
+  }
 }
 
 package struct RemoteCharacteristic: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package var properties: CharacteristicProperties
+  package init(id: RemoteAttributeID, uuid: BluetoothUUID, properties: CharacteristicProperties) {
+    self.id = id
+    self.uuid = uuid
+    self.properties = properties
+  }
 }
 
 package struct RemoteDescriptor: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
+  package init(id: RemoteAttributeID, uuid: BluetoothUUID) {
+    self.id = id
+    self.uuid = uuid
+  }
 }
 
 /// The parameters of an app's scan.
@@ -60,6 +74,11 @@ package struct ReceivedPacket: Sendable {
   package var report: AdvertisingReport
   /// The time of the report.
   package var time: Instant
+  package init(peer: PeerInfo, report: AdvertisingReport, time: Instant) {
+    self.peer = peer
+    self.report = report
+    self.time = time
+  }
 }
 
 /// The connections that an app wants to be told of: those to one of `peers`, and those to peers that are known to offer

@@ -52,13 +52,13 @@ package final class ChannelPipe: Sendable {
   }
 
   /// The app's actions since the last call of `takeWork`.
-  struct Work {
-    var readSDUs: Int
-    var wantsAnnouncement: Bool
+  package struct Work {
+    package var readSDUs: Int
+    package var wantsAnnouncement: Bool
   }
 
   /// The identifier of the channel in requests and events.
-  let handle: ChannelHandle
+  package let handle: ChannelHandle
   private let requests: RequestQueue
   private let state = NIOLockedValueBox(State())
 
@@ -154,10 +154,10 @@ package final class ChannelPipe: Sendable {
     if isNews { requests.post(.channel(handle)) }
   }
 
-  // MARK: Daemon side
+  // MARK: Daemon side, or the way to a daemon in another process
 
   /// Returns the app's actions since the last call and resets them.
-  func takeWork() -> Work {
+  package func takeWork() -> Work {
     state.withLockedValue { state in
       defer {
         state.isPosted = false
@@ -170,7 +170,7 @@ package final class ChannelPipe: Sendable {
   }
 
   /// Appends a received SDU. Returns false if no app will read it.
-  func receive(_ sdu: ByteSlice) -> Bool {
+  package func receive(_ sdu: ByteSlice) -> Bool {
     state.withLockedValue { state in
       guard !state.isReleased, !state.isInputDiscarded, state.end == nil else { return false }
       sdu.withUnsafeBytes { state.received.append($0) }
@@ -180,14 +180,14 @@ package final class ChannelPipe: Sendable {
   }
 
   /// True if the app has closed the channel.
-  var isReleased: Bool { state.withLockedValue { $0.isReleased } }
+  package var isReleased: Bool { state.withLockedValue { $0.isReleased } }
 
   /// True if the send buffer is empty.
-  var isDrained: Bool { state.withLockedValue { $0.outgoing.isEmpty } }
+  package var isDrained: Bool { state.withLockedValue { $0.outgoing.isEmpty } }
 
   /// Returns the next SDU to send, of at most `maximum` octets; nil: there is none. The octets stay in the buffer until
   /// `removeSent`.
-  func nextSDU(_ maximum: Int, in pool: PacketPool) -> ByteSlice? {
+  package func nextSDU(_ maximum: Int, in pool: PacketPool) -> ByteSlice? {
     state.withLockedValue { state in
       guard !state.outgoing.isEmpty else { return nil }
       return state.outgoing.withFirst(maximum) { ByteSlice($0, in: pool) }
@@ -195,7 +195,7 @@ package final class ChannelPipe: Sendable {
   }
 
   /// Removes `count` sent octets. Returns true if the app waits for the room.
-  func removeSent(_ count: Int) -> Bool {
+  package func removeSent(_ count: Int) -> Bool {
     state.withLockedValue { state in
       state.outgoing.removeFirst(count)
       defer { state.isRoomAwaited = false }
@@ -204,7 +204,7 @@ package final class ChannelPipe: Sendable {
   }
 
   /// Ends the channel. Received octets can still be read, unless the app has closed the channel itself.
-  func finish(_ end: ChannelEnd) {
+  package func finish(_ end: ChannelEnd) {
     state.withLockedValue { state in
       state.end = state.end ?? end
       state.outgoing.removeAll()
@@ -212,7 +212,7 @@ package final class ChannelPipe: Sendable {
   }
 
   /// Returns true if there is a client and no notification for the client is queued; the caller then queues one.
-  func beginAnnouncement() -> Bool {
+  package func beginAnnouncement() -> Bool {
     state.withLockedValue { state in
       guard state.client != nil, !state.isAnnounced else { return false }
       state.isAnnounced = true

@@ -1,3 +1,5 @@
+import BluetoothWire
+
 /// A message from a client to the daemon. It is a value that could be encoded: sessions, peers, attributes and channels
 /// are identifiers.
 package enum DaemonRequest: Sendable {
@@ -16,6 +18,9 @@ package enum DaemonRequest: Sendable {
   case channel(ChannelHandle)
   /// A change of the life of an app, by the name of the app.
   case app(String, AppRequest)
+  /// A client in another process knows a device from before this daemon's start. The daemon makes it a peer, which the
+  /// directory shows, as if it had been heard.
+  case introduce(DeviceAddress)
 }
 
 /// A message from the daemon to a client; see `DaemonRequest`.

@@ -13,7 +13,7 @@ package final class EventBacklog: Sendable {
   package var count: Int { waiting.load(ordering: .relaxed) }
 
   /// True if the link from which an event comes must be held, so that its peer sends no more data.
-  var isFull: Bool { count >= SessionLimits.waitingEvents }
+  package var isFull: Bool { count >= SessionLimits.waitingEvents }
 
   /// True if values that need no answer are discarded.
   var isOverfull: Bool { count >= SessionLimits.mostWaitingEvents }
@@ -34,7 +34,7 @@ package final class EventBacklog: Sendable {
   }
 
   /// Makes `removeFirst` report when the backlog becomes low. Returns false if it is low already.
-  func awaitLow() -> Bool {
+  package func awaitLow() -> Bool {
     isAwaited.store(true, ordering: .sequentiallyConsistent)
     if waiting.load(ordering: .sequentiallyConsistent) > SessionLimits.fewWaitingEvents { return true }
     isAwaited.store(false, ordering: .sequentiallyConsistent)

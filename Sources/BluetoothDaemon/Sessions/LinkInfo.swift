@@ -7,6 +7,11 @@ package struct LinkInfo: Hashable, Sendable {
   /// ATT_MTU.
   package var mtu: Int
   package var security: LinkSecurity
+  package init(properties: LinkProperties, mtu: Int, security: LinkSecurity) {
+    self.properties = properties
+    self.mtu = mtu
+    self.security = security
+  }
 }
 
 /// An event of a link for a session that observes its links.

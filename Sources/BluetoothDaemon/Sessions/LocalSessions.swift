@@ -146,11 +146,11 @@ package final class LocalSessions: Sendable {
 
   /// Returns the counters of a session that has just opened. If the session is already closed, returns new counters,
   /// which have no effect.
-  func counters(of session: CentralSessionID) -> SessionCounters {
+  package func counters(of session: CentralSessionID) -> SessionCounters {
     state.withLockedValue { $0.centrals[session.key]?.counters } ?? SessionCounters()
   }
 
-  func counters(of session: PeripheralSessionID) -> SessionCounters {
+  package func counters(of session: PeripheralSessionID) -> SessionCounters {
     state.withLockedValue { $0.peripherals[session.key]?.counters } ?? SessionCounters()
   }
 
@@ -215,7 +215,7 @@ package final class LocalSessions: Sendable {
   // MARK: Channels
 
   /// Creates the pipe of a channel that the host has opened.
-  func makePipe() -> ChannelPipe {
+  package func makePipe() -> ChannelPipe {
     state.withLockedValue { state in
       // Remove the channels that neither end uses any more.
       for index in state.channels.values.indices where state.channels.values[index]?.isGone == true {
@@ -232,7 +232,7 @@ package final class LocalSessions: Sendable {
   }
 
   /// Returns the pipe of a channel; nil: neither end uses the channel any more.
-  func pipe(of channel: ChannelHandle) -> ChannelPipe? {
+  package func pipe(of channel: ChannelHandle) -> ChannelPipe? {
     state.withLockedValue { state in
       guard let index = state.channels.index(of: channel.key) else { return nil }
       return state.channels.values[index]?.pipe

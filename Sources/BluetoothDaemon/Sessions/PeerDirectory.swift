@@ -3,7 +3,7 @@ import BluetoothWire
 import NIOConcurrencyHelpers
 
 /// The features of an adapter's controller that this host uses.
-package struct AdapterFeatures: OptionSet, Sendable {
+package struct AdapterFeatures: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -18,12 +18,12 @@ package struct AdapterFeatures: OptionSet, Sendable {
 ///
 /// All copies are the same directory.
 package struct PeerDirectory: Sendable {
-  private struct Connected {
+  fileprivate struct Connected {
     var handle: PeerHandle
     var services: [BluetoothUUID]
   }
 
-  private struct State {
+  fileprivate struct State {
     /// The peers by handle: `PeerHandle.index` counts from 0.
     var peers: [PeerInfo] = []
     /// The addresses of the peers, in the same order.
@@ -37,6 +37,8 @@ package struct PeerDirectory: Sendable {
     /// The permissions of apps that differ from `access`, by name.
     var accessOfApps: [String: AppAccess] = [:]
     var features: AdapterFeatures = []
+    /// Not empty only in a server: the copies of this directory in other processes.
+    var observations: [WeakObservation] = []
     /// The key of the identifiers that apps see.
     var identifierKey = Block(high: 0, low: 0)
     var identifiersOfApps: [String: AppIdentifiers] = [:]
@@ -48,6 +50,10 @@ package struct PeerDirectory: Sendable {
     var ofAdapter: [PeerIdentifier: PeerIdentifier] = [:]
   }
 
+  fileprivate struct WeakObservation {
+    weak var observation: DirectoryObservation?
+  }
+
   private let state = NIOLockedValueBox(State())
 
   package init() {}
@@ -55,7 +61,12 @@ package struct PeerDirectory: Sendable {
   /// The permission of apps to use the adapter.
   package var access: AppAccess {
     get { state.withLockedValue { $0.access } }
-    nonmutating set { state.withLockedValue { $0.access = newValue } }
+    nonmutating set {
+      change { state in
+        state.access = newValue
+        return { $0.hasAccess = true }
+      }
+    }
   }
 
   /// Returns the permission of an app.
@@ -68,9 +79,14 @@ package struct PeerDirectory: Sendable {
   }
 
   /// The features of the adapter's controller; empty until the adapter is powered on for the first time.
-  package internal(set) var features: AdapterFeatures {
+  package var features: AdapterFeatures {
     get { state.withLockedValue { $0.features } }
-    nonmutating set { state.withLockedValue { $0.features = newValue } }
+    nonmutating set {
+      change { state in
+        state.features = newValue
+        return { $0.hasFeatures = true }
+      }
+    }
   }
 
   // MARK: Identifiers of apps
@@ -159,50 +175,162 @@ package struct PeerDirectory: Sendable {
     }
   }
 
+  // MARK: Changes, by the executor only
+
   /// Adds a peer under the next handle and returns it.
-  func add(_ identifier: PeerIdentifier, _ address: DeviceAddress, name: String?) -> PeerInfo {
-    state.withLockedValue { state in
-      let handle = PeerHandle(index: UInt32(state.peers.count))
-      let info = PeerInfo(handle: handle, identifier: identifier, name: name)
+  @discardableResult
+  package func add(_ identifier: PeerIdentifier, _ address: DeviceAddress, name: String?) -> PeerInfo {
+    var info = PeerInfo(handle: PeerHandle(index: 0), identifier: identifier, name: name)
+    change { state in
+      info.handle = PeerHandle(index: UInt32(state.peers.count))
       state.peers.append(info)
       state.addresses.append(address)
-      state.byIdentifier[identifier] = handle
-      return info
+      state.byIdentifier[identifier] = info.handle
+      return { _ in }
+    }
+    return info
+  }
+
+  package func setAddress(_ address: DeviceAddress, of handle: PeerHandle) {
+    change { state in
+      guard Int(handle.index) < state.addresses.count, state.addresses[Int(handle.index)] != address else { return nil }
+      state.addresses[Int(handle.index)] = address
+      return { $0.noteChange(of: handle) }
     }
   }
 
-  func setAddress(_ address: DeviceAddress, of handle: PeerHandle) {
-    state.withLockedValue { state in
-      if Int(handle.index) < state.addresses.count { state.addresses[Int(handle.index)] = address }
+  package func setBonds(_ bonds: [DeviceAddress: BondInfo]) {
+    change { state in
+      let former = state.bonds
+      state.bonds = bonds
+      guard !state.observations.isEmpty else { return nil }
+      let changed = state.addresses.indices.filter { former[state.addresses[$0]] != bonds[state.addresses[$0]] }
+      return { pending in
+        for index in changed { pending.noteChange(of: PeerHandle(index: UInt32(index))) }
+      }
     }
   }
 
-  func setBonds(_ bonds: [DeviceAddress: BondInfo]) { state.withLockedValue { $0.bonds = bonds } }
+  /// Sets the bond of one address, in a copy of a directory; nil: none.
+  package func setBond(_ bond: BondInfo?, of address: DeviceAddress) {
+    state.withLockedValue { $0.bonds[address] = bond }
+  }
 
-  func setName(_ name: String?, of handle: PeerHandle) {
-    state.withLockedValue { state in
-      guard Int(handle.index) < state.peers.count else { return }
+  package func setName(_ name: String?, of handle: PeerHandle) {
+    change { state in
+      guard Int(handle.index) < state.peers.count, state.peers[Int(handle.index)].name != name else { return nil }
       state.peers[Int(handle.index)].name = name
+      return { $0.noteChange(of: handle) }
     }
   }
 
   /// Records that a link to `handle` exists over which `services` are known to be offered. Replaces earlier services of
   /// the peer.
-  func setConnected(_ handle: PeerHandle, services: [BluetoothUUID]) {
-    state.withLockedValue { state in
+  package func setConnected(_ handle: PeerHandle, services: [BluetoothUUID]) {
+    change { state in
       if let index = state.connected.firstIndex(where: { $0.handle == handle }) {
+        guard state.connected[index].services != services else { return nil }
         state.connected[index].services = services
       } else {
         state.connected.append(Connected(handle: handle, services: services))
       }
+      return { $0.noteLink(of: handle) }
     }
   }
 
-  func setDisconnected(_ handle: PeerHandle) {
-    state.withLockedValue { state in state.connected.removeAll { $0.handle == handle } }
+  package func setDisconnected(_ handle: PeerHandle) {
+    change { state in
+      guard let index = state.connected.firstIndex(where: { $0.handle == handle }) else { return nil }
+      state.connected.remove(at: index)
+      return { $0.noteLink(of: handle) }
+    }
   }
 
-  func setAllDisconnected() {
-    state.withLockedValue { state in state.connected.removeAll() }
+  package func setAllDisconnected() {
+    change { state in
+      let former = state.connected.map(\.handle)
+      state.connected.removeAll()
+      guard !former.isEmpty else { return nil }
+      return { pending in
+        for peer in former { pending.noteLink(of: peer) }
+      }
+    }
+  }
+
+  // MARK: Copies in other processes
+
+  /// Starts to collect the changes for a copy of this directory, until the result is released.
+  ///
+  /// - Parameter observer: see `DirectoryObservation`. The first changes, which are all that the directory holds, are
+  ///   there at once and are not announced.
+  package func observe(_ observer: @escaping @Sendable () -> Void) -> DirectoryObservation {
+    let observation = DirectoryObservation(observer)
+    state.withLockedValue { state in
+      for link in state.connected { observation.with { $0.noteLink(of: link.handle) } }
+      state.observations.append(WeakObservation(observation: observation))
+    }
+    return observation
+  }
+
+  /// Returns the next changes for the copy, at most `maximum`. If the result is empty, the copy has them all, and the
+  /// next change is announced.
+  package func changes(for observation: DirectoryObservation, maximum: Int) -> [DirectoryChange] {
+    state.withLockedValue { state in
+      observation.with { pending in
+        var result: [DirectoryChange] = []
+        if pending.hasAccess { result.append(.access(state.access)) }
+        if pending.hasFeatures { result.append(.features(state.features)) }
+        (pending.hasAccess, pending.hasFeatures) = (false, false)
+        while result.count < maximum, let peer = pending.changed.popFirst() { result.append(state.change(of: peer)) }
+        while result.count < maximum, pending.peerCount < state.peers.count {
+          let peer = PeerHandle(index: UInt32(pending.peerCount))
+          pending.peerCount += 1
+          if pending.early.remove(peer) == nil { result.append(state.change(of: peer)) }
+        }
+        // The copy knows the peers of all links by then.
+        while result.count < maximum, !pending.links.isEmpty {
+          let peer = pending.links.removeFirst()
+          let link = state.connected.first { $0.handle == peer }
+          result.append(link.map { .connected(peer, services: $0.services) } ?? .disconnected(peer))
+        }
+        if result.isEmpty { pending.isAnnounced = false }
+        return result
+      }
+    }
+  }
+
+  /// Returns those of the pending changes that concern `peers`, because an event that follows refers to these peers.
+  package func changes(of peers: [PeerHandle], for observation: DirectoryObservation) -> [DirectoryChange] {
+    state.withLockedValue { state in
+      observation.with { pending in
+        peers.compactMap { peer in
+          guard Int(peer.index) < state.peers.count else { return nil }
+          if pending.has(peer) { return pending.changed.remove(peer).map { state.change(of: $0) } }
+          pending.early.insert(peer)
+          return state.change(of: peer)
+        }
+      }
+    }
+  }
+
+  /// Changes the state, and notes the change for each copy.
+  ///
+  /// - Parameter body: changes the state and returns the function that notes the change; nil: nothing has changed.
+  private func change(_ body: (inout State) -> ((inout DirectoryObservation.Pending) -> Void)?) {
+    let observations: [DirectoryObservation] = state.withLockedValue { state in
+      guard let note = body(&state), !state.observations.isEmpty else { return [] }
+      state.observations.removeAll { $0.observation == nil }
+      let observations = state.observations.compactMap(\.observation)
+      for observation in observations { observation.with(note) }
+      return observations
+    }
+    for observation in observations { observation.announce() }
+  }
+}
+
+extension PeerDirectory.State {
+  fileprivate func change(of peer: PeerHandle) -> DirectoryChange {
+    let address = addresses[Int(peer.index)]
+    return .peer(peers[Int(peer.index)], address, bonds[address])
   }
 }

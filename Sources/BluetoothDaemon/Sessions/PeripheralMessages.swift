@@ -41,17 +41,28 @@ package struct CentralInfo: Hashable, Sendable {
   package var identifier: PeerIdentifier
   /// The maximum length of an update in octets: ATT_MTU − 3.
   package var maximumUpdateLength: Int
+  package init(handle: PeerHandle, identifier: PeerIdentifier, maximumUpdateLength: Int) {
+    self.handle = handle
+    self.identifier = identifier
+    self.maximumUpdateLength = maximumUpdateLength
+  }
 }
 
 /// The ID of a central's request that waits for `PeripheralCommand.respond`.
 package struct CentralRequestID: Hashable, Sendable {
   package let number: UInt64
+  package init(number: UInt64) { self.number = number }
 }
 
 package struct CentralWrite: Sendable {
   package var characteristic: LocalAttributeID
   package var offset: Int
   package var value: ByteSlice
+  package init(characteristic: LocalAttributeID, offset: Int, value: ByteSlice) {
+    self.characteristic = characteristic
+    self.offset = offset
+    self.value = value
+  }
 }
 
 /// The desired latency of the link to a central.

@@ -28,6 +28,9 @@ package struct RequestQueue: Sendable {
 
   package var isEmpty: Bool { state.withLockedValue { $0.requests.isEmpty } }
 
+  /// The number of waiting requests.
+  package var count: Int { state.withLockedValue { $0.requests.count } }
+
   /// Appends `request`. Allocates only when more requests are waiting than ever before.
   package func post(_ request: DaemonRequest) {
     let executor: (any AdapterExecutor)? = state.withLockedValue { state in

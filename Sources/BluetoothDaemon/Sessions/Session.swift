@@ -1,3 +1,5 @@
+import BluetoothWire
+
 /// The client's end of a session: the interface of an app's manager to the daemon. Every method may be called on any
 /// thread, at any time.
 ///
@@ -25,6 +27,20 @@ package final class Session<Role: SessionRole>: Sendable {
     if counters.backlog.removeFirst() { sessions.requests.wake() }
   }
 
+  /// The number of requests, of all sessions of the adapter, that the daemon has not taken yet. A server that passes on
+  /// the requests of other processes takes no more of them while this number is high.
+  package var waitingRequests: Int { sessions.requests.count }
+
+  /// Makes a device a peer of the adapter; see `DaemonRequest.introduce`.
+  package func introduce(_ address: DeviceAddress) { sessions.requests.post(.introduce(address)) }
+
+  /// Calls `observer` with the number of credits and, for those of a central manager, their peer whenever the daemon
+  /// returns credits. Called before the session's first command, by a client that passes the credits on to another
+  /// process.
+  package func observeCredits(_ observer: @escaping @Sendable (PeerHandle?, Int) -> Void) {
+    counters.observeCredits(observer)
+  }
+
   /// Counts a state change that the app is about to see. A client that queues events calls it on the app's queue.
   package func noteStateSeen() { counters.noteStateSeen() }
 
@@ -50,6 +66,13 @@ extension Session where Role == CentralRole {
     sessions.requests.post(.central(id, command, seenStates: counters.seenStates))
   }
 
+  /// Sends a command of a client in another process.
+  ///
+  /// - Parameter seenStates: the number of this session's state changes that the app had seen when it sent the command.
+  package func send(_ command: CentralCommand, seenStates: UInt32) {
+    sessions.requests.post(.central(id, command, seenStates: seenStates))
+  }
+
   /// Returns the credits for writes without response to `peer`. The object is the same throughout the session; when a
   /// link ends, the credits of all unsent writes come back.
   package func writeCredits(for peer: PeerHandle) -> TransmitCredits { counters.writeCredits(for: peer) }
@@ -69,6 +92,11 @@ extension Session where Role == PeripheralRole {
   /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
   package func send(_ command: PeripheralCommand) {
     sessions.requests.post(.peripheral(id, command, seenStates: counters.seenStates))
+  }
+
+  /// Sends a command of a client in another process; see `send` of a central manager's session.
+  package func send(_ command: PeripheralCommand, seenStates: UInt32) {
+    sessions.requests.post(.peripheral(id, command, seenStates: seenStates))
   }
 
   /// The credits for `PeripheralCommand.update`: one for each call, regardless of the number of centrals.

@@ -13,19 +13,38 @@ package final class SessionCounters: Sendable {
   /// The credits for `PeripheralCommand.update`: one for each call, regardless of the number of centrals.
   package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
 
-  private let writeCreditsByPeer = NIOLockedValueBox<[PeerHandle: TransmitCredits]>([:])
+  private struct WriteCredits {
+    var byPeer: [PeerHandle: TransmitCredits] = [:]
+    var observer: (@Sendable (PeerHandle?, Int) -> Void)?
+  }
+
+  private let writeCredits = NIOLockedValueBox(WriteCredits())
   private let seenStateCount = Atomic<UInt32>(0)
 
   package init() {}
 
   /// Returns the credits for writes without response to `peer`; the object is always the same.
   package func writeCredits(for peer: PeerHandle) -> TransmitCredits {
-    writeCreditsByPeer.withLockedValue { all in
-      if let credits = all[peer] { return credits }
+    writeCredits.withLockedValue { all in
+      if let credits = all.byPeer[peer] { return credits }
       let credits = TransmitCredits(capacity: SessionLimits.writesWithoutResponse)
-      all[peer] = credits
+      if let observer = all.observer { credits.observe { observer(peer, $0) } }
+      all.byPeer[peer] = credits
       return credits
     }
+  }
+
+  /// Returns all credits, because nothing that the client has submitted is pending any more: the way to the daemon in
+  /// another process is lost.
+  package func returnAllCredits() {
+    for credits in writeCredits.withLockedValue({ Array($0.byPeer.values) }) { _ = credits.put(credits.capacity) }
+    _ = updateCredits.put(updateCredits.capacity)
+  }
+
+  /// Calls `observer` whenever credits are returned; see `Session.observeCredits`.
+  func observeCredits(_ observer: @escaping @Sendable (PeerHandle?, Int) -> Void) {
+    writeCredits.withLockedValue { $0.observer = observer }
+    updateCredits.observe { observer(nil, $0) }
   }
 
   /// The number of state changes that the app has seen. Each command carries this count as of the time it was sent:

@@ -12,6 +12,7 @@ package enum PeripheralRole: SessionRole {}
 /// The identifier of a session of one adapter. It identifies no later session.
 package struct SessionID<Role: SessionRole>: Hashable, Sendable {
   package let key: SlotKey
+  package init(key: SlotKey) { self.key = key }
 }
 
 package typealias CentralSessionID = SessionID<CentralRole>

@@ -6,6 +6,7 @@ package final class TransmitCredits: Sendable {
   private struct State {
     var available: Int
     var isAwaited = false
+    var observer: (@Sendable (Int) -> Void)?
   }
 
   /// The number of credits when no value is pending.
@@ -39,10 +40,16 @@ package final class TransmitCredits: Sendable {
 
   /// Returns `count` credits to the pool. Returns true, once, if the app waits for a credit and must be notified.
   package func put(_ count: Int = 1) -> Bool {
-    state.withLockedValue { state in
-      state.available = min(capacity, state.available + max(0, count))
+    let (isReady, returned, observer) = state.withLockedValue { state in
+      let returned = min(capacity - state.available, max(0, count))
+      state.available += returned
       defer { state.isAwaited = false }
-      return state.isAwaited && state.available > 0
+      return (state.isAwaited && state.available > 0, returned, state.observer)
     }
+    if returned > 0, let observer { observer(returned) }
+    return isReady
   }
+
+  /// Calls `observer` with the number of returned credits whenever credits are returned.
+  func observe(_ observer: @escaping @Sendable (Int) -> Void) { state.withLockedValue { $0.observer = observer } }
 }

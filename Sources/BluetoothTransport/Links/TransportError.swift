@@ -24,7 +24,7 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
 
 extension TransportError {
   /// Returns the system's text for an `errno`, with its first letter in lower case, for use after a colon.
-  static func reason(_ code: Int32) -> String {
+  package static func reason(_ code: Int32) -> String {
     let text = String(cString: strerror(code))
     // An acronym at the beginning, as in "RF-kill", keeps its capitals.
     guard let first = text.first, text.dropFirst().first?.isLowercase ?? false else { return text }
@@ -41,7 +41,7 @@ extension TransportError {
   }
 
   /// Creates the error for a failed connection to `specifier`.
-  init(connectingTo specifier: TransportSpecifier, _ error: any Error) {
+  package init(connectingTo specifier: TransportSpecifier, _ error: any Error) {
     if let error = error as? TransportError {
       self = error
       return

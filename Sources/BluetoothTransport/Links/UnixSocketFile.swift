@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// The file of a Unix domain socket to which only its owner may connect.
+/// The file of a Unix domain socket.
 package struct UnixSocketFile: Sendable {
   package let path: String
   /// The bound socket, which is not listening yet. The caller owns it and must close it.
@@ -15,7 +15,9 @@ package struct UnixSocketFile: Sendable {
   private let inode: ino_t
 
   /// Binds a socket to `path`. Replaces a stale socket file, on which no process listens.
-  package init(path: String) throws(TransportError) {
+  ///
+  /// - Parameter mode: who may connect, as in `chmod`; without it, only the owner of the file.
+  package init(path: String, mode: mode_t = 0o600) throws(TransportError) {
     // An empty path would name an abstract socket instead of a file: any user could connect.
     guard !path.isEmpty, path.utf8.count <= TransportSpecifier.longestPath, !path.utf8.contains(0) else {
       throw TransportError("invalid socket path: expected 1 to \(TransportSpecifier.longestPath) octets")
@@ -23,13 +25,13 @@ package struct UnixSocketFile: Sendable {
     try Self.removeStale(path)
     let descriptor = try Self.newSocket()
     // `bind` gives the file the mode of the socket, so that other users can't access the file even for a moment.
-    fchmod(descriptor, 0o600)
+    fchmod(descriptor, mode)
     guard Self.withAddress(path, { systemBind(descriptor, $0, $1) }) == 0 else {
       let code = errno
       close(descriptor)
       throw TransportError("can't create the socket: \(TransportError.reason(code))")
     }
-    chmod(path, 0o600)
+    chmod(path, mode)
     var status = stat()
     lstat(path, &status)
     self.path = path

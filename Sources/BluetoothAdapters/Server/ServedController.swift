@@ -1,0 +1,26 @@
+import BluetoothBonds
+import BluetoothDaemon
+import BluetoothHost
+import BluetoothTransport
+import NIOPosix
+
+extension TransportAdapter {
+  /// Creates the adapter of a server with an external controller, on a separate thread.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the adapter, in the log and among the bonds.
+  ///   - folder: the folder for bonds; nil: the default one of this user.
+  package convenience init(serving specifier: TransportSpecifier, name: String, bondsIn folder: String?) {
+    var configuration = DaemonConfiguration(
+      name: name, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
+    configuration.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
+    configuration.prompts = PromptsSetting.ofProcess.makePrompts()
+    do throws(BondStoreError) {
+      let folder = if let folder { folder } else { try FileBondStore.defaultFolder() }
+      configuration.claimBonds(in: folder)
+    } catch {
+      DaemonLog.note("bonds are lost when this process ends: \(error)", of: name)
+    }
+    self.init(configuration, to: specifier, on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
+  }
+}

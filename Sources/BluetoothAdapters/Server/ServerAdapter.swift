@@ -1,0 +1,69 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothWire
+import NIOCore
+import NIOPosix
+
+/// An adapter whose daemon runs in another process, `btserver`, and is shared with other apps.
+package final class ServerAdapter: Adapter, Sendable {
+  package let directory = PeerDirectory()
+  package var deliversInPlace: Bool { false }
+  private let sessions = LocalSessions()
+  private let executor: ServerExecutor
+
+  /// Creates the adapter, which connects and reconnects to the server until the adapter is deallocated.
+  ///
+  /// - Parameters:
+  ///   - token: what the server asks for over TCP.
+  ///   - loop: the event loop that runs the connection.
+  package init(_ specifier: ServerSpecifier, program: String, token: [UInt8] = [], on loop: any EventLoop) {
+    let executor = ServerExecutor(loop: loop)
+    self.executor = executor
+    // Nobody knows before the server has said so.
+    directory.access = .undetermined
+    sessions.requests.setExecutor(executor)
+    let hello = Hello(adapter: specifier.adapter, program: program, token: ByteSlice(token))
+    let (sessions, directory) = (sessions, directory)
+    loop.execute {
+      executor.begin(ServerRunner(specifier, hello, sessions: sessions, directory: directory, on: loop))
+    }
+  }
+
+  deinit { executor.end() }
+
+  package func absoluteTime() -> Double { WallClock.secondsSince2001 }
+
+  package func openCentralSession(for client: any CentralClient) -> CentralSession {
+    CentralSession(client: client, in: sessions)
+  }
+
+  package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
+    PeripheralSession(client: client, in: sessions)
+  }
+}
+
+/// An executor that makes the event loop pass on the requests of apps.
+private final class ServerExecutor: AdapterExecutor, @unchecked Sendable {
+  private let loop: any EventLoop
+  /// Accessed only on the loop.
+  private var runner: ServerRunner?
+
+  init(loop: any EventLoop) { self.loop = loop }
+
+  /// Starts the runner. Called on the loop.
+  func begin(_ runner: ServerRunner) {
+    self.runner = runner
+    runner.begin()
+  }
+
+  func wake() {
+    loop.execute { self.runner?.pump() }
+  }
+
+  func end() {
+    loop.execute { [self] in
+      runner?.end()
+      runner = nil
+    }
+  }
+}

@@ -1,0 +1,275 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothTransport
+import BluetoothWire
+import DequeModule
+import NIOCore
+import NIOPosix
+
+/// Connects the sessions of this process with a daemon in another one. Reconnects when the connection is lost; the
+/// sessions stay, and their apps see the loss as a change of state. Confined to the event loop.
+final class ServerRunner: @unchecked Sendable {
+  private enum Connection {
+    case connecting
+    /// The server has not answered the greeting.
+    case greeting(ServerChannel)
+    case open(ServerChannel)
+    /// The pause before the next attempt.
+    case pausing(Scheduled<Void>)
+    case ended
+  }
+
+  private let specifier: ServerSpecifier
+  private let hello: Hello
+  private let loop: any EventLoop
+  let sessions: LocalSessions
+  let directory: PeerDirectory
+  let peers: RemotePeers
+  let pool = PacketPool()
+  private var connection = Connection.connecting
+  private var greetingTimer: Scheduled<Void>?
+  private var backOff = ReconnectBackoff()
+  /// What apps see while there is no connection; nil: nothing is known yet.
+  private(set) var outage: AdapterState?
+  var centrals: [CentralSessionID: RemoteSession] = [:]
+  var peripherals: [PeripheralSessionID: RemoteSession] = [:]
+  var centralIDs: [SessionNumber: CentralSessionID] = [:]
+  var peripheralIDs: [SessionNumber: PeripheralSessionID] = [:]
+  /// The channels by the handles of this process, and these handles by those of the server.
+  var channels: [ChannelHandle: RemoteChannel] = [:]
+  var channelHandles: [ChannelHandle: ChannelHandle] = [:]
+  /// The attempts to connect to peers that the server does not know yet.
+  var attempts: [PeerHandle: [WaitingAttempt]] = [:]
+  private var latestNumber: UInt32 = 0
+  private var requests = Deque<DaemonRequest>()
+  private var isPumping = false
+  private var isWoken = false
+  /// The types that the server does not know, for the log.
+  private var unknownTypes: Set<UInt16> = []
+
+  /// The time in which a server must answer the greeting.
+  private static let greetingTime = TimeAmount.seconds(5)
+
+  init(
+    _ specifier: ServerSpecifier, _ hello: Hello, sessions: LocalSessions, directory: PeerDirectory,
+    on loop: any EventLoop
+  ) {
+    self.specifier = specifier
+    self.hello = hello
+    self.sessions = sessions
+    self.directory = directory
+    self.loop = loop
+    peers = RemotePeers(directory)
+  }
+
+  func begin() {
+    connect()
+    pump()
+  }
+
+  /// Closes the connection. Called when the adapter is deallocated, so nothing is reported.
+  func end() {
+    let former = connection
+    connection = .ended
+    greetingTimer?.cancel()
+    switch former {
+    case .greeting(let channel), .open(let channel): channel.close()
+    case .pausing(let task): task.cancel()
+    case .connecting, .ended: break
+    }
+  }
+
+  /// The open connection; nil: there is none.
+  var channel: ServerChannel? {
+    if case .open(let channel) = connection { channel } else { nil }
+  }
+
+  /// Sends a message. Returns false if there is no connection, or if the message can't be sent.
+  @discardableResult
+  func send(_ message: ClientMessage) -> Bool {
+    guard let channel, let frame = message.encode(peers.numbering).frame() else { return false }
+    channel.send(frame)
+    return true
+  }
+
+  // MARK: Pump
+
+  /// Passes on the requests of apps, and the numbers of events that they have handled.
+  func pump() {
+    isWoken = true
+    guard !isPumping else { return }
+    if case .ended = connection { return }
+    isPumping = true
+    while isWoken {
+      isWoken = false
+      sessions.requests.takeAll(&requests)
+      while let request = requests.popFirst() { handle(request) }
+    }
+    acknowledgeEvents()
+    isPumping = false
+    channel?.flush()
+  }
+
+  private func acknowledgeEvents() {
+    guard channel != nil else { return }
+    for id in Array(centrals.keys) { acknowledge(centrals[id]?.takeHandledEvents(), of: centrals[id]?.number) }
+    for id in Array(peripherals.keys) {
+      acknowledge(peripherals[id]?.takeHandledEvents(), of: peripherals[id]?.number)
+    }
+  }
+
+  private func acknowledge(_ count: Int?, of session: SessionNumber?) {
+    guard let count, count > 0, let session else { return }
+    send(.eventsHandled(session, count: UInt32(clamping: count)))
+  }
+
+  /// Returns a number that no session of this process has had.
+  func nextNumber() -> SessionNumber {
+    latestNumber &+= 1
+    return SessionNumber(latestNumber)
+  }
+
+  // MARK: Connection
+
+  private func connect() {
+    connection = .connecting
+    let bootstrap = ClientBootstrap(group: loop).connectTimeout(.seconds(10))
+    let handler = ServerChannel(self)
+    let bound = NIOLoopBound(handler, eventLoop: loop)
+    let prepared = bootstrap.channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
+    }
+    let attempt: EventLoopFuture<any Channel>
+    let transport: TransportSpecifier
+    switch specifier.place {
+    case .unix(let path):
+      transport = .unix(path: path)
+      attempt = prepared.connect(unixDomainSocketPath: path)
+    case .tcp(let host, let port):
+      transport = .tcp(host: host, port: port)
+      attempt = prepared.channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .channelOption(.socketOption(.so_keepalive), value: 1).connect(host: host, port: port)
+    }
+    attempt.assumeIsolated().whenComplete { [self] result in
+      switch result {
+      case .success: greet(handler)
+      case .failure(let error): failed(TransportError(connectingTo: transport, error))
+      }
+    }
+  }
+
+  private func greet(_ channel: ServerChannel) {
+    guard case .connecting = connection else { return channel.close() }
+    connection = .greeting(channel)
+    greetingTimer = loop.scheduleTask(in: Self.greetingTime) { [self] in
+      guard case .greeting(let waiting) = connection, waiting === channel else { return }
+      channel.close()
+      lost(.unsupported, "no answer: this is not the socket of a btserver")
+    }
+    // A greeting names no peers.
+    if let frame = ClientMessage.hello(hello).encode(peers.numbering).frame() { channel.send(frame) }
+    channel.flush()
+  }
+
+  private func failed(_ error: TransportError) {
+    guard case .connecting = connection else { return }
+    if error.isLasting {
+      directory.access = .denied
+      lost(.unauthorized, "\(error): this user may not use the socket; join the group of the file")
+    } else {
+      lost(.resetting, "\(error); is btserver running?")
+    }
+  }
+
+  /// Handles the loss of the connection, or a failed attempt to connect.
+  ///
+  /// - Parameters:
+  ///   - state: what apps see until the connection is back.
+  ///   - line: the log line. It is omitted if an outage with the same state is already logged.
+  private func lost(_ state: AdapterState, _ line: String) {
+    if outage != state { DaemonLog.note("\(line); retrying", of: "\(specifier)") }
+    outage = state
+    greetingTimer?.cancel()
+    let pause = backOff.next()
+    connection = .pausing(loop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { self.connect() })
+    dropEverything(state)
+    pump()
+  }
+
+  /// The server has accepted this client: opens all sessions.
+  private func welcomed(_ channel: ServerChannel) {
+    connection = .open(channel)
+    greetingTimer?.cancel()
+    backOff.reset()
+    if outage != nil { DaemonLog.tell("connected again", of: "\(specifier)") }
+    outage = nil
+    channel.acceptLongFrames()
+    // The server tells the bonds anew.
+    directory.setBonds([:])
+    openAll()
+  }
+}
+
+extension ServerRunner: ServerChannelReceiver {
+  func received(_ frame: Frame, on channel: ServerChannel) {
+    do throws(DecodingError) {
+      let message = try ServerMessage(frame, peers.numbering)
+      switch (connection, message) {
+      case (.greeting(let expected), .welcome(let welcome)) where expected === channel:
+        guard DaemonProtocol.versions.contains(welcome.version) else { throw .invalid(field: "version") }
+        welcomed(channel)
+      case (.greeting(let expected), .refused(let refusal)) where expected === channel: refused(refusal, channel)
+      case (.open(let open), .refused(let refusal)) where open === channel: refused(refusal, channel)
+      case (.open(let open), _) where open === channel:
+        isPumping = true
+        handle(message)
+        isPumping = false
+      case (.greeting, _): throw .invalid(field: "first message")
+      default: break
+      }
+    } catch {
+      if case .unknown(let type) = error, self.channel === channel {
+        send(.unknownMessage(type: type))
+      } else {
+        channel.close()
+        closed(channel, violation: "\(error)")
+      }
+    }
+  }
+
+  func receivedAll(on channel: ServerChannel) { pump() }
+
+  func closed(_ channel: ServerChannel, violation: String?) {
+    switch connection {
+    case .greeting(let expected) where expected === channel:
+      if let violation {
+        lost(.unsupported, "\(violation): this is not the socket of a btserver")
+      } else {
+        // Another program's socket, or a server that has just ended.
+        lost(.resetting, "closed without an answer: is this the socket of a btserver?")
+      }
+    case .open(let expected) where expected === channel:
+      lost(.resetting, violation.map { "protocol violation: \($0)" } ?? "lost the connection")
+    default: break
+    }
+  }
+
+  private func refused(_ refusal: Refusal, _ channel: ServerChannel) {
+    channel.close()
+    switch refusal.reason {
+    case .version: lost(.unsupported, "\(refusal.text): update this program or btserver")
+    case .unknownAdapter: lost(.unsupported, refusal.text)
+    case .notPermitted:
+      directory.access = .denied
+      lost(.unauthorized, "\(refusal.text): name a file with the token in \(ServerSpecifier.tokenVariable)")
+    case .tooMany, .protocolViolation, .tooSlow, .stopping: lost(.resetting, refusal.text)
+    }
+  }
+
+  /// Notes a type that the server does not know.
+  func noteUnknownType(_ type: UInt16) {
+    guard unknownTypes.insert(type).inserted else { return }
+    DaemonLog.note(
+      "btserver does not know the messages of type \(type): it is older than this program", of: "\(specifier)")
+  }
+}

@@ -1,0 +1,70 @@
+import BluetoothBonds
+import BluetoothTransport
+
+/// The address of a `btserver`, and the name of one of its adapters: `server[:PATH][,NAME]` or
+/// `server:tcp:HOST:PORT[,NAME]`.
+package struct ServerSpecifier: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    case unix(path: String)
+    case tcp(host: String, port: Int)
+  }
+
+  package var place: Place
+  /// The name of the adapter; empty: the server's first one.
+  package var adapter: String
+
+  /// The environment variable with the path of the file that holds the token for a server over TCP.
+  package static let tokenVariable = "COREBLUETOOTH_SERVER_TOKEN_FILE"
+
+  package init(_ place: Place, adapter: String = "") {
+    self.place = place
+    self.adapter = adapter
+  }
+
+  /// - Parameter text: the specifier with its scheme.
+  package init(_ text: String) throws(AdapterError) {
+    var rest = text.dropFirst("server".count)
+    guard text.hasPrefix("server"), rest.isEmpty || rest.first == ":" || rest.first == "," else {
+      throw AdapterError(description: "invalid adapter \"\(text)\": expected server[:PATH][,NAME]")
+    }
+    adapter = ""
+    if let comma = rest.lastIndex(of: ",") {
+      adapter = String(rest[rest.index(after: comma)...])
+      rest = rest[..<comma]
+      guard !adapter.isEmpty else {
+        throw AdapterError(description: "invalid adapter \"\(text)\": the name after the comma is missing")
+      }
+    }
+    let address = rest.dropFirst()
+    if address.isEmpty {
+      place = .unix(path: Self.defaultPath)
+      return
+    }
+    do throws(TransportSpecifier.Problem) {
+      let isTCP = address.hasPrefix("tcp:")
+      switch try TransportSpecifier(isTCP ? String(address) : "unix:\(address)") {
+      case .tcp(let host, let port): place = .tcp(host: host, port: port)
+      case .unix(let path): place = .unix(path: path)
+      case .serial, .hci: throw TransportSpecifier.Problem(description: "expected server[:PATH][,NAME]")
+      }
+    } catch {
+      throw AdapterError(description: "invalid adapter \"\(text)\": \(error)")
+    }
+  }
+
+  /// The path of the socket if none is named: in the user's runtime folder, else in that of the system.
+  package static var defaultPath: String {
+    let folder = SystemFiles.environment("XDG_RUNTIME_DIR") ?? ""
+    return folder.isEmpty ? "/run/btserver/btserver.sock" : folder + "/btserver.sock"
+  }
+}
+
+extension ServerSpecifier: CustomStringConvertible {
+  package var description: String {
+    let name = adapter.isEmpty ? "" : "," + adapter
+    switch place {
+    case .unix(let path): return "server:\(path)\(name)"
+    case .tcp(let host, let port): return "server:\(TransportSpecifier.tcp(host: host, port: port))\(name)"
+    }
+  }
+}

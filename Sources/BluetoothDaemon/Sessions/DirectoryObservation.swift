@@ -1,0 +1,66 @@
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// A change of a directory, for the copy of the directory in another process.
+package enum DirectoryChange: Hashable, Sendable {
+  /// A peer is new, or its name, its address or its bond has changed.
+  case peer(PeerInfo, DeviceAddress, BondInfo?)
+  /// A link to the peer exists, over which these services are known to be offered. Replaces earlier services.
+  case connected(PeerHandle, services: [BluetoothUUID])
+  case disconnected(PeerHandle)
+  case access(AppAccess)
+  case features(AdapterFeatures)
+}
+
+/// The changes of a directory that its copy in another process does not have yet. At first these are all that the
+/// directory holds.
+///
+/// The memory that this takes is limited by the number of peers, however many changes there are: a change that follows
+/// another one of the same peer replaces it.
+package final class DirectoryObservation: Sendable {
+  /// What the copy does not have.
+  struct Pending {
+    /// The number of peers that the copy has got in the order of their handles.
+    var peerCount = 0
+    /// The peers beyond `peerCount` that the copy has got because an event refers to them.
+    var early: Set<PeerHandle> = []
+    /// The peers that the copy has got and that have changed since.
+    var changed: Set<PeerHandle> = []
+    /// The peers whose links have been established, have ended or have other services.
+    var links: [PeerHandle] = []
+    var hasAccess = true
+    var hasFeatures = true
+    /// True if the observer has been called and has not taken the changes yet.
+    var isAnnounced = false
+
+    /// True if the copy has got the peer.
+    func has(_ peer: PeerHandle) -> Bool { Int(peer.index) < peerCount || early.contains(peer) }
+
+    mutating func noteChange(of peer: PeerHandle) {
+      if has(peer) { changed.insert(peer) }
+    }
+
+    mutating func noteLink(of peer: PeerHandle) {
+      if !links.contains(peer) { links.append(peer) }
+    }
+  }
+
+  private let pending = NIOLockedValueBox(Pending())
+  private let observer: @Sendable () -> Void
+
+  /// - Parameter observer: called on any thread, with no lock held, once for all changes until the next call of
+  ///   `PeerDirectory.changes`.
+  init(_ observer: @escaping @Sendable () -> Void) { self.observer = observer }
+
+  /// Calls `body` with the pending changes.
+  func with<R>(_ body: (inout Pending) -> R) -> R { pending.withLockedValue(body) }
+
+  /// Calls the observer, unless it has been called since the changes were taken.
+  func announce() {
+    let isFirst = pending.withLockedValue { pending in
+      defer { pending.isAnnounced = true }
+      return !pending.isAnnounced
+    }
+    if isFirst { observer() }
+  }
+}

@@ -1,0 +1,125 @@
+import BluetoothDaemon
+import BluetoothWire
+
+/// The numbers by which the two sides name peers. The server's handles are the numbers; a client has handles of its own,
+/// because a server that has been started again counts anew.
+package struct PeerNumbering: Sendable {
+  /// The number of peers that a server can have: two times as many as it keeps for advertisers that it only hears.
+  package static let maximumCount = 131_072
+
+  /// Returns the number of a peer; nil: the other side does not know the peer.
+  package let number: @Sendable (PeerHandle) -> UInt32?
+  /// Returns the peer of a number; nil: there is none.
+  package let peer: @Sendable (UInt32) -> PeerHandle?
+
+  package init(
+    number: @escaping @Sendable (PeerHandle) -> UInt32?, peer: @escaping @Sendable (UInt32) -> PeerHandle?
+  ) {
+    self.number = number
+    self.peer = peer
+  }
+
+  /// The numbering before the server has named a peer.
+  package static let none = PeerNumbering(number: { _ in nil }, peer: { _ in nil })
+
+  /// The numbering of a server: each handle is its own number, unless the directory does not have it.
+  package static func ofServer(_ directory: PeerDirectory) -> PeerNumbering {
+    PeerNumbering(number: { $0.index }, peer: { directory.peer(PeerHandle(index: $0))?.handle })
+  }
+}
+
+/// Appends the fields of a message to a frame, in the little-endian octet order of Bluetooth.
+package struct MessageWriter {
+  /// The frame without the value of its length field.
+  private(set) var octets: [UInt8]
+  private let numbering: PeerNumbering
+  /// The peers that the message refers to.
+  package private(set) var peers: [PeerHandle] = []
+  /// True if the other side does not know one of the peers.
+  package private(set) var hasUnknownPeer = false
+  private var isTooLong = false
+
+  package init(_ type: UInt16, _ numbering: PeerNumbering) {
+    octets = [0, 0, 0, 0]
+    self.numbering = numbering
+    append(type)
+  }
+
+  /// Returns the complete frame; nil: the message can't be sent, because it is too long or names a peer that the other
+  /// side does not know.
+  package consuming func frame() -> [UInt8]? {
+    let length = octets.count - Frame.headerLength
+    guard !isTooLong, !hasUnknownPeer, length <= DaemonProtocol.maximumFrameLength else { return nil }
+    for index in 0..<Frame.headerLength { octets[index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+    return octets
+  }
+
+  package mutating func append<T: FixedWidthInteger>(_ value: T) {
+    withUnsafeBytes(of: value.littleEndian) { octets.append(contentsOf: $0) }
+  }
+
+  package mutating func append(_ value: Bool) { octets.append(value ? 1 : 0) }
+
+  /// Appends a number that the other side reads as one of four octets.
+  package mutating func append(count: Int) {
+    if count < 0 || count > Int(Int32.max) { isTooLong = true }
+    append(UInt32(truncatingIfNeeded: count))
+  }
+
+  package mutating func append(_ value: ByteSlice) {
+    append(count: value.count)
+    value.withUnsafeBytes { octets.append(contentsOf: $0) }
+  }
+
+  package mutating func append(_ text: String) {
+    let utf8 = text.utf8
+    if utf8.count > DaemonProtocol.maximumTextLength { isTooLong = true }
+    append(UInt16(truncatingIfNeeded: utf8.count))
+    octets.append(contentsOf: utf8)
+  }
+
+  package mutating func append(_ peer: PeerHandle) {
+    peers.append(peer)
+    let number = numbering.number(peer)
+    if number == nil { hasUnknownPeer = true }
+    append(number ?? 0)
+  }
+
+  package mutating func append(_ time: TimeSpan) { append(time.nanoseconds) }
+
+  /// Appends whether there is a value, and the value.
+  package mutating func append<Value>(optional value: Value?, _ body: (inout MessageWriter, Value) -> Void) {
+    append(value != nil)
+    if let value { body(&self, value) }
+  }
+
+  /// Appends the number of values, and each value.
+  package mutating func append<Values: Collection>(
+    list values: Values, _ body: (inout MessageWriter, Values.Element) -> Void
+  ) {
+    append(count: values.count)
+    for value in values { body(&self, value) }
+  }
+
+  /// The same for the values of a command, whose number is limited.
+  package mutating func append<Values: Collection>(
+    filter values: Values, _ body: (inout MessageWriter, Values.Element) -> Void
+  ) {
+    if values.count > DaemonProtocol.maximumFilterCount { isTooLong = true }
+    append(list: values, body)
+  }
+
+  /// Appends a value or an error.
+  package mutating func append<Value>(
+    result: Result<Value, SessionError>, _ body: (inout MessageWriter, Value) -> Void
+  ) {
+    switch result {
+    case .success(let value):
+      append(true)
+      body(&self, value)
+    case .failure(let error):
+      append(false)
+      append(error)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import NIOConcurrencyHelpers
+
+/// The frames that wait for one client. Any thread appends messages, and the connection's event loop takes the octets.
+///
+/// A message that refers to a peer follows the directory's changes of this peer; all other changes of the directory go
+/// out while the client reads.
+final class Outbox: Sendable {
+  /// The reason why the connection must end.
+  enum Failure: Error, Hashable, Sendable {
+    /// The client reads too little: more octets wait than `limit`.
+    case full
+    /// A message is longer than a frame may be.
+    case tooLong
+  }
+
+  private struct State {
+    var octets: [UInt8] = []
+    /// The octets that the event loop has taken and that the socket has not.
+    var inFlight = 0
+    /// True if the event loop has been told of new octets and has not taken them.
+    var isAnnounced = false
+    var isClosed = false
+    var failure: Failure?
+  }
+
+  private let state = NIOLockedValueBox(State())
+  private let directory: PeerDirectory
+  private let observation: DirectoryObservation
+  let numbering: PeerNumbering
+  private let limit: Int
+  private let announce: @Sendable () -> Void
+  /// The number of changes of the directory that are taken at once.
+  private static let directoryPart = 256
+
+  /// - Parameters:
+  ///   - limit: the maximum number of waiting octets.
+  ///   - announce: tells the event loop of new octets. Called on any thread with no lock held, once until
+  ///     `takeOctets`.
+  init(_ directory: PeerDirectory, limit: Int, announce: @escaping @Sendable () -> Void) {
+    self.directory = directory
+    self.limit = limit
+    self.announce = announce
+    numbering = .ofServer(directory)
+    observation = directory.observe(announce)
+  }
+
+  /// Appends a message; drops it if the connection has ended.
+  func send(_ message: ServerMessage) {
+    let isNews = state.withLockedValue { state in
+      guard !state.isClosed, state.failure == nil else { return false }
+      let writer = message.encode(numbering)
+      // In one step with the message, so that no other thread's message about the same peers comes between.
+      for change in directory.changes(of: writer.peers, for: observation) { append(change, &state) }
+      append(writer, &state)
+      if state.octets.count + state.inFlight > limit { state.failure = .full }
+      defer { state.isAnnounced = true }
+      return !state.isAnnounced
+    }
+    if isNews { announce() }
+  }
+
+  private func append(_ change: DirectoryChange, _ state: inout State) {
+    append(ServerMessage.directory(DirectoryMessage(change)).encode(numbering), &state)
+  }
+
+  private func append(_ writer: MessageWriter, _ state: inout State) {
+    if let frame = writer.frame() { state.octets += frame } else { state.failure = .tooLong }
+  }
+
+  /// Removes and returns the waiting octets. The caller reports them by `wasSent` when the socket has taken them.
+  ///
+  /// - Parameter withDirectory: true if the next changes of the directory are taken, too.
+  func takeOctets(withDirectory: Bool) throws(Failure) -> [UInt8] {
+    let result: Result<[UInt8], Failure> = state.withLockedValue { state in
+      state.isAnnounced = false
+      if let failure = state.failure { return .failure(failure) }
+      if withDirectory {
+        for change in directory.changes(for: observation, maximum: Self.directoryPart) { append(change, &state) }
+      }
+      defer { state.octets.removeAll(keepingCapacity: state.octets.count <= 1 << 16) }
+      state.inFlight += state.octets.count
+      return .success(state.octets)
+    }
+    return try result.get()
+  }
+
+  /// Counts octets that the socket has taken.
+  func wasSent(_ count: Int) { state.withLockedValue { $0.inFlight -= count } }
+
+  /// Drops all waiting and all later messages.
+  func close() {
+    state.withLockedValue { state in
+      state.isClosed = true
+      state.octets.removeAll()
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import BluetoothDaemonProtocol
+
+/// The clients of a server and what they share. Unchecked: `connections` belongs to the server's event loop.
+final class ServerClients: @unchecked Sendable {
+  let adapters: [ServedAdapter]
+  let limits: ServerLimits
+  let metrics = ServerMetrics()
+  private var connections: [ObjectIdentifier: ServerConnection] = [:]
+
+  init(_ adapters: [ServedAdapter], _ limits: ServerLimits) {
+    self.adapters = adapters
+    self.limits = limits
+  }
+
+  /// Returns the adapter of that name, the first one if the name is empty; nil: there is none.
+  func adapter(named name: String) -> ServedAdapter? {
+    name.isEmpty ? adapters.first : adapters.first { $0.name == name }
+  }
+
+  /// Adds a connection. Returns false if there are too many.
+  func add(_ connection: ServerConnection) -> Bool {
+    guard connections.count < limits.clients else { return false }
+    connections[ObjectIdentifier(connection)] = connection
+    metrics.setClients(connections.count)
+    return true
+  }
+
+  func remove(_ connection: ServerConnection) {
+    connections[ObjectIdentifier(connection)] = nil
+    metrics.setClients(connections.count)
+  }
+
+  var identities: [ClientIdentity] { connections.values.compactMap(\.identity) }
+
+  /// The clients for a list, sorted by their processes.
+  var descriptions: [ConnectedClient] {
+    connections.values.compactMap(\.description).sorted {
+      ($0.process ?? 0, $0.sessions) < ($1.process ?? 0, $1.sessions)
+    }
+  }
+
+  /// Ends all connections, because the server stops.
+  func refuseAll() {
+    for connection in Array(connections.values) { connection.refuse(.stopping, "the server is stopping") }
+  }
+}

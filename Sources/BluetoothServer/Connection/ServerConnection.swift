@@ -1,0 +1,366 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothWire
+import Metrics
+import NIOCore
+
+/// One client of a server. Confined to the connection's event loop.
+final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
+  // Unchecked: other threads use `announceOutput` only.
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private enum State {
+    /// The client has not said who it is.
+    case greeting
+    /// The client gets the directory. It is not read from until it has all of it.
+    case directory
+    case open
+    case closed
+  }
+
+  private let clients: ServerClients
+  private let token: [UInt8]?
+  private var state = State.greeting
+  private var parser = FrameParser(maximumLength: DaemonProtocol.maximumHelloLength)
+  private var context: ChannelHandlerContext?
+  private(set) var identity: ClientIdentity?
+  private var served: ServedAdapter?
+  private var outbox: Outbox?
+  private let channels = ChannelTable()
+  private var centrals: [SessionNumber: CentralProxy] = [:]
+  private var peripherals: [SessionNumber: PeripheralProxy] = [:]
+  private var greetingTimer: Scheduled<Void>?
+  private var stallTimer: Scheduled<Void>?
+  /// True while a pause runs, in which the daemon catches up with the requests of all clients.
+  private var isPausing = false
+  /// True if the client's octets are being processed.
+  private var isProcessing = false
+  /// The number of devices that the client has introduced. Later ones are ignored, so that a client can't fill the
+  /// daemon's table of peers.
+  private var introductions = 0
+  private static let maximumIntroductions = 256
+  /// The types that the client has sent and this server does not know; each is logged once.
+  private var unknownTypes: Set<UInt16> = []
+
+  /// - Parameter token: what a client must present; nil: none.
+  init(_ clients: ServerClients, token: [UInt8]?) {
+    self.clients = clients
+    self.token = token
+  }
+
+  private var limits: ServerLimits { clients.limits }
+  private var sessionCount: Int { centrals.count + peripherals.count }
+
+  /// The client, for a list; nil: it has not said what it wants.
+  var description: ConnectedClient? {
+    guard let identity, let served else { return nil }
+    return ConnectedClient(
+      process: identity.process.map { UInt32(clamping: $0.id) }, user: identity.process?.user,
+      origin: identity.process?.program ?? identity.address, adapter: served.name, sessions: UInt32(sessionCount))
+  }
+
+  // MARK: Beginning and end
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.context = context
+    clients.metrics.connections.increment()
+    guard clients.add(self) else {
+      return refuse(.tooMany, "too many clients: \(limits.clients) are connected")
+    }
+    greetingTimer = context.eventLoop.scheduleTask(in: limits.greetingTime) { [self] in
+      if case .greeting = state { refuse(.protocolViolation, "no greeting in time") }
+    }
+    ClientIdentity.of(context.channel).assumeIsolated().whenComplete { [self] result in
+      // A system that does not tell it makes the client a stranger, as over TCP.
+      identity = (try? result.get()) ?? ClientIdentity(process: nil, address: nil)
+      process()
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { end() }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  /// Ends all sessions of the client.
+  private func end() {
+    if case .closed = state {} else if outbox != nil { log("has disconnected") }
+    state = .closed
+    clients.remove(self)
+    greetingTimer?.cancel()
+    stallTimer?.cancel()
+    outbox?.close()
+    let (centrals, peripherals) = (centrals, peripherals)
+    clients.metrics.addSessions(-sessionCount)
+    self.centrals.removeAll()
+    self.peripherals.removeAll()
+    for proxy in centrals.values { proxy.counts.take()?.close() }
+    for proxy in peripherals.values { proxy.counts.take()?.close() }
+    channels.closeAll()
+    context = nil
+  }
+
+  /// Ends the connection with a reason for the client's log.
+  func refuse(_ reason: RefusalReason, _ text: String) {
+    guard let context else { return }
+    if case .closed = state { return }
+    clients.metrics.noteRefusal(reason)
+    ServerLog.warn("\(identity?.text ?? "a client"): disconnected: \(text)", about: identity)
+    let channel = context.channel
+    state = .closed
+    if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text)).encode(.none).frame() {
+      // What the client does not read in time is lost.
+      channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame))).whenComplete { _ in
+        channel.close(promise: nil)
+      }
+      end()
+    } else {
+      end()
+      channel.close(promise: nil)
+    }
+  }
+
+  private func log(_ text: String) { ServerLog.tell("\(identity?.text ?? "a client") \(text)", about: identity) }
+
+  // MARK: Input
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if case .closed = state { return }
+    let octets = unwrapInboundIn(data).readableBytesView
+    clients.metrics.receivedOctets.increment(by: octets.count)
+    parser.append(octets)
+    process()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    flush()
+    process()
+  }
+
+  /// True if the next message of the client may be handled now.
+  private var takesMessages: Bool {
+    guard let context, identity != nil, !isPausing else { return false }
+    switch state {
+    case .greeting: return true
+    // A client that does not read its answers is not asked for more requests.
+    case .open: return context.channel.isWritable
+    case .directory, .closed: return false
+    }
+  }
+
+  /// Handles the messages that have arrived.
+  private func process() {
+    // A message that changes the state calls this function recursively; the outer call continues.
+    guard !isProcessing else { return }
+    isProcessing = true
+    defer { isProcessing = false }
+    do {
+      while takesMessages, let frame = try parser.next() {
+        clients.metrics.messages.increment()
+        try handle(frame)
+        pauseIfBusy()
+      }
+    } catch {
+      refuse(.protocolViolation, "not a message of this protocol (\(error))")
+    }
+    updateReading()
+  }
+
+  private func updateReading() {
+    guard let context else { return }
+    context.channel.setOption(.autoRead, value: takesMessages || identity == nil).whenFailure { _ in }
+  }
+
+  /// Takes no more requests for a moment if the daemon has too many.
+  private func pauseIfBusy() {
+    guard
+      let waiting = centrals.first?.value.counts.session?.waitingRequests
+        ?? peripherals.first?.value.counts.session?.waitingRequests,
+      waiting > limits.waitingRequests, let context
+    else { return }
+    isPausing = true
+    context.eventLoop.scheduleTask(in: .milliseconds(1)) { [self] in
+      isPausing = false
+      pauseIfBusy()
+      process()
+    }
+  }
+
+  private func handle(_ frame: Frame) throws {
+    do throws(DecodingError) {
+      let message = try ClientMessage(frame, outbox?.numbering ?? .none)
+      if case .greeting = state {
+        guard case .hello(let hello) = message else { throw .invalid(field: "first message") }
+        greet(hello)
+      } else {
+        handle(message)
+      }
+    } catch {
+      guard case .unknown(let type) = error, case .open = state else { throw error }
+      if unknownTypes.insert(type).inserted { log("has sent a message of the unknown type \(type)") }
+      outbox?.send(.unknownMessage(type: type))
+      // The list is for the log; a client that tries all types is not interesting any more.
+      if unknownTypes.count > 64 { unknownTypes.removeAll() }
+    }
+  }
+
+  private func greet(_ hello: Hello) {
+    greetingTimer?.cancel()
+    if let token, !Self.isEqual(token, hello.token.bytes) {
+      return refuse(.notPermitted, "the token is missing or wrong")
+    }
+    let versions = DaemonProtocol.versions
+    let version = min(versions.upperBound, hello.versions.upperBound)
+    guard version >= max(versions.lowerBound, hello.versions.lowerBound) else {
+      return refuse(
+        .version,
+        "the client speaks the versions \(hello.versions.lowerBound) to \(hello.versions.upperBound) of the protocol, "
+          + "this server \(versions.lowerBound) to \(versions.upperBound)")
+    }
+    guard let served = clients.adapter(named: hello.adapter), let context else {
+      let names = clients.adapters.map(\.name).joined(separator: ", ")
+      return refuse(.unknownAdapter, "no adapter \"\(hello.adapter)\"; the adapters are \(names)")
+    }
+    self.served = served
+    parser.maximumLength = DaemonProtocol.maximumFrameLength
+    let loop = context.eventLoop
+    let outbox = Outbox(served.adapter.directory, limit: limits.waitingOctets) { [weak self] in
+      guard let self else { return }
+      loop.execute { self.flush() }
+    }
+    self.outbox = outbox
+    state = .directory
+    outbox.send(.welcome(Welcome(version: version, adapter: served.name)))
+    log("uses the adapter \(served.name)")
+    flush()
+  }
+
+  /// Compares in a time that does not depend on the first difference.
+  private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    var difference = left.count ^ right.count
+    for index in left.indices { difference |= Int(left[index] ^ (index < right.count ? right[index] : 0)) }
+    return difference == 0
+  }
+
+  private func handle(_ message: ClientMessage) {
+    switch message {
+    case .hello: violate("a second greeting")
+    case .unknownMessage(let type): log("does not know the messages of type \(type)")
+    case .listClients: outbox?.send(.clients(clients.descriptions))
+    case .introduce(let address):
+      introductions += 1
+      let session = centrals.first?.value.counts.session
+      if introductions <= Self.maximumIntroductions { session?.introduce(address) }
+    case .openCentral(let number):
+      guard let adapter = admit(number), let outbox else { return }
+      let proxy = CentralProxy(number, outbox, channels)
+      centrals[number] = proxy
+      clients.metrics.addSessions(1)
+      proxy.open(on: adapter)
+    case .openPeripheral(let number):
+      guard let adapter = admit(number), let outbox else { return }
+      let proxy = PeripheralProxy(number, outbox, channels)
+      peripherals[number] = proxy
+      clients.metrics.addSessions(1)
+      proxy.open(on: adapter)
+    case .closeCentral(let number): closed(centrals.removeValue(forKey: number)?.counts.take())
+    case .closePeripheral(let number): closed(peripherals.removeValue(forKey: number)?.counts.take())
+    case .central(let number, let command, let seenStates):
+      guard let proxy = centrals[number] else { return }
+      if !proxy.perform(command, seenStates: seenStates) { violate("a write without a credit") }
+    case .peripheral(let number, let command, let seenStates):
+      guard let proxy = peripherals[number] else { return }
+      if !proxy.perform(command, seenStates: seenStates) { violate("an update without a credit") }
+    case .eventsHandled(let number, let count):
+      let isPossible =
+        centrals[number]?.counts.eventsHandled(Int(count)) ?? peripherals[number]?.counts.eventsHandled(Int(count))
+      if isPossible == false { violate("more events handled than sent") }
+    case .channelOctets(let channel, let octets):
+      if channels[channel]?.receive(octets) == false { violate("more octets than a channel takes") }
+    case .channelRead(let channel, let frames):
+      if channels[channel]?.wasRead(Int(frames)) == false { violate("more octets read than sent") }
+    case .closeChannel(let channel): channels[channel]?.close()
+    }
+  }
+
+  private func closed(_ session: CentralSession?) {
+    guard let session else { return }
+    session.close()
+    clients.metrics.addSessions(-1)
+  }
+
+  private func closed(_ session: PeripheralSession?) {
+    guard let session else { return }
+    session.close()
+    clients.metrics.addSessions(-1)
+  }
+
+  private func violate(_ text: String) { refuse(.protocolViolation, text) }
+
+  /// Returns the adapter for a new session; nil, with the end of the connection, if the client may not have it.
+  private func admit(_ number: SessionNumber) -> (any Adapter)? {
+    guard centrals[number] == nil, peripherals[number] == nil else {
+      violate("a session number that is in use")
+      return nil
+    }
+    guard sessionCount < limits.sessions else {
+      refuse(.tooMany, "too many managers: \(limits.sessions) are open")
+      return nil
+    }
+    return served?.adapter
+  }
+
+  // MARK: Output
+
+  /// Writes what waits for the client.
+  private func flush() {
+    guard let context, let outbox else { return }
+    let sentOctets = clients.metrics.sentOctets
+    do throws(Outbox.Failure) {
+      while true {
+        let octets = try outbox.takeOctets(withDirectory: context.channel.isWritable)
+        guard !octets.isEmpty else { break }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets))).whenComplete { _ in
+          outbox.wasSent(octets.count)
+          sentOctets.increment(by: octets.count)
+        }
+      }
+    } catch {
+      switch error {
+      case .full: refuse(.tooSlow, "the client does not read: \(limits.waitingOctets) octets wait")
+      case .tooLong: refuse(.tooMany, "an event exceeds the length of a message")
+      }
+      return
+    }
+    if case .directory = state, context.channel.isWritable {
+      state = .open
+      process()
+    }
+    watchStall()
+  }
+
+  // MARK: Clients that do not keep up
+
+  /// Starts to watch the client if the daemon holds links because of it.
+  private func watchStall() {
+    guard stallTimer == nil, let context, let handled = stalledCount else { return }
+    stallTimer = context.eventLoop.scheduleTask(in: limits.stallTime) { [self] in
+      stallTimer = nil
+      guard let now = stalledCount else { return }
+      if now == handled {
+        refuse(.tooSlow, "the app has handled no event for \(limits.stallTime.nanoseconds / 1_000_000_000) s")
+      } else {
+        watchStall()
+      }
+    }
+  }
+
+  /// The number of events that the sessions with too many waiting ones have handled; nil: there is no such session.
+  private var stalledCount: Int? {
+    let full =
+      centrals.values.filter(\.counts.isFull).map(\.counts.handledCount)
+      + peripherals.values.filter(\.counts.isFull).map(\.counts.handledCount)
+    return full.isEmpty ? nil : full.reduce(0, +)
+  }
+}

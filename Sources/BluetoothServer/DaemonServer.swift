@@ -1,0 +1,131 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothTransport
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// The reason why a server can't listen, in one line.
+package struct ServerError: Error, Hashable, Sendable, CustomStringConvertible {
+  package let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// A server that shares adapters among the apps of other processes. All sockets are on one thread; the adapters have
+/// their own.
+package final class DaemonServer: Sendable {
+  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let clients: ServerClients
+  private let listeners = NIOLockedValueBox<[Listener]>([])
+  private let isStopped = NIOLockedValueBox(false)
+
+  private struct Listener {
+    let channel: any Channel
+    let file: UnixSocketFile?
+  }
+
+  /// - Parameter adapters: the first one is for apps that name none. There must be at least one.
+  package init(_ adapters: [ServedAdapter], limits: ServerLimits = ServerLimits()) {
+    clients = ServerClients(adapters, limits)
+  }
+
+  // MARK: Listening
+
+  /// Listens on a Unix socket. A stale socket file is replaced.
+  ///
+  /// - Parameter mode: who may connect, as in `chmod`.
+  package func listen(atPath path: String, mode: mode_t = 0o660) throws(ServerError) {
+    do {
+      let file = try UnixSocketFile(path: path, mode: mode)
+      do {
+        listeners.append(Listener(channel: try bootstrap(nil).withBoundSocket(file.descriptor).wait(), file: file))
+      } catch {
+        file.remove()
+        throw error
+      }
+    } catch {
+      throw ServerError("can't listen at \(path): \(Self.text(error))")
+    }
+  }
+
+  /// Listens on a socket that is bound and that another program has opened, such as systemd.
+  package func listen(on descriptor: CInt) throws(ServerError) {
+    do {
+      listeners.append(Listener(channel: try bootstrap(nil).withBoundSocket(descriptor).wait(), file: nil))
+    } catch {
+      throw ServerError("can't listen on the descriptor \(descriptor): \(Self.text(error))")
+    }
+  }
+
+  /// Listens on TCP for clients that present `token`. Returns the port, which the system chooses if `port` is 0.
+  package func listen(host: String, port: Int, token: [UInt8]) throws(ServerError) -> Int {
+    do {
+      let channel = try bootstrap(token).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .childChannelOption(.socketOption(.so_keepalive), value: 1)
+        .bind(host: host, port: port).wait()
+      listeners.append(Listener(channel: channel, file: nil))
+      return channel.localAddress?.port ?? port
+    } catch {
+      throw ServerError("can't listen at \(host):\(port): \(Self.text(error))")
+    }
+  }
+
+  private static func text(_ error: any Error) -> String {
+    if let error = error as? TransportError { return error.description }
+    if let error = error as? IOError { return TransportError.reason(error.errnoCode) }
+    return "\(error)"
+  }
+
+  private func bootstrap(_ token: [UInt8]?) -> ServerBootstrap {
+    let clients = clients
+    return ServerBootstrap(group: group).serverChannelOption(.backlog, value: 128)
+      // Backs off while no descriptor is available.
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+        }
+      }
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 32_768))
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(ServerConnection(clients, token: token))
+        }
+      }
+  }
+
+  // MARK: Clients
+
+  /// The clients that are connected, in no order.
+  package var connectedClients: [ClientIdentity] {
+    let clients = clients
+    return (try? group.next().submit { clients.identities }.wait()) ?? []
+  }
+
+  // MARK: The end
+
+  /// Ends all connections, closes all sockets and removes their files. Apps see `resetting` until the server is back.
+  package func stop() {
+    let wasStopped = isStopped.withLockedValue { isStopped in
+      defer { isStopped = true }
+      return isStopped
+    }
+    guard !wasStopped else { return }
+    let all = listeners.withLockedValue { listeners in
+      defer { listeners.removeAll() }
+      return listeners
+    }
+    for listener in all {
+      listener.file?.remove()
+      try? listener.channel.close().wait()
+    }
+    let clients = clients
+    try? group.next().submit { clients.refuseAll() }.wait()
+    try? group.syncShutdownGracefully()
+  }
+}
+
+extension NIOLockedValueBox where Value: RangeReplaceableCollection {
+  fileprivate func append(_ element: sending Value.Element) { withLockedValue { $0.append(element) } }
+}

@@ -1,0 +1,32 @@
+import BluetoothDaemon
+import NIOCore
+
+/// The limits of a server, for each client unless they say otherwise.
+package struct ServerLimits: Sendable {
+  /// The maximum number of clients at a time.
+  package var clients = 64
+  /// The maximum number of sessions: one for each manager of the app.
+  package var sessions = 64
+  /// The maximum number of octets that wait for the client to read them.
+  package var waitingOctets = 4 << 20
+  /// The number of requests, of all clients together, that wait for the daemon: above it, no client is read from.
+  package var waitingRequests = 1_024
+  /// The time in which a client must say who it is.
+  package var greetingTime = TimeAmount.seconds(5)
+  /// The time after which a client is disconnected that handles no event while the daemon holds links because of it.
+  package var stallTime = TimeAmount.seconds(10)
+
+  package init() {}
+}
+
+/// An adapter that a server shares.
+package struct ServedAdapter: Sendable {
+  /// The name by which apps select it.
+  package let name: String
+  package let adapter: any Adapter
+
+  package init(name: String, adapter: any Adapter) {
+    self.name = name
+    self.adapter = adapter
+  }
+}

@@ -1,0 +1,30 @@
+import BluetoothDaemonProtocol
+import Metrics
+import NIOConcurrencyHelpers
+
+/// What a server reports to the metrics system that its program has installed. Without one, nothing is counted.
+final class ServerMetrics: Sendable {
+  let connections = Counter(label: "btserver_connections_total")
+  let messages = Counter(label: "btserver_messages_total")
+  let receivedOctets = Counter(label: "btserver_received_octets_total")
+  let sentOctets = Counter(label: "btserver_sent_octets_total")
+  private let clients = Gauge(label: "btserver_clients")
+  private let sessions = Gauge(label: "btserver_sessions")
+  private let sessionCount = NIOLockedValueBox(0)
+
+  func setClients(_ count: Int) { clients.record(count) }
+
+  /// Counts sessions that have been opened, or, if negative, that have ended.
+  func addSessions(_ count: Int) {
+    sessions.record(
+      sessionCount.withLockedValue { value in
+        value += count
+        return value
+      })
+  }
+
+  /// Counts a client that has been disconnected.
+  func noteRefusal(_ reason: RefusalReason) {
+    Counter(label: "btserver_refusals_total", dimensions: [("reason", "\(reason)")]).increment()
+  }
+}

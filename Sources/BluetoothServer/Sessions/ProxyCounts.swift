@@ -1,0 +1,61 @@
+import BluetoothDaemon
+import NIOConcurrencyHelpers
+
+/// The number of events that the app at the other end of a connection has not handled, and the session that counts them
+/// for the daemon.
+///
+/// The session is set after it has been opened, and its first event may arrive before that.
+final class ProxyCounts<Role: SessionRole>: Sendable {
+  private struct State {
+    var session: Session<Role>?
+    /// The number of events before the session was set.
+    var early = 0
+    /// The number of events that the app has not handled.
+    var waiting = 0
+    /// The number of events that the app has handled.
+    var handled = 0
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  /// The session; nil: not set yet, or closed.
+  var session: Session<Role>? { state.withLockedValue { $0.session } }
+
+  /// The number of events that the app has handled since the session began, for comparison.
+  var handledCount: Int { state.withLockedValue { $0.handled } }
+
+  /// True if the daemon holds the links that bring more events.
+  var isFull: Bool { state.withLockedValue { $0.session?.backlog.isFull } ?? false }
+
+  func set(_ session: Session<Role>) {
+    state.withLockedValue { state in
+      state.session = session
+      for _ in 0..<state.early { session.eventQueued() }
+      state.early = 0
+    }
+  }
+
+  /// Counts an event for the app.
+  func eventQueued() {
+    state.withLockedValue { state in
+      state.waiting += 1
+      if let session = state.session { session.eventQueued() } else { state.early += 1 }
+    }
+  }
+
+  /// Counts events that the app has handled. Returns false if there were not so many.
+  func eventsHandled(_ count: Int) -> Bool {
+    let session: Session<Role>?? = state.withLockedValue { state in
+      guard count <= state.waiting else { return nil }
+      state.waiting -= count
+      state.handled += count
+      return .some(state.session)
+    }
+    guard let session else { return false }
+    for _ in 0..<count { session?.eventHandled() }
+    return true
+  }
+
+  /// Returns the session, which the caller closes.
+  func take() -> Session<Role>? { state.withLockedValue { $0.session.take() } }
+}

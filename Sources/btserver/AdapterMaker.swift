@@ -1,0 +1,46 @@
+import BluetoothAdapters
+import BluetoothAir
+import BluetoothBonds
+import BluetoothDaemon
+import BluetoothLab
+import BluetoothServer
+
+/// Makes the adapters of a server. The simulated ones are devices of one air, so that apps on them meet.
+struct AdapterMaker {
+  /// The air; nil: no adapter is simulated. It ends with its last reference.
+  private(set) var world: World?
+  private var population: WorldPopulation?
+  private let worldFile: WorldFile?
+  private let bonds: String?
+  private var virtualCount = 0
+
+  init(worldFile: WorldFile?, bonds: String?) {
+    self.worldFile = worldFile
+    self.bonds = bonds
+  }
+
+  /// Makes an adapter, which is on or tries to be from now on.
+  mutating func make(_ option: AdapterOption) -> ServedAdapter {
+    switch option.kind {
+    case .virtual: ServedAdapter(name: option.name, adapter: makeDevice(option.name).adapter)
+    case .controller(let specifier):
+      ServedAdapter(
+        name: option.name, adapter: TransportAdapter(serving: specifier, name: option.name, bondsIn: bonds))
+    }
+  }
+
+  private mutating func makeDevice(_ name: String) -> Device {
+    if world == nil {
+      let world = World(seed: worldFile?.seed ?? UInt64.random(in: .min ... .max), time: .real(speed: 1))
+      self.world = world
+      population = worldFile?.populate(world)
+    }
+    guard let world else { fatalError("the air was just made") }
+    let place = worldFile.flatMap { virtualCount < $0.clients.count ? $0.clients[virtualCount] : nil }
+    let device = world.makeDevice(
+      named: name, place?.options ?? DeviceOptions(), bondFolder: bonds ?? (try? FileBondStore.defaultFolder()))
+    population?.place(virtualCount, for: device)
+    virtualCount += 1
+    return device
+  }
+}

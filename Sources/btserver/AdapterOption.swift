@@ -1,0 +1,33 @@
+import BluetoothTransport
+
+/// The value of `--adapter`: `[NAME=]SPECIFIER`.
+struct AdapterOption: Hashable {
+  enum Kind: Hashable {
+    /// A device of the server's own simulated air.
+    case virtual
+    case controller(TransportSpecifier)
+  }
+
+  let name: String
+  let kind: Kind
+
+  init(_ text: String) throws(TransportSpecifier.Problem) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    // A path may have the character, too, so only a name before the scheme counts.
+    let isNamed = parts.count == 2 && !parts[0].contains(":")
+    let specifier = isNamed ? parts[1] : text
+    kind = specifier == "virtual" ? .virtual : .controller(try TransportSpecifier(specifier))
+    name = isNamed ? parts[0] : specifier
+    guard !name.isEmpty, name.utf8.count <= 64, !name.contains(",") else {
+      throw TransportSpecifier.Problem(description: "invalid name: expected 1 to 64 octets without a comma")
+    }
+  }
+
+  /// The text for messages.
+  var text: String {
+    switch kind {
+    case .virtual: "\(name) (simulated)"
+    case .controller(let specifier): name == "\(specifier)" ? name : "\(name) (\(specifier))"
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import ArgumentParser
+import BluetoothAdapters
+import BluetoothAir
+import BluetoothServer
+import BluetoothTransport
+import Foundation
+import Logging
+import Metrics
+import ServiceLifecycle
+
+/// The server that shares Bluetooth adapters among programs.
+@main
+struct BtServer: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "btserver", abstract: "Shares Bluetooth adapters among the programs of this machine.",
+    discussion: """
+      Programs with CoreBluetooth use it with COREBLUETOOTH_ADAPTER=server or server:PATH; a name after a comma, as in \
+      server:PATH,NAME, selects one of several adapters. Documentation/Server.md describes the server.
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "An adapter: virtual (a device of a simulated air), tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD] or hci:N, "
+        + "with a name for programs in front. May be repeated; the first one is for programs that name none.",
+      valueName: "[name=]specifier"))
+  var adapter: [String] = ["virtual"]
+
+  @Option(help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"))
+  var world: String?
+
+  @Option(help: ArgumentHelp("The path of the server's socket.", valueName: "path"))
+  var socket = ServerSpecifier.defaultPath
+
+  @Option(help: ArgumentHelp("Who may connect to the socket, in octal as for chmod.", valueName: "mode"))
+  var mode = "660"
+
+  @Option(
+    help: ArgumentHelp("An address for programs on TCP, which need the token; port 0: any.", valueName: "host:port"))
+  var tcp: String?
+
+  @Option(help: ArgumentHelp("A file with the token for TCP, 16 to 512 octets.", valueName: "file"))
+  var tokenFile: String?
+
+  @Flag(help: "Lets programs on other machines connect. The connection is not encrypted.")
+  var `public` = false
+
+  @Option(
+    help: ArgumentHelp(
+      "An address on this machine at which Prometheus reads metrics by HTTP; port 0: any.", valueName: "host:port"))
+  var metrics: String?
+
+  @Option(help: ArgumentHelp("The folder for bonds and identities.", valueName: "folder"))
+  var bonds: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The least important lines of the log: trace, debug, info, notice, warning, error.", valueName: "level"))
+  var logLevel = "info"
+
+  @Flag(help: "Checks the options and the files that they name, and ends.")
+  var check = false
+
+  /// Runs the server, and reports a failure in one line.
+  static func main() async {
+    // Writing to a closed pipe fails with an error instead.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+    } catch {
+      if let failure = error as? Failure {
+        complain(failure.description)
+        Foundation.exit(failure.status)
+      }
+      let status = exitCode(for: error)
+      guard !status.isSuccess else {
+        tell(message(for: error))
+        Foundation.exit(EXIT_SUCCESS)
+      }
+      complain("\(message(for: error)); see btserver --help")
+      Foundation.exit(status.rawValue)
+    }
+  }
+
+  func run() async throws {
+    let setup = try Setup(self)
+    if check {
+      tell(setup.text)
+      return
+    }
+    let level = setup.logLevel
+    LoggingSystem.bootstrap { label in
+      var handler = StreamLogHandler.standardError(label: label)
+      handler.logLevel = level
+      return handler
+    }
+    let endpoint = try Self.makeEndpoint(setup.metrics)
+    defer { endpoint?.stop() }
+    let sockets = ServiceManager.takeSockets()
+    var maker = AdapterMaker(worldFile: setup.worldFile, bonds: bonds)
+    let server = DaemonServer(setup.adapters.map { maker.make($0) })
+    do {
+      for socket in sockets { try server.listen(on: socket) }
+      if sockets.isEmpty { try server.listen(atPath: socket, mode: setup.mode) }
+      if let tcp = setup.tcp, let token = setup.token {
+        let port = try server.listen(host: tcp.host, port: tcp.port, token: token)
+        tell("serves at tcp:\(tcp.host):\(port)")
+      }
+    } catch {
+      server.stop()
+      throw Failure("\(error)")
+    }
+    tell("serves \(setup.names) at \(sockets.isEmpty ? socket : "the socket of the service manager")")
+    ServiceManager.notify("READY=1")
+    let group = ServiceGroup(
+      configuration: ServiceGroupConfiguration(
+        services: [ServerService(server: server)], gracefulShutdownSignals: [.sigterm, .sigint, .sighup],
+        logger: Logger(label: "CoreBluetooth.server")))
+    try await group.run()
+    withExtendedLifetime(maker) {}
+  }
+
+  /// Installs the metrics system, and opens its endpoint; nil: no metrics are wanted.
+  private static func makeEndpoint(_ address: (host: String, port: Int)?) throws -> MetricsEndpoint? {
+    guard let (host, port) = address else { return nil }
+    let registry = MetricsRegistry()
+    MetricsSystem.bootstrap(registry)
+    do {
+      let endpoint = try MetricsEndpoint(registry, host: host, port: port)
+      tell("metrics at http://\(host):\(endpoint.port)/metrics")
+      return endpoint
+    } catch {
+      throw Failure("can't serve metrics at \(host):\(port): \(error)")
+    }
+  }
+}
+
+/// A server as a service that ends at a signal.
+private struct ServerService: Service {
+  let server: DaemonServer
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    ServiceManager.notify("STOPPING=1")
+    server.stop()
+  }
+}
+
+/// What the options mean, after all checks that need no socket.
+struct Setup {
+  let adapters: [AdapterOption]
+  let worldFile: WorldFile?
+  let mode: mode_t
+  let tcp: (host: String, port: Int)?
+  let token: [UInt8]?
+  let metrics: (host: String, port: Int)?
+  let logLevel: Logger.Level
+  private let socket: String
+
+  init(_ options: BtServer) throws {
+    adapters = try options.adapter.map { text in
+      do throws(TransportSpecifier.Problem) { return try AdapterOption(text) } catch {
+        throw ValidationError("invalid --adapter \"\(text)\": \(error)")
+      }
+    }
+    let twice = Dictionary(grouping: adapters, by: \.name).first { $0.value.count > 1 }
+    if let twice { throw ValidationError("two adapters with the name \"\(twice.key)\"") }
+    if let path = options.world {
+      do throws(WorldFileFailure) { worldFile = try WorldFile(path: path) } catch {
+        throw Failure("\(error)", status: Failure.wrongInput)
+      }
+      guard adapters.contains(where: { $0.kind == .virtual }) else {
+        throw ValidationError("--world needs an adapter of the air: --adapter virtual")
+      }
+      let members = Set(worldFile?.members.map(\.name) ?? [])
+      if let name = adapters.first(where: { members.contains($0.name) })?.name {
+        throw ValidationError("the world has a device with the name \"\(name)\" of an adapter already")
+      }
+    } else {
+      worldFile = nil
+    }
+    guard let mode = UInt32(options.mode, radix: 8), mode <= 0o777 else {
+      throw ValidationError("invalid --mode \"\(options.mode)\": expected 000 to 777, as for chmod")
+    }
+    self.mode = mode_t(mode)
+    guard let level = Logger.Level(rawValue: options.logLevel) else {
+      throw ValidationError("invalid --log-level \"\(options.logLevel)\"")
+    }
+    logLevel = level
+    do throws(TransportSpecifier.Problem) { _ = try TransportSpecifier("unix:\(options.socket)") } catch {
+      throw ValidationError("invalid --socket \"\(options.socket)\": \(error)")
+    }
+    socket = options.socket
+    guard (options.tcp == nil) == (options.tokenFile == nil) else {
+      throw ValidationError("--tcp and --token-file belong together")
+    }
+    tcp = try options.tcp.map { try Self.address($0, of: "--tcp", isPublic: options.public) }
+    metrics = try options.metrics.map { try Self.address($0, of: "--metrics", isPublic: options.public) }
+    if let path = options.tokenFile {
+      do throws(AdapterError) { token = try ServerToken.read(path) } catch {
+        throw Failure("\(error)", status: Failure.wrongInput)
+      }
+    } else {
+      token = nil
+    }
+  }
+
+  private static func address(_ text: String, of option: String, isPublic: Bool) throws -> (host: String, port: Int) {
+    do throws(TransportSpecifier.Problem) {
+      guard case .tcp(let host, let port) = try TransportSpecifier("tcp:" + text) else {
+        throw TransportSpecifier.Problem(description: "expected HOST:PORT")
+      }
+      guard isPublic || host == "localhost" || host == "::1" || host.hasPrefix("127.") else {
+        throw TransportSpecifier.Problem(
+          description: "reachable from other machines, without encryption; use --public to allow it")
+      }
+      return (host, port)
+    } catch {
+      throw ValidationError("invalid \(option) \"\(text)\": \(error)")
+    }
+  }
+
+  /// The names of the adapters, for a line.
+  var names: String { adapters.map(\.text).joined(separator: ", ") }
+
+  /// The configuration in lines, for people.
+  var text: String {
+    var lines = ["adapters: \(names)", "socket: \(socket), mode \(String(mode, radix: 8))"]
+    if let tcp { lines.append("TCP: \(tcp.host):\(tcp.port)") }
+    if let metrics { lines.append("metrics: \(metrics.host):\(metrics.port)") }
+    if let worldFile { lines.append("world: \(worldFile.members.count) devices") }
+    return lines.joined(separator: "\n") + "\nthe configuration is valid"
+  }
+}

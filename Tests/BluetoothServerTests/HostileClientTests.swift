@@ -1,0 +1,219 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothLab
+import BluetoothServer
+import BluetoothWire
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import BluetoothDaemonProtocol
+
+/// A client that speaks to a server's socket by itself.
+private final class RawClient: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+
+  private struct State {
+    var parser = FrameParser(maximumLength: DaemonProtocol.maximumFrameLength)
+  }
+
+  private let state = NIOLockedValueBox(State())
+  let messages: AsyncStream<ServerMessage>
+  private let continuation: AsyncStream<ServerMessage>.Continuation
+  private static let numbering = PeerNumbering(number: { $0.index }, peer: { PeerHandle(index: $0) })
+
+  private init() { (messages, continuation) = AsyncStream.makeStream() }
+
+  static func connect(_ path: String, reads: Bool = true) async throws -> (RawClient, any Channel) {
+    let client = RawClient()
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.autoRead, value: reads)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(client) }
+      }
+      .connect(unixDomainSocketPath: path).get()
+    return (client, channel)
+  }
+
+  static func frame(_ message: ClientMessage) throws -> ByteBuffer {
+    ByteBuffer(bytes: try #require(message.encode(numbering).frame()))
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let buffer = unwrapInboundIn(data)
+    state.withLockedValue { state in
+      state.parser.append(buffer.readableBytesView)
+      while let frame = try? state.parser.next() {
+        if let message = try? ServerMessage(frame, Self.numbering) { continuation.yield(message) }
+      }
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { continuation.finish() }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  /// Returns the reason with which the server has closed the connection; nil: it gave none.
+  func refusal() async -> RefusalReason? {
+    var result: RefusalReason?
+    for await message in messages {
+      if case .refused(let refusal) = message { result = refusal.reason }
+    }
+    return result
+  }
+}
+
+/// Clients that violate the protocol, or do not keep up, while another app uses the same adapter.
+@Suite(.timeLimit(.minutes(2)))
+struct HostileClientTests {
+  /// Checks that an app with a link is served as before.
+  private func expectService(_ app: RemoteCentral, _ session: CentralSession, _ peer: PeerHandle) async throws {
+    session.send(.readRSSI(peer))
+    let rssi = try await app.first(\.rssi)
+    #expect(throws: Never.self) { try rssi.get() }
+  }
+
+  /// An app with a link to the flashlight.
+  private func app(_ bench: ServerBench) async throws -> (RemoteCentral, CentralSession, PeerHandle) {
+    let app = RemoteCentral(bench.adapter())
+    let session = app.adapter.openCentralSession(for: app)
+    try await app.state(.poweredOn)
+    let peer = try await app.find(Flashlight.service, by: session).handle
+    session.send(.connect(peer, delay: .zero, reconnects: false))
+    #expect(try await app.first(\.connected) == peer)
+    return (app, session, peer)
+  }
+
+  @Test("Octets that are no message end the connection that they arrive on, and no other")
+  func garbage() async throws {
+    let bench = try ServerBench()
+    let (app, session, peer) = try await app(bench)
+    let inputs: [[UInt8]] = [
+      [0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3], [0, 0, 0, 0], Array("GET / HTTP/1.1\r\n\r\n".utf8), [1, 3, 12, 0],
+      [3, 0, 0, 0, 1, 0, 9],
+    ]
+    for input in inputs {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.writeAndFlush(ByteBuffer(bytes: input), promise: nil)
+      #expect(await client.refusal() == .protocolViolation)
+      try await expectService(app, session, peer)
+    }
+    // After the greeting, too.
+    let (client, channel) = try await RawClient.connect(bench.path)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello())), promise: nil)
+    channel.writeAndFlush(ByteBuffer(bytes: [2, 0, 0, 0, 0x00, 0x01]), promise: nil)
+    #expect(await client.refusal() == .protocolViolation)
+    try await expectService(app, session, peer)
+  }
+
+  @Test("A message of an unknown type is answered, and the connection goes on")
+  func unknownType() async throws {
+    let bench = try ServerBench()
+    let (client, channel) = try await RawClient.connect(bench.path)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello(adapter: "lamp"))), promise: nil)
+    channel.writeAndFlush(ByteBuffer(bytes: [4, 0, 0, 0, 0x34, 0x03, 7, 7]), promise: nil)
+    channel.writeAndFlush(try RawClient.frame(.openCentral(SessionNumber(5))), promise: nil)
+    var found: [String] = []
+    loop: for await message in client.messages {
+      switch message {
+      case .welcome(let welcome): found.append("welcome \(welcome.adapter) \(welcome.version)")
+      case .unknownMessage(let type): found.append("unknown \(type)")
+      case .central(let number, .stateChanged(.poweredOn)):
+        found.append("on \(number.value)")
+        break loop
+      default: break
+      }
+    }
+    #expect(found == ["welcome lamp 1", "unknown \(0x0334)", "on 5"])
+    try await channel.close()
+  }
+
+  @Test("What a client may not do ends its connection: two greetings, a session twice, too many, events never sent")
+  func violations() async throws {
+    let bench = try ServerBench()
+    let (app, session, peer) = try await app(bench)
+    let one = SessionNumber(1)
+    let cases: [(messages: [ClientMessage], reason: RefusalReason)] = [
+      ([.hello(Hello())], .protocolViolation),
+      ([.openCentral(one), .openCentral(one)], .protocolViolation),
+      ([.openCentral(one), .eventsHandled(one, count: 1_000)], .protocolViolation),
+      ((1...65).map { .openPeripheral(SessionNumber($0)) }, .tooMany),
+      ([.openCentral(one), .central(one, .readRSSI(PeerHandle(index: 77_777)), seenStates: 0)], .protocolViolation),
+    ]
+    for (index, item) in cases.enumerated() {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      var octets = try RawClient.frame(.hello(Hello()))
+      for message in item.messages {
+        var frame = try RawClient.frame(message)
+        octets.writeBuffer(&frame)
+      }
+      channel.writeAndFlush(octets, promise: nil)
+      let reason = await client.refusal()
+      #expect(reason == item.reason, "case \(index)")
+      try await expectService(app, session, peer)
+    }
+  }
+
+  @Test("The server stops to read from a client that floods it and reads nothing; another app is served")
+  func flood() async throws {
+    let bench = try ServerBench()
+    let (app, session, peer) = try await app(bench)
+    let (_, channel) = try await RawClient.connect(bench.path, reads: false)
+    let one = SessionNumber(1)
+    var octets = try RawClient.frame(.hello(Hello()))
+    var open = try RawClient.frame(.openCentral(one))
+    octets.writeBuffer(&open)
+    try await channel.writeAndFlush(octets)
+    // Each barrier has an answer, which this client does not read.
+    var barriers = ByteBuffer()
+    for number in 0..<2_000 as Range<UInt32> {
+      var frame = try RawClient.frame(.central(one, .barrier(number), seenStates: 0))
+      barriers.writeBuffer(&frame)
+    }
+    // 18 MB, more than all buffers between the two hold.
+    for _ in 0..<500 { channel.writeAndFlush(barriers, promise: nil) }
+    for _ in 0..<20 { try await expectService(app, session, peer) }
+    // The rest still waits here.
+    #expect(!channel.isWritable)
+    try await channel.close()
+    try await expectService(app, session, peer)
+  }
+
+  @Test("An app that handles no events is disconnected when the daemon holds links because of it")
+  func stall() async throws {
+    var limits = ServerLimits()
+    limits.stallTime = .milliseconds(200)
+    let bench = try ServerBench(limits: limits)
+    let (client, channel) = try await RawClient.connect(bench.path)
+    let one = SessionNumber(1)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello())), promise: nil)
+    channel.writeAndFlush(try RawClient.frame(.openCentral(one)), promise: nil)
+    // Barriers are answered by events, which this client reads and never reports as handled.
+    for number in 0..<300 as Range<UInt32> {
+      channel.write(try RawClient.frame(.central(one, .barrier(number), seenStates: 0)), promise: nil)
+    }
+    channel.flush()
+    #expect(await client.refusal() == .tooSlow)
+  }
+
+  @Test("More clients than the limit are refused")
+  func clientLimit() async throws {
+    var limits = ServerLimits()
+    limits.clients = 1
+    let bench = try ServerBench(limits: limits)
+    let (app, session, peer) = try await app(bench)
+    let (client, _) = try await RawClient.connect(bench.path)
+    #expect(await client.refusal() == .tooMany)
+    try await expectService(app, session, peer)
+  }
+
+  @Test("A client that says nothing is disconnected after a time")
+  func silence() async throws {
+    var limits = ServerLimits()
+    limits.greetingTime = .milliseconds(20)
+    let bench = try ServerBench(limits: limits)
+    let (client, _) = try await RawClient.connect(bench.path)
+    #expect(await client.refusal() == .protocolViolation)
+  }
+}

@@ -1,0 +1,191 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothLab
+import BluetoothServer
+import BluetoothWire
+import NIOPosix
+import TestSupport
+import Testing
+
+/// A server on a Unix socket, with two devices of one air: `phone`, the first one, and `lamp`. A flashlight is in range.
+final class ServerBench {
+  let folder: TemporaryFolder
+  private(set) var world: World
+  private(set) var served: [ServedAdapter]
+  private(set) var server: DaemonServer
+
+  init(limits: ServerLimits = ServerLimits()) throws {
+    folder = try TemporaryFolder()
+    (world, served) = Self.devices(folder)
+    server = DaemonServer(served, limits: limits)
+    try server.listen(atPath: path)
+  }
+
+  deinit { server.stop() }
+
+  var path: String { folder.file("server.sock") }
+
+  /// Starts the server again after `stop`, with the same devices.
+  func restart() throws {
+    server = DaemonServer(served)
+    try server.listen(atPath: path)
+  }
+
+  /// The devices, with bonds and identities in `folder`.
+  private static func devices(_ folder: TemporaryFolder) -> (World, [ServedAdapter]) {
+    let world = World(seed: 1, time: .real(speed: 1))
+    let served = ["phone", "lamp"].map { name in
+      let device = world.makeDevice(named: name, DeviceOptions(), bondFolder: folder.file("bonds"))
+      return ServedAdapter(name: name, adapter: device.adapter)
+    }
+    world.add(Flashlight(), named: "flashlight")
+    return (world, served)
+  }
+
+  /// Starts the server again after `stop`, with new daemons, which have only what is stored.
+  func restartDaemons() throws {
+    (world, served) = Self.devices(folder)
+    try restart()
+  }
+
+  /// Creates the adapter of an app in another process, as far as the server can tell.
+  func adapter(_ name: String = "", program: String = "app") -> ServerAdapter {
+    ServerAdapter(
+      ServerSpecifier(.unix(path: path), adapter: name), program: program,
+      on: MultiThreadedEventLoopGroup.singleton.next())
+  }
+}
+
+extension CentralEvent {
+  /// The event with copies of its octets, which outlive it.
+  var copied: CentralEvent {
+    switch self {
+    case .valueRead(let peer, let id, .success(let value)):
+      .valueRead(peer, id, .success(ByteSlice(value.bytes)))
+    case .valueChanged(let peer, let id, let value): .valueChanged(peer, id, ByteSlice(value.bytes))
+    default: self
+    }
+  }
+
+  var state: AdapterState? { if case .stateChanged(let state) = self { state } else { nil } }
+  var discovered: PeerInfo? { if case .discovered(let discovery) = self { discovery.peer } else { nil } }
+  var connected: PeerHandle? { if case .connected(let peer, _) = self { peer } else { nil } }
+  var barrier: UInt32? { if case .barrierReached(let number) = self { number } else { nil } }
+  var readyPeer: PeerHandle? { if case .readyToWriteWithoutResponse(let peer) = self { peer } else { nil } }
+  var rssi: Result<Int8, SessionError>? { if case .rssiRead(_, let result) = self { result } else { nil } }
+  var channel: Result<ChannelInfo, SessionError>? {
+    if case .channelOpened(_, let result) = self { result } else { nil }
+  }
+  var services: Result<[RemoteService], SessionError>? {
+    if case .servicesDiscovered(_, let result) = self { result } else { nil }
+  }
+  var characteristics: Result<[RemoteCharacteristic], SessionError>? {
+    if case .characteristicsDiscovered(_, _, let result) = self { result } else { nil }
+  }
+  var value: Result<ByteSlice, SessionError>? { if case .valueRead(_, _, let result) = self { result } else { nil } }
+  var notification: ByteSlice? { if case .valueChanged(_, _, let value) = self { value } else { nil } }
+}
+
+/// A central manager on a server's adapter.
+final class RemoteCentral: CentralClient {
+  let adapter: ServerAdapter
+  private let stream: AsyncStream<CentralEvent>
+  private let continuation: AsyncStream<CentralEvent>.Continuation
+
+  init(_ adapter: ServerAdapter) {
+    self.adapter = adapter
+    (stream, continuation) = AsyncStream.makeStream()
+  }
+
+  func receive(_ event: CentralEvent) { continuation.yield(event.copied) }
+
+  /// Returns the first value that `body` finds in the events; each call continues where the last one has ended.
+  @discardableResult
+  func first<R>(_ body: (CentralEvent) -> R?) async throws -> R {
+    for await event in stream {
+      if let result = body(event) { return result }
+    }
+    throw CancellationError()
+  }
+
+  /// Waits for a state.
+  func state(_ state: AdapterState) async throws {
+    while try await first(\.state) != state {}
+  }
+
+  /// Scans for a service, and returns the first peer with it.
+  func find(_ service: BluetoothUUID, by session: CentralSession) async throws -> PeerInfo {
+    session.send(.scan(ScanRequest(services: [service], solicitedServices: [], allowsDuplicates: false)))
+    let peer = try await first(\.discovered)
+    session.send(.stopScan)
+    return peer
+  }
+
+  /// Connects, and returns the characteristics of a service.
+  func connect(
+    to peer: PeerHandle, service: BluetoothUUID, by session: CentralSession
+  ) async throws -> [RemoteCharacteristic] {
+    session.send(.connect(peer, delay: .zero, reconnects: false))
+    #expect(try await first(\.connected) == peer)
+    session.send(.discoverServices(peer, [service]))
+    let id = try #require(try await first(\.services).get().first?.id)
+    session.send(.discoverCharacteristics(peer, id, nil))
+    return try await first(\.characteristics).get()
+  }
+
+  /// Reads a value.
+  func read(_ attribute: RemoteAttributeID, of peer: PeerHandle, by session: CentralSession) async throws -> ByteSlice {
+    session.send(.read(peer, attribute))
+    return try await first(\.value).get()
+  }
+}
+
+extension PeripheralEvent {
+  var state: AdapterState? { if case .stateChanged(let state) = self { state } else { nil } }
+  var added: LocalAttributeID? { if case .serviceAdded(let id, nil) = self { id } else { nil } }
+  var readRequest: CentralRequestID? { if case .readRequested(let request, _, _, _) = self { request } else { nil } }
+  var command: ByteSlice? {
+    if case .writeRequested(nil, _, let writes) = self { writes.first?.value } else { nil }
+  }
+  var subscription: LocalAttributeID? { if case .subscribed(_, let id) = self { id } else { nil } }
+  var publishedPSM: UInt16? { if case .channelPublished(let psm, nil) = self { psm } else { nil } }
+  var channel: ChannelInfo? { if case .channelOpened(_, let channel) = self { channel } else { nil } }
+  var ready: Bool? { if case .readyToUpdate = self { true } else { nil } }
+}
+
+/// A peripheral manager on a server's adapter.
+final class RemotePeripheral: PeripheralClient {
+  let adapter: ServerAdapter
+  private let stream: AsyncStream<PeripheralEvent>
+  private let continuation: AsyncStream<PeripheralEvent>.Continuation
+
+  init(_ adapter: ServerAdapter) {
+    self.adapter = adapter
+    (stream, continuation) = AsyncStream.makeStream()
+  }
+
+  func receive(_ event: PeripheralEvent) {
+    if case .writeRequested(let request, let central, let writes) = event {
+      let copies = writes.map {
+        CentralWrite(characteristic: $0.characteristic, offset: $0.offset, value: ByteSlice($0.value.bytes))
+      }
+      continuation.yield(.writeRequested(request, central, copies))
+    } else {
+      continuation.yield(event)
+    }
+  }
+
+  /// See `RemoteCentral.first`.
+  @discardableResult
+  func first<R>(_ body: (PeripheralEvent) -> R?) async throws -> R {
+    for await event in stream {
+      if let result = body(event) { return result }
+    }
+    throw CancellationError()
+  }
+
+  /// Waits until the adapter is on.
+  func poweredOn() async throws {
+    while try await first(\.state) != .poweredOn {}
+  }
+}
