@@ -362,6 +362,13 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("advertising-data", ["BluetoothWire"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
+    (
+      "daemon-protocol",
+      [
+        "BluetoothSimulation", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothRadio",
+        "BluetoothWire",
+      ]
+    ),
     ("security-manager", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
   ]
   for target in fuzzTargets {
