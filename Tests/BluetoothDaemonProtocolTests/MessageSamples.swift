@@ -194,6 +194,7 @@ struct MessageSamples {
       .writeWithoutResponse(peer(), attribute(), octets()),
       .signedWriteWithoutResponse(peer(), attribute(), octets()), .setNotify(peer(), attribute(), bool()),
       .openChannel(peer(), psm: number()), .barrier(number()), .askForPower,
+      .requestAlerts(peer(), AlertKinds(rawValue: number())),
     ]
   }
 
@@ -256,8 +257,38 @@ struct MessageSamples {
       .notifyStateChanged(peer(), attribute(), isNotifying: bool(), optional { $0.error() }),
       .readyToWriteWithoutResponse(peer()), .channelOpened(peer(), result { $0.channelInfo() }),
       .servicesModified(peer(), list { $0.attribute() }), .barrierReached(number()),
+      .valueLimitReached(peer(), attribute(), isExceeded: bool()),
+      .restored(RestoredCentral(peers: list { $0.restoredPeer() }, scan: optional { $0.scan() })),
     ]
     return events
+  }
+
+  private mutating func restoredPeer() -> RestoredCentral.RestoredPeer {
+    RestoredCentral.RestoredPeer(
+      info: info(), maximumWriteLength: optional { $0.count(20...512) }, reconnects: bool(),
+      services: optional { samples in samples.list { $0.restoredService() } })
+  }
+
+  private mutating func restoredService() -> RestoredCentral.Service {
+    RestoredCentral.Service(
+      service: RemoteService(id: attribute(), uuid: uuid(), isPrimary: bool()),
+      characteristics: optional { samples in samples.list { $0.restoredCharacteristic() } })
+  }
+
+  private mutating func restoredCharacteristic() -> RestoredCentral.Characteristic {
+    RestoredCentral.Characteristic(
+      characteristic: RemoteCharacteristic(
+        id: attribute(), uuid: uuid(), properties: CharacteristicProperties(rawValue: number())),
+      isNotifying: bool(),
+      descriptors: optional { samples in
+        samples.list { RemoteDescriptor(id: $0.attribute(), uuid: $0.uuid()) }
+      })
+  }
+
+  private mutating func restoredPeripheral() -> RestoredPeripheral {
+    RestoredPeripheral(
+      services: list { $0.service() }, subscriptions: list { .init(central: $0.central(), characteristic: $0.local()) },
+      advertising: optional { .init(localName: $0.optional { $0.text() }, services: $0.uuids()) })
   }
 
   private mutating func services() -> [RemoteService] {
@@ -275,7 +306,7 @@ struct MessageSamples {
         list { CentralWrite(characteristic: $0.local(), offset: $0.count(0...512), value: $0.octets()) }),
       .centralDisconnected(central()), .channelPublished(psm: number(), optional { $0.error() }),
       .channelUnpublished(psm: number(), optional { $0.error() }), .channelOpened(central(), channelInfo()),
-      .readyToUpdate, .barrierReached(number()),
+      .readyToUpdate, .barrierReached(number()), .restored(restoredPeripheral()),
     ]
   }
 

@@ -33,12 +33,12 @@ package final class ServerAdapter: Adapter, Sendable {
 
   package func absoluteTime() -> Double { WallClock.secondsSince2001 }
 
-  package func openCentralSession(for client: any CentralClient) -> CentralSession {
-    CentralSession(client: client, in: sessions)
+  package func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {
+    CentralSession(client: client, owner: owner, in: sessions)
   }
 
-  package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
-    PeripheralSession(client: client, in: sessions)
+  package func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession {
+    PeripheralSession(client: client, owner: owner, in: sessions)
   }
 }
 

@@ -7,12 +7,12 @@ import BluetoothWire
 extension ServerRunner {
   func handle(_ request: DaemonRequest) {
     switch request {
-    case .openCentral(let id):
+    case .openCentral(let id, _):
       let session = RemoteSession(nextNumber(), sessions.counters(of: id))
       centrals[id] = session
       centralIDs[session.number] = id
       if channel != nil { open(id) } else if let outage { deliver(.stateChanged(outage), to: id) }
-    case .openPeripheral(let id):
+    case .openPeripheral(let id, _):
       let session = RemoteSession(nextNumber(), sessions.counters(of: id))
       peripherals[id] = session
       peripheralIDs[session.number] = id
@@ -29,8 +29,8 @@ extension ServerRunner {
     case .central(let id, let command, let seenStates): perform(command, of: id, seenStates)
     case .peripheral(let id, let command, let seenStates): perform(command, of: id, seenStates)
     case .channel(let handle): channelUsed(handle)
-    // Only a server introduces devices to its daemon.
-    case .introduce: break
+    // Only a server introduces devices to its daemon, and no process tells a server of the life of its apps yet.
+    case .introduce, .app: break
     }
   }
 

@@ -59,12 +59,24 @@ package struct RestoredCentral: Sendable {
     package var reconnects: Bool
     /// The discovered services; nil: the session has not discovered services.
     package var services: [Service]?
+
+    package init(info: PeerInfo, maximumWriteLength: Int? = nil, reconnects: Bool, services: [Service]? = nil) {
+      self.info = info
+      self.maximumWriteLength = maximumWriteLength
+      self.reconnects = reconnects
+      self.services = services
+    }
   }
 
   package struct Service: Sendable {
     package var service: RemoteService
     /// The known characteristics; nil: they have not been discovered.
     package var characteristics: [Characteristic]?
+
+    package init(service: RemoteService, characteristics: [Characteristic]? = nil) {
+      self.service = service
+      self.characteristics = characteristics
+    }
   }
 
   package struct Characteristic: Sendable {
@@ -73,11 +85,22 @@ package struct RestoredCentral: Sendable {
     package var isNotifying: Bool
     /// The known descriptors; nil: they have not been discovered.
     package var descriptors: [RemoteDescriptor]?
+
+    package init(characteristic: RemoteCharacteristic, isNotifying: Bool, descriptors: [RemoteDescriptor]? = nil) {
+      self.characteristic = characteristic
+      self.isNotifying = isNotifying
+      self.descriptors = descriptors
+    }
   }
 
   package var peers: [RestoredPeer]
   /// The scan; nil: the session was not scanning.
   package var scan: ScanRequest?
+
+  package init(peers: [RestoredPeer], scan: ScanRequest?) {
+    self.peers = peers
+    self.scan = scan
+  }
 }
 
 /// The state of a peripheral manager's session when its app was terminated.
@@ -85,11 +108,21 @@ package struct RestoredPeripheral: Sendable {
   package struct Subscription: Sendable {
     package var central: CentralInfo
     package var characteristic: LocalAttributeID
+
+    package init(central: CentralInfo, characteristic: LocalAttributeID) {
+      self.central = central
+      self.characteristic = characteristic
+    }
   }
 
   package struct Advertising: Sendable {
     package var localName: String?
     package var services: [BluetoothUUID]
+
+    package init(localName: String?, services: [BluetoothUUID]) {
+      self.localName = localName
+      self.services = services
+    }
   }
 
   /// The published services, in the order of their publication.
@@ -97,4 +130,10 @@ package struct RestoredPeripheral: Sendable {
   package var subscriptions: [Subscription]
   /// The advertising; nil: the session was not advertising.
   package var advertising: Advertising?
+
+  package init(services: [LocalService], subscriptions: [Subscription], advertising: Advertising?) {
+    self.services = services
+    self.subscriptions = subscriptions
+    self.advertising = advertising
+  }
 }

@@ -24,6 +24,7 @@ extension CentralCommand {
     case .openChannel: .openChannel
     case .barrier: .barrier
     case .askForPower: .askForPower
+    case .requestAlerts: .requestAlerts
     }
   }
 
@@ -69,6 +70,9 @@ extension CentralCommand {
       writer.append(peer)
       writer.append(psm)
     case .barrier(let number): writer.append(number)
+    case .requestAlerts(let peer, let alerts):
+      writer.append(peer)
+      writer.append(alerts.rawValue)
     }
   }
 
@@ -76,6 +80,9 @@ extension CentralCommand {
     switch type {
     case .scan: self = .scan(try reader.scanRequest())
     case .stopScan: self = .stopScan
+    case .requestAlerts:
+      let peer = try reader.peer()
+      self = .requestAlerts(peer, AlertKinds(rawValue: try reader.uint8()))
     case .connect:
       let peer = try reader.peer()
       let delay = try reader.delay()
@@ -139,7 +146,7 @@ extension MessageWriter {
     append(optional: uuids) { writer, uuids in writer.append(filter: uuids) { $0.append($1) } }
   }
 
-  fileprivate mutating func append(_ request: ScanRequest) {
+  mutating func append(_ request: ScanRequest) {
     append(optionalFilter: request.services)
     append(filter: request.solicitedServices) { $0.append($1) }
     append(request.allowsDuplicates)
@@ -155,7 +162,7 @@ extension MessageReader {
     try optional { (reader) throws(DecodingError) in try reader.filterUUIDs() }
   }
 
-  fileprivate mutating func scanRequest() throws(DecodingError) -> ScanRequest {
+  mutating func scanRequest() throws(DecodingError) -> ScanRequest {
     let services = try optionalFilter()
     let solicitedServices = try filterUUIDs()
     var request = ScanRequest(

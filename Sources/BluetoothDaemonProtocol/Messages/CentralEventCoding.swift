@@ -29,6 +29,8 @@ extension CentralEvent {
     case .channelOpened: .channelOpened
     case .servicesModified: .servicesModified
     case .barrierReached: .barrierReached
+    case .restored: .restored
+    case .valueLimitReached: .valueLimitReached
     }
   }
 
@@ -79,20 +81,13 @@ extension CentralEvent {
       writer.append(peer)
       writer.append(attribute)
       writer.append(result: result) { writer, all in
-        writer.append(list: all) { writer, characteristic in
-          writer.append(characteristic.id)
-          writer.append(characteristic.uuid)
-          writer.append(characteristic.properties.rawValue)
-        }
+        writer.append(list: all) { $0.append($1) }
       }
     case .descriptorsDiscovered(let peer, let attribute, let result):
       writer.append(peer)
       writer.append(attribute)
       writer.append(result: result) { writer, descriptors in
-        writer.append(list: descriptors) { writer, descriptor in
-          writer.append(descriptor.id)
-          writer.append(descriptor.uuid)
-        }
+        writer.append(list: descriptors) { $0.append($1) }
       }
     case .valueRead(let peer, let attribute, let result):
       writer.append(peer)
@@ -119,6 +114,11 @@ extension CentralEvent {
       writer.append(peer)
       writer.append(list: services) { $0.append($1) }
     case .barrierReached(let number): writer.append(number)
+    case .restored(let restored): writer.append(restored)
+    case .valueLimitReached(let peer, let attribute, let isExceeded):
+      writer.append(peer)
+      writer.append(attribute)
+      writer.append(isExceeded)
     }
   }
 
@@ -203,6 +203,11 @@ extension CentralEvent {
       let peer = try reader.peer()
       self = .servicesModified(peer, try reader.list { (reader) throws(DecodingError) in try reader.remoteAttribute() })
     case .barrierReached: self = .barrierReached(try reader.uint32())
+    case .restored: self = .restored(try reader.restoredCentral())
+    case .valueLimitReached:
+      let peer = try reader.peer()
+      let attribute = try reader.remoteAttribute()
+      self = .valueLimitReached(peer, attribute, isExceeded: try reader.bool())
     }
   }
 }
@@ -212,6 +217,40 @@ extension MessageWriter {
     append(service.id)
     append(service.uuid)
     append(service.isPrimary)
+  }
+
+  fileprivate mutating func append(_ characteristic: RemoteCharacteristic) {
+    append(characteristic.id)
+    append(characteristic.uuid)
+    append(characteristic.properties.rawValue)
+  }
+
+  fileprivate mutating func append(_ descriptor: RemoteDescriptor) {
+    append(descriptor.id)
+    append(descriptor.uuid)
+  }
+
+  fileprivate mutating func append(_ restored: RestoredCentral) {
+    append(list: restored.peers) { writer, peer in
+      writer.append(peer.info)
+      writer.append(optional: peer.maximumWriteLength) { $0.append(count: $1) }
+      writer.append(peer.reconnects)
+      writer.append(optional: peer.services) { writer, services in writer.append(list: services) { $0.append($1) } }
+    }
+    append(optional: restored.scan) { $0.append($1) }
+  }
+
+  private mutating func append(_ restored: RestoredCentral.Service) {
+    append(restored.service)
+    append(optional: restored.characteristics) { writer, all in
+      writer.append(list: all) { writer, characteristic in
+        writer.append(characteristic.characteristic)
+        writer.append(characteristic.isNotifying)
+        writer.append(optional: characteristic.descriptors) { writer, descriptors in
+          writer.append(list: descriptors) { $0.append($1) }
+        }
+      }
+    }
   }
 
   fileprivate mutating func append(_ discovery: Discovery) {
@@ -234,32 +273,73 @@ extension MessageWriter {
 extension MessageReader {
   fileprivate mutating func services() throws(DecodingError) -> Result<[RemoteService], SessionError> {
     try result { (reader) throws(DecodingError) in
-      try reader.list { (reader) throws(DecodingError) in
-        let id = try reader.remoteAttribute()
-        let uuid = try reader.uuid()
-        return RemoteService(id: id, uuid: uuid, isPrimary: try reader.bool())
-      }
+      try reader.list { (reader) throws(DecodingError) in try reader.service() }
     }
+  }
+
+  private mutating func service() throws(DecodingError) -> RemoteService {
+    let id = try remoteAttribute()
+    let uuid = try uuid()
+    return RemoteService(id: id, uuid: uuid, isPrimary: try bool())
   }
 
   fileprivate mutating func characteristics() throws(DecodingError) -> Result<[RemoteCharacteristic], SessionError> {
     try result { (reader) throws(DecodingError) in
-      try reader.list { (reader) throws(DecodingError) in
-        let id = try reader.remoteAttribute()
-        let uuid = try reader.uuid()
-        return RemoteCharacteristic(
-          id: id, uuid: uuid, properties: CharacteristicProperties(rawValue: try reader.uint8()))
-      }
+      try reader.list { (reader) throws(DecodingError) in try reader.characteristic() }
     }
+  }
+
+  private mutating func characteristic() throws(DecodingError) -> RemoteCharacteristic {
+    let id = try remoteAttribute()
+    let uuid = try uuid()
+    return RemoteCharacteristic(id: id, uuid: uuid, properties: CharacteristicProperties(rawValue: try uint8()))
   }
 
   fileprivate mutating func descriptors() throws(DecodingError) -> Result<[RemoteDescriptor], SessionError> {
     try result { (reader) throws(DecodingError) in
-      try reader.list { (reader) throws(DecodingError) in
-        let id = try reader.remoteAttribute()
-        return RemoteDescriptor(id: id, uuid: try reader.uuid())
-      }
+      try reader.list { (reader) throws(DecodingError) in try reader.descriptor() }
     }
+  }
+
+  private mutating func descriptor() throws(DecodingError) -> RemoteDescriptor {
+    let id = try remoteAttribute()
+    return RemoteDescriptor(id: id, uuid: try uuid())
+  }
+
+  fileprivate mutating func restoredCentral() throws(DecodingError) -> RestoredCentral {
+    let peers = try list { (reader) throws(DecodingError) in try reader.restoredPeer() }
+    return RestoredCentral(
+      peers: peers, scan: try optional { (reader) throws(DecodingError) in try reader.scanRequest() })
+  }
+
+  private mutating func restoredPeer() throws(DecodingError) -> RestoredCentral.RestoredPeer {
+    let info = try peerInfo()
+    let length = try optional { (reader) throws(DecodingError) in try reader.count(atMost: 0xFFFF) }
+    let reconnects = try bool()
+    return RestoredCentral.RestoredPeer(
+      info: info, maximumWriteLength: length, reconnects: reconnects,
+      services: try optional { (reader) throws(DecodingError) in
+        try reader.list { (reader) throws(DecodingError) in try reader.restoredService() }
+      })
+  }
+
+  private mutating func restoredService() throws(DecodingError) -> RestoredCentral.Service {
+    let service = try service()
+    return RestoredCentral.Service(
+      service: service,
+      characteristics: try optional { (reader) throws(DecodingError) in
+        try reader.list { (reader) throws(DecodingError) in try reader.restoredCharacteristic() }
+      })
+  }
+
+  private mutating func restoredCharacteristic() throws(DecodingError) -> RestoredCentral.Characteristic {
+    let characteristic = try characteristic()
+    let isNotifying = try bool()
+    return RestoredCentral.Characteristic(
+      characteristic: characteristic, isNotifying: isNotifying,
+      descriptors: try optional { (reader) throws(DecodingError) in
+        try reader.list { (reader) throws(DecodingError) in try reader.descriptor() }
+      })
   }
 
   fileprivate mutating func discovery() throws(DecodingError) -> Discovery {

@@ -33,6 +33,7 @@ enum CentralCommandType: UInt16, CaseIterable {
   case stopScan, connect, cancelConnection, registerForConnectionEvents, readRSSI, observeLinks, changeLink
   case discoverServices, discoverIncludedServices, discoverCharacteristics, discoverDescriptors
   case read, write, writeWithoutResponse, signedWriteWithoutResponse, setNotify, openChannel, barrier, askForPower
+  case requestAlerts
 }
 
 /// The commands of peripheral managers.
@@ -74,7 +75,7 @@ enum CentralEventType: UInt16, CaseIterable {
   case maximumWriteLengthChanged, nameChanged, linkChanged, linkEnded, linkRequestEnded, rssiRead
   case servicesDiscovered, includedServicesDiscovered, characteristicsDiscovered, descriptorsDiscovered
   case valueRead, valueChanged, written, notifyStateChanged, readyToWriteWithoutResponse, channelOpened
-  case servicesModified, barrierReached
+  case servicesModified, barrierReached, restored, valueLimitReached
 }
 
 /// The events for peripheral managers.
@@ -82,5 +83,5 @@ enum PeripheralEventType: UInt16, CaseIterable {
   case stateChanged = 0x1210
   case advertisingStarted, serviceAdded, subscribed, unsubscribed, maximumUpdateLengthChanged
   case readRequested, writeRequested, centralDisconnected, channelPublished, channelUnpublished, channelOpened
-  case readyToUpdate, barrierReached
+  case readyToUpdate, barrierReached, restored
 }

@@ -18,6 +18,7 @@ extension PeripheralEvent {
     case .channelOpened: .channelOpened
     case .readyToUpdate: .readyToUpdate
     case .barrierReached: .barrierReached
+    case .restored: .restored
     }
   }
 
@@ -53,6 +54,16 @@ extension PeripheralEvent {
       writer.append(channel)
     case .readyToUpdate: break
     case .barrierReached(let number): writer.append(number)
+    case .restored(let restored):
+      writer.append(list: restored.services) { $0.append($1) }
+      writer.append(list: restored.subscriptions) { writer, subscription in
+        writer.append(subscription.central)
+        writer.append(subscription.characteristic)
+      }
+      writer.append(optional: restored.advertising) { writer, advertising in
+        writer.append(optional: advertising.localName) { $0.append($1) }
+        writer.append(list: advertising.services) { $0.append($1) }
+      }
     }
   }
 
@@ -99,6 +110,23 @@ extension PeripheralEvent {
       self = .channelOpened(central, try reader.channelInfo())
     case .readyToUpdate: self = .readyToUpdate
     case .barrierReached: self = .barrierReached(try reader.uint32())
+    case .restored: self = .restored(try reader.restoredPeripheral())
     }
+  }
+}
+
+extension MessageReader {
+  fileprivate mutating func restoredPeripheral() throws(DecodingError) -> RestoredPeripheral {
+    let services = try list { (reader) throws(DecodingError) in try reader.localService() }
+    let subscriptions = try list { (reader) throws(DecodingError) in
+      let central = try reader.centralInfo()
+      return RestoredPeripheral.Subscription(central: central, characteristic: try reader.localAttribute())
+    }
+    return RestoredPeripheral(
+      services: services, subscriptions: subscriptions,
+      advertising: try optional { (reader) throws(DecodingError) in
+        let name = try reader.name()
+        return RestoredPeripheral.Advertising(localName: name, services: try reader.uuids())
+      })
   }
 }
