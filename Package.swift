@@ -188,6 +188,7 @@ let package = Package(
         "BluetoothTransport", "BluetoothWire", locks, logging, metrics,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ] + nio,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.

@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import Metrics
 import ServiceLifecycle
+import UnixSignals
 
 /// The server that shares Bluetooth adapters among programs.
 @main

@@ -45,7 +45,7 @@ package struct PeerDirectory: Sendable {
   }
 
   /// The identifiers that one app sees, and the identifiers of the adapter behind them.
-  private struct AppIdentifiers {
+  fileprivate struct AppIdentifiers {
     var ofApp: [PeerIdentifier: PeerIdentifier] = [:]
     var ofAdapter: [PeerIdentifier: PeerIdentifier] = [:]
   }
