@@ -21,10 +21,8 @@ public struct PlatformPolicy: Hashable, Sendable {
   public var restoresApps = false
   /// The limits of apps in the background; nil: an app in the background has no limits.
   public var background: BackgroundLimits?
-  /// The time after which the system ends a link without traffic; nil: never.
+  /// The time after which the system ends a link without requests, values or channel data; nil: never.
   public var idleLinkTimeout: Duration?
-  /// True if the system connects to bonded devices with a Human Interface Device service on its own.
-  public var connectsInputDevices = true
 
   /// Creates a policy without limits.
   ///

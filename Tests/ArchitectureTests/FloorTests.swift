@@ -38,6 +38,7 @@ private struct House {
     default:
       return anywhere.union(system).union([
         "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix", "ServiceLifecycle",
+        "UnixSignals",
         "Yams",
       ])
     }

@@ -84,6 +84,7 @@ extension CentralBroker {
       return
     }
     let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
+    context.links[index].lastTraffic = now
     if link.role == .peripheral, context.peers[peer].users.contains(where: { $0.phase == .connecting }) {
       context.host.cancelConnecting(to: link.peer, at: now)
     }

@@ -119,16 +119,19 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
-    guard let index = centrals.index(of: session.key) else { return }
+    guard let index = centrals.index(of: session.key), let counters = centrals.values[index]?.counters else { return }
     if let app = centrals.values[index]?.app, !admits(event, of: app, at: index) {
       return apps[app].events.add(event, for: session)
     }
-    send(event, to: session)
+    send(event, to: session, counters)
   }
 
   /// Sends an event to a session whose app runs.
   mutating func send(_ event: CentralEvent, to session: CentralSessionID) {
-    guard let counters = centralCounters(of: session) else { return }
+    if let counters = centralCounters(of: session) { send(event, to: session, counters) }
+  }
+
+  private mutating func send(_ event: CentralEvent, to session: CentralSessionID, _ counters: SessionCounters) {
     if counters.backlog.isFull { backlogs.full = counters.backlog }
     if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.central(session, event))
@@ -136,16 +139,21 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
-    guard let index = peripherals.index(of: session.key) else { return }
+    guard let index = peripherals.index(of: session.key), let counters = peripherals.values[index]?.counters else {
+      return
+    }
     if let app = peripherals.values[index]?.app, !admits(event, of: app, at: index) {
       return apps[app].events.add(event, for: session)
     }
-    send(event, to: session)
+    send(event, to: session, counters)
   }
 
   /// Sends an event to a session whose app runs.
   mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID) {
-    guard let counters = peripheralCounters(of: session) else { return }
+    if let counters = peripheralCounters(of: session) { send(event, to: session, counters) }
+  }
+
+  private mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID, _ counters: SessionCounters) {
     if counters.backlog.isFull { backlogs.full = counters.backlog }
     if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.peripheral(session, event))
@@ -300,6 +308,28 @@ struct DaemonContext: ~Copyable {
     links[link].end = error
     links[link].isClosing = true
     host.disconnect(links[link].link.handle, at: now)
+  }
+
+  /// The earliest time at which a link has been idle for too long; nil: none will be.
+  ///
+  /// Read-only; `mutating` avoids copying the links.
+  var idleDeadline: Instant? {
+    mutating get {
+      guard let timeout = policy.idleLinkTimeout else { return nil }
+      var result: Instant?
+      for link in links.indices where !links[link].isClosing {
+        result = earliest(result, links[link].lastTraffic + TimeSpan(timeout))
+      }
+      return result
+    }
+  }
+
+  /// Ends the links that have been idle for too long. Their apps see a timeout.
+  mutating func endIdleLinks(at now: Instant) {
+    guard let timeout = policy.idleLinkTimeout else { return }
+    for link in links.indices where !links[link].isClosing && links[link].lastTraffic + TimeSpan(timeout) <= now {
+      end(link, because: .timeout, at: now)
+    }
   }
 
   /// The earliest time at which a closed channel ends on any link; nil: none.

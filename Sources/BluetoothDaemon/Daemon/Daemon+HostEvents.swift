@@ -47,7 +47,10 @@ extension Daemon {
       }
     case .channel(let connection, let event):
       context.backlogs.full = nil
-      if let link = context.links.index(of: connection) { channels.handle(event, on: link, at: now, &context) }
+      if let link = context.links.index(of: connection) {
+        context.links[link].lastTraffic = now
+        channels.handle(event, on: link, at: now, &context)
+      }
       context.holdIfFull(connection, at: now)
     // No request of the daemon leads to these events.
     case .advertisingEnded, .nameDiscovered: break
@@ -59,6 +62,7 @@ extension Daemon {
   }
 
   private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
+    if case .backgroundTurn = event {} else { context.links[link].lastTraffic = now }
     switch event {
     case .mtuChanged(let mtu): centrals.mtuChanged(mtu, of: link, &context)
     case .completed(let token, let result):

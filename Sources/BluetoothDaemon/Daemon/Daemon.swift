@@ -71,10 +71,9 @@ package struct Daemon: ~Copyable {
   /// Read-only; `mutating` avoids copying the links.
   package var deadline: Instant? {
     mutating get {
-      earliest(
-        earliest(context.host.deadline, context.prompts.deadline),
-        earliest(
-          earliest(context.channelDeadline, context.apps.deadline), earliest(centrals.deadline, peripherals.deadline)))
+      let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.channelDeadline)
+      let links = earliest(context.idleDeadline, centrals.deadline)
+      return earliest(earliest(below, links), earliest(context.apps.deadline, peripherals.deadline))
     }
   }
 
@@ -92,6 +91,7 @@ package struct Daemon: ~Copyable {
     centrals.reportHeldSightings(at: now, &context)
     peripherals.timeReached(now, &context)
     suspendApps(at: now)
+    context.endIdleLinks(at: now)
     takeHostEvents(at: now)
   }
 

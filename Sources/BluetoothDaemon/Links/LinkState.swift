@@ -12,6 +12,8 @@ struct LinkState {
   /// The reason for the link's end, reported to the sessions that use it; nil: the daemon has not ended it with an
   /// error.
   var end: SessionError?
+  /// The time of the latest request, value or channel data.
+  var lastTraffic = Instant.zero
   /// The open question to the user about pairing.
   var prompt: PromptID?
   /// True if a user, or an app of this device, wants the pairing in progress.

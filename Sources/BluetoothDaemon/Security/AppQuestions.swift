@@ -31,6 +31,9 @@ struct AppQuestions {
   /// - Parameter app: the name of the process in questions; nil: the user is not asked.
   init(app: String?) { processName = app }
 
+  /// True if no app has been denied the use of Bluetooth, and the user is not asked.
+  var allowsAll: Bool { processName == nil && access.isEmpty }
+
   func access(of subject: Subject) -> Access {
     if let known = access[subject] { return known }
     return processName == nil ? .allowed : .unasked

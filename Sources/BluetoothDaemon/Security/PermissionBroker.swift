@@ -16,7 +16,9 @@ struct PermissionBroker {
   func state(for app: AppIndex?) -> AdapterState { state(for: AppQuestions.Subject(app)) }
 
   private func state(for subject: AppQuestions.Subject) -> AdapterState {
-    switch questions.access(of: subject) {
+    // The state is read for each command.
+    if questions.allowsAll { return state }
+    return switch questions.access(of: subject) {
     case .allowed: state
     // Without usable Bluetooth there is nothing to permit.
     case .denied: state == .unsupported || state == .unknown ? state : .unauthorized

@@ -235,6 +235,32 @@ struct AppLifeTests {
     #expect(times[0] == times[1], "both find the belt at once")
   }
 
+  @Test("G026 A088 With a policy that says so, a link without traffic ends after 30 s, and a heartbeat keeps it")
+  func idleLink() throws {
+    let world = World(seed: 7)
+    var options = DeviceOptions()
+    options.policy.idleLinkTimeout = .seconds(30)
+    let central = TestCentral(on: world.makeDevice(named: "phone", options))
+    let lamp = TestPeripheral(on: world.makeDevice(named: "lamp", at: Position(x: 1)))
+    let value = CBMutableCharacteristic(
+      type: LockApp.value, properties: .read, value: Data([1]), permissions: .readable)
+    try lamp.publish(LockApp.service.uuidString, [value], name: "Lamp")
+    let peripheral = try central.connect(to: .service(LockApp.service))
+    for _ in 0..<6 {
+      #expect(try central.read(LockApp.value.uuidString, of: peripheral) == [1])
+      world.run(for: .seconds(20))
+      #expect(peripheral.state == .connected)
+    }
+    let last = world.now
+    try world.expect("the system ends the link") { peripheral.state == .disconnected }
+    #expect(world.now - last > .milliseconds(9_800) && world.now - last < .milliseconds(10_200))
+    guard case .disconnected(_, let error, false)? = central.events.last else {
+      Issue.record("\(central.events)")
+      return
+    }
+    #expect(error == .core(.connectionTimeout))
+  }
+
   @Test("A policy without limits leaves an app in the background as it is")
   func openPolicy() throws {
     let stage = Stage(policy: .macos, manifest: .described())
