@@ -91,10 +91,10 @@ private final class Server {
   private var isStreamBroken = false
 
   init() {
-    let environment = DeviceEnvironment()
+    let (environment, requests) = (DeviceEnvironment(), engine.requestQueue)
     func device(_ name: String, _ x: Int) -> VirtualAdapter {
       VirtualAdapter(
-        VirtualDeviceConfiguration(name: name, position: GridPosition(x: Int64(x))), in: engine.requestQueue,
+        VirtualDeviceConfiguration(name: name, position: GridPosition(x: Int64(x))), in: requests,
         deliversInPlace: true, epoch: 0, environment: environment)
     }
     adapter = device("server", 0)

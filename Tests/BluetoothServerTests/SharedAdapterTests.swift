@@ -54,19 +54,19 @@ struct SharedAdapterTests {
     let survivor = RemoteCentral(bench.adapter())
     let session = survivor.adapter.openCentralSession(for: survivor)
     try await survivor.state(.poweredOn)
-    var victim: RemoteCentral? = RemoteCentral(bench.adapter())
-    var victimSession = victim.map { $0.adapter.openCentralSession(for: $0) }
-    try await victim?.state(.poweredOn)
     let peer = try await survivor.find(Flashlight.service, by: session)
-    let characteristics = try await survivor.connect(to: peer.handle, service: Flashlight.service, by: session)
-    if let victim, let victimSession {
+    var characteristics: [RemoteCharacteristic] = []
+    // The socket of an app closes with its adapter, as it does with a process.
+    do {
+      let victim = RemoteCentral(bench.adapter())
+      let victimSession = victim.adapter.openCentralSession(for: victim)
+      try await victim.state(.poweredOn)
+      // The flashlight advertises no more when it is connected, so both find it first.
       let same = try await victim.find(Flashlight.service, by: victimSession)
+      characteristics = try await survivor.connect(to: peer.handle, service: Flashlight.service, by: session)
       _ = try await victim.connect(to: same.handle, service: Flashlight.service, by: victimSession)
+      #expect(bench.server.connectedClients.count == 2)
     }
-    // Its socket closes with the adapter, as it does with a process.
-    victimSession = nil
-    victim = nil
-    _ = victimSession
     while bench.server.connectedClients.count > 1 { await Task.yield() }
     let status = try #require(characteristics.first { $0.uuid == Self.status })
     #expect(try await survivor.read(status.id, of: peer.handle, by: session) == [0])
