@@ -182,7 +182,7 @@ struct HostileClientTests {
 
   @Test("An app that handles no events is disconnected when the daemon holds links because of it")
   func stall() async throws {
-    var limits = ServerLimits()
+    var limits = ServerLimits.patient
     limits.stallTime = .milliseconds(200)
     let bench = try ServerBench(limits: limits)
     let (client, channel) = try await RawClient.connect(bench.path)
@@ -199,7 +199,7 @@ struct HostileClientTests {
 
   @Test("More clients than the limit are refused")
   func clientLimit() async throws {
-    var limits = ServerLimits()
+    var limits = ServerLimits.patient
     limits.clients = 1
     let bench = try ServerBench(limits: limits)
     let (app, session, peer) = try await app(bench)
@@ -210,7 +210,7 @@ struct HostileClientTests {
 
   @Test("A client that says nothing is disconnected after a time")
   func silence() async throws {
-    var limits = ServerLimits()
+    var limits = ServerLimits.patient
     limits.greetingTime = .milliseconds(20)
     let bench = try ServerBench(limits: limits)
     let (client, _) = try await RawClient.connect(bench.path)

@@ -3,6 +3,7 @@ import BluetoothDaemon
 import BluetoothLab
 import BluetoothServer
 import BluetoothWire
+import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ final class ServerBench {
   private(set) var served: [ServedAdapter]
   private(set) var server: DaemonServer
 
-  init(limits: ServerLimits = ServerLimits()) throws {
+  init(limits: ServerLimits = .patient) throws {
     folder = try TemporaryFolder()
     (world, served) = Self.devices(folder)
     server = DaemonServer(served, limits: limits)
@@ -27,7 +28,7 @@ final class ServerBench {
 
   /// Starts the server again after `stop`, with the same devices.
   func restart() throws {
-    server = DaemonServer(served)
+    server = DaemonServer(served, limits: .patient)
     try server.listen(atPath: path)
   }
 
@@ -187,5 +188,15 @@ final class RemotePeripheral: PeripheralClient {
   /// Waits until the adapter is on.
   func poweredOn() async throws {
     while try await first(\.state) != .poweredOn {}
+  }
+}
+
+extension ServerLimits {
+  /// The limits without times: beside other tests, a client of a test can need minutes for its first message.
+  static var patient: ServerLimits {
+    var limits = ServerLimits()
+    limits.greetingTime = .hours(1)
+    limits.stallTime = .hours(1)
+    return limits
   }
 }
