@@ -18,6 +18,8 @@ func restoration() throws {
   app.launch()
   try world.expect("the app subscribes") { weight.subscribedCentrals?.count == 1 }
 
+  world.run(for: .seconds(1))
+
   // The system needs memory. The connection and the subscription stay.
   app.terminate()
   world.run(for: .seconds(60))
