@@ -152,7 +152,7 @@ private final class Server {
   }
 
   private func receive(_ frame: Frame) {
-    // What a client would take it for.
+    // A client must be able to read the frame, too, without a trap.
     if let message = try? ServerMessage(frame, numbering) { _ = message.encode(numbering).frame() }
     guard let message = try? ClientMessage(frame, numbering) else { return }
     guard message.encode(numbering).frame() != nil else { preconditionFailure("a message can't be sent again") }

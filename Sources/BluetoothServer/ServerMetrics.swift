@@ -2,7 +2,7 @@ import BluetoothDaemonProtocol
 import Metrics
 import NIOConcurrencyHelpers
 
-/// What a server reports to the metrics system that its program has installed. Without one, nothing is counted.
+/// The counts that a server reports to the metrics system of its program. Without such a system, nothing is counted.
 final class ServerMetrics: Sendable {
   let connections = Counter(label: "btserver_connections_total")
   let messages = Counter(label: "btserver_messages_total")

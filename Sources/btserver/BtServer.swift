@@ -147,7 +147,7 @@ private struct ServerService: Service {
   }
 }
 
-/// What the options mean, after all checks that need no socket.
+/// The meaning of the options, after all checks that need no socket.
 struct Setup {
   let adapters: [AdapterOption]
   let worldFile: WorldFile?

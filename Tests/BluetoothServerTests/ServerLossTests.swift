@@ -18,7 +18,7 @@ private final class MailServer: ChannelInboundHandler {
   }
 }
 
-/// What apps see when their server goes, comes back, or is none.
+/// Tests of the states that apps see when their server stops, comes back, or is another program.
 @Suite(.timeLimit(.minutes(2)))
 struct ServerLossTests {
   @Test("Apps see resetting when the server stops and poweredOn when it is back, and can connect again")

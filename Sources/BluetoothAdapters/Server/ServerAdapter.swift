@@ -19,7 +19,7 @@ package final class ServerAdapter: Adapter, Sendable {
   package init(_ specifier: ServerSpecifier, program: String, token: [UInt8] = [], on loop: any EventLoop) {
     let executor = ServerExecutor(loop: loop)
     self.executor = executor
-    // Nobody knows before the server has said so.
+    // The access is undetermined until the server reports it.
     directory.access = .undetermined
     sessions.requests.setExecutor(executor)
     let hello = Hello(adapter: specifier.adapter, program: program, token: ByteSlice(token))

@@ -29,7 +29,7 @@ final class ServerRunner: @unchecked Sendable {
   private var connection = Connection.connecting
   private var greetingTimer: Scheduled<Void>?
   private var backOff = ReconnectBackoff()
-  /// What apps see while there is no connection; nil: nothing is known yet.
+  /// The state that apps see while there is no connection; nil: nothing is known yet.
   private(set) var outage: AdapterState?
   var centrals: [CentralSessionID: RemoteSession] = [:]
   var peripherals: [PeripheralSessionID: RemoteSession] = [:]

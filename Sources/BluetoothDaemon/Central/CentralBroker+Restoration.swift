@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-// What the system keeps of a central manager's session whose app it terminates.
+// The system keeps this state of a central manager's session when it terminates the app.
 extension CentralBroker {
   /// Prepares a session to go on without its app, and returns its state. Links, attempts, the scan, subscriptions and
   /// requests go on; L2CAP channels end, because their data are in the app's process.

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-// What the system keeps of a peripheral manager's session whose app it terminates.
+// The system keeps this state of a peripheral manager's session when it terminates the app.
 extension PeripheralBroker {
   /// Returns the state of a session that goes on without its app. Its services, subscriptions, requests and its
   /// advertising stay.

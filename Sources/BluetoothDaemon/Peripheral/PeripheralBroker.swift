@@ -9,7 +9,7 @@ import DequeModule
 struct PeripheralBroker {
   var localDatabase = LocalDatabase()
   var advertising = AdvertisingState()
-  /// What the host advertises; nil: nothing.
+  /// The content that the host advertises; nil: it does not advertise.
   var applied: AdvertisingState.Content?
   private var centralRequests = CentralRequestTable()
   private var updates = UpdateTable()

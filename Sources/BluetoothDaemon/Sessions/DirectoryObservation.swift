@@ -18,7 +18,7 @@ package enum DirectoryChange: Hashable, Sendable {
 /// The memory that this takes is limited by the number of peers, however many changes there are: a change that follows
 /// another one of the same peer replaces it.
 package final class DirectoryObservation: Sendable {
-  /// What the copy does not have.
+  /// The changes that the copy does not have yet.
   struct Pending {
     /// The number of peers that the copy has got in the order of their handles.
     var peerCount = 0

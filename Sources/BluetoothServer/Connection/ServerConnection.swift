@@ -109,7 +109,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     let channel = context.channel
     state = .closed
     if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text)).encode(.none).frame() {
-      // What the client does not read in time is lost.
+      // The client loses the octets that it does not read in time.
       channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame))).whenComplete { _ in
         channel.close(promise: nil)

@@ -62,7 +62,7 @@ import Testing
     #expect(all(observation) == [.peer(one, address(9), nil), .disconnected(one.handle)])
     directory.setName("last", of: one.handle)
     #expect(callCount == 2)
-    // What does not change anything is no change.
+    // A request without an effect is not reported as a change.
     _ = all(observation)
     directory.setName("last", of: one.handle)
     directory.setAllDisconnected()

@@ -4,7 +4,7 @@ import CoreBluetooth
 /// An app that connects to a heart rate belt and records its callbacks. After a relaunch it goes on with what the system
 /// has restored.
 final class BeltApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
-  /// What the app does by itself.
+  /// The actions that the app takes by itself.
   struct Plan {
     var identifier: String? = "belt"
     var scans = true

@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// What the system keeps of an app that it terminates, and how the app gets it back.
+/// Tests of the state that the system keeps of a terminated app, and of its restoration.
 @Suite("State restoration of centrals")
 struct RestorationTests {
   typealias Stage = AppLifeTests.Stage
