@@ -1,7 +1,6 @@
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire
-import NIOConcurrencyHelpers
 
 /// A virtual device of a world, as an adapter for managers.
 package final class VirtualAdapter: AppAdapter, Sendable {
@@ -10,7 +9,6 @@ package final class VirtualAdapter: AppAdapter, Sendable {
   /// The device's number in its world.
   package let radio: RadioID
   private let sessions = LocalSessions()
-  private let alertLog = NIOLockedValueBox<[Alert]>([])
   private let world: WorldRequestQueue
   /// The time of the world's start, in seconds since 2001-01-01.
   private let epoch: Double
@@ -36,13 +34,13 @@ package final class VirtualAdapter: AppAdapter, Sendable {
     self.world = world
     self.deliversInPlace = deliversInPlace
     self.epoch = epoch
-    let (sessions, directory, alertLog) = (sessions, directory, alertLog)
+    let (sessions, directory) = (sessions, directory)
     // Until the device exists in the world, the stored answer of the user to the permission prompt applies.
     if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let components = VirtualDevice.Components(
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),
-        pool: engine.pool, sessions: sessions, directory: directory, alerts: alertLog)
+        pool: engine.pool, sessions: sessions, directory: directory)
       let device = VirtualDevice(
         components, settings: StationSettings(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
@@ -52,9 +50,6 @@ package final class VirtualAdapter: AppAdapter, Sendable {
       return device
     }
   }
-
-  /// The alerts that the device has shown, oldest first.
-  package var alerts: [Alert] { alertLog.withLockedValue { $0 } }
 
   package func absoluteTime() -> Double { epoch + Double(world.now.nanoseconds) / 1e9 }
 

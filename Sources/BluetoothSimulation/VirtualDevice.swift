@@ -4,7 +4,6 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 import DequeModule
-import NIOConcurrencyHelpers
 
 /// A complete device of a world: controller, host and daemon, connected in memory. Confined to the world.
 ///
@@ -18,8 +17,6 @@ final class VirtualDevice: WorldDevice {
     let pool: PacketPool
     let sessions: LocalSessions
     let directory: PeerDirectory
-    /// The alerts that the device has shown.
-    let alerts: NIOLockedValueBox<[Alert]>
   }
 
   private let components: Components
@@ -223,7 +220,7 @@ final class VirtualDevice: WorldDevice {
     }
     while let alert = parts.daemon.takeAlert() {
       DaemonLog.note("alert for \(alert.app): \(alert.text)", of: components.configuration.name)
-      components.alerts.withLockedValue { $0.append(alert) }
+      components.directory.append(alert)
     }
     while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: components.configuration.name) }
     for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: components.configuration.name) }

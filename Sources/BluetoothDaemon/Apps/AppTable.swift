@@ -25,8 +25,8 @@ struct App {
   var hadEvent = false
   /// The number of the app's latest period in the foreground, counted over all apps.
   var lastInFront = 0
-  /// The times of the events that have run the suspended app, within the period of the budget.
-  var wakes = Deque<Instant>()
+  /// The times at which the events that have run the suspended app count no longer.
+  var wakeEnds = Deque<Instant>()
   /// The number of such events since the last `settle`.
   var newWakes = 0
 
@@ -40,13 +40,20 @@ struct App {
     }
   }
 
+  /// The number of events that have run the suspended app and count.
+  var wakeCount: Int { wakeEnds.count + newWakes }
+
   var isInBackground: Bool { phase != .foreground }
 
-  /// Enters the events since the last call that have run the suspended app, and forgets those before `period`.
-  mutating func noteWakes(at now: Instant, period: TimeSpan) {
-    for _ in 0..<newWakes { wakes.append(now) }
+  /// Enters the events since the last call that have run the suspended app. They count until `end`.
+  mutating func noteWakes(until end: Instant) {
+    for _ in 0..<newWakes { wakeEnds.append(end) }
     newWakes = 0
-    while let first = wakes.first, first + period <= now { wakes.removeFirst() }
+  }
+
+  /// Forgets the events that count no longer.
+  mutating func forgetWakes(at now: Instant) {
+    while let first = wakeEnds.first, first <= now { wakeEnds.removeFirst() }
   }
 }
 
@@ -87,11 +94,12 @@ struct AppTable {
     apps[app.position].lastInFront = foregroundCount
   }
 
-  /// The earliest time at which an app is suspended; nil: none.
+  /// The earliest time at which an app is suspended, or an event counts no longer; nil: none.
   var deadline: Instant? {
     var result: Instant?
     for app in apps {
       if case .background(let until?) = app.phase { result = earliest(result, until) }
+      result = earliest(result, app.wakeEnds.first)
     }
     return result
   }

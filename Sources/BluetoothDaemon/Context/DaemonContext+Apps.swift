@@ -81,12 +81,12 @@ extension DaemonContext {
   /// Takes a wake from the app's budget. Returns false if none is left.
   private mutating func takeWake(_ app: AppIndex, _ limit: WakeLimit, reportTo session: CentralSessionID?) -> Bool {
     guard let budget = policy.background?.wakeBudget else { return true }
-    let isExceeded = apps[app].wakes.count >= budget
+    let isExceeded = apps[app].wakeCount >= budget
     switch limit {
     case .none: return true
     case .counted: break
     case .value(let peer, let attribute):
-      if let session, isExceeded || apps[app].wakes.count == budget - 1 {
+      if let session, isExceeded || apps[app].wakeCount == budget - 1 {
         apps[app].events.add(.valueLimitReached(peer, attribute, isExceeded: isExceeded), for: session)
       }
     }

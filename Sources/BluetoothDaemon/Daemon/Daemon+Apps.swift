@@ -5,7 +5,7 @@ import BluetoothWire
 extension Daemon {
   /// Returns the app with this name, and brings it to the foreground if it was not running; nil: there are too many apps.
   mutating func enter(_ name: String, at now: Instant) -> AppIndex? {
-    guard let app = context.apps.enter(name) else {
+    guard let app = app(named: name) else {
       DaemonLog.note("more than \(AppTable.limit) apps: no background rules apply to it", of: name)
       return nil
     }
@@ -15,7 +15,7 @@ extension Daemon {
   }
 
   mutating func handle(_ request: AppRequest, ofApp name: String, at now: Instant) {
-    guard let app = context.apps.enter(name) else { return }
+    guard let app = app(named: name) else { return }
     switch request {
     case .launched(let manifest, let isInFront):
       context.apps[app].manifest = manifest
@@ -48,7 +48,7 @@ extension Daemon {
 
   /// Allows or denies an app the use of Bluetooth, as its user does in the settings.
   package mutating func setAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) {
-    guard let app = context.apps.enter(name) else { return }
+    guard let app = app(named: name) else { return }
     if !isAllowed {
       // As after power off, the change of state tells the app that its scan, links and services have ended.
       for session in context.centralSessions(of: app) { centrals.close(session, at: now, &context) }
@@ -64,7 +64,7 @@ extension Daemon {
 
   private mutating func bringToFront(_ app: AppIndex, at now: Instant) {
     context.apps.bringToFront(app)
-    context.apps[app].wakes.removeAll()
+    context.apps[app].wakeEnds.removeAll()
     context.setPhase(.foreground, of: app)
     context.deliverWaitingEvents(of: app)
     updateRadio(at: now)
@@ -98,14 +98,15 @@ extension Daemon {
       }
       let until = now + TimeSpan(limits.eventRunTime)
       context.apps[app].phase = .background(until: max(former ?? until, until))
-      context.apps[app].noteWakes(at: now, period: TimeSpan(limits.wakeBudgetPeriod))
+      context.apps[app].noteWakes(until: now + TimeSpan(limits.wakeBudgetPeriod))
     }
   }
 
-  /// Suspends the apps whose time in the background has ended.
+  /// Suspends the apps whose time in the background has ended, and renews the budgets of wakes.
   mutating func suspendApps(at now: Instant) {
     guard let deadline = context.apps.deadline, deadline <= now else { return }
     for app in context.apps.indices {
+      context.apps[app].forgetWakes(at: now)
       if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
     }
   }

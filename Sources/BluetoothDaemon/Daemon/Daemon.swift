@@ -22,6 +22,8 @@ package struct Daemon: ~Copyable {
   var channels = ChannelBroker()
   var bonds: BondBroker
   var permissions: PermissionBroker
+  /// The key of the identifiers that apps see.
+  private let appIdentifierKey: Block
   private var requests = Deque<DaemonRequest>()
   /// The problems waiting to be logged; the oldest is dropped when there are more than `maximumTroubles`.
   private var troubles: Deque<HostDiagnostic> = []
@@ -51,7 +53,7 @@ package struct Daemon: ~Copyable {
     context = DaemonContext(
       host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, policy: policy)
     var keys = random.split("app identifiers")
-    directory.setIdentifierKey(identityKey ?? Block(high: keys.next(), low: keys.next()))
+    appIdentifierKey = identityKey ?? Block(high: keys.next(), low: keys.next())
     self.bonds = BondBroker(bonds)
     permissions = PermissionBroker(app: app)
     self.bonds.recallBonds(&context)
@@ -169,6 +171,14 @@ package struct Daemon: ~Copyable {
 
   /// Returns the links from which the controller must accept no data now.
   package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] { context.takeHeldLinks() }
+
+  // MARK: Apps
+
+  /// Returns the app with this name, adding it as terminated if it is new; nil: there are too many apps.
+  mutating func app(named name: String) -> AppIndex? {
+    if context.apps.isEmpty { context.directory.prepareForApps(identifierKey: appIdentifierKey) }
+    return context.apps.enter(name)
+  }
 
   // MARK: Bonds
 

@@ -34,20 +34,11 @@ package struct PeerDirectory: Sendable {
     /// The connected peers, in the order in which their links were established.
     var connected: [Connected] = []
     var access = AppAccess.allowed
-    /// The permissions of apps that differ from `access`, by name.
-    var accessOfApps: [String: AppAccess] = [:]
     var features: AdapterFeatures = []
     /// Not empty only in a server: the copies of this directory in other processes.
     var observations: [WeakObservation] = []
-    /// The key of the identifiers that apps see.
-    var identifierKey = Block(high: 0, low: 0)
-    var identifiersOfApps: [String: AppIdentifiers] = [:]
-  }
-
-  /// The identifiers that one app sees, and the identifiers of the adapter behind them.
-  fileprivate struct AppIdentifiers {
-    var ofApp: [PeerIdentifier: PeerIdentifier] = [:]
-    var ofAdapter: [PeerIdentifier: PeerIdentifier] = [:]
+    /// Not nil once the adapter has had an app.
+    var apps: AppKnowledge?
   }
 
   fileprivate struct WeakObservation {
@@ -69,15 +60,6 @@ package struct PeerDirectory: Sendable {
     }
   }
 
-  /// Returns the permission of an app.
-  package func access(ofApp app: String) -> AppAccess {
-    state.withLockedValue { $0.accessOfApps[app] ?? $0.access }
-  }
-
-  func setAccess(_ access: AppAccess, ofApp app: String) {
-    state.withLockedValue { $0.accessOfApps[app] = access }
-  }
-
   /// The features of the adapter's controller; empty until the adapter is powered on for the first time.
   package var features: AdapterFeatures {
     get { state.withLockedValue { $0.features } }
@@ -89,45 +71,47 @@ package struct PeerDirectory: Sendable {
     }
   }
 
-  // MARK: Identifiers of apps
+  // MARK: Apps
 
-  /// Sets the key from which the identifiers of apps are derived; all identifiers change.
-  func setIdentifierKey(_ key: Block) {
+  /// Prepares the directory for apps, before the first one is known.
+  ///
+  /// - Parameter identifierKey: the key from which the identifiers of apps are derived.
+  func prepareForApps(identifierKey: Block) {
     state.withLockedValue { state in
-      state.identifierKey = key
-      state.identifiersOfApps = [:]
+      if state.apps == nil { state.apps = AppKnowledge(identifierKey: identifierKey) }
     }
+  }
+
+  /// Returns the permission of an app.
+  package func access(ofApp app: String) -> AppAccess {
+    state.withLockedValue { $0.apps?.access[app] ?? $0.access }
+  }
+
+  func setAccess(_ access: AppAccess, ofApp app: String) {
+    state.withLockedValue { $0.apps?.access[app] = access }
   }
 
   /// Returns the identifier by which an app knows a peer. Each app has other identifiers, so that apps can't find out
   /// that they use the same device. An app's identifiers are the same in all runs with the same key.
   package func identifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier {
-    state.withLockedValue { state in
-      Self.derive(identifier, app, &state)
-    }
-  }
-
-  private static func derive(_ identifier: PeerIdentifier, _ app: String, _ state: inout State) -> PeerIdentifier {
-    if let known = state.identifiersOfApps[app]?.ofApp[identifier] { return known }
-    let text = Array(app.utf8) + Array(identifier.digits.utf8)
-    let digest = AES128.cmac(text, key: state.identifierKey)
-    // A random UUID, version 4.
-    let derived = PeerIdentifier(
-      high: digest.high & ~0xF000 | 0x4000, low: digest.low & ~(0b11 << 62) | 0b10 << 62)
-    state.identifiersOfApps[app, default: AppIdentifiers()].ofApp[identifier] = derived
-    state.identifiersOfApps[app]?.ofAdapter[derived] = identifier
-    return derived
+    state.withLockedValue { $0.apps?.identifier(identifier, ofApp: app) ?? identifier }
   }
 
   /// Returns the adapter's identifier of the peer that an app knows by `identifier`; nil: the adapter knows no such peer.
   package func adapterIdentifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier? {
     state.withLockedValue { state in
-      if let known = state.identifiersOfApps[app]?.ofAdapter[identifier] { return known }
+      guard let apps = state.apps else { return nil }
+      if let known = apps.adapterIdentifier(identifier, ofApp: app) { return known }
       // The app may have saved the identifier in a former run.
-      for peer in state.peers where Self.derive(peer.identifier, app, &state) == identifier { return peer.identifier }
-      return nil
+      return state.peers.first { apps.identifier($0.identifier, ofApp: app) == identifier }?.identifier
     }
   }
+
+  /// The alerts that the adapter has shown about suspended apps, oldest first.
+  package var alerts: [Alert] { state.withLockedValue { $0.apps.map { Array($0.alerts) } ?? [] } }
+
+  /// Keeps an alert that the adapter has shown.
+  package func append(_ alert: Alert) { state.withLockedValue { $0.apps?.append(alert) } }
 
   /// Returns the peer with that identifier; nil if this adapter does not know it.
   package func peer(_ identifier: PeerIdentifier) -> PeerInfo? {

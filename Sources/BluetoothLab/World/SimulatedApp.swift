@@ -184,7 +184,7 @@ public struct DeviceAlert: Hashable, Sendable {
 
 extension Device {
   /// The alerts that the device has shown about suspended apps, oldest first: its notification centre.
-  public var alerts: [DeviceAlert] { virtualAdapter.alerts.map { DeviceAlert($0) } }
+  public var alerts: [DeviceAlert] { virtualAdapter.directory.alerts.map { DeviceAlert($0) } }
 
   /// Allows or denies an app the use of Bluetooth, as a user does in the settings. It takes effect at once: the managers
   /// of an app that is denied lose what they had, and become `unauthorized`.

@@ -272,6 +272,26 @@ struct AppLifeTests {
     #expect(root.values.count > 590)
   }
 
+  @Test("A wake counts for the period of the budget and no longer, so the budget is never used up for ever")
+  func wakeBudgetPeriod() throws {
+    var policy = PlatformPolicy.watchos
+    policy.background?.wakeBudget = 1
+    policy.background?.wakeBudgetPeriod = .seconds(300)
+    let stage = Stage(policy: policy)
+    stage.launchAndSubscribe()
+    stage.belt.update { $0.interval = .seconds(30) }
+    stage.app.enterBackground()
+    stage.run(1)
+    stage.app.suspend()
+    stage.run(1)
+    let root = try #require(stage.app.root)
+    let count = root.count(of: "value")
+    stage.run(290)
+    #expect(root.count(of: "value") == count + 1)
+    stage.run(80)
+    #expect(root.count(of: "value") == count + 2)
+  }
+
   @Test("A092 watchOS runs a suspended app for five values in 24 h; both errors come with the values")
   func wakeBudget() throws {
     let stage = Stage(policy: .watchos)

@@ -1,0 +1,49 @@
+import BluetoothCrypto
+import DequeModule
+
+/// The part of a directory that concerns apps with a life of their own. Most adapters have none, so the directory has
+/// this object only once it is needed.
+final class AppKnowledge: @unchecked Sendable {
+  // Unchecked: the lock of the directory guards all accesses.
+
+  /// The maximum number of alerts; the oldest is dropped.
+  private static let maximumAlerts = 1_000
+
+  /// The identifiers that one app sees, and the identifiers of the adapter behind them.
+  struct Identifiers {
+    var ofApp: [PeerIdentifier: PeerIdentifier] = [:]
+    var ofAdapter: [PeerIdentifier: PeerIdentifier] = [:]
+  }
+
+  /// The permissions of apps, by name; an app without an entry has the permission of the process.
+  var access: [String: AppAccess] = [:]
+  /// The key of the identifiers that apps see.
+  private let identifierKey: Block
+  private var identifiers: [String: Identifiers] = [:]
+  /// The alerts that the adapter has shown, oldest first.
+  private(set) var alerts: Deque<Alert> = []
+
+  init(identifierKey: Block) { self.identifierKey = identifierKey }
+
+  /// Returns the identifier by which an app knows a peer.
+  func identifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier {
+    if let known = identifiers[app]?.ofApp[identifier] { return known }
+    let digest = AES128.cmac(Array(app.utf8) + Array(identifier.digits.utf8), key: identifierKey)
+    // A random UUID, version 4.
+    let derived = PeerIdentifier(
+      high: digest.high & ~0xF000 | 0x4000, low: digest.low & ~(0b11 << 62) | 0b10 << 62)
+    identifiers[app, default: Identifiers()].ofApp[identifier] = derived
+    identifiers[app]?.ofAdapter[derived] = identifier
+    return derived
+  }
+
+  /// Returns the adapter's identifier behind an app's; nil: the app has not got this identifier in this run.
+  func adapterIdentifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier? {
+    identifiers[app]?.ofAdapter[identifier]
+  }
+
+  func append(_ alert: Alert) {
+    if alerts.count == Self.maximumAlerts { alerts.removeFirst() }
+    alerts.append(alert)
+  }
+}
