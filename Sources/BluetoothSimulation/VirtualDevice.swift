@@ -218,6 +218,10 @@ final class VirtualDevice: WorldDevice {
       if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
       events.append(event)
     }
+    if parts.daemon.hasReports { takeReports(of: parts) }
+  }
+
+  private func takeReports(of parts: Parts) {
     while let alert = parts.daemon.takeAlert() {
       DaemonLog.note("alert for \(alert.app): \(alert.text)", of: components.configuration.name)
       components.directory.append(alert)

@@ -203,7 +203,7 @@ extension CentralBroker {
   }
 
   /// The start of the next delayed attempt; nil: none.
-  var delayDeadline: Instant? { delayedUsers.reduce(nil) { earliest($0, $1.until) } }
+  var delayDeadline: Instant? { delayedUsers.isEmpty ? nil : delayedUsers.reduce(nil) { earliest($0, $1.until) } }
 
   /// Begins the attempts whose delay has passed.
   mutating func beginDelayedAttempts(at now: Instant, _ context: inout DaemonContext) {

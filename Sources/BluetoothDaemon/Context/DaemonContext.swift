@@ -50,7 +50,7 @@ struct DaemonContext: ~Copyable {
   var prompts: PromptQueue
   var backlogs = BacklogState()
   var apps = AppTable()
-  private var pendingAlerts = PendingAlerts()
+  private(set) var pendingAlerts = PendingAlerts()
   /// The alerts that wait for the user interface; the oldest is dropped when there are more than `maximumAlerts`.
   private(set) var alerts: Deque<Alert> = []
   private static let maximumAlerts = 256
@@ -195,7 +195,6 @@ struct DaemonContext: ~Copyable {
 
   /// Turns the events of this input into alerts.
   mutating func raiseAlerts(at now: Instant) {
-    guard !pendingAlerts.isEmpty else { return }
     for event in pendingAlerts.take() {
       let info = peers[event.peer].info
       let name = info.name.flatMap { Prompt.Pairing.harmless($0) } ?? info.identifier.digits

@@ -89,7 +89,6 @@ extension Daemon {
 
   /// Sets the times until which the apps run that have got events in this input.
   mutating func settleApps(at now: Instant) {
-    guard context.apps.needsSettling else { return }
     context.apps.needsSettling = false
     for app in context.apps.indices where context.apps[app].hadEvent {
       context.apps[app].hadEvent = false

@@ -8,8 +8,8 @@ extension Daemon {
     repeat {
       while let event = context.host.takeEvent() { handle(event, at: now) }
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
-    settleApps(at: now)
-    context.raiseAlerts(at: now)
+    if context.apps.needsSettling { settleApps(at: now) }
+    if !context.pendingAlerts.isEmpty { context.raiseAlerts(at: now) }
   }
 
   /// Handles the next answer of the user; returns false if there is none.

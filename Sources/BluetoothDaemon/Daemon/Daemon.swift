@@ -148,6 +148,11 @@ package struct Daemon: ~Copyable {
   /// the next one.
   package mutating func takeEvent() -> DaemonEvent? { context.takeEvent() }
 
+  /// True if `takeAlert`, `takeTrouble` or `takeNotes` returns something.
+  package var hasReports: Bool {
+    !troubles.isEmpty || !context.alerts.isEmpty || bonds.hasNotes || context.backlogs.hasNotes
+  }
+
   /// Removes and returns the next problem for the log.
   package mutating func takeTrouble() -> HostDiagnostic? { troubles.popFirst() }
 

@@ -31,15 +31,15 @@ extension PeripheralManagerCore {
 
   /// Returns the single object for a central, which exists as long as the central is connected.
   func central(for info: CentralInfo) -> CBCentral {
-    let identifier = identifier(of: info.identifier)
-    let central = with { state in
-      if let known = state.role.centrals[info.handle] { return known }
-      let new = CBCentral(info, identifier: identifier, of: identity)
-      state.role.centrals[info.handle] = new
-      return new
-    }
+    let central = with({ $0.role.centrals[info.handle] }) ?? addCentral(info)
     central.setMaximumUpdateLength(info.maximumUpdateLength)
     return central
+  }
+
+  private func addCentral(_ info: CentralInfo) -> CBCentral {
+    let new = CBCentral(info, identifier: identifier(of: info.identifier), of: identity)
+    with { $0.role.centrals[info.handle] = new }
+    return new
   }
 
   func subscribed(_ info: CentralInfo, _ id: LocalAttributeID, _ manager: CBPeripheralManager) {
