@@ -80,6 +80,8 @@ extension Meeting {
         Issue.record("the threads have not ended", sourceLocation: sourceLocation)
         return
       }
+      // An iteration that joins a subscription gets no greeting of the sensor.
+      sensor.update(Data([9]))
       stage.run(for: .milliseconds(30))
     }
   }
