@@ -43,6 +43,8 @@ extension CentralCommand {
     case .setNotify(let peer, let attribute, let isOn): "setNotifyValue(\(isOn), for: \(attribute)) \(peer)"
     case .openChannel(let peer, let psm): "openL2CAPChannel(\(psm)) \(peer)"
     case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
+    case .synchronize(_, let request): "synchronize(to: set \(request.advertisingSID) of \(request.advertiser))"
+    case .endSynchronization: "end synchronization"
     case .barrier, .askForPower, .observeLinks, .requestAlerts: nil
     }
   }
@@ -55,6 +57,9 @@ extension PeripheralCommand {
       "startAdvertising(\(name.map { "\"\($0)\", " } ?? "")\(services))"
     case .advertise(let advertising): "startAdvertising(\(advertising.data.count) octets)"
     case .stopAdvertising: "stopAdvertising()"
+    case .startSet(let set, let advertising): "start set \(set.number) (\(advertising.data.count) octets)"
+    case .stopSet(let set): "stop set \(set.number)"
+    case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
     case .addService(let service): "add(\(service.uuid))"
     case .removeService: "remove(_:)"
     case .removeAllServices: "removeAllServices()"
@@ -64,7 +69,7 @@ extension PeripheralCommand {
     case .setConnectionLatency(let latency, _): "setDesiredConnectionLatency(.\(latency), for:)"
     case .publishChannel(let isEncrypted): "publishL2CAPChannel(withEncryption: \(isEncrypted))"
     case .unpublishChannel(let psm): "unpublishL2CAPChannel(\(psm))"
-    case .barrier, .askForPower: nil
+    case .barrier, .askForPower, .observeLinks: nil
     }
   }
 }
@@ -93,7 +98,7 @@ extension CentralEvent {
       "centralManager(_:didDisconnectPeripheral:error:) \(peer) \(error.map { "\($0)" } ?? "nil")"
     case .connectionEvent(let peer, let isConnected):
       "centralManager(_:connectionEventDidOccur:for:) \(isConnected ? "connected" : "disconnected") \(peer.handle)"
-    case .maximumWriteLengthChanged, .link, .packetReceived: nil
+    case .maximumWriteLengthChanged, .link, .packetReceived, .synchronization: nil
     case .nameChanged(let peer, _): "peripheralDidUpdateName(_:) \(peer)"
     case .rssiRead(let peer, _): "peripheral(_:didReadRSSI:error:) \(peer)"
     case .servicesDiscovered(let peer, _): "peripheral(_:didDiscoverServices:) \(peer)"
@@ -135,7 +140,9 @@ extension PeripheralEvent {
     case .channelOpened(let central, let channel):
       "peripheralManager(_:didOpen:error:) \(channel.psm) \(central.handle)"
     case .readyToUpdate: "peripheralManagerIsReady(toUpdateSubscribers:)"
-    case .maximumUpdateLengthChanged, .centralDisconnected, .barrierReached: nil
+    case .maximumUpdateLengthChanged, .centralDisconnected, .barrierReached, .advertisingSetStarted,
+      .advertisingSetEnded, .link:
+      nil
     }
   }
 }

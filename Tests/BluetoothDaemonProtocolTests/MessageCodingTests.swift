@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import BluetoothHost
 import BluetoothWire
 import Testing
 
@@ -115,6 +116,22 @@ import Testing
       }
     }
   }
+
+  @Test("Advertising with data that the other side would refuse can't be sent")
+  func longAdvertising() {
+    let limit = HostAdvertising.maximumExtendedLength
+    let (longest, long) = (pattern(limit), pattern(limit + 1))
+    func isSent(_ data: ByteSlice, _ scanResponse: ByteSlice = [], train: ByteSlice = []) -> Bool {
+      var advertising = HostAdvertising(data: data, scanResponse: scanResponse)
+      advertising.train = HostAdvertising.PeriodicTrain(interval: 6, data: train)
+      let command = PeripheralCommand.startSet(LocalSetID(number: 1), advertising)
+      return ClientMessage.peripheral(SessionNumber(1), command, seenStates: 0).encode(Self.numbering).frame() != nil
+    }
+    #expect(isSent(longest, longest, train: longest))
+    #expect(!isSent(long) && !isSent([], long) && !isSent([], train: long))
+  }
+
+  private func pattern(_ count: Int) -> ByteSlice { ByteSlice([UInt8](repeating: 0xA5, count: count)) }
 
   @Test("An unknown type is told apart from invalid octets")
   func unknownType() {

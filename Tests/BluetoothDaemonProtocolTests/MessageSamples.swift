@@ -110,6 +110,10 @@ struct MessageSamples {
       extended.maximumSkip = number()
       result.shape.extended = extended
     }
+    result.train = optional { samples in
+      HostAdvertising.PeriodicTrain(
+        interval: samples.number(), includesTransmitPower: samples.bool(), data: samples.octets())
+    }
     if bool() { result.limit = .init(for: .seconds(Int64(count(0...180))), then: bool() ? .stops : .becomesGeneral) }
     return result
   }
@@ -194,7 +198,11 @@ struct MessageSamples {
       .writeWithoutResponse(peer(), attribute(), octets()),
       .signedWriteWithoutResponse(peer(), attribute(), octets()), .setNotify(peer(), attribute(), bool()),
       .openChannel(peer(), psm: number()), .barrier(number()), .askForPower,
-      .requestAlerts(peer(), AlertKinds(rawValue: number())),
+      .requestAlerts(peer(), AlertKinds(rawValue: number())), .endSynchronization(number()),
+      .synchronize(
+        number(),
+        SyncRequest(
+          advertiser: address(), advertisingSID: number(), skip: number(), timeout: number(), includesLECoded: bool())),
     ]
   }
 
@@ -206,7 +214,8 @@ struct MessageSamples {
       .update(local(), octets(), optional { samples in samples.list { $0.peer() } }),
       .setConnectionLatency(.low, peer()), .setConnectionLatency(.medium, peer()),
       .setConnectionLatency(.high, peer()), .publishChannel(isEncrypted: bool()), .unpublishChannel(psm: number()),
-      .barrier(number()), .askForPower,
+      .barrier(number()), .askForPower, .startSet(LocalSetID(number: number()), advertising()),
+      .stopSet(LocalSetID(number: number())), .observeLinks, .changeLink(peer(), .dataLength(dataLength())),
     ]
   }
 
@@ -258,9 +267,24 @@ struct MessageSamples {
       .readyToWriteWithoutResponse(peer()), .channelOpened(peer(), result { $0.channelInfo() }),
       .servicesModified(peer(), list { $0.attribute() }), .barrierReached(number()),
       .valueLimitReached(peer(), attribute(), isExceeded: bool()),
+      synchronization(.established(SyncProperties(interval: number(), phy: number()))),
+      synchronization(
+        .report(
+          PeriodicReport(
+            data: octets(), rssi: Int8(bitPattern: number()), transmitPower: Int8(bitPattern: number()),
+            isTruncated: bool()))),
+      synchronization(.ended(.lost)),
       .restored(RestoredCentral(peers: list { $0.restoredPeer() }, scan: optional { $0.scan() })),
     ]
+    let refusals: [HostError] = [
+      .controller(HCI.ErrorCode(rawValue: number())), .commandTimeout, .notConnected, .outOfSpace, .notSupported,
+    ]
+    for refusal in refusals { events.append(synchronization(.ended(.refused(refusal)))) }
     return events
+  }
+
+  private mutating func synchronization(_ event: SyncEvent) -> CentralEvent {
+    .synchronization(number(), event, at: Instant(nanoseconds: Int64(count(0...1_000_000))))
   }
 
   private mutating func restoredPeer() -> RestoredCentral.RestoredPeer {
@@ -307,6 +331,9 @@ struct MessageSamples {
       .centralDisconnected(central()), .channelPublished(psm: number(), optional { $0.error() }),
       .channelUnpublished(psm: number(), optional { $0.error() }), .channelOpened(central(), channelInfo()),
       .readyToUpdate, .barrierReached(number()), .restored(restoredPeripheral()),
+      .advertisingSetStarted(LocalSetID(number: number()), optional { $0.error() }),
+      .advertisingSetEnded(LocalSetID(number: number())), .link(central(), .changed(link())),
+      .link(central(), .ended(HCI.ErrorCode(rawValue: number()))), .link(central(), .requestEnded(.phys, error())),
     ]
   }
 

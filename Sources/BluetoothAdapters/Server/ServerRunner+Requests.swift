@@ -51,6 +51,7 @@ extension ServerRunner {
     guard let session = peripherals[id] else { return }
     peripherals[id]?.open()
     send(.openPeripheral(session.number))
+    if session.observesLinks { send(.peripheral(session.number, .observeLinks, seenStates: 0)) }
   }
 
   private func perform(_ command: CentralCommand, of id: CentralSessionID, _ seenStates: UInt32) {
@@ -116,21 +117,34 @@ extension ServerRunner {
       guard channel != nil else { return deliver(.barrierReached(number), to: id) }
       peripherals[id]?.barriers.append(number)
       send(.peripheral(session.number, command, seenStates: 0))
+    case .observeLinks:
+      peripherals[id]?.observesLinks = true
+      send(.peripheral(session.number, command, seenStates: 0))
     case .askForPower: send(.peripheral(session.number, command, seenStates: 0))
     default:
-      guard channel != nil, let seen = session.seenStates(seenStates),
-        send(.peripheral(session.number, command, seenStates: seen))
-      else { return failed(command, session, id) }
+      guard channel != nil, let seen = session.seenStates(seenStates) else { return returnCredit(of: command, session) }
+      if !send(.peripheral(session.number, command, seenStates: seen)) { failed(command, session, id, seen) }
     }
   }
 
-  private func failed(_ command: PeripheralCommand, _ session: RemoteSession, _ id: PeripheralSessionID) {
+  /// Handles a command that can't be sent: it is too long, or the server does not know the peer.
+  private func failed(
+    _ command: PeripheralCommand, _ session: RemoteSession, _ id: PeripheralSessionID, _ seenStates: UInt32
+  ) {
+    returnCredit(of: command, session)
     switch command {
-    case .update: _ = session.counters.updateCredits.put()
-    // Only its length keeps a service from being sent.
-    case .addService(let service) where channel != nil: deliver(.serviceAdded(service.id, .outOfSpace), to: id)
+    case .addService(let service): deliver(.serviceAdded(service.id, .outOfSpace), to: id)
+    case .startAdvertising, .advertise: deliver(.advertisingStarted(.outOfSpace), to: id)
+    case .startSet(let set, _):
+      // A refused change ends the set.
+      send(.peripheral(session.number, .stopSet(set), seenStates: seenStates))
+      deliver(.advertisingSetStarted(set, .outOfSpace), to: id)
     default: break
     }
+  }
+
+  private func returnCredit(of command: PeripheralCommand, _ session: RemoteSession) {
+    if case .update = command { _ = session.counters.updateCredits.put() }
   }
 
   // MARK: Channels

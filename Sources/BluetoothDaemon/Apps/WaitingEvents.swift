@@ -58,8 +58,8 @@ struct WaitingEvents {
   /// Adds an event for a central manager in place of the events that it makes obsolete.
   mutating func add(_ event: CentralEvent, for session: CentralSessionID) {
     switch event {
-    // Packets as they are have no meaning later.
-    case .packetReceived: return
+    // Packets, and the data of trains, have no meaning later.
+    case .packetReceived, .synchronization(_, .report, _): return
     case .disconnected(let peer, _, _): removeFormerLoss(of: peer, session)
     default: remove(of: session) { event.replaces($0) }
     }
@@ -146,7 +146,9 @@ extension CentralEvent {
       .notifyStateChanged(let peer, _, _, _), .readyToWriteWithoutResponse(let peer), .channelOpened(let peer, _),
       .servicesModified(let peer, _):
       peer
-    case .restored, .stateChanged, .discovered, .packetReceived, .connectionEvent, .nameChanged, .barrierReached: nil
+    case .restored, .stateChanged, .discovered, .packetReceived, .synchronization, .connectionEvent, .nameChanged,
+      .barrierReached:
+      nil
     }
   }
 
@@ -172,6 +174,7 @@ extension PeripheralEvent {
     switch (self, former) {
     case (.stateChanged, .stateChanged), (.readyToUpdate, .readyToUpdate): true
     case (.maximumUpdateLengthChanged(let new), .maximumUpdateLengthChanged(let old)): new.handle == old.handle
+    case (.link(let new, .changed), .link(let old, .changed)): new.handle == old.handle
     case (.centralDisconnected(let new), .centralDisconnected(let old)): new.handle == old.handle
     // The requests of a central are void after its disconnection.
     case (.centralDisconnected(let new), .readRequested(_, let old, _, _)): new.handle == old.handle

@@ -9,8 +9,11 @@ extension CentralBroker {
     _ context: inout DaemonContext
   ) {
     guard let link = context.usedLink(of: peer, by: session) else { return }
-    guard context.links[link].requests.append(request, of: session) else { return }
-    context.host.changeLink(context.links[link].link.handle, request, at: now)
+    // A session that uses the peer as peripheral waits for new parameters; the peer, as central, may only agree to some.
+    if case .connectionParameters = request, context.links[link].link.role == .peripheral {
+      return context.report(.requestEnded(request.kind, .notSupported), of: peer, to: session)
+    }
+    context.request(request, on: link, for: .central(session), at: now)
   }
 
   /// Reports the end of the request in progress, and starts the next one.
@@ -18,9 +21,11 @@ extension CentralBroker {
     _ error: HostError?, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     guard let ended = context.links[link].requests.removeFirst() else { return }
-    if let session = ended.session {
-      let report = LinkEvent.requestEnded(ended.request.kind, error.map { SessionError($0) })
-      context.report(report, of: context.links[link].peer, to: session)
+    let report = LinkEvent.requestEnded(ended.request.kind, error.map { SessionError($0) })
+    switch ended.requester {
+    case .central(let session): context.report(report, of: context.links[link].peer, to: session)
+    case .peripheral(let session): context.deliver(.link(context.centralInfo(of: link), report), to: session)
+    case nil: break
     }
     guard let next = context.links[link].requests.first else { return }
     context.host.changeLink(context.links[link].link.handle, next, at: now)

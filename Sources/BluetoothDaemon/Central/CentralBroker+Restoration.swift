@@ -4,10 +4,11 @@ import BluetoothWire
 // The system keeps this state of a central manager's session when it terminates the app.
 extension CentralBroker {
   /// Prepares a session to go on without its app, and returns its state. Links, attempts, the scan, subscriptions and
-  /// requests go on; L2CAP channels end, because their data are in the app's process.
+  /// requests go on. L2CAP channels and synchronizations end, because their data are in the app's process.
   mutating func preserve(
     _ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) -> RestoredCentral {
+    trains.stopAll(of: session, at: now, &context)
     var peers: [RestoredCentral.RestoredPeer] = []
     for peer in context.peers.handles {
       guard let index = context.peers[peer].userIndex(of: session) else { continue }

@@ -5,6 +5,8 @@ import BluetoothWire
 /// them.
 struct CentralBroker {
   private var scans = ScanBroker()
+  /// The synchronizations with periodic trains.
+  var trains = TrainBroker()
   /// The requests to the peers' GATT servers.
   var gattClient = GATTClientBroker()
   /// The connection attempts that begin later.
@@ -18,6 +20,8 @@ struct CentralBroker {
     switch command {
     case .scan(let request): scans.scan(request, by: session, at: now, &context)
     case .stopScan: scans.stopScan(by: session, at: now, &context)
+    case .synchronize(let number, let request): trains.start(number, request, for: session, at: now, &context)
+    case .endSynchronization(let number): trains.stop(number, of: session, at: now, &context)
     case .connect(let peer, let delay, let reconnects):
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
     case .requestAlerts(let peer, let alerts):
@@ -57,12 +61,14 @@ struct CentralBroker {
   /// Ends everything that a session uses, without an event for it.
   mutating func close(_ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     scans.stopScan(by: session, at: now, &context)
+    trains.stopAll(of: session, at: now, &context)
     leaveAll(session, at: now, &context)
   }
 
   /// Drops scans, connections, attempts and requests when the adapter goes off, without an event for each.
   mutating func dropAll(_ context: inout DaemonContext) {
     scans.dropAll(&context)
+    trains = TrainBroker()
     for peer in context.peers.handles { context.peers[peer].users.removeAll() }
     context.host.forgetRemoteDatabase(of: nil)
     context.endRegistrations()

@@ -19,7 +19,10 @@ extension DaemonContext {
   mutating func admits(_ event: CentralEvent, of app: AppIndex, at index: Int) -> Bool {
     var limit = WakeLimit.none
     if case .valueChanged(let peer, let attribute, _) = event { limit = .value(peer, attribute) }
-    if case .discovered = event { limit = .counted }
+    switch event {
+    case .discovered, .synchronization(_, .report, _): limit = .counted
+    default: break
+    }
     let isWaiting = centrals.values[index]?.preservation.isPreserved == true
     let key = centrals.key(at: index)
     if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {

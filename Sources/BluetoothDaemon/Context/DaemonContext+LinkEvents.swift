@@ -9,6 +9,25 @@ extension DaemonContext {
     host.reportsLinkChanges = true
   }
 
+  /// Starts the reports about all links to a session of a peripheral manager.
+  mutating func observeLinks(for session: PeripheralSessionID) {
+    peripherals.update(session.key) { $0.observesLinks = true }
+    host.reportsLinkChanges = true
+    for link in links.indices {
+      guard let info = linkInfo(of: link) else { continue }
+      links[link].reported = info
+      deliver(.link(centralInfo(of: link), .changed(info)), to: session)
+    }
+  }
+
+  /// Gives a request to the host, or queues it.
+  mutating func request(
+    _ request: LinkRequest, on link: LinkIndex, for requester: LinkRequestQueue.Requester, at now: Instant
+  ) {
+    guard links[link].requests.append(request, of: requester) else { return }
+    host.changeLink(links[link].link.handle, request, at: now)
+  }
+
   /// Returns true if a session observes its links.
   private func observesLinks(_ session: CentralSessionID) -> Bool {
     guard let index = centrals.index(of: session.key) else { return false }
@@ -34,11 +53,28 @@ extension DaemonContext {
     deliver(.link(links[link].peer, .changed(info)), to: session)
   }
 
+  /// Reports the properties of a new link to the sessions of peripheral managers that observe links.
+  mutating func reportToPeripherals(newLink connection: HCI.ConnectionHandle) {
+    guard host.reportsLinkChanges, peripherals.values.contains(where: { $0?.observesLinks == true }),
+      let link = links.index(of: connection), let info = linkInfo(of: link)
+    else { return }
+    links[link].reported = info
+    reportToPeripherals(info, of: link)
+  }
+
+  private mutating func reportToPeripherals(_ info: LinkInfo, of link: LinkIndex) {
+    for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
+      guard let key = peripherals.key(at: index) else { continue }
+      deliver(.link(centralInfo(of: link), .changed(info)), to: PeripheralSessionID(key: key))
+    }
+  }
+
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
   mutating func reportChanges(of link: LinkIndex) {
     guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }
     links[link].reported = info
     let peer = links[link].peer
     for user in peers[peer].users where user.phase == .connected { report(.changed(info), of: peer, to: user.session) }
+    reportToPeripherals(info, of: link)
   }
 }

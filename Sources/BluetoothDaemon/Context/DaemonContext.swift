@@ -35,6 +35,8 @@ struct DaemonContext: ~Copyable {
     /// The state of a preserved session when its app ended.
     var restored: RestoredPeripheral?
     var reportedStates: UInt32 = 0
+    /// True if the session gets reports about all links.
+    var observesLinks = false
 
     init(counters: SessionCounters) { self.counters = counters }
   }

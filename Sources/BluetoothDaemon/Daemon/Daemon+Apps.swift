@@ -174,9 +174,11 @@ extension Daemon {
     context.releaseLinks(heldFor: peripheral.counters.backlog)
     if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
     channels.unpublishChannels(of: session, at: now, &context)
-    let restored = peripherals.preserve(session, context)
+    let restored = peripherals.preserve(session, at: now, &context)
     context.peripherals.update(session.key) {
       $0.preservation = .preserved(identifier)
+      // A manager of the next process asks again if it observes links.
+      $0.observesLinks = false
       $0.restored = restored
     }
   }

@@ -28,8 +28,13 @@ extension Daemon {
     // Drop late events from a powered-on period that has already ended for apps.
     case _ where permissions.state != .poweredOn: break
     case .advertisingStarted(let error): peripherals.advertisingStarted(error, &context)
+    case .advertisingSetStarted(let set, let error): peripherals.advertisingSetStarted(set, error, &context)
+    case .advertisingSetEnded(let set): peripherals.advertisingSetEnded(set, &context)
     case .advertisingReport(let report): centrals.handle(report, at: now, &context)
-    case .connected(let link): centrals.connected(link, at: now, &context)
+    case .synchronization(let id, let event): centrals.trains.handle(event, of: id, at: now, &context)
+    case .connected(let link):
+      centrals.connected(link, at: now, &context)
+      context.reportToPeripherals(newLink: link.handle)
     case .connectionFailed(let address, let reason): centrals.connectionFailed(address, reason, at: now, &context)
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
     case .linkChanged(let connection):

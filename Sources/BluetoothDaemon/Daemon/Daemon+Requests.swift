@@ -82,6 +82,7 @@ extension Daemon {
   ) {
     if case .barrier(let number) = command { return context.deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
+    if case .observeLinks = command { return context.observeLinks(for: session) }
     guard isCurrent else {
       if case .update = command { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
       return
@@ -96,10 +97,12 @@ extension Daemon {
     switch command {
     case .startAdvertising, .advertise: context.deliver(.advertisingStarted(.notSupported), to: session)
     case .addService(let service): context.deliver(.serviceAdded(service.id, .notSupported), to: session)
+    case .startSet(let set, _): context.deliver(.advertisingSetStarted(set, .notSupported), to: session)
     case .publishChannel: context.deliver(.channelPublished(psm: 0, .notSupported), to: session)
     case .unpublishChannel(let psm): context.deliver(.channelUnpublished(psm: psm, .notSupported), to: session)
     case .update: _ = context.peripheralCounters(of: session)?.updateCredits.put()
-    case .stopAdvertising, .removeService, .removeAllServices, .respond, .setConnectionLatency, .barrier, .askForPower:
+    case .stopAdvertising, .stopSet, .removeService, .removeAllServices, .respond, .setConnectionLatency, .observeLinks,
+      .changeLink, .barrier, .askForPower:
       break
     }
   }

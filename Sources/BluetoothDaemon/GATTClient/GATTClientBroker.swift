@@ -143,7 +143,7 @@ struct GATTClientBroker {
     guard let link = context.links.index(of: peer) else { return }
     context.links[link].discovery.remove(session)
     context.links[link].rssiReaders.removeAll { $0 == session }
-    context.links[link].requests.leave(session)
+    context.links[link].requests.leave(.central(session))
     context.links[link].channels.opening.removeAll { $0.session == session }
     let connection = context.links[link].link.handle
     let abandoned = operations.abandon(of: session, on: connection) { $0.returnCredit() }

@@ -3,9 +3,15 @@ import DequeModule
 
 /// The requests of sessions for other properties of a link. The first one is in progress; the host takes one at a time.
 struct LinkRequestQueue {
+  /// The session that gets the answer to a request.
+  enum Requester: Hashable {
+    case central(CentralSessionID)
+    case peripheral(PeripheralSessionID)
+  }
+
   struct Entry {
     /// The session that gets the answer; nil: it has left the link.
-    var session: CentralSessionID?
+    var requester: Requester?
     let request: LinkRequest
   }
 
@@ -15,8 +21,8 @@ struct LinkRequestQueue {
   var first: LinkRequest? { entries.first?.request }
 
   /// Adds a request. Returns true if it is the only one, and must be started.
-  mutating func append(_ request: LinkRequest, of session: CentralSessionID) -> Bool {
-    entries.append(Entry(session: session, request: request))
+  mutating func append(_ request: LinkRequest, of requester: Requester) -> Bool {
+    entries.append(Entry(requester: requester, request: request))
     return entries.count == 1
   }
 
@@ -24,11 +30,11 @@ struct LinkRequestQueue {
   mutating func removeFirst() -> Entry? { entries.popFirst() }
 
   /// Removes the requests of a session. The one in progress goes on without an answer.
-  mutating func leave(_ session: CentralSessionID) {
+  mutating func leave(_ requester: Requester) {
     guard !entries.isEmpty else { return }
-    if entries[0].session == session { entries[0].session = nil }
+    if entries[0].requester == requester { entries[0].requester = nil }
     let first = entries.removeFirst()
-    entries.removeAll { $0.session == session }
+    entries.removeAll { $0.requester == requester }
     entries.prepend(first)
   }
 }

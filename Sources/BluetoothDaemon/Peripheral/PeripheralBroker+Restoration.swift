@@ -2,9 +2,16 @@ import BluetoothWire
 
 // The system keeps this state of a peripheral manager's session when it terminates the app.
 extension PeripheralBroker {
-  /// Returns the state of a session that goes on without its app. Its services, subscriptions, requests and its
-  /// advertising stay.
-  func preserve(_ session: PeripheralSessionID, _ context: borrowing DaemonContext) -> RestoredPeripheral {
+  /// Prepares a session to go on without its app, and returns its state. Its services, subscriptions, requests and its
+  /// advertising go on. Its further advertising sets end, because only objects of the app's process name them.
+  mutating func preserve(
+    _ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) -> RestoredPeripheral {
+    stopSets(of: session, at: now, &context)
+    return state(of: session, context)
+  }
+
+  private func state(of session: PeripheralSessionID, _ context: borrowing DaemonContext) -> RestoredPeripheral {
     let characteristics = localDatabase.characteristics.filter { $0.session == session }
     let subscriptions = characteristics.flatMap { characteristic in
       characteristic.subscribers.compactMap { connection in

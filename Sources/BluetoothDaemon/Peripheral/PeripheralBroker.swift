@@ -11,6 +11,7 @@ struct PeripheralBroker {
   var advertising = AdvertisingState()
   /// The content that the host advertises; nil: it does not advertise.
   var applied: AdvertisingState.Content?
+  var advertisingSets = AdvertisingSetTable()
   private var centralRequests = CentralRequestTable()
   private var updates = UpdateTable()
   /// The updates that apps in the background have sent too fast.
@@ -29,6 +30,8 @@ struct PeripheralBroker {
     case .advertise(let custom):
       startAdvertising(.init(session: session, localName: nil, services: [], custom: custom), at: now, &context)
     case .stopAdvertising: stopAdvertising(by: session, at: now, &context)
+    case .startSet(let id, let advertising): start(id, advertising, for: session, at: now, &context)
+    case .stopSet(let id): stop(id, of: session, at: now, &context)
     case .addService(let service): add(service, of: session, at: now, &context)
     case .removeService(let id): remove(id, of: session, at: now, &context)
     case .removeAllServices: removeAllServices(of: session, at: now, &context)
@@ -36,10 +39,13 @@ struct PeripheralBroker {
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now, &context)
     case .setConnectionLatency(let latency, let central):
       setConnectionLatency(latency, of: central, at: now, &context)
+    case .changeLink(let central, let request):
+      guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
+      context.request(request, on: link, for: .peripheral(session), at: now)
     case .publishChannel(let isEncrypted):
       channels.publishChannel(isEncrypted: isEncrypted, by: session, at: now, &context)
     // The daemon handles these commands itself.
-    case .unpublishChannel, .barrier, .askForPower: break
+    case .unpublishChannel, .barrier, .askForPower, .observeLinks: break
     }
   }
 
@@ -48,6 +54,8 @@ struct PeripheralBroker {
   mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     stopAdvertising(by: session, at: now, &context)
     lateUpdates.removeAll(of: session)
+    stopSets(of: session, at: now, &context)
+    for link in context.links.indices { context.links[link].requests.leave(.peripheral(session)) }
     for request in centralRequests.removeAll(of: session) {
       answer(request, .failure(.unlikelyError), at: now, &context)
     }
@@ -65,6 +73,7 @@ struct PeripheralBroker {
     }
     advertising = AdvertisingState()
     applied = nil
+    advertisingSets = AdvertisingSetTable()
     centralRequests.removeAll()
     droppedServices += localDatabase.services.reversed().map(\.range.lowerBound)
     localDatabase.removeAll()

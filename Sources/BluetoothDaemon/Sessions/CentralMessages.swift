@@ -99,6 +99,10 @@ package struct ConnectionEventFilter: Hashable, Sendable {
 package enum CentralCommand: Sendable {
   case scan(ScanRequest)
   case stopScan
+  /// Synchronizes with a periodic train; answered by `synchronization` with this number.
+  case synchronize(UInt32, SyncRequest)
+  /// Ends a synchronization, or the attempt, without an event.
+  case endSynchronization(UInt32)
   /// Connects after `delay` and keeps trying until it succeeds. Re-establishes a dropped link if `reconnects` is true.
   case connect(PeerHandle, delay: TimeSpan, reconnects: Bool)
   case cancelConnection(PeerHandle)
@@ -168,6 +172,8 @@ package enum CentralEvent: Sendable {
   indirect case discovered(Discovery)
   /// A packet, for a session that scans for packets.
   indirect case packetReceived(ReceivedPacket)
+  /// An event of the synchronization with this number, and its time.
+  indirect case synchronization(UInt32, SyncEvent, at: Instant)
   /// The link is established. Writes without response may carry at most `maximumWriteLength` octets.
   case connected(PeerHandle, maximumWriteLength: Int)
   case connectionFailed(PeerHandle, SessionError)
@@ -212,11 +218,14 @@ extension CentralEvent {
     case .packetReceived(var packet):
       packet.report.data = ByteSlice()
       return .packetReceived(packet)
+    case .synchronization(let number, .report(var report), let time):
+      report.data = ByteSlice()
+      return .synchronization(number, .report(report), at: time)
     case .valueRead(let peer, let attribute, .success): return .valueRead(peer, attribute, .success(ByteSlice()))
     case .valueChanged(let peer, let attribute, _): return .valueChanged(peer, attribute, ByteSlice())
-    case .restored, .stateChanged, .connected, .connectionFailed, .disconnected, .connectionEvent,
-      .maximumWriteLengthChanged,
-      .nameChanged, .link, .rssiRead, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
+    case .restored, .stateChanged, .synchronization, .connected, .connectionFailed, .disconnected, .connectionEvent,
+      .maximumWriteLengthChanged, .nameChanged, .link, .rssiRead, .servicesDiscovered, .includedServicesDiscovered,
+      .characteristicsDiscovered,
       .descriptorsDiscovered,
       .valueRead(_, _, .failure), .valueLimitReached, .written, .notifyStateChanged, .readyToWriteWithoutResponse,
       .channelOpened,

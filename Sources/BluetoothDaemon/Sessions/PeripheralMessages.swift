@@ -68,6 +68,12 @@ package struct CentralWrite: Sendable {
 /// The desired latency of the link to a central.
 package enum ConnectionLatency: Hashable, Sendable { case low, medium, high }
 
+/// The ID of an advertising set, assigned by the app's side of the session.
+package struct LocalSetID: Hashable, Sendable {
+  package let number: UInt32
+  package init(number: UInt32) { self.number = number }
+}
+
 /// A command from an app's peripheral manager to the daemon.
 package enum PeripheralCommand: Sendable {
   case startAdvertising(localName: String?, services: [BluetoothUUID])
@@ -75,6 +81,11 @@ package enum PeripheralCommand: Sendable {
   /// meanwhile. Answered by `advertisingStarted`.
   indirect case advertise(HostAdvertising)
   case stopAdvertising
+  /// Starts an advertising set beside all other advertising, or changes it. Answered by `advertisingSetStarted`; a
+  /// failure ends the set.
+  indirect case startSet(LocalSetID, HostAdvertising)
+  /// Stops an advertising set with its periodic train.
+  case stopSet(LocalSetID)
   case addService(LocalService)
   case removeService(LocalAttributeID)
   case removeAllServices
@@ -84,6 +95,10 @@ package enum PeripheralCommand: Sendable {
   /// `SessionCounters.updateCredits` for it.
   case update(LocalAttributeID, ByteSlice, [PeerHandle]?)
   case setConnectionLatency(ConnectionLatency, PeerHandle)
+  /// Requests `link` for all links, as long as the session is open.
+  case observeLinks
+  /// Requests other properties of the link to a central, which `link` answers.
+  case changeLink(PeerHandle, LinkRequest)
   case publishChannel(isEncrypted: Bool)
   case unpublishChannel(psm: UInt16)
   /// Answered by `barrierReached`; see `CentralCommand.barrier`.
@@ -99,6 +114,13 @@ package enum PeripheralEvent: Sendable {
   indirect case restored(RestoredPeripheral)
   case stateChanged(AdapterState)
   case advertisingStarted(SessionError?)
+  /// The answer to `startSet`; nil: the set advertises.
+  case advertisingSetStarted(LocalSetID, SessionError?)
+  /// The advertising of a set has ended without a request.
+  case advertisingSetEnded(LocalSetID)
+  /// An event of a link for a session that observes links: each link's properties when it is established, and each
+  /// change. `centralDisconnected` reports the end.
+  indirect case link(CentralInfo, LinkEvent)
   case serviceAdded(LocalAttributeID, SessionError?)
   case subscribed(CentralInfo, LocalAttributeID)
   case unsubscribed(CentralInfo, LocalAttributeID)

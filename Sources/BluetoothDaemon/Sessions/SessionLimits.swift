@@ -5,6 +5,9 @@ package enum SessionLimits {
   /// The maximum number of updates of subscribed values that wait for the controller, for each session.
   package static let updates = 20
 
+  /// The maximum number of synchronizations with periodic trains, awaited or established, for each session.
+  package static let synchronizations = 64
+
   // Limits of the events that wait on the queue of an unresponsive app, for each session
 
   /// At this number of events the daemon holds the links that bring more. It drops discoveries: the next packet repeats

@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import BluetoothHost
 import BluetoothWire
 
 extension CentralCommand {
@@ -25,6 +26,8 @@ extension CentralCommand {
     case .barrier: .barrier
     case .askForPower: .askForPower
     case .requestAlerts: .requestAlerts
+    case .synchronize: .synchronize
+    case .endSynchronization: .endSynchronization
     }
   }
 
@@ -70,6 +73,14 @@ extension CentralCommand {
       writer.append(peer)
       writer.append(psm)
     case .barrier(let number): writer.append(number)
+    case .synchronize(let number, let request):
+      writer.append(number)
+      writer.append(request.advertiser)
+      writer.append(request.advertisingSID)
+      writer.append(request.skip)
+      writer.append(request.timeout)
+      writer.append(request.includesLECoded)
+    case .endSynchronization(let number): writer.append(number)
     case .requestAlerts(let peer, let alerts):
       writer.append(peer)
       writer.append(alerts.rawValue)
@@ -80,6 +91,18 @@ extension CentralCommand {
     switch type {
     case .scan: self = .scan(try reader.scanRequest())
     case .stopScan: self = .stopScan
+    case .synchronize:
+      let number = try reader.uint32()
+      let advertiser = try reader.address()
+      let advertisingSID = try reader.uint8()
+      let skip = try reader.uint16()
+      let timeout = try reader.uint16()
+      self = .synchronize(
+        number,
+        SyncRequest(
+          advertiser: advertiser, advertisingSID: advertisingSID, skip: skip, timeout: timeout,
+          includesLECoded: try reader.bool()))
+    case .endSynchronization: self = .endSynchronization(try reader.uint32())
     case .requestAlerts:
       let peer = try reader.peer()
       self = .requestAlerts(peer, AlertKinds(rawValue: try reader.uint8()))

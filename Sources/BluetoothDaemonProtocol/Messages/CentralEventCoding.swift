@@ -30,6 +30,7 @@ extension CentralEvent {
     case .servicesModified: .servicesModified
     case .barrierReached: .barrierReached
     case .restored: .restored
+    case .synchronization: .synchronization
     case .valueLimitReached: .valueLimitReached
     }
   }
@@ -60,13 +61,7 @@ extension CentralEvent {
       writer.append(optional: name) { $0.append($1) }
     case .link(let peer, let event):
       writer.append(peer)
-      switch event {
-      case .changed(let link): writer.append(link)
-      case .ended(let reason): writer.append(reason.rawValue)
-      case .requestEnded(let kind, let error):
-        writer.append(kind)
-        writer.append(optional: error)
-      }
+      writer.append(event)
     case .rssiRead(let peer, let result):
       writer.append(peer)
       writer.append(result: result) { $0.append($1) }
@@ -115,6 +110,10 @@ extension CentralEvent {
       writer.append(list: services) { $0.append($1) }
     case .barrierReached(let number): writer.append(number)
     case .restored(let restored): writer.append(restored)
+    case .synchronization(let number, let event, let time):
+      writer.append(number)
+      writer.append(event)
+      writer.append(time.nanoseconds)
     case .valueLimitReached(let peer, let attribute, let isExceeded):
       writer.append(peer)
       writer.append(attribute)
@@ -204,6 +203,10 @@ extension CentralEvent {
       self = .servicesModified(peer, try reader.list { (reader) throws(DecodingError) in try reader.remoteAttribute() })
     case .barrierReached: self = .barrierReached(try reader.uint32())
     case .restored: self = .restored(try reader.restoredCentral())
+    case .synchronization:
+      let number = try reader.uint32()
+      let event = try reader.syncEvent()
+      self = .synchronization(number, event, at: Instant(nanoseconds: try reader.int64()))
     case .valueLimitReached:
       let peer = try reader.peer()
       let attribute = try reader.remoteAttribute()

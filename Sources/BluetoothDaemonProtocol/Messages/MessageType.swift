@@ -33,7 +33,7 @@ enum CentralCommandType: UInt16, CaseIterable {
   case stopScan, connect, cancelConnection, registerForConnectionEvents, readRSSI, observeLinks, changeLink
   case discoverServices, discoverIncludedServices, discoverCharacteristics, discoverDescriptors
   case read, write, writeWithoutResponse, signedWriteWithoutResponse, setNotify, openChannel, barrier, askForPower
-  case requestAlerts
+  case requestAlerts, synchronize, endSynchronization
 }
 
 /// The commands of peripheral managers.
@@ -41,6 +41,7 @@ enum PeripheralCommandType: UInt16, CaseIterable {
   case startAdvertising = 0x0210
   case advertise, stopAdvertising, addService, removeService, removeAllServices, respond, update
   case setConnectionLatency, publishChannel, unpublishChannel, barrier, askForPower
+  case startSet, stopSet, observeLinks, changeLink
 }
 
 /// The octets of L2CAP channels, in both directions.
@@ -76,6 +77,7 @@ enum CentralEventType: UInt16, CaseIterable {
   case servicesDiscovered, includedServicesDiscovered, characteristicsDiscovered, descriptorsDiscovered
   case valueRead, valueChanged, written, notifyStateChanged, readyToWriteWithoutResponse, channelOpened
   case servicesModified, barrierReached, restored, valueLimitReached
+  case synchronization
 }
 
 /// The events for peripheral managers.
@@ -83,5 +85,6 @@ enum PeripheralEventType: UInt16, CaseIterable {
   case stateChanged = 0x1210
   case advertisingStarted, serviceAdded, subscribed, unsubscribed, maximumUpdateLengthChanged
   case readRequested, writeRequested, centralDisconnected, channelPublished, channelUnpublished, channelOpened
-  case readyToUpdate, barrierReached, restored
+  case readyToUpdate, barrierReached, restored, advertisingSetStarted, advertisingSetEnded
+  case linkChanged, linkEnded, linkRequestEnded
 }

@@ -20,6 +20,10 @@ extension PeripheralCommand {
     case .unpublishChannel: .unpublishChannel
     case .barrier: .barrier
     case .askForPower: .askForPower
+    case .startSet: .startSet
+    case .stopSet: .stopSet
+    case .observeLinks: .observeLinks
+    case .changeLink: .changeLink
     }
   }
 
@@ -29,7 +33,14 @@ extension PeripheralCommand {
       writer.append(optional: localName) { $0.append($1) }
       writer.append(filter: services) { $0.append($1) }
     case .advertise(let advertising): writer.append(advertising)
-    case .stopAdvertising, .removeAllServices, .askForPower: break
+    case .stopAdvertising, .removeAllServices, .askForPower, .observeLinks: break
+    case .startSet(let set, let advertising):
+      writer.append(set.number)
+      writer.append(advertising)
+    case .stopSet(let set): writer.append(set.number)
+    case .changeLink(let peer, let request):
+      writer.append(peer)
+      writer.append(request)
     case .addService(let service): writer.append(service)
     case .removeService(let id): writer.append(id)
     case .respond(let request, let error, let value):
@@ -89,6 +100,14 @@ extension PeripheralCommand {
     case .unpublishChannel: self = .unpublishChannel(psm: try reader.uint16())
     case .barrier: self = .barrier(try reader.uint32())
     case .askForPower: self = .askForPower
+    case .startSet:
+      let set = LocalSetID(number: try reader.uint32())
+      self = .startSet(set, try reader.advertising())
+    case .stopSet: self = .stopSet(LocalSetID(number: try reader.uint32()))
+    case .observeLinks: self = .observeLinks
+    case .changeLink:
+      let peer = try reader.peer()
+      self = .changeLink(peer, try reader.linkRequest())
     }
   }
 }

@@ -19,6 +19,11 @@ extension PeripheralEvent {
     case .readyToUpdate: .readyToUpdate
     case .barrierReached: .barrierReached
     case .restored: .restored
+    case .advertisingSetStarted: .advertisingSetStarted
+    case .advertisingSetEnded: .advertisingSetEnded
+    case .link(_, .changed): .linkChanged
+    case .link(_, .ended): .linkEnded
+    case .link(_, .requestEnded): .linkRequestEnded
     }
   }
 
@@ -54,6 +59,13 @@ extension PeripheralEvent {
       writer.append(channel)
     case .readyToUpdate: break
     case .barrierReached(let number): writer.append(number)
+    case .advertisingSetStarted(let set, let error):
+      writer.append(set.number)
+      writer.append(optional: error)
+    case .advertisingSetEnded(let set): writer.append(set.number)
+    case .link(let central, let event):
+      writer.append(central)
+      writer.append(event)
     case .restored(let restored):
       writer.append(list: restored.services) { $0.append($1) }
       writer.append(list: restored.subscriptions) { writer, subscription in
@@ -111,6 +123,20 @@ extension PeripheralEvent {
     case .readyToUpdate: self = .readyToUpdate
     case .barrierReached: self = .barrierReached(try reader.uint32())
     case .restored: self = .restored(try reader.restoredPeripheral())
+    case .advertisingSetStarted:
+      let set = LocalSetID(number: try reader.uint32())
+      self = .advertisingSetStarted(set, try reader.optionalError())
+    case .advertisingSetEnded: self = .advertisingSetEnded(LocalSetID(number: try reader.uint32()))
+    case .linkChanged:
+      let central = try reader.centralInfo()
+      self = .link(central, .changed(try reader.linkInfo()))
+    case .linkEnded:
+      let central = try reader.centralInfo()
+      self = .link(central, .ended(HCI.ErrorCode(rawValue: try reader.uint8())))
+    case .linkRequestEnded:
+      let central = try reader.centralInfo()
+      let kind = try reader.linkRequestKind()
+      self = .link(central, .requestEnded(kind, try reader.optionalError()))
     }
   }
 }

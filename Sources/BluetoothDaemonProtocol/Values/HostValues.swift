@@ -13,6 +13,12 @@ private enum LimitedEndNumber: UInt8 { case stops, becomesGeneral }
 /// The numbers of the cases of `GATTDescriptorDefinition.Content`.
 private enum ContentNumber: UInt8 { case stored, dynamic, formats }
 
+/// The numbers of the cases of `SyncEvent`.
+private enum SyncEventNumber: UInt8 { case established, report, lost, refused }
+
+/// The numbers of the cases of `HostError`.
+private enum HostErrorNumber: UInt8 { case controller, commandTimeout, notConnected, outOfSpace, notSupported }
+
 /// The longest time that a command may name: longer ones would exceed the range of instants.
 private let longestDelay = TimeSpan.seconds(400 * 86_400)
 
@@ -139,8 +145,8 @@ extension MessageReader {
 
 extension MessageWriter {
   mutating func append(_ advertising: HostAdvertising) {
-    append(advertising.data)
-    append(advertising.scanResponse)
+    append(advertising.data, atMost: HostAdvertising.maximumExtendedLength)
+    append(advertising.scanResponse, atMost: HostAdvertising.maximumExtendedLength)
     let shape = advertising.shape
     append(shape.type.rawValue)
     append(optional: shape.target) { $0.append($1) }
@@ -161,6 +167,52 @@ extension MessageWriter {
       case .stops: writer.put(LimitedEndNumber.stops)
       case .becomesGeneral: writer.put(LimitedEndNumber.becomesGeneral)
       }
+    }
+    append(optional: advertising.train) { writer, train in
+      writer.append(train.shape.interval)
+      writer.append(train.shape.includesTransmitPower)
+      writer.append(train.data, atMost: HostAdvertising.maximumExtendedLength)
+    }
+  }
+
+  mutating func append(_ event: LinkEvent) {
+    switch event {
+    case .changed(let link): append(link)
+    case .ended(let reason): append(reason.rawValue)
+    case .requestEnded(let kind, let error):
+      append(kind)
+      append(optional: error)
+    }
+  }
+
+  mutating func append(_ event: SyncEvent) {
+    switch event {
+    case .established(let properties):
+      put(SyncEventNumber.established)
+      append(properties.interval)
+      append(properties.phy)
+    case .report(let report):
+      put(SyncEventNumber.report)
+      append(report.data)
+      append(report.rssi)
+      append(report.transmitPower)
+      append(report.isTruncated)
+    case .ended(.lost): put(SyncEventNumber.lost)
+    case .ended(.refused(let error)):
+      put(SyncEventNumber.refused)
+      append(error)
+    }
+  }
+
+  private mutating func append(_ error: HostError) {
+    switch error {
+    case .controller(let code):
+      put(HostErrorNumber.controller)
+      append(code.rawValue)
+    case .commandTimeout: put(HostErrorNumber.commandTimeout)
+    case .notConnected: put(HostErrorNumber.notConnected)
+    case .outOfSpace: put(HostErrorNumber.outOfSpace)
+    case .notSupported: put(HostErrorNumber.notSupported)
     }
   }
 
@@ -192,7 +244,41 @@ extension MessageReader {
     result.shape.transmitPower = try optional { (reader) throws(DecodingError) in try reader.int8() }
     result.shape.extended = try optional { (reader) throws(DecodingError) in try reader.extendedPDUs() }
     result.limit = try optional { (reader) throws(DecodingError) in try reader.limitedDiscovery() }
+    result.train = try optional { (reader) throws(DecodingError) in try reader.periodicTrain() }
     return result
+  }
+
+  private mutating func periodicTrain() throws(DecodingError) -> HostAdvertising.PeriodicTrain {
+    let interval = try uint16()
+    let includesTransmitPower = try bool()
+    return HostAdvertising.PeriodicTrain(
+      interval: interval, includesTransmitPower: includesTransmitPower,
+      data: try slice(atMost: HostAdvertising.maximumExtendedLength))
+  }
+
+  mutating func syncEvent() throws(DecodingError) -> SyncEvent {
+    switch try value(SyncEventNumber.self) {
+    case .established:
+      let interval = try uint16()
+      return .established(SyncProperties(interval: interval, phy: try uint8()))
+    case .report:
+      let data = try slice(atMost: HostAdvertising.maximumExtendedLength)
+      let rssi = try int8()
+      let transmitPower = try int8()
+      return .report(PeriodicReport(data: data, rssi: rssi, transmitPower: transmitPower, isTruncated: try bool()))
+    case .lost: return .ended(.lost)
+    case .refused: return .ended(.refused(try hostError()))
+    }
+  }
+
+  private mutating func hostError() throws(DecodingError) -> HostError {
+    switch try value(HostErrorNumber.self) {
+    case .controller: .controller(HCI.ErrorCode(rawValue: try uint8()))
+    case .commandTimeout: .commandTimeout
+    case .notConnected: .notConnected
+    case .outOfSpace: .outOfSpace
+    case .notSupported: .notSupported
+    }
   }
 
   private mutating func extendedPDUs() throws(DecodingError) -> HostAdvertising.ExtendedPDUs {

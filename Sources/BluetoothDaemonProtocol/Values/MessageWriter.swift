@@ -71,6 +71,12 @@ package struct MessageWriter {
     value.withUnsafeBytes { octets.append(contentsOf: $0) }
   }
 
+  /// Appends octets whose number the other side limits.
+  package mutating func append(_ value: ByteSlice, atMost maximum: Int) {
+    if value.count > maximum { isTooLong = true }
+    append(value)
+  }
+
   package mutating func append(_ text: String) {
     let utf8 = text.utf8
     if utf8.count > DaemonProtocol.maximumTextLength { isTooLong = true }

@@ -1,9 +1,16 @@
 import BluetoothWire
 
-/// The host's advertising state machine. It compares the requested advertising with the controller's state and issues
-/// one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9, and 7.8.52 to 7.8.56 for extended commands.
+/// The state machine of one advertising set, or of legacy advertising. It compares the requested advertising with the
+/// controller's state and issues one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9; 7.8.52 to 7.8.56 for extended
+/// commands, 7.8.61 to 7.8.63 for the periodic train of a set.
 struct Advertiser {
-  private enum Step { case disable, remove, parameters, address, data, scanResponse, enable }
+  private enum Step {
+    case disable, remove, parameters, address, data, scanResponse, enable
+    case disableTrain, trainParameters, trainData, enableTrain
+  }
+
+  /// The contents that the controller takes in fragments.
+  private enum Part { case data, scanResponse, trainData }
 
   /// The properties of an advertising set that cannot change while the set holds data · Vol 4, Part E, 7.8.53.
   private struct Kind: Equatable {
@@ -14,7 +21,7 @@ struct Advertiser {
   }
 
   private struct Partial {
-    let isScanResponse: Bool
+    let part: Part
     let content: ByteSlice
     var sent: Int
   }
@@ -61,6 +68,18 @@ struct Advertiser {
     var scanResponse: ByteSlice?
     /// The data that is being sent to the controller in fragments.
     var partial: Partial?
+    /// The periodic train; nil: the set has never had one.
+    @Boxed var train: TrainState?
+    /// True if the periodic train is enabled. It goes on while advertising is disabled · Vol 4, Part E, 7.8.56.
+    var isTrainEnabled: Bool { train?.isEnabled ?? false }
+  }
+
+  /// The periodic train of a set as the controller holds it. A value is nil if the host has not set it, or if the
+  /// controller may not have accepted it.
+  private struct TrainState {
+    var shape: HostAdvertising.PeriodicTrain.Shape?
+    var data: ByteSlice?
+    var isEnabled = false
   }
 
   private var request = Request.none { didSet { setDeadline() } }
@@ -68,7 +87,9 @@ struct Advertiser {
   private var activity = Activity.disabled
   private var progress = Progress.settled
   /// True while advertising is suspended. Independent of the request, whose state a pause does not change.
-  private var isPaused = false
+  private(set) var isPaused = false
+  /// True if the controller must not keep the set when advertising has stopped: it holds a limited number of sets.
+  private var removesUnusedSet = false
   /// The next instant at which `timeReached` must be called. It is stored because it is read much more often than it
   /// changes.
   private(set) var deadline: Instant?
@@ -101,6 +122,37 @@ struct Advertiser {
 
   /// True if the controller advertises as far as the host knows.
   var isEnabled: Bool { activity != .disabled }
+
+  /// True if the controller sends the set's periodic train as far as the host knows.
+  var isTrainEnabled: Bool { held.isTrainEnabled }
+
+  /// True while the controller advertises with PDUs in response to which a central can connect.
+  var isConnectable: Bool {
+    switch held.shape?.type {
+    case .connectableScannableUndirected, .connectableDirectedHighDutyCycle, .connectableDirectedLowDutyCycle:
+      isEnabled
+    case .scannableUndirected, .nonConnectableUndirected, nil: false
+    }
+  }
+
+  /// True if no advertising is requested, no command is due, and the controller holds no set.
+  var isUnused: Bool { desired == nil && !hasWork && held.kind == nil }
+
+  /// True while the controller holds a set that it must remove.
+  var isEnding: Bool { desired == nil && removesUnusedSet && held.kind != nil }
+
+  /// True if the controller holds no set.
+  var isNew: Bool { held.kind == nil }
+
+  /// True if advertising is requested.
+  var isRequested: Bool { desired != nil }
+
+  /// Lets the controller remove the set as soon as advertising has stopped.
+  mutating func removeUnusedSet() {
+    guard !removesUnusedSet else { return }
+    removesUnusedSet = true
+    noteChange()
+  }
 
   /// True while the start of advertising has not been reported yet.
   var isAwaited: Bool {
@@ -223,12 +275,13 @@ struct Advertiser {
   }
 
   private mutating func nextCommand(_ commands: AdvertisingCommands) -> (Step, HCI.Command)? {
-    guard let desired = current else { return isEnabled ? (.disable, commands.enable(false)) : nil }
+    guard let desired = current else { return nextCommandForEnd(commands) }
     if activity == .mustRestart { return (.disable, commands.enable(false)) }
     if held.shape != desired.shape || held.owner != commands.owner {
       // The controller rejects new parameters while advertising is enabled · Vol 4, Part E, 7.8.5.
       if isEnabled { return (.disable, commands.enable(false)) }
       if let kind = held.kind, kind != Kind(desired.shape), let command = commands.remove {
+        if held.isTrainEnabled { return (.disableTrain, commands.enableTrain(false)) }
         return (.remove, command)
       }
       held.shape = desired.shape
@@ -241,40 +294,82 @@ struct Advertiser {
       return (.address, command)
     }
     if held.data != desired.data {
-      if commands.hasData(desired.shape) { return send(desired.data, isScanResponse: false, commands) }
+      if commands.hasData(desired.shape) { return send(desired.data, .data, commands) }
       held.data = desired.data
     }
     if held.scanResponse != desired.scanResponse {
-      if commands.hasScanResponse(desired.shape) { return send(desired.scanResponse, isScanResponse: true, commands) }
+      if commands.hasScanResponse(desired.shape) { return send(desired.scanResponse, .scanResponse, commands) }
       held.scanResponse = desired.scanResponse
     }
+    if let command = nextTrainCommand(desired.train, commands) { return command }
     return isEnabled ? nil : (.enable, commands.enable(true, desired.shape))
   }
 
+  /// Returns the next command while no advertising is due. A pause leaves the train on: only the end of the request
+  /// ends it.
+  private func nextCommandForEnd(_ commands: AdvertisingCommands) -> (Step, HCI.Command)? {
+    if isEnabled { return (.disable, commands.enable(false)) }
+    guard desired == nil else { return nil }
+    if held.isTrainEnabled { return (.disableTrain, commands.enableTrain(false)) }
+    if removesUnusedSet, held.kind != nil, let command = commands.remove { return (.remove, command) }
+    return nil
+  }
+
+  /// Returns the next command for the periodic train, which is enabled before the set, so that the first packets of the
+  /// set announce the train.
+  private mutating func nextTrainCommand(
+    _ train: HostAdvertising.PeriodicTrain?, _ commands: AdvertisingCommands
+  ) -> (Step, HCI.Command)? {
+    guard let train else { return held.isTrainEnabled ? (.disableTrain, commands.enableTrain(false)) : nil }
+    let heldTrain = held.train ?? TrainState()
+    if heldTrain.shape != train.shape {
+      // The controller rejects new parameters while the train is enabled · Vol 4, Part E, 7.8.61.
+      if heldTrain.isEnabled { return (.disableTrain, commands.enableTrain(false)) }
+      held.train = heldTrain
+      held.train?.shape = train.shape
+      return (.trainParameters, commands.trainParameters(train.shape))
+    }
+    if heldTrain.data != train.data { return send(train.data, .trainData, commands) }
+    return held.isTrainEnabled ? nil : (.enableTrain, commands.enableTrain(true))
+  }
+
   /// Returns the command with the next fragment of the data; most data fit into one. The controller rejects fragments
-  /// while advertising is enabled · Vol 4, Part E, 7.8.54.
+  /// while advertising, or the train, is enabled · Vol 4, Part E, 7.8.54, 7.8.62.
   private mutating func send(
-    _ content: ByteSlice, isScanResponse: Bool, _ commands: AdvertisingCommands
+    _ content: ByteSlice, _ part: Part, _ commands: AdvertisingCommands
   ) -> (Step, HCI.Command) {
-    if isEnabled, content.count > AdvertisingCommands.maximumFragment { return (.disable, commands.enable(false)) }
-    if held.partial?.isScanResponse != isScanResponse || held.partial?.content != content {
-      held.partial = Partial(isScanResponse: isScanResponse, content: content, sent: 0)
+    let limit = part == .trainData ? AdvertisingCommands.maximumTrainFragment : AdvertisingCommands.maximumFragment
+    if content.count > limit {
+      if part == .trainData, held.isTrainEnabled { return (.disableTrain, commands.enableTrain(false)) }
+      if part != .trainData, isEnabled { return (.disable, commands.enable(false)) }
+    }
+    if held.partial?.part != part || held.partial?.content != content {
+      held.partial = Partial(part: part, content: content, sent: 0)
     }
     let sent = held.partial?.sent ?? 0
-    held.partial?.sent = min(content.count, sent + AdvertisingCommands.maximumFragment)
+    held.partial?.sent = min(content.count, sent + limit)
     // The first fragment replaces the data that the controller holds.
-    if content.count > AdvertisingCommands.maximumFragment {
-      if isScanResponse { held.scanResponse = nil } else { held.data = nil }
+    if content.count > limit { hold(nil, part) }
+    return switch part {
+    case .data: (.data, commands.data(content, from: sent))
+    case .scanResponse: (.scanResponse, commands.scanResponse(content, from: sent))
+    case .trainData: (.trainData, commands.trainData(content, from: sent))
     }
-    return isScanResponse
-      ? (.scanResponse, commands.scanResponse(content, from: sent))
-      : (.data, commands.data(content, from: sent))
+  }
+
+  /// Records the content that the controller holds; nil: unknown.
+  private mutating func hold(_ content: ByteSlice?, _ part: Part) {
+    switch part {
+    case .data: held.data = content
+    case .scanResponse: held.scanResponse = content
+    case .trainData: held.train?.data = content
+    }
   }
 
   /// Records that the controller has accepted a fragment.
   private mutating func partTaken() {
     guard let partial = held.partial, partial.sent == partial.content.count else { return }
-    if partial.isScanResponse { held.scanResponse = partial.content } else { held.data = partial.content }
+    hold(partial.content, partial.part)
     held.partial = nil
   }
 
@@ -289,17 +384,21 @@ struct Advertiser {
       switch step {
       case .parameters: held.shape = nil
       case .address: held.address = nil
-      case .data, .scanResponse:
-        if step == .data { held.data = nil } else { held.scanResponse = nil }
+      case .trainParameters: held.train?.shape = nil
+      case .data, .scanResponse, .trainData:
+        if let partial = held.partial { hold(nil, partial.part) }
         held.partial = nil
       // Advertising was already disabled.
       case .disable:
         activity = .disabled
         return nil
+      case .disableTrain:
+        held.train?.isEnabled = false
+        return nil
       case .remove:
         setRemoved()
         return nil
-      case .enable, nil: break
+      case .enable, .enableTrain, nil: break
       }
       guard isAwaited else {
         if case .started(let advertising, let until, _) = request {
@@ -313,10 +412,12 @@ struct Advertiser {
     switch step {
     case .disable: activity = .disabled
     case .enable: activity = .enabled
-    case .data, .scanResponse: partTaken()
+    case .disableTrain: held.train?.isEnabled = false
+    case .enableTrain: held.train?.isEnabled = true
+    case .data, .scanResponse, .trainData: partTaken()
     case .remove: setRemoved()
     case .parameters: held.kind = held.shape.map(Kind.init)
-    case .address, nil: break
+    case .trainParameters, .address, nil: break
     }
     return answer(at: now)
   }
@@ -325,10 +426,17 @@ struct Advertiser {
   /// the controller has both the data and the scan response.
   private mutating func answer(at now: Instant) -> Result<Void, HostError>? {
     guard case .starting(let desired) = request, isEnabled, held.shape == desired.shape, held.data == desired.data,
-      held.scanResponse == desired.scanResponse
+      held.scanResponse == desired.scanResponse, holds(desired.train)
     else { return nil }
     request = .started(desired, until: desired.limit.map { now + $0.time }, retry: nil)
     return .success(())
+  }
+
+  /// True if the controller sends this train; nil: none.
+  private func holds(_ train: HostAdvertising.PeriodicTrain?) -> Bool {
+    guard let train else { return !held.isTrainEnabled }
+    guard let held = held.train else { return false }
+    return held.isEnabled && held.shape == train.shape && held.data == train.data
   }
 
   /// Answers a start that needs no command because the same advertising is already enabled.

@@ -14,6 +14,8 @@ struct AdvertisingCommands {
   let pool: PacketPool
   /// The peer identity whose local key generates the device's private addresses; nil: the device uses none.
   var identity: DeviceAddress?
+  /// The advertising set that the commands are for. Legacy commands have no sets.
+  var set = HCI.AdvertisingHandle.main
 
   /// The identity and the addresses that advertising uses.
   struct Owner: Equatable {
@@ -27,9 +29,6 @@ struct AdvertisingCommands {
     Owner(type: ownAddressType, identity: identity, address: hasOwnAddress ? randomAddress : nil)
   }
 
-  /// The handle of the only advertising set that the host uses.
-  private static let set = HCI.AdvertisingHandle(rawValue: 0)
-
   func parameters(_ shape: HostAdvertising.Shape) -> HCI.Command {
     let interval = shape.interval ?? interval
     guard isExtended else {
@@ -41,7 +40,7 @@ struct AdvertisingCommands {
     let extended = shape.extended ?? HostAdvertising.ExtendedPDUs()
     return .leSetExtendedAdvertisingParameters(
       HCI.ExtendedAdvertisingParameters(
-        handle: Self.set, properties: Self.properties(of: shape), minimumInterval: UInt32(interval),
+        handle: set, properties: Self.properties(of: shape), minimumInterval: UInt32(interval),
         maximumInterval: UInt32(interval), channelMap: shape.channelMap, ownAddressType: ownAddressType,
         peer: peer(shape), transmitPower: shape.transmitPower ?? HCI.ExtendedAdvertisingParameters.anyTransmitPower,
         primaryPHY: extended.primaryPHY, secondaryMaximumSkip: extended.maximumSkip,
@@ -84,7 +83,7 @@ struct AdvertisingCommands {
 
   /// The command that sets the random address of the advertising set; nil: the set needs none.
   var address: HCI.Command? {
-    hasOwnAddress ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
+    hasOwnAddress ? .leSetAdvertisingSetRandomAddress(set, randomAddress.value) : nil
   }
 
   private var hasOwnAddress: Bool {
@@ -97,6 +96,8 @@ struct AdvertisingCommands {
 
   /// The maximum number of octets of data in one command · 7.8.54.
   static let maximumFragment = 251
+  /// The maximum number of octets of a train's data in one command · 7.8.62.
+  static let maximumTrainFragment = 252
 
   /// Returns true if the commands set advertising data for PDUs of this shape.
   func hasData(_ shape: HostAdvertising.Shape) -> Bool {
@@ -113,25 +114,44 @@ struct AdvertisingCommands {
 
   func data(_ content: ByteSlice, from start: Int) -> HCI.Command {
     isExtended
-      ? .leSetExtendedAdvertisingData(Self.set, Self.fragment(content, from: start)) : .leSetAdvertisingData(content)
+      ? .leSetExtendedAdvertisingData(set, Self.fragment(content, from: start)) : .leSetAdvertisingData(content)
   }
 
   func scanResponse(_ content: ByteSlice, from start: Int) -> HCI.Command {
     isExtended
-      ? .leSetExtendedScanResponseData(Self.set, Self.fragment(content, from: start))
+      ? .leSetExtendedScanResponseData(set, Self.fragment(content, from: start))
       : .leSetScanResponseData(content)
   }
 
-  private static func fragment(_ content: ByteSlice, from start: Int) -> HCI.AdvertisingDataFragment {
+  private static func fragment(
+    _ content: ByteSlice, from start: Int, limit: Int = maximumFragment
+  ) -> HCI.AdvertisingDataFragment {
     let rest = content.dropFirst(start)
-    let isLast = rest.count <= maximumFragment
+    let isLast = rest.count <= limit
     let operation: HCI.AdvertisingDataFragment.Operation =
       start == 0 ? isLast ? .complete : .first : isLast ? .last : .intermediate
-    return HCI.AdvertisingDataFragment(operation, rest.prefix(maximumFragment))
+    return HCI.AdvertisingDataFragment(operation, rest.prefix(limit))
   }
 
+  // MARK: Periodic trains
+
+  func trainParameters(_ shape: HostAdvertising.PeriodicTrain.Shape) -> HCI.Command {
+    .leSetPeriodicAdvertisingParameters(
+      HCI.PeriodicAdvertisingParameters(
+        handle: set, minimumInterval: shape.interval, maximumInterval: shape.interval,
+        properties: shape.includesTransmitPower ? .includesTransmitPower : []))
+  }
+
+  func trainData(_ content: ByteSlice, from start: Int) -> HCI.Command {
+    .leSetPeriodicAdvertisingData(set, Self.fragment(content, from: start, limit: Self.maximumTrainFragment))
+  }
+
+  func enableTrain(_ on: Bool) -> HCI.Command { .leSetPeriodicAdvertisingEnable(on ? .enabled : [], set) }
+
+  // MARK: Sets
+
   /// The command that removes the advertising set with all that it holds; nil: legacy commands have no sets.
-  var remove: HCI.Command? { isExtended ? .leRemoveAdvertisingSet(Self.set) : nil }
+  var remove: HCI.Command? { isExtended ? .leRemoveAdvertisingSet(set) : nil }
 
   /// Returns the command that enables or disables advertising.
   ///
@@ -140,7 +160,7 @@ struct AdvertisingCommands {
     guard isExtended else { return .leSetAdvertisingEnable(on) }
     let isHighDutyCycle = shape.map { Self.properties(of: $0).contains(.highDutyCycle) } ?? false
     let element = HCI.AdvertisingSetEnables.Element(
-      Self.set, duration: isHighDutyCycle ? Self.maximumHighDutyCycleDuration : 0)
+      set, duration: isHighDutyCycle ? Self.maximumHighDutyCycleDuration : 0)
     return .leSetExtendedAdvertisingEnable(on, HCI.AdvertisingSetEnables([element], in: pool))
   }
 }

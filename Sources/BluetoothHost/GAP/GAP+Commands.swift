@@ -5,25 +5,45 @@ import BluetoothWire
 extension GAP {
   /// True if a command may be due.
   @inline(__always)
-  var hasWork: Bool { hasAddressChanges || advertiser.hasWork || scanner.hasWork || initiator.hasWork }
+  var hasWork: Bool {
+    hasAddressChanges || advertisers.hasWork || scanner.hasWork || initiator.hasWork || synchronizer.hasWork
+  }
 
   /// Queues the commands that are due.
   mutating func chooseCommands(_ context: inout HostContext, at now: Instant) {
     guard context.controller.isOn else { return }
     if hasAddressChanges { changeAddresses(&context) }
-    if advertiser.hasWork, let command = advertiser.next(advertisingCommands(&context)) {
-      context.controller.append(command, for: .advertising)
-    }
-    if initiator.hasWork {
-      chooseConnectionMethod(&context.security, at: now)
-      scanner.listen(initiator.listens, includesLECoded: context.configuration.connectsOnLECoded)
-    }
+    if advertisers.hasWork { chooseAdvertisingCommands(&context) }
+    if initiator.hasWork { chooseConnectionMethod(&context.security, at: now) }
+    synchronizer.isChanged = false
+    scanner.listen(listening(&context))
     if scanner.hasWork, let command = scanner.next(scanCommands(&context)) {
       context.controller.append(command, for: .scanning)
     }
     if initiator.hasWork, let command = initiator.next(initiatingCommands(&context), at: now) {
       context.controller.append(command, for: .initiating)
     }
+    if synchronizer.hasWork, let command = synchronizer.nextCommand(at: now) {
+      context.controller.append(command, for: .synchronizing)
+    }
+  }
+
+  private mutating func chooseAdvertisingCommands(_ context: inout HostContext) {
+    for set in advertisers.setsWithWork {
+      if let command = advertisers[set].next(advertisingCommands(of: set, &context)) {
+        context.controller.append(command, for: .advertising(set))
+      }
+    }
+    advertisers.removeUnused()
+  }
+
+  /// Returns the scanning that the host needs for itself: to connect by scanning, and to find trains; nil: none.
+  private func listening(_ context: inout HostContext) -> ScanParameters? {
+    let (connects, synchronizes) = (initiator.listens, synchronizer.listens)
+    guard connects || synchronizes else { return nil }
+    return ScanParameters(
+      isActive: false, filterDuplicates: false,
+      includesLECoded: connects && context.configuration.connectsOnLECoded || synchronizer.includesLECoded)
   }
 
   private func ownAddressType(_ context: inout HostContext) -> HCI.OwnAddressType {
@@ -32,12 +52,12 @@ extension GAP {
     return type == .public ? .resolvableOrPublic : .resolvableOrRandom
   }
 
-  /// Returns the builder of the commands for advertising.
-  func advertisingCommands(_ context: inout HostContext) -> AdvertisingCommands {
+  /// Returns the builder of the commands for the advertising of a set.
+  func advertisingCommands(of set: HCI.AdvertisingHandle, _ context: inout HostContext) -> AdvertisingCommands {
     AdvertisingCommands(
       isExtended: context.controller.usesExtendedAdvertisingCommands, ownAddressType: ownAddressType(&context),
       randomAddress: ownAddress.current, interval: context.configuration.advertisingInterval, pool: context.pool,
-      identity: resolvingList.privateIdentity)
+      identity: resolvingList.privateIdentity, set: set)
   }
 
   /// Returns the builder of the commands for scanning.
@@ -60,8 +80,15 @@ extension GAP {
   // MARK: Ends of commands
 
   /// Handles the end of an advertising command.
-  mutating func advertisingCommandEnded(_ status: HCI.ErrorCode, _ output: inout HostOutput, at now: Instant) {
-    output.tellAdvertisingStarted(advertiser.ended(status, at: now))
+  mutating func advertisingCommandEnded(
+    _ status: HCI.ErrorCode, of set: HCI.AdvertisingHandle, _ output: inout HostOutput, at now: Instant
+  ) {
+    output.tellAdvertisingStarted(advertisers[set].ended(status, at: now), set)
+  }
+
+  /// Handles the end of a command for synchronization.
+  mutating func synchronizingCommandEnded(_ status: HCI.ErrorCode, _ output: inout HostOutput) {
+    output.tell(synchronizer.ended(status))
   }
 
   /// Handles the end of a scanning command.
@@ -78,7 +105,12 @@ extension GAP {
 
   /// Begins again with the legacy commands; the controller has not accepted any extended command.
   mutating func useLegacyCommands(_ output: inout HostOutput) {
-    output.tellAdvertisingStarted(advertiser.fallBack())
+    let (failed, ended) = advertisers.fallBack()
+    for set in failed { output.tellAdvertisingStarted(.failure(.controller(.unsupportedFeatureOrParameterValue)), set) }
+    for set in ended { output.tellAdvertisingEnded(set) }
+    for id in synchronizer.removeAll() {
+      output.tell(.synchronization(id, .ended(.refused(.controller(.unsupportedFeatureOrParameterValue)))))
+    }
     scanner.forgetController()
     initiator.forgetController()
   }

@@ -67,7 +67,7 @@ extension GAP {
     }
     guard hasAddressChanges else { return }
     pauseForAddresses(true)
-    guard advertiser.isQuiet, scanner.isQuiet, initiator.isQuiet else { return }
+    guard advertisers.isQuiet, scanner.isQuiet, initiator.isQuiet, synchronizer.isQuiet else { return }
     if let command = ownAddress.next() { context.controller.append(command, for: .ownAddress) }
     if let command = resolvingList.next(capabilities, timeout: context.configuration.privateAddressTimeout) {
       context.controller.append(command, for: .resolvingList)
@@ -83,7 +83,8 @@ extension GAP {
   }
 
   private mutating func pauseForAddresses(_ isPaused: Bool) {
-    advertiser.pause(isPaused)
+    advertisers.pause(isPaused)
+    synchronizer.pause(isPaused)
     scanner.pause(isPaused)
     initiator.pause(isPaused)
   }

@@ -52,7 +52,25 @@ extension GAP {
   }
 
   /// Handles the controller's own end of advertising.
-  mutating func advertisingSetTerminated(_ status: HCI.ErrorCode, _ context: inout HostContext) {
-    if context.controller.isOn, advertiser.setTerminated(status) { context.output.tell(.advertisingEnded) }
+  mutating func advertisingSetTerminated(
+    _ set: HCI.AdvertisingHandle, _ status: HCI.ErrorCode, _ context: inout HostContext
+  ) {
+    if context.controller.isOn, advertisers.terminated(set, status) { context.output.tellAdvertisingEnded(set) }
+  }
+
+  // MARK: Periodic trains
+
+  mutating func synchronizationEstablished(
+    _ status: HCI.ErrorCode, _ sync: HCI.PeriodicSync, _ context: inout HostContext
+  ) {
+    if context.controller.isOn { context.output.tell(synchronizer.established(status, sync)) }
+  }
+
+  mutating func receive(_ report: HCI.PeriodicAdvertisingReport, _ context: inout HostContext) {
+    if context.controller.isOn { context.output.tell(synchronizer.received(report)) }
+  }
+
+  mutating func synchronizationLost(_ sync: HCI.SyncHandle, _ context: inout HostContext) {
+    if context.controller.isOn { context.output.tell(synchronizer.lost(sync)) }
   }
 }

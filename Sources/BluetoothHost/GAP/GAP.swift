@@ -6,10 +6,11 @@ import BluetoothWire
 /// Each of its parts compares the state that the upper layer requests with the state of the controller and issues one
 /// command at a time.
 struct GAP {
-  var advertiser = Advertiser()
+  var advertisers = AdvertisingSets()
   var scanner = Scanner()
   var reports = ReportReassembler()
   var initiator = Initiator()
+  var synchronizer = Synchronizer()
   var resolvingList = ResolvingListKeeper()
   var ownAddress: OwnAddress
 
@@ -20,30 +21,52 @@ struct GAP {
   ///
   /// Read-only; `mutating` avoids copying the parts.
   var deadline: Instant? {
-    mutating get { earliest(initiator.deadline, earliest(advertiser.deadline, ownAddress.deadline)) }
+    mutating get {
+      let result = earliest(initiator.deadline, earliest(advertisers.deadline, ownAddress.deadline))
+      return synchronizer.count == 0 ? result : earliest(result, synchronizer.deadline)
+    }
   }
 
   mutating func timeReached(_ now: Instant, _ output: inout HostOutput) {
     initiator.timeReached(now)
     ownAddress.timeReached(now)
-    if advertiser.timeReached(now) { output.tell(.advertisingEnded) }
+    synchronizer.timeReached(now)
+    for set in advertisers.timeReached(now) { output.tellAdvertisingEnded(set) }
   }
 
   // MARK: Requests of the upper layer
 
-  /// Starts advertising with the given shape, interval and PDUs, or reports that this is impossible.
-  mutating func startAdvertising(_ advertising: HostAdvertising, _ context: inout HostContext, at now: Instant) {
-    guard context.controller.isOn else {
-      return context.output.tell(.advertisingStarted(.controller(.commandDisallowed)))
+  /// Starts the advertising of a set with the given shape, interval and PDUs, or reports that this is impossible.
+  mutating func startAdvertising(
+    _ advertising: HostAdvertising, on set: HCI.AdvertisingHandle, _ context: inout HostContext, at now: Instant
+  ) {
+    func refuse(_ error: HostError) {
+      // A refused change ends a further set, as a refusal by the controller does.
+      if set != HCI.AdvertisingHandle.main { advertisers.stop(set) }
+      context.output.tellAdvertisingStarted(.failure(error), set)
     }
-    guard max(advertising.data.count, advertising.scanResponse.count) <= advertising.capacity,
-      let advertising = advertising.inMode
-    else { return context.output.tell(.advertisingStarted(.outOfSpace)) }
-    guard advertising.shape.extended == nil || context.controller.usesExtendedAdvertisingCommands else {
-      return context.output.tell(.advertisingStarted(.controller(.unsupportedFeatureOrParameterValue)))
+    guard context.controller.isOn else { return refuse(.controller(.commandDisallowed)) }
+    guard advertising.fits, let advertising = advertising.inMode else { return refuse(.outOfSpace) }
+    let needsExtendedCommands = advertising.shape.extended != nil || set != HCI.AdvertisingHandle.main
+    guard !needsExtendedCommands || context.controller.usesExtendedAdvertisingCommands else {
+      return refuse(.controller(.unsupportedFeatureOrParameterValue))
     }
-    advertiser.start(advertising)
-    context.output.tellAdvertisingStarted(advertiser.answerWithoutCommand(at: now))
+    guard advertising.canHaveTrain else { return refuse(.controller(.invalidHCICommandParameters)) }
+    guard advertising.train == nil || context.controller.capabilities.supports(.leSetPeriodicAdvertisingEnable) else {
+      return refuse(.controller(.unsupportedFeatureOrParameterValue))
+    }
+    advertisers.start(advertising, on: set)
+    context.output.tellAdvertisingStarted(advertisers[set].answerWithoutCommand(at: now), set)
+  }
+
+  /// Synchronizes with a periodic train, or reports that this is impossible.
+  mutating func synchronize(_ id: SyncID, with request: SyncRequest, _ context: inout HostContext) {
+    func refuse(_ error: HostError) { context.output.tell(.synchronization(id, .ended(.refused(error)))) }
+    guard context.controller.isOn else { return refuse(.controller(.commandDisallowed)) }
+    guard context.controller.usesExtendedCommands,
+      context.controller.capabilities.supports(.lePeriodicAdvertisingCreateSync)
+    else { return refuse(.controller(.unsupportedFeatureOrParameterValue)) }
+    if !synchronizer.start(id, request) { refuse(.controller(.connectionAlreadyExists)) }
   }
 
   /// Passes changed bonds to the resolving list, and chooses the targets of connection attempts again.
@@ -65,7 +88,11 @@ struct GAP {
 
   /// Ends all operations for the shutdown.
   mutating func shutDown(_ context: inout HostContext) {
-    if advertiser.isEnabled { context.controller.append(advertisingCommands(&context).enable(false), for: .other) }
+    for set in advertisers.handles {
+      let commands = advertisingCommands(of: set, &context)
+      if advertisers[set].isEnabled { context.controller.append(commands.enable(false), for: .other) }
+      if advertisers[set].isTrainEnabled { context.controller.append(commands.enableTrain(false), for: .other) }
+    }
     if scanner.isEnabled { context.controller.append(scanCommands(&context).disable, for: .other) }
     forgetRequests(&context)
   }
@@ -73,12 +100,15 @@ struct GAP {
   /// Reports the end of all operations, because the controller has failed.
   mutating func controllerFailed(_ context: inout HostContext) {
     for address in initiator.requestedDevices { context.output.tell(.connectionFailed(address, .hardwareFailure)) }
-    if advertiser.isAwaited { context.output.tell(.advertisingStarted(.commandTimeout)) }
+    for set in advertisers.handles where advertisers[set].isAwaited {
+      context.output.tellAdvertisingStarted(.failure(.commandTimeout), set)
+    }
     forgetRequests(&context)
   }
 
   private mutating func forgetRequests(_ context: inout HostContext) {
-    advertiser = Advertiser()
+    advertisers = AdvertisingSets()
+    synchronizer = Synchronizer()
     scanner = Scanner()
     reports.removeAll()
     resolvingList.forgetController()
@@ -92,7 +122,7 @@ struct GAP {
   mutating func attemptFailed(_ status: HCI.ErrorCode, with peer: DeviceAddress?, _ context: inout HostContext) {
     // With legacy commands, this event reports the end of high duty cycle directed advertising
     // · Vol 4, Part E, 7.8.9.
-    if status == .advertisingTimeout { return advertisingSetTerminated(status, &context) }
+    if status == .advertisingTimeout { return advertisingSetTerminated(HCI.AdvertisingHandle.main, status, &context) }
     for address in initiator.attemptFailed(status, peer) {
       context.output.tell(.connectionFailed(address, status))
     }
@@ -110,7 +140,7 @@ struct GAP {
     var isWanted = true
     switch role {
     case .central: isWanted = initiator.attemptSucceeded(peer, at: heard)
-    case .peripheral: advertiser.linkCreated()
+    case .peripheral: advertisers.linkCreated()
     }
     initiator.linkCreated(peer)
     // Only an impostor uses this device's own address.
@@ -123,14 +153,14 @@ struct GAP {
   /// - Parameter goesOn: True if the peer has not received CONNECT_IND, so that the host goes on connecting.
   mutating func linkEnded(with peer: DeviceAddress, goesOn: Bool) {
     initiator.linkEnded(peer)
-    advertiser.linkEnded()
+    advertisers.linkEnded()
     if goesOn { initiator.connect(to: peer) }
   }
 
   /// Restarts advertising and initiating, which the controller may have stopped when a link was created, or ended,
   /// without the host's knowledge.
   mutating func restart() {
-    advertiser.restart()
+    advertisers.restart()
     initiator.restart()
   }
 }

@@ -10,6 +10,9 @@ package struct HostAdvertising: Hashable, Sendable {
   /// The settings of limited discoverable mode; nil: the mode follows the Flags in the data, and advertising has no
   /// time limit.
   package var limit: LimitedDiscovery?
+  /// The periodic train of the set; nil: none. Only extended PDUs that are neither connectable nor scannable nor
+  /// anonymous can announce a train · Vol 4, Part E, 7.8.61.
+  @Boxed package var train: PeriodicTrain?
 
   /// The settings of limited discoverable mode · Vol 3, Part C, 9.2.3: for a device that its user has just made
   /// discoverable. The host sets the Flags in the data accordingly.
@@ -64,6 +67,28 @@ package struct HostAdvertising: Hashable, Sendable {
     package init() {}
   }
 
+  /// The periodic advertising of a set · Vol 4, Part E, 7.8.61 to 7.8.63.
+  package struct PeriodicTrain: Hashable, Sendable {
+    /// The parameters, which the controller takes only while it does not send the train.
+    package struct Shape: Hashable, Sendable {
+      /// The shortest interval of a train in units of 1.25 ms: 7.5 ms.
+      package static let minimumInterval: UInt16 = 6
+
+      /// The interval in units of 1.25 ms, 0x0006 to 0xFFFF.
+      package var interval: UInt16
+      package var includesTransmitPower: Bool
+    }
+
+    package var shape: Shape
+    /// At most 1,650 octets. New data of more than 252 octets interrupt the train, because the controller takes
+    /// fragments only while it is off.
+    package var data: ByteSlice
+    package init(interval: UInt16, includesTransmitPower: Bool = false, data: ByteSlice) {
+      shape = Shape(interval: interval, includesTransmitPower: includesTransmitPower)
+      self.data = data
+    }
+  }
+
   /// The maximum length of extended advertising data in octets · Vol 4, Part E, 7.8.54.
   package static let maximumExtendedLength = 1650
 
@@ -75,6 +100,18 @@ package struct HostAdvertising: Hashable, Sendable {
   package init(data: ByteSlice, scanResponse: ByteSlice) {
     self.data = data
     self.scanResponse = scanResponse
+  }
+
+  /// True if the lengths of all data are within their limits.
+  var fits: Bool {
+    max(data.count, scanResponse.count) <= capacity && train.map { $0.data.count <= Self.maximumExtendedLength } ?? true
+  }
+
+  /// True if PDUs of this shape can announce the train, if there is one.
+  var canHaveTrain: Bool {
+    guard let train else { return true }
+    guard let extended = shape.extended, !extended.isAnonymous else { return false }
+    return shape.type == .nonConnectableUndirected && train.shape.interval >= PeriodicTrain.Shape.minimumInterval
   }
 
   /// Adds a characteristic's value as service data (broadcast) to the data or, without room there, to the scan

@@ -40,9 +40,7 @@ struct Scanner {
 
   /// Starts or stops scanning for the host itself. The host then receives every advertising packet, whether or not
   /// the upper layer scans.
-  mutating func listen(_ isOn: Bool, includesLECoded: Bool) {
-    let new =
-      isOn ? ScanParameters(isActive: false, filterDuplicates: false, includesLECoded: includesLECoded) : nil
+  mutating func listen(_ new: ScanParameters?) {
     guard new != listening else { return }
     listening = new
     isRefused = false

@@ -5,9 +5,10 @@ import DequeModule
 enum CommandPurpose: Hashable {
   case startup
   case shutdown
-  case advertising
+  case advertising(HCI.AdvertisingHandle)
   case scanning
   case initiating
+  case synchronizing
   case resolvingList
   case ownAddress
   case readRSSI(HCI.ConnectionHandle)
@@ -24,13 +25,21 @@ enum CommandPurpose: Hashable {
   /// A command whose result the host ignores.
   case other
 
+  /// True for commands that exist in a legacy and an extended form, and for those that need the extended form.
+  var isForRadio: Bool {
+    switch self {
+    case .advertising, .scanning, .initiating, .synchronizing: true
+    default: false
+    }
+  }
+
   /// True if the controller counts as failed when it does not answer the command. Some controllers never answer
   /// commands that they do not know.
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
-    case .startup, .ownAddress, .updateConnection, .choosePHYs, .changeLink, .readRemoteFeatures, .enableEncryption,
-      .checkLink, .other:
+    case .startup, .synchronizing, .ownAddress, .updateConnection, .choosePHYs, .changeLink, .readRemoteFeatures,
+      .enableEncryption, .checkLink, .other:
       false
     }
   }
@@ -39,8 +48,8 @@ enum CommandPurpose: Hashable {
   var isRepeated: Bool {
     switch self {
     case .startup, .checkLink: true
-    case .shutdown, .advertising, .scanning, .initiating, .resolvingList, .ownAddress, .readRSSI, .updateConnection,
-      .choosePHYs, .changeLink, .readRemoteFeatures, .enableEncryption, .disconnect, .other:
+    case .shutdown, .advertising, .scanning, .initiating, .synchronizing, .resolvingList, .ownAddress, .readRSSI,
+      .updateConnection, .choosePHYs, .changeLink, .readRemoteFeatures, .enableEncryption, .disconnect, .other:
       false
     }
   }
@@ -112,9 +121,9 @@ struct CommandQueue {
     return removed
   }
 
-  /// Removes the commands for these purposes that have not been sent.
-  mutating func removeUnsent(for purposes: Set<CommandPurpose>) {
-    queue.removeAll { purposes.contains($0.purpose) }
+  /// Removes the commands for advertising, scanning, connecting and synchronization that have not been sent.
+  mutating func removeUnsentRadioCommands() {
+    queue.removeAll { $0.purpose.isForRadio }
   }
 
   /// Removes and returns the first command: the one that was sent, or else the first in the queue.

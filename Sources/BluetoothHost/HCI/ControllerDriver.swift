@@ -377,7 +377,7 @@ struct ControllerDriver {
     guard !refusesExtendedCommands else { return .none }
     refusesExtendedCommands = true
     if capabilities.hasTakenExtendedCommands { return .needsReset(.unknownCommand(command.opcode)) }
-    commands.removeUnsent(for: [.advertising, .scanning, .initiating])
+    commands.removeUnsentRadioCommands()
     return .usesLegacyCommands
   }
 }
@@ -385,9 +385,16 @@ struct ControllerDriver {
 extension HCI.CommandCode {
   /// True if the answer to the command shows whether the controller has the extended commands. LE Set Advertising Set
   /// Random Address is neither a legacy nor an extended command in `definition`, but only controllers with extended
-  /// commands support it. LE Remove Advertising Set is excluded, because the host can do without it.
+  /// commands support it. LE Remove Advertising Set and the commands of periodic advertising are excluded, because the
+  /// host can do without them.
   fileprivate var provesExtendedCommands: Bool {
-    self == .leSetAdvertisingSetRandomAddress
-      || self != .leRemoveAdvertisingSet && definition.generation == .extended
+    switch self {
+    case .leSetAdvertisingSetRandomAddress: true
+    case .leRemoveAdvertisingSet, .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData,
+      .leSetPeriodicAdvertisingEnable, .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel,
+      .lePeriodicAdvertisingTerminateSync:
+      false
+    default: definition.generation == .extended
+    }
   }
 }

@@ -8,13 +8,13 @@ extension HCI.EventKind {
       .readRemoteVersionInformationComplete, .hardwareError, .dataBufferOverflow, .encryptionChange,
       .encryptionKeyRefreshComplete, .leConnectionComplete, .leAdvertisingReport, .leConnectionUpdateComplete,
       .leReadRemoteFeaturesComplete, .leLongTermKeyRequest, .leRemoteConnectionParameterRequest, .leDataLengthChange,
-      .lePHYUpdateComplete, .leEnhancedConnectionComplete, .leExtendedAdvertisingReport, .leAdvertisingSetTerminated:
+      .lePHYUpdateComplete, .leEnhancedConnectionComplete, .leExtendedAdvertisingReport, .leAdvertisingSetTerminated,
+      .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport, .lePeriodicAdvertisingSyncLost:
       true
     // This event shows that a link exists even if LE Connection Complete was lost.
     case .leChannelSelectionAlgorithm: true
     case .encryptionChangeV2, .authenticatedPayloadTimeoutExpired, .leReadLocalP256PublicKeyComplete,
-      .leGenerateDHKeyComplete, .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished,
-      .lePeriodicAdvertisingReport, .lePeriodicAdvertisingSyncLost, .leScanTimeout, .leScanRequestReceived,
+      .leGenerateDHKeyComplete, .leDirectedAdvertisingReport, .leScanTimeout, .leScanRequestReceived,
       .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete:
       false
     }

@@ -17,7 +17,8 @@ extension Host {
       perform(
         context.controller.startupEnded(status, parameters, &gap.ownAddress, &context.output, at: now), at: now)
     case .shutdown: perform(.hasShutDown, at: now)
-    case .advertising: gap.advertisingCommandEnded(status, &context.output, at: now)
+    case .advertising(let set): gap.advertisingCommandEnded(status, of: set, &context.output, at: now)
+    case .synchronizing: gap.synchronizingCommandEnded(status, &context.output)
     case .scanning: gap.scanningCommandEnded(status)
     case .resolvingList: gap.resolvingList.ended(status, parameters)
     case .ownAddress: gap.ownAddressChanged(status, &context)

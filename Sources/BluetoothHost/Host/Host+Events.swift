@@ -37,17 +37,20 @@ extension Host {
       table.encryptionChanged(handle, status, isEncrypted: isEnabled != 0, &context, at: now)
     case .encryptionKeyRefreshComplete(let status, let handle):
       table.encryptionChanged(handle, status, isEncrypted: true, &context, at: now)
-    case .leAdvertisingSetTerminated(let status, _, let handle, _):
+    case .leAdvertisingSetTerminated(let status, let set, let handle, _):
       if status == .success { table.linkExists(handle, &context, at: now) }
-      gap.advertisingSetTerminated(status, &context)
+      gap.advertisingSetTerminated(set, status, &context)
+    case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
+      gap.synchronizationEstablished(status, sync, &context)
+    case .lePeriodicAdvertisingReport(let report): gap.receive(report, &context)
+    case .lePeriodicAdvertisingSyncLost(let sync): gap.synchronizationLost(sync, &context)
     case .leChannelSelectionAlgorithm(let handle, _): table.linkExists(handle, &context, at: now)
     case .hardwareError(let code): fail(.hardwareError(code), at: now)
     case .dataBufferOverflow: if context.controller.isOn { context.output.tell(.trouble(.dataBufferOverflow)) }
     case .readRemoteVersionInformationComplete, .authenticatedPayloadTimeoutExpired,
       .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete,
       .leScanTimeout, .leScanRequestReceived,
-      .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport,
-      .lePeriodicAdvertisingSyncLost, .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete,
+      .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete,
       .unknownLE, .unknown:
       break
     }

@@ -11,12 +11,43 @@ extension Host {
 
   /// Starts advertising with the given shape, interval and PDUs; answered by `advertisingStarted`.
   package mutating func startAdvertising(_ advertising: HostAdvertising, at now: Instant) {
-    gap.startAdvertising(advertising, &context, at: now)
+    gap.startAdvertising(advertising, on: HCI.AdvertisingHandle.main, &context, at: now)
     settle(at: now)
   }
 
   package mutating func stopAdvertising(at now: Instant) {
-    gap.advertiser.stop()
+    gap.advertisers.stop(HCI.AdvertisingHandle.main)
+    settle(at: now)
+  }
+
+  /// Starts an advertising set beside `startAdvertising(_:at:)`, or changes its parameters and data; answered by
+  /// `advertisingSetStarted`. A failure ends the set. The controller must have the extended commands, and room for the
+  /// set.
+  ///
+  /// - Parameter set: The set, 0x01 to 0xEF, which the upper layer chooses.
+  package mutating func startAdvertising(
+    _ advertising: HostAdvertising, on set: HCI.AdvertisingHandle, at now: Instant
+  ) {
+    gap.startAdvertising(advertising, on: set, &context, at: now)
+    settle(at: now)
+  }
+
+  /// Stops an advertising set, with its periodic train. The handle can be used for another set at once.
+  package mutating func stopAdvertising(on set: HCI.AdvertisingHandle, at now: Instant) {
+    gap.advertisers.stop(set)
+    settle(at: now)
+  }
+
+  /// Synchronizes with a periodic train as soon as the controller finds it, without a timeout; answered by
+  /// `synchronization`. The host scans meanwhile. A train can be requested once at a time.
+  package mutating func synchronize(_ id: SyncID, with request: SyncRequest, at now: Instant) {
+    gap.synchronize(id, with: request, &context)
+    settle(at: now)
+  }
+
+  /// Ends a synchronization, or the attempt, without an event.
+  package mutating func endSynchronization(_ id: SyncID, at now: Instant) {
+    gap.synchronizer.stop(id)
     settle(at: now)
   }
 
@@ -94,13 +125,14 @@ extension Host {
   }
 
   /// Requests other properties of a link; answered by `linkRequestEnded`, unless the link ends before. The upper layer
-  /// makes one request at a time on a link.
+  /// makes one request at a time on a link. A peripheral requests connection parameters as `updateConnection` does; the
+  /// answer is that of the central, which changes them shortly after it has accepted a request by L2CAP.
   package mutating func changeLink(_ handle: HCI.ConnectionHandle, _ request: LinkRequest, at now: Instant) {
     guard let index = table.index(of: handle) else {
       context.output.tell(.linkRequestEnded(handle, .notConnected))
       return
     }
-    table[index].begin(request, &context)
+    table[index].begin(request, &context, at: now)
     settle(at: now)
   }
 

@@ -10,6 +10,12 @@ package enum HostEvent: Sendable {
   case advertisingStarted(HostError?)
   /// Advertising has ended without a request, such as at the end of limited discoverable mode.
   case advertisingEnded
+  /// The answer to `startAdvertising(_:on:at:)`; nil: the set advertises with its parameters and data.
+  case advertisingSetStarted(HCI.AdvertisingHandle, HostError?)
+  /// The advertising of a set has ended without a request.
+  case advertisingSetEnded(HCI.AdvertisingHandle)
+  /// An event of a synchronization to a periodic train.
+  indirect case synchronization(SyncID, SyncEvent)
   /// The controller has received an advertising packet or a scan response.
   case advertisingReport(AdvertisingReport)
   /// A link has been established, in either role.
@@ -36,6 +42,11 @@ package enum HostEvent: Sendable {
   indirect case bondChanged(Bond)
   /// An event of the credit based channels of a link.
   case channel(HCI.ConnectionHandle, ChannelEvent)
+}
+
+extension HCI.AdvertisingHandle {
+  /// The main advertising set, for which the legacy commands serve, too.
+  static let main = HCI.AdvertisingHandle(rawValue: 0)
 }
 
 package enum PowerState: Hashable, Sendable {

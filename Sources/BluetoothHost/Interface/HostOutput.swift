@@ -1,3 +1,4 @@
+import BluetoothWire
 import DequeModule
 
 /// The queued events of a host and its counters.
@@ -10,13 +11,25 @@ struct HostOutput {
   @inline(__always)
   mutating func tell(_ event: HostEvent) { events.append(event) }
 
-  /// Queues the answer to a start of advertising; nil: there is no answer yet.
-  mutating func tellAdvertisingStarted(_ result: Result<Void, HostError>?) {
+  /// Queues the answer to a start of a set's advertising; nil: there is no answer yet.
+  mutating func tellAdvertisingStarted(_ result: Result<Void, HostError>?, _ set: HCI.AdvertisingHandle) {
+    let error: HostError?
     switch result {
-    case .success?: tell(.advertisingStarted(nil))
-    case .failure(let error)?: tell(.advertisingStarted(error))
-    case nil: break
+    case .success?: error = nil
+    case .failure(let failure)?: error = failure
+    case nil: return
     }
+    tell(set == HCI.AdvertisingHandle.main ? .advertisingStarted(error) : .advertisingSetStarted(set, error))
+  }
+
+  /// Queues the end of a set's advertising without a request.
+  mutating func tellAdvertisingEnded(_ set: HCI.AdvertisingHandle) {
+    tell(set == HCI.AdvertisingHandle.main ? .advertisingEnded : .advertisingSetEnded(set))
+  }
+
+  /// Queues an event of a synchronization; nil: there is none.
+  mutating func tell(_ event: (SyncID, SyncEvent)?) {
+    if let (id, event) = event { tell(.synchronization(id, event)) }
   }
 
   /// Removes and returns the next event for the upper layer.

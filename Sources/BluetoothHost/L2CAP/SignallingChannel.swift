@@ -9,6 +9,8 @@ struct SignallingChannel {
     var answer: L2CAP.Signal?
     /// The parameters that the peer has requested and this central has accepted.
     var update: ConnectionParameters?
+    /// The central's answer to the pending request for connection parameters; nil: the packet is no answer to it.
+    var requestEnd: HCI.ErrorCode?
     /// The signal for `CreditChannels`.
     var forChannels: L2CAP.Signal?
 
@@ -106,12 +108,13 @@ struct SignallingChannel {
         return answer(.connectionParameterUpdateResponse(isAccepted: false))
       }
       return answer(.connectionParameterUpdateResponse(isAccepted: true), update: parameters)
-    case .connectionParameterUpdateResponse:
-      if signal.identifier == pending?.identifier { endRequest(at: now) }
-      return .nothing
+    case .connectionParameterUpdateResponse(let isAccepted):
+      guard signal.identifier == pending?.identifier else { return .nothing }
+      endRequest(at: now)
+      return Outcome(requestEnd: isAccepted ? .success : .unacceptableConnectionParameters)
     case .commandReject where signal.identifier == pending?.identifier:
       endRequest(at: now)
-      return .nothing
+      return Outcome(requestEnd: .unsupportedRemoteFeature)
     default: return Outcome(forChannels: signal)
     }
   }
@@ -126,7 +129,10 @@ struct SignallingChannel {
     requestUpdate(parameters, at: now)
   }
 
-  mutating func timeReached(_ now: Instant) {
-    if let deadline, deadline <= now { endRequest(at: now) }
+  /// Handles an expired timer. Returns true if the central has not answered the pending request in time.
+  mutating func timeReached(_ now: Instant) -> Bool {
+    guard let deadline, deadline <= now else { return false }
+    endRequest(at: now)
+    return true
   }
 }

@@ -43,6 +43,7 @@ extension HostLink {
     let outcome = signalling.receive(octets, mayUpdate: !parameterUpdates.isRunning, at: now)
     if let answer = outcome.answer { send(answer, &context) }
     if let parameters = outcome.update { update(parameters, &context) }
+    if let status = outcome.requestEnd { endRequest(.connectionParameters, status, &context) }
     if let signal = outcome.forChannels { receiveForChannels(signal, &context, at: now) }
     // A request of this side may have ended, so the next one may be due.
     markReady(&context)
@@ -109,7 +110,7 @@ extension HostLink {
   mutating func timeReached(_ context: inout HostContext, at now: Instant) {
     if let due = parameterUpdates.deadline, due <= now { requestDueUpdate(&context, at: now) }
     bearer.timeReached(now)
-    signalling.timeReached(now)
+    if signalling.timeReached(now) { endRequest(.connectionParameters, .connectionTimeout, &context) }
     withChannels { $0.timeReached(now, identifiers: &$1) }
     if let deadline = security.deadline, deadline <= now {
       security.timeReached(now, &context.security.context)

@@ -113,10 +113,14 @@ extension HostLink {
 
   /// Handles the end of LE Connection Update.
   mutating func updateEnded(_ status: HCI.ErrorCode, _ context: inout HostContext, at now: Instant) {
+    // A central can update the parameters while a request of this peripheral waits for its time.
+    let isOwn = link.role == .central || parameterUpdates.isRunning
     let step = parameterUpdates.ended(
       status, isPeripheral: link.role == .peripheral && !isHidden, on: updatePath(&context))
     perform(step, &context, at: now)
-    endRequest(.connectionParameters, status, &context)
+    // The central answers a request by L2CAP.
+    if case .requestByL2CAP = step { return }
+    if isOwn { endRequest(.connectionParameters, status, &context) }
   }
 
   private func updatePath(_ context: inout HostContext) -> ParameterUpdates.Path {

@@ -10,10 +10,12 @@ struct PendingLinkRequest {
 /// Requests of the upper layer for other properties of a link: one at a time. Each is answered by `linkRequestEnded`,
 /// unless the link ends before.
 extension HostLink {
-  mutating func begin(_ request: LinkRequest, _ context: inout HostContext) {
+  mutating func begin(_ request: LinkRequest, _ context: inout HostContext, at now: Instant) {
     switch request {
+    case .connectionParameters(let parameters) where link.role == .peripheral:
+      pendingRequest = PendingLinkRequest(kind: request.kind)
+      requestUpdate(parameters, &context, at: now)
     case .connectionParameters(let parameters):
-      // A peripheral can only ask the central, which may ignore the request.
       guard link.role == .central, context.controller.capabilities.supports(.leConnectionUpdate) else {
         return refuseRequest(&context)
       }

@@ -183,7 +183,8 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .security(let link, .prompt(let prompt)): answer(prompt, on: link, at: now)
     case .security(let link, .replacementAttempted(let refusal)): noteReplacement(refusal, on: link)
-    case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .linkChanged,
+    case .trouble, .advertisingStarted, .advertisingEnded, .advertisingSetStarted, .advertisingSetEnded,
+      .advertisingReport, .synchronization, .connectionFailed, .linkChanged,
       .linkRequestEnded, .rssiRead, .nameDiscovered, .channel, .security, .bondChanged:
       break
     }

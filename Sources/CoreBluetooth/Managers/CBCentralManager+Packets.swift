@@ -17,6 +17,19 @@ package struct SightedPacket: @unchecked Sendable {
   package let absoluteTime: CFAbsoluteTime
 }
 
+/// An event of a synchronization with a periodic train.
+package struct TrainEvent: Sendable {
+  /// The number that the app has given the synchronization.
+  package let number: UInt32
+  /// The event without its octets.
+  package let event: SyncEvent
+  package let octets: Data
+  /// The time on the adapter's clock.
+  package let time: Duration
+  /// The time of day of a report, in seconds since 1 January 2001, 00:00 UTC.
+  package let absoluteTime: CFAbsoluteTime
+}
+
 // Scans for packets as they are, which Apple's API does not have, for CoreBluetoothExtras.
 extension CBCentralManager {
   /// Sets the function that is called on the manager's queue with each packet of a scan for packets.
@@ -31,6 +44,17 @@ extension CBCentralManager {
     request.packets = PacketScan(isActive: isActive, includesLECoded: includesLECoded)
     core.scan(request)
   }
+
+  /// Sets the function that is called on the manager's queue with each event of a synchronization.
+  package func setTrainObserver(_ observer: @escaping @Sendable (TrainEvent) -> Void) {
+    core.with { $0.role.trainObserver = observer }
+  }
+
+  /// Synchronizes with a periodic train. The events have this number.
+  package func synchronize(_ number: UInt32, with request: SyncRequest) { core.send(.synchronize(number, request)) }
+
+  /// Ends a synchronization, or the attempt.
+  package func endSynchronization(_ number: UInt32) { core.send(.endSynchronization(number)) }
 }
 
 extension CentralManagerCore {

@@ -1,10 +1,49 @@
+import BluetoothDaemon
 import BluetoothHost
 
+/// An event of a peripheral manager that Apple's API does not have.
+package enum PeripheralObservation: Sendable {
+  /// The answer to `start(_:_:)`; nil: the set advertises.
+  case setStarted(LocalSetID, SessionError?)
+  /// The advertising of a set has ended without a request.
+  case setEnded(LocalSetID)
+  /// An event of the link to a central, which its object identifies.
+  case link(ObjectIdentifier, LinkEvent)
+  /// The link to a central has ended; requests that are still open get no answer.
+  case linkEnded(ObjectIdentifier)
+}
+
+// Advertising and links beyond Apple's API, for CoreBluetoothExtras.
 extension CBPeripheralManager {
-  /// Starts advertising with these parameters and data, for CoreBluetoothExtras.
-  /// `peripheralManagerDidStartAdvertising(_:error:)` reports the result.
+  /// Starts advertising with these parameters and data. `peripheralManagerDidStartAdvertising(_:error:)` reports the
+  /// result.
   package func startAdvertising(_ advertising: HostAdvertising) {
     guard core.accepts(from: self) else { return }
     core.advertise(advertising)
+  }
+
+  /// Sets the function that is called on the manager's queue with the events that Apple's API does not have, and starts
+  /// events about links.
+  package func setObserver(_ observer: @escaping @Sendable (PeripheralObservation) -> Void) {
+    core.with { $0.role.observer = observer }
+    core.send(.observeLinks)
+  }
+
+  /// Starts an advertising set, or changes its parameters and data.
+  package func start(_ set: LocalSetID, _ advertising: HostAdvertising) { core.send(.startSet(set, advertising)) }
+
+  /// Stops an advertising set.
+  package func stop(_ set: LocalSetID) { core.send(.stopSet(set)) }
+
+  /// Returns the properties of the link to a central; nil: the link has ended.
+  package func link(to central: CBCentral) -> LinkInfo? {
+    core.with { $0.role.centrals[central.handle] === central ? $0.role.links[central.handle] : nil }
+  }
+
+  /// Requests other properties of the link to a central. Returns false if the link has ended.
+  package func changeLink(to central: CBCentral, _ request: LinkRequest) -> Bool {
+    guard core.with({ $0.role.centrals[central.handle] }) === central else { return false }
+    core.send(.changeLink(central.handle, request))
+    return true
   }
 }

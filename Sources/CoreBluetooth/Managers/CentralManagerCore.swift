@@ -15,6 +15,8 @@ extension CentralRole: ManagerRole {
     var peripherals: [PeerHandle: Entry] = [:]
     /// The receiver of packets; see `CBCentralManager+Packets.swift`.
     var packetObserver: (@Sendable (SightedPacket) -> Void)?
+    /// The receiver of events of periodic trains; see `CBCentralManager+Packets.swift`.
+    var trainObserver: (@Sendable (TrainEvent) -> Void)?
   }
 
   /// A weak reference to a peripheral, because the manager does not retain its peripherals.
@@ -167,10 +169,14 @@ extension CentralManagerCore: CentralClient {
     case .packetReceived(let packet):
       copies.octets = Data(packet.report.data)
       copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
+    case .synchronization(_, .report(let report), _):
+      copies.octets = Data(report.data)
+      copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
     case .disconnected: copies.time = adapter?.absoluteTime() ?? CFAbsoluteTimeGetCurrent()
     case .valueRead(_, _, .success(let value)), .valueChanged(_, _, let value): copies.octets = Data(value)
     case .channelOpened(_, .success(let info)): copies.channel = with { $0.session }?.takeChannel(info)
-    case .restored, .stateChanged, .connected, .connectionFailed, .connectionEvent, .maximumWriteLengthChanged,
+    case .restored, .stateChanged, .synchronization, .connected, .connectionFailed, .connectionEvent,
+      .maximumWriteLengthChanged,
       .nameChanged,
       .link, .rssiRead,
       .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
@@ -193,6 +199,11 @@ extension CentralManagerCore: CentralClient {
     case .discovered(let discovery):
       discovered(discovery.peer, copies.advertisement?.value ?? [:], rssi: discovery.rssi, manager)
     case .packetReceived(let packet): packetReceived(packet, copies)
+    case .synchronization(let number, let event, let time):
+      with { $0.role.trainObserver }?(
+        TrainEvent(
+          number: number, event: event, octets: copies.octets, time: time.sinceZero.duration,
+          absoluteTime: copies.time))
     case .connected(let peer, let length): connected(peer, maximumWriteLength: length, manager)
     case .connectionFailed(let peer, let error): connectionFailed(peer, error, manager)
     case .disconnected(let peer, let error, let isReconnecting):

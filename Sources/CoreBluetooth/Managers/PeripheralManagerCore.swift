@@ -15,6 +15,10 @@ extension PeripheralRole: ManagerRole {
     /// The connected centrals.
     var centrals: [PeerHandle: CBCentral] = [:]
     var openRequests: [CentralRequestID: PendingAnswer] = [:]
+    /// The properties of the links, if the manager observes them.
+    var links: [PeerHandle: LinkInfo] = [:]
+    /// The receiver of events that Apple's API does not have; see `CBPeripheralManager+Advertising.swift`.
+    var observer: (@Sendable (PeripheralObservation) -> Void)?
   }
 
   /// The advertising state, according to the app's calls and the daemon's replies.
@@ -202,8 +206,9 @@ extension PeripheralManagerCore: PeripheralClient {
         PeripheralEventCopies.WrittenPart(characteristic: $0.characteristic, offset: $0.offset, value: Data($0.value))
       }
     case .channelOpened(_, let info): copies.channel = with { $0.session }?.takeChannel(info)
-    case .restored, .stateChanged, .advertisingStarted, .serviceAdded, .subscribed, .unsubscribed,
-      .maximumUpdateLengthChanged,
+    case .restored, .stateChanged, .advertisingStarted, .advertisingSetStarted, .advertisingSetEnded, .link,
+      .serviceAdded,
+      .subscribed, .unsubscribed, .maximumUpdateLengthChanged,
       .readRequested, .centralDisconnected, .channelPublished, .channelUnpublished, .readyToUpdate, .barrierReached:
       break
     }
@@ -220,6 +225,9 @@ extension PeripheralManagerCore: PeripheralClient {
     case .advertisingStarted(let error):
       with { $0.role.advertising.answered(error) }
       delegate?.peripheralManagerDidStartAdvertising(manager, error: error?.appError())
+    case .advertisingSetStarted(let set, let error): with { $0.role.observer }?(.setStarted(set, error))
+    case .advertisingSetEnded(let set): with { $0.role.observer }?(.setEnded(set))
+    case .link(let central, let event): linkReported(central, event)
     case .serviceAdded(let id, let error): serviceAdded(id, error, manager)
     case .subscribed(let central, let id): subscribed(central, id, manager)
     case .unsubscribed(let central, let id): unsubscribed(central, id, manager)

@@ -14,6 +14,7 @@ extension PeripheralManagerCore {
         state.role.database = LocalDatabase(after: before.role.database)
         state.role.centrals = [:]
         state.role.openRequests = [:]
+        state.role.links = [:]
       }
       return before
     }
@@ -75,12 +76,23 @@ extension PeripheralManagerCore {
     let (central, characteristics, requests) = with { state in
       let requests = state.role.openRequests.filter { $0.value.central == info.handle }
       for id in requests.keys { state.role.openRequests[id] = nil }
+      state.role.links[info.handle] = nil
       return (state.role.centrals[info.handle], state.role.database.allCharacteristics, requests.values)
     }
     for answer in requests { answer.cancel() }
     guard let central else { return }
+    with { $0.role.observer }?(.linkEnded(ObjectIdentifier(central)))
     for characteristic in characteristics { unsubscribe(central, from: characteristic, manager) }
     with { $0.role.centrals[info.handle] = nil }
+  }
+
+  /// Keeps the properties of a link, and reports them, and the answers to requests, for a central that the app knows.
+  func linkReported(_ info: CentralInfo, _ event: LinkEvent) {
+    let (central, observer) = with { state in
+      if case .changed(let link) = event { state.role.links[info.handle] = link }
+      return (state.role.centrals[info.handle], state.role.observer)
+    }
+    if let central { observer?(.link(ObjectIdentifier(central), event)) }
   }
 
   func channelOpened(_ channel: OpenChannel, by info: CentralInfo, _ manager: CBPeripheralManager) {

@@ -95,7 +95,7 @@ extension AdvertisingPacket.PDUType: CustomStringConvertible {
 
 extension PHY {
   /// Creates the PHY from its number in a report · Vol 4, Part E, 7.7.65.13; nil: none.
-  fileprivate init?(number: UInt8) {
+  init?(number: UInt8) {
     switch number {
     case 1: self = .le1M
     case 2: self = .le2M

@@ -27,6 +27,9 @@ public final class Central: Sendable {
     var delegate: CentralDelegate?
     var scan: Scan?
     var scanCount = 0
+    /// The synchronizations in progress, by their numbers.
+    var synchronizations: [UInt32: Synchronization] = [:]
+    var synchronizationCount: UInt32 = 0
     var peripherals: [ObjectIdentifier: WeakPeripheral] = [:]
   }
 
@@ -81,6 +84,7 @@ public final class Central: Sendable {
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.Central"), options: options)
     manager.observeLinks()
     manager.setPacketObserver { [weak self] packet in self?.received(packet) }
+    manager.setTrainObserver { [weak self] event in self?.received(event) }
     let box = Unchecked((manager, delegate))
     with { state in (state.manager, state.delegate) = box.value }
   }
@@ -131,14 +135,17 @@ public final class Central: Sendable {
 
   /// Ends everything that needs Bluetooth to be on.
   private func end(because error: CBError, forgetsPeers: Bool) {
-    let (scan, peripherals) = with { state -> (Scan?, [Peripheral]) in
+    let (scan, synchronizations, peripherals) = with { state in
       let scan = state.scan
       state.scan = nil
+      let synchronizations = state.synchronizations
+      state.synchronizations = [:]
       let peripherals = state.peripherals.values.compactMap(\.peripheral)
       if forgetsPeers { state.peripherals = [:] }
-      return (scan, peripherals)
+      return (scan, synchronizations, peripherals)
     }
     scan?.finish(error)
+    for synchronization in synchronizations.values { synchronization.continuation.finish(throwing: error) }
     for peripheral in peripherals { peripheral.ended(because: error, isForgotten: forgetsPeers) }
   }
 
@@ -168,7 +175,7 @@ public final class Central: Sendable {
   /// and ends of connections; for tests.
   package var pendingCount: Int {
     let (own, peripherals) = with { state in
-      (state.scan == nil ? 0 : 1, state.peripherals.values.compactMap(\.peripheral))
+      ((state.scan == nil ? 0 : 1) + state.synchronizations.count, state.peripherals.values.compactMap(\.peripheral))
     }
     return own + power.count + peripherals.reduce(0) { $0 + $1.pendingCount }
   }

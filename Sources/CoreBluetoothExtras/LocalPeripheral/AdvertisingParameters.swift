@@ -35,6 +35,9 @@ public struct AdvertisingParameters: Hashable, Sendable {
   public var txPower: Int?
   /// The parameters of extended PDUs; nil: legacy PDUs, which every device receives.
   public var extended: ExtendedAdvertising?
+  /// The periodic advertising of the set; nil: none. Only extended advertising of the kind `broadcast` that is not
+  /// anonymous can have it.
+  public var periodic: PeriodicAdvertising?
 
   /// Creates connectable advertising with legacy PDUs.
   public init(_ data: [ADStructure], scanResponse: [ADStructure] = []) {
@@ -64,6 +67,10 @@ public struct AdvertisingParameters: Hashable, Sendable {
     if let extended {
       guard let pdus = extended.host, !extended.isAnonymous || kind == .broadcast else { return nil }
       result.shape.extended = pdus
+    }
+    if let periodic {
+      guard let train = periodic.host, kind == .broadcast, let extended, !extended.isAnonymous else { return nil }
+      result.train = train
     }
     return result
   }

@@ -1,3 +1,4 @@
+import BluetoothDaemon
 import CoreBluetooth
 import DequeModule
 import NIOConcurrencyHelpers
@@ -30,6 +31,11 @@ public final class LocalPeripheral: Sendable {
     var starts: Deque<PendingOperation<Void>> = []
     /// The end of the advertising in progress; nil: none.
     var advertising: PendingOperation<Void>?
+    /// The advertising sets in progress.
+    var sets: [LocalSetID: SetEntry] = [:]
+    var setCount: UInt32 = 0
+    /// The links to centrals that calls or iterations are for.
+    var links: [ObjectIdentifier: CentralLink] = [:]
     /// The values that wait for room.
     var updates: Deque<Update> = []
     /// The calls that wait for a PSM, in their order.
@@ -65,6 +71,7 @@ public final class LocalPeripheral: Sendable {
     let delegate = LocalPeripheralDelegate(self)
     let manager = CBPeripheralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.LocalPeripheral"), options: options)
+    manager.setObserver { [weak self] event in self?.observed(event) }
     let box = Unchecked((manager, delegate))
     with { state in (state.manager, state.delegate) = box.value }
   }
@@ -98,6 +105,15 @@ public final class LocalPeripheral: Sendable {
     try await power.wait(within: limit) { [self] in state }
   }
 
+  private func observed(_ event: PeripheralObservation) {
+    switch event {
+    case .setStarted(let id, let error): setStarted(id, error)
+    case .setEnded(let id): setEnded(id)
+    case .link(let central, let event): linkReported(central, event)
+    case .linkEnded(let central): linkEnded(central)
+    }
+  }
+
   func stateChanged(to new: CBManagerState) {
     if new != .poweredOn { end(because: CBError.unavailable(new)) }
     power.report(new)
@@ -123,13 +139,19 @@ public final class LocalPeripheral: Sendable {
   private func end(because error: CBError) {
     let before = with { state in
       let before = Unchecked(state)
-      // The numbers of listeners go on, so that a listener of before does not end one of later.
-      state = State(manager: state.manager, delegate: state.delegate, listenerCount: state.listenerCount)
+      // The numbers of sets and listeners go on, so that one of before does not end one of later.
+      state = State(
+        manager: state.manager, delegate: state.delegate, setCount: state.setCount, listenerCount: state.listenerCount)
       return before
     }.value
     for addition in before.additions.values.flatMap({ $0 }) { addition.operation.fail(error) }
     for start in before.starts { start.fail(error) }
     before.advertising?.fail(error)
+    for set in before.sets.values { set.finish(error) }
+    for link in before.links.values {
+      for request in link.requests { request.fail(error) }
+      link.changes.finish()
+    }
     for update in before.updates { update.operation.fail(error) }
     for publication in before.publications { publication.fail(error) }
     for listener in before.listeners.values { listener.continuation.finish(throwing: error) }
@@ -140,7 +162,9 @@ public final class LocalPeripheral: Sendable {
   package var pendingCount: Int {
     with { state in
       let additions = state.additions.values.reduce(0) { $0 + $1.count }
-      return additions + state.starts.count + state.updates.count + state.publications.count
+      let sets = state.sets.values.reduce(0) { $0 + $1.starts.count + $1.waiters.count }
+      let requests = state.links.values.reduce(0) { $0 + $1.requests.count }
+      return additions + sets + requests + state.starts.count + state.updates.count + state.publications.count
         + (state.advertising == nil ? 0 : 1) + state.listeners.count
     } + power.count
   }
@@ -195,7 +219,8 @@ public final class LocalPeripheral: Sendable {
     for characteristic in removed { characteristic.subscriberChanges.sendIfChanged([]) }
   }
 
-  /// Requests another connection latency of the link to a central, which may reject it.
+  /// Requests another connection latency of the link to a central, which may reject it. Use
+  /// `requestConnectionParameters` to get the answer of the central.
   public func requestConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, of central: RemoteCentral) {
     with { state in
       if let manager = try? manager(state) { manager.setDesiredConnectionLatency(latency, for: central.box.value) }

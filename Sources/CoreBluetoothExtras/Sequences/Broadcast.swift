@@ -55,10 +55,13 @@ final class Broadcast<Event: Sendable>: Sendable {
     for continuation in continuations.values { continuation.finish() }
   }
 
-  func subscribe() -> AsyncStream<Event> {
+  /// Begins an iteration.
+  ///
+  /// - Parameter first: the event that the iteration gets first; nil: the latest one, if the broadcast repeats it.
+  func subscribe(from first: Event? = nil) -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
     let number: Int? = state.withLockedValue { state in
-      if let first = state.first { continuation.yield(first) }
+      if let first = first ?? state.first { continuation.yield(first) }
       guard !state.isFinished else { return nil }
       state.next += 1
       state.continuations[state.next] = continuation

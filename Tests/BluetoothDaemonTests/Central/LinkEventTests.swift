@@ -55,12 +55,14 @@ import Testing
   @Test("A session that leaves a link gets no answer, and the next request goes on")
   func leaving() {
     var queue = LinkRequestQueue()
-    let (first, second) = centralSessions()
+    let sessions = centralSessions()
+    let first = LinkRequestQueue.Requester.central(sessions.0)
+    let second = LinkRequestQueue.Requester.central(sessions.1)
     let request = LinkRequest.dataLength(HCI.DataLength(octets: 27, time: 328))
     #expect(queue.append(request, of: first) && !queue.append(request, of: first) && !queue.append(request, of: second))
     queue.leave(first)
-    #expect(queue.removeFirst()?.session == nil)
-    #expect(queue.first == request && queue.removeFirst()?.session == second)
+    #expect(queue.removeFirst()?.requester == nil)
+    #expect(queue.first == request && queue.removeFirst()?.requester == second)
     #expect(queue.first == nil && queue.removeFirst() == nil)
     queue.leave(second)
   }

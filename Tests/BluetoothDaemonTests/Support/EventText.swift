@@ -13,6 +13,9 @@ extension CentralEvent {
     case .discovered(let discovery): "discovered \(discovery.text)"
     case .packetReceived(let packet):
       "packet \(packet.peer.handle.index) \(packet.report.data)\(packet.report.isScanResponse ? " response" : "")"
+    case .synchronization(let number, .established(let train), _): "train \(number) every \(train.interval)"
+    case .synchronization(let number, .report(let report), _): "train \(number) \(report.data)"
+    case .synchronization(let number, .ended(let end), _): "train \(number) \(end)"
     case .connected(let peer, let length): "connected \(peer.index) \(length)"
     case .connectionFailed(let peer, let error): "failed \(peer.index) \(error.text)"
     case .disconnected(let peer, let error, let isReconnecting):
@@ -48,6 +51,11 @@ extension PeripheralEvent {
     case .stateChanged(let state): "state \(state)"
     case .barrierReached(let number): "barrier \(number)"
     case .advertisingStarted(let error): "advertising \(error.text)"
+    case .advertisingSetStarted(let set, let error): "set \(set.number) \(error.text)"
+    case .advertisingSetEnded(let set): "set \(set.number) ended"
+    case .link(_, .changed(let link)): "link mtu \(link.mtu)"
+    case .link(_, .ended(let reason)): "link ended \(reason)"
+    case .link(_, .requestEnded(let kind, let error)): "link \(kind) \(error.text)"
     case .serviceAdded(let id, let error): "added \(id.number) \(error.text)"
     case .subscribed(_, let id): "subscribed \(id.number)"
     case .unsubscribed(_, let id): "unsubscribed \(id.number)"

@@ -48,14 +48,70 @@ struct LinkRequestTests {
     #expect(bench.host.properties(of: handle)?.values == Self.values)
   }
 
-  @Test("A peripheral can't choose connection parameters")
-  func peripheral() {
-    var bench = bench()
-    let handle = bench.link(.peripheral)
+  /// Requests parameters as peripheral, and passes the time until the request is sent. Returns the identifier of the
+  /// L2CAP request; nil: the request took another way.
+  private func requestAsPeripheral(_ bench: inout HostHarness, on handle: HCI.ConnectionHandle) throws -> UInt8? {
+    let isYoung = bench.now < .zero + .seconds(5)
     bench.forget()
     bench.perform { host, now in host.changeLink(handle, .connectionParameters(Self.parameters), at: now) }
-    #expect(bench.commands.isEmpty)
-    #expect(reports(bench) == ["notSupported"])
+    #expect(!isYoung || bench.commands.isEmpty)
+    #expect(try !isYoung || bench.payloads(on: handle, .signalling).isEmpty)
+    bench.now = bench.now + .seconds(5)
+    bench.host.timeReached(bench.now)
+    bench.run()
+    return try bench.payloads(on: handle, .signalling).first { $0.first == 0x12 }?[1]
+  }
+
+  @Test("A peripheral's request ends with the central's answer by L2CAP", arguments: [true, false])
+  func peripheral(isAccepted: Bool) throws {
+    var bench = bench()
+    let report = isAccepted ? "done" : "\(HostError.controller(.unacceptableConnectionParameters))"
+    let result: UInt8 = isAccepted ? 0 : 1
+    let handle = bench.link(.peripheral)
+    let identifier = try #require(try requestAsPeripheral(&bench, on: handle))
+    // An answer to another request changes nothing, and neither does the central's own update.
+    bench.receive(.signalling, [0x13, identifier &+ 1, 2, 0, result, 0], on: handle)
+    bench.receive(.leConnectionUpdateComplete(.success, handle, Self.values))
+    #expect(reports(bench) == [])
+    bench.receive(.signalling, [0x13, identifier, 2, 0, result, 0], on: handle)
+    #expect(reports(bench) == [report])
+    bench.receive(.leConnectionUpdateComplete(.success, handle, Self.values))
+    #expect(reports(bench) == [report])
+  }
+
+  @Test("A peripheral's request ends if the central rejects or does not answer it")
+  func peripheralWithoutAnswer() throws {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    let identifier = try #require(try requestAsPeripheral(&bench, on: handle))
+    bench.receive(.signalling, [0x01, identifier, 2, 0, 0, 0], on: handle)
+    #expect(reports(bench) == ["\(HostError.controller(.unsupportedRemoteFeature))"])
+    _ = try requestAsPeripheral(&bench, on: handle)
+    bench.now = bench.now + .seconds(30)
+    bench.host.timeReached(bench.now)
+    bench.run()
+    #expect(reports(bench) == ["\(HostError.controller(.connectionTimeout))"])
+  }
+
+  @Test("A peripheral's request by the link layer ends with its update, and goes on by L2CAP if the peer lacks it")
+  func peripheralByLinkLayer() throws {
+    var bench = bench()
+    bench.facts.leFeatures.insert(.connectionParametersRequestProcedure)
+    bench.answers[.leReadRemoteFeatures] = .status(.success)
+    bench.perform { host, now in host.setPower(false, at: now) }
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    bench.receive(.leReadRemoteFeaturesComplete(.success, handle, [.connectionParametersRequestProcedure]))
+    #expect(try requestAsPeripheral(&bench, on: handle) == nil)
+    #expect(bench.commands.map(\.opcode) == [.leConnectionUpdate])
+    bench.receive(.leConnectionUpdateComplete(.success, handle, Self.values))
+    #expect(reports(bench) == ["done"])
+    _ = try requestAsPeripheral(&bench, on: handle)
+    bench.receive(.leConnectionUpdateComplete(.unsupportedRemoteFeature, handle, Self.values))
+    #expect(reports(bench) == [])
+    let identifier = try #require(try bench.payloads(on: handle, .signalling).last { $0.first == 0x12 }?[1])
+    bench.receive(.signalling, [0x13, identifier, 2, 0, 0, 0], on: handle)
+    #expect(reports(bench) == ["done"])
   }
 
   @Test("A request ends with the error of the command or of the procedure, and on an unknown link at once")

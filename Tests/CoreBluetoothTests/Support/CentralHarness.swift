@@ -101,6 +101,8 @@ extension CentralCommand {
       return "register \(filter.map { "\($0.peers.count) peers, \($0.services)" } ?? "nil")"
     case .observeLinks: return "observe links"
     case .changeLink(let peer, let request): return "change link \(peer.index) \(request.kind)"
+    case .synchronize(let number, _): return "synchronize \(number)"
+    case .endSynchronization(let number): return "end synchronization \(number)"
     case .readRSSI: return "read RSSI"
     case .discoverServices(_, let uuids): return "discover services \(uuids?.description ?? "all")"
     case .discoverIncludedServices(_, _, let uuids): return "discover included \(uuids?.description ?? "all")"

@@ -1,0 +1,45 @@
+import BluetoothHost
+import BluetoothWire
+
+/// Advertising sets of apps, which do not exclude each other.
+extension PeripheralBroker {
+  /// Starts a set, or changes its parameters and data.
+  mutating func start(
+    _ id: LocalSetID, _ advertising: HostAdvertising, for session: PeripheralSessionID, at now: Instant,
+    _ context: inout DaemonContext
+  ) {
+    guard let handle = advertisingSets.start(id, of: session) else {
+      return context.deliver(.advertisingSetStarted(id, .link(.memoryCapacityExceeded)), to: session)
+    }
+    context.host.startAdvertising(advertising, on: handle, at: now)
+  }
+
+  /// Stops a set. Every start is answered, even one followed by a stop before its outcome is known.
+  mutating func stop(
+    _ id: LocalSetID, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard let (handle, starts) = advertisingSets.stop(id, of: session) else { return }
+    for _ in 0..<starts { context.deliver(.advertisingSetStarted(id, nil), to: session) }
+    context.host.stopAdvertising(on: handle, at: now)
+  }
+
+  /// Stops all sets of a session without an event.
+  mutating func stopSets(of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    for set in advertisingSets.removeAll(of: session) { context.host.stopAdvertising(on: set, at: now) }
+  }
+
+  /// Reports the host's answer to the session.
+  mutating func advertisingSetStarted(
+    _ handle: HCI.AdvertisingHandle, _ error: HostError?, _ context: inout DaemonContext
+  ) {
+    guard let (session, id, starts) = advertisingSets.answered(handle, isFailure: error != nil) else { return }
+    let error = error.map { SessionError($0) }
+    for _ in 0..<starts { context.deliver(.advertisingSetStarted(id, error), to: session) }
+  }
+
+  /// Reports the end of a set to its session.
+  mutating func advertisingSetEnded(_ handle: HCI.AdvertisingHandle, _ context: inout DaemonContext) {
+    guard let (session, id) = advertisingSets.ended(handle) else { return }
+    context.deliver(.advertisingSetEnded(id), to: session)
+  }
+}

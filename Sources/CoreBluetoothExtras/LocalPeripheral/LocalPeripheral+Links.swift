@@ -1,0 +1,91 @@
+import BluetoothDaemon
+import BluetoothHost
+import BluetoothWire
+import CoreBluetooth
+import DequeModule
+
+// MARK: Links to centrals
+
+extension LocalPeripheral {
+  /// The calls and iterations about the link to a central.
+  struct CentralLink {
+    var requests: Deque<PendingOperation<Void>> = []
+    let changes = Broadcast<LinkProperties>()
+  }
+
+  /// Returns the properties of the link to a central; nil: the link has ended.
+  public func linkProperties(of central: RemoteCentral) -> LinkProperties? {
+    let manager = with { Unchecked($0.manager) }.value
+    return manager?.link(to: central.box.value).map { LinkProperties($0) }
+  }
+
+  /// Returns the properties of the link to a central: the present ones, and then each change. The sequence ends with
+  /// the link.
+  public func linkChanges(of central: RemoteCentral) -> EventSequence<LinkProperties> {
+    EventSequence(owner: self) { [self] in
+      let id = ObjectIdentifier(central.box.value)
+      let current = linkProperties(of: central)
+      // An entry without a link would never end.
+      guard let current else { return AsyncStream { $0.finish() } }
+      let link = with { state in
+        let link = state.links[id] ?? CentralLink()
+        state.links[id] = link
+        return link
+      }
+      return link.changes.subscribe(from: current)
+    }
+  }
+
+  /// Requests other connection parameters of the link to a central, and waits for the answer of the central. If the
+  /// central accepts, it changes them shortly after; `linkChanges(of:)` reports the new ones.
+  ///
+  /// The request is sent when the link is 5 s old and the central has been quiet for 1 s, at most 5 s later, as
+  /// Vol 3, Part C, 9.3.12 demands.
+  ///
+  /// - Parameters:
+  ///   - central: the central.
+  ///   - interval: the desired connection intervals, 7.5 ms to 4 s, rounded inwards to steps of 1.25 ms.
+  ///   - latency: the maximum number of consecutive connection events that this device may skip, 0 to 499.
+  ///   - supervisionTimeout: the time without a packet after which the link is lost, 100 ms to 32 s; more than
+  ///     2 × (1 + latency) × interval.
+  ///   - limit: the time limit for the answer; nil: none.
+  /// - Throws: `LinkRequestError`: `refused(.unacceptableConnectionParameters)` if the central refuses; `CBError` with
+  ///   `notConnected` if the link ends; the errors of every call.
+  public func requestConnectionParameters(
+    of central: RemoteCentral, interval: ClosedRange<Duration>, latency: Int = 0,
+    supervisionTimeout: Duration = .seconds(2), within limit: TimeLimit? = nil
+  ) async throws {
+    let parameters = BluetoothWire.ConnectionParameters(
+      interval: interval, latency: latency, supervisionTimeout: supervisionTimeout)
+    guard let parameters else { throw LinkRequestError.invalidParameters }
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      try with { state in
+        let manager = try manager(state)
+        guard manager.changeLink(to: central.box.value, .connectionParameters(parameters)) else {
+          throw CBError.isNotConnected
+        }
+        state.links[ObjectIdentifier(central.box.value), default: CentralLink()].requests.append(operation)
+      }
+      // The answer to a cancelled request still arrives, and then removes it.
+      try await operation.value(onCancel: {})
+    }
+  }
+
+  func linkReported(_ central: ObjectIdentifier, _ event: LinkEvent) {
+    switch event {
+    case .changed(let info): with { $0.links[central]?.changes }?.send(LinkProperties(info))
+    case .requestEnded(_, let error):
+      let operation = with { $0.links[central]?.requests.popFirst() }
+      operation?.finish(error.map { .failure(LinkRequestError.error($0)) } ?? .success(()))
+    case .ended: break
+    }
+  }
+
+  func linkEnded(_ central: ObjectIdentifier) {
+    guard let link = with({ $0.links.removeValue(forKey: central) }) else { return }
+    for request in link.requests { request.fail(CBError.isNotConnected) }
+    link.changes.finish()
+  }
+}
