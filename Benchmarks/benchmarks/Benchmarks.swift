@@ -50,7 +50,7 @@ struct Benchmarks: ParsableCommand {
 
   /// All measurements. Each divides its work by the given divisor.
   static let all =
-    WholeStack.all + BelowTheAPI.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
+    WholeStack.all + BelowTheAPI.all + APILayer.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
     + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all
 }
 

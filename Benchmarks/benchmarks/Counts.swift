@@ -11,6 +11,8 @@ enum Counts {
     case apiRead
     /// A notification of 244 octets through both managers, hosts and controllers.
     case apiNotification
+    /// A notification of 244 octets from the daemon's event to the delegate's callback on the app's own queue.
+    case ownQueueNotification
     /// One radio second of an idle connection at an interval of 30 ms, with apps on both sides.
     case idleSecond
     /// 100 ms of radio time of a link on LE 1M with an interval of 30 ms that is full of packets of 251 octets, without
@@ -36,6 +38,7 @@ enum Counts {
       case .apiNotification:
         let pair = try WholeStack.streaming()
         try pair.run(until: { pair.client.values >= times })
+      case .ownQueueNotification: try OwnQueueWork.run(times)
       case .idleSecond:
         let pair = Pair()
         try pair.meet()
@@ -59,6 +62,9 @@ enum Counts {
     try line("allocations: read below the API", BelowTheAPI.allocationsPerRead(10_000))
     try line("allocations: read with the API", WholeStack.allocationsPerRead(10_000))
     try line("allocations: notification with the API", WholeStack.allocationsPerNotification(10_000))
+    try line("allocations: notification on an own queue, the API's part", APILayer.allocationsPerNotification(10_000))
+    try line("octets: scanned advertiser", APILayer.octetsPerAdvertiser(10_000, retains: false))
+    try line("octets: scanned and retained advertiser", APILayer.octetsPerAdvertiser(10_000, retains: true))
     try line("octets: idle device", Memory.octetsPerIdleDevice(10_000))
     try line("octets: advertising device", Memory.octetsPerAdvertisingDevice(10_000))
   }

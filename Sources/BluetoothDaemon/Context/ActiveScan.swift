@@ -3,19 +3,22 @@ import BluetoothWire
 /// A session's scan, from one scan command to the next.
 struct ActiveScan {
   let request: ScanRequest
-  /// The content last reported to the session for each peer since the scan began.
-  private var reported: [PeerHandle: ReportedState] = [:]
+  /// The fingerprint of the content last reported to the session for each peer since the scan began. A fingerprint
+  /// takes 8 octets where the content takes 400, for each of thousands of peers.
+  private var reported: [PeerHandle: Int] = [:]
 
-  private struct ReportedState: Equatable {
-    var content: AdvertisingFields
-    /// The services of the overflow area that the session requested. The area itself is never reported.
-    var overflow: [BluetoothUUID]
-
-    init(_ content: AdvertisingFields, overflow: [BluetoothUUID]) {
-      self.content = content
-      self.content.hideOverflowArea()
-      self.overflow = overflow
-    }
+  /// Returns the fingerprint of a report: a hash with a key that advertisers do not know, of 64 bits, so that two
+  /// contents never share one in practice.
+  ///
+  /// - Parameter overflow: The services of the overflow area that the session requested. The area itself is never
+  ///   reported.
+  private static func fingerprint(of content: AdvertisingFields, overflow: [BluetoothUUID]) -> Int {
+    var content = content
+    content.hideOverflowArea()
+    var hasher = Hasher()
+    hasher.combine(content)
+    hasher.combine(overflow)
+    return hasher.finalize()
   }
 
   init(_ request: ScanRequest) { self.request = request }
@@ -43,9 +46,7 @@ struct ActiveScan {
     _ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = [], isInBackground: Bool = false
   ) -> Bool {
     if request.allowsDuplicates, !isInBackground { return true }
-    let state = ReportedState(content, overflow: overflow)
-    guard reported[peer] != state else { return false }
-    reported[peer] = state
-    return true
+    let fingerprint = Self.fingerprint(of: content, overflow: overflow)
+    return reported.updateValue(fingerprint, forKey: peer) != fingerprint
   }
 }

@@ -25,9 +25,20 @@ open class CBPeripheral: CBPeer {
     var attributes: [RemoteAttributeID: CBAttribute] = [:]
     var maximumWriteLength = ATT.defaultMTU - 3
     var writeCredits: TransmitCredits?
-    /// The properties of the link; see `CBPeripheral+Link.swift`.
-    var link: LinkInfo?
+    /// The properties of the link; see `CBPeripheral+Link.swift`. They have an object of their own, because most
+    /// peripherals that a scan has found have no link.
+    var link: LinkInfo? {
+      get { linkBox?.info }
+      set { linkBox = newValue.map { LinkBox($0) } }
+    }
+    fileprivate var linkBox: LinkBox?
     var linkObserver: (@Sendable (LinkEvent) -> Void)?
+  }
+
+  fileprivate final class LinkBox: Sendable {
+    let info: LinkInfo
+
+    init(_ info: LinkInfo) { self.info = info }
   }
 
   let handle: PeerHandle
