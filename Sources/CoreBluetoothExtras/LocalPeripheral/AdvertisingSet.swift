@@ -107,7 +107,9 @@ extension LocalPeripheral {
 
   /// Starts an advertising set, beside all other advertising of this adapter. Returns when it advertises.
   ///
-  /// - Parameter limit: the time limit for the start; nil: none.
+  /// - Parameters:
+  ///   - parameters: the kind, the data and the timing of the set.
+  ///   - limit: the time limit for the start; nil: none.
   /// - Throws: `AdvertisingError`, beside the errors of every call.
   public func startAdvertisingSet(
     _ parameters: AdvertisingParameters, within limit: TimeLimit? = nil
