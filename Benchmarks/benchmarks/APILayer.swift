@@ -113,6 +113,8 @@ private final class NotifiedApp: NSObject, CBCentralManagerDelegate, CBPeriphera
     manager.delegate = self
     settle()
     adapter.report([2, 1, 6, 3, 3, 0x0D, 0x18])
+    // The daemon holds the report until the scan response is there.
+    adapter.report([], isScanResponse: true)
     settle()
     guard isReady else { throw DidNotHappen() }
     adapter.notify(ByteSlice([UInt8](repeating: 0x5A, count: 244)))
