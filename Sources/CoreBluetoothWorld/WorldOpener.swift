@@ -9,28 +9,15 @@ enum WorldOpener {
   /// The open worlds. This array keeps them alive, because adapters do not retain their world.
   private static let worlds = NIOLockedValueBox<[World]>([])
 
-  /// Reads the file, starts its world in real time, and adds a device for this program: with the name and the position
-  /// of the first entry of the file's `clients`, or at the origin.
+  /// Reads the file, starts its world in real time, and adds a device for this program.
   static func open(_ path: String) throws(WorldFileAdapter.Failure) -> any Adapter {
     let file: WorldFile
     do throws(WorldFileFailure) { file = try WorldFile(path: path) } catch {
       throw WorldFileAdapter.Failure(error.description)
     }
-    let world = World(seed: file.seed ?? 0, time: .real(speed: 1))
-    var population = file.populate(world)
-    let place = file.clients.first
-    let device = world.makeDevice(named: place?.name ?? freeName(in: world), place?.options ?? DeviceOptions())
-    population.place(0, for: device)
+    let (world, device) = file.makeWorld(time: .real(speed: 1), client: "app")
     worlds.withLockedValue { $0.append(world) }
     return device.adapter
-  }
-
-  /// Returns a name that no device of the world has.
-  private static func freeName(in world: World) -> String {
-    let names = Set(world.deviceNames)
-    var name = "app"
-    while names.contains(name) { name += "'" }
-    return name
   }
 }
 

@@ -1,7 +1,7 @@
 /// Spelling suggestions for unknown words.
-enum SpellingSuggestion {
+package enum SpellingSuggestion {
   /// Returns `; did you mean "position"?`, or an empty text if no word is near.
-  static func suggestion<Words: Collection>(for text: String, among words: Words) -> String
+  package static func suggestion<Words: Collection>(for text: String, among words: Words) -> String
   where Words.Element == String {
     guard let word = nearest(to: text, among: words) else { return "" }
     return "; did you mean \"\(word.shortened)\"?"
@@ -9,7 +9,7 @@ enum SpellingSuggestion {
 
   /// Returns the word with the smallest edit distance (letters changed, left out, inserted or exchanged with the next
   /// one), if that distance is small.
-  static func nearest<Words: Collection>(to text: String, among words: Words) -> String?
+  package static func nearest<Words: Collection>(to text: String, among words: Words) -> String?
   where Words.Element == String {
     let letters = Array(text.lowercased().prefix(41))
     guard letters.count <= 40 else { return nil }
