@@ -178,6 +178,7 @@ let package = Package(
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemonProtocol", "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost", "BluetoothWire",
+        "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),

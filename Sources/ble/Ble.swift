@@ -7,7 +7,10 @@ import Foundation
 struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ble", abstract: "Bluetooth Low Energy from the command line.",
-    subcommands: [Air.self, Bonds.self, Clients.self])
+    subcommands: [
+      Scan.self, Inspect.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self, Doctor.self,
+      Air.self, Bonds.self, Clients.self, UUIDVerb.self, Completions.self,
+    ])
 
   /// Runs the command, and reports a failure in one line.
   static func main() {

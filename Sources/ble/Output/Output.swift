@@ -9,8 +9,13 @@ func say(_ text: String) throws(OutputFailure) { try put(text.printableLines + "
 /// Prints a text without changes on the standard output.
 ///
 /// - Throws: `OutputFailure` if the text was not written completely.
-func put(_ text: String) throws(OutputFailure) {
-  var rest = Array(text.utf8)[...]
+func put(_ text: String) throws(OutputFailure) { try put(octets: Array(text.utf8)) }
+
+/// Writes octets to the standard output.
+///
+/// - Throws: `OutputFailure` if they were not written completely.
+func put(octets: [UInt8]) throws(OutputFailure) {
+  var rest = octets[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
     if count >= 0 {

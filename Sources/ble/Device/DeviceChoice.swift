@@ -1,0 +1,141 @@
+import ArgumentParser
+import BluetoothAir
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The argument and the options that choose a device.
+struct DeviceChoice: ParsableArguments {
+  @Argument(help: "The device: its name, a part of its name, its identifier or its address.")
+  var device: String
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How long to look for the device.", valueName: "seconds"))
+  var searchTime = 10.0
+
+  @Flag(help: "Takes the first device that matches, without looking for others of that name.")
+  var first = false
+
+  mutating func validate() throws {
+    guard !device.isEmpty else { throw ValidationError("the name of the device is empty") }
+    guard searchTime > 0, searchTime <= 1e6 else {
+      throw ValidationError("--search-time must be more than 0, up to 1000000")
+    }
+  }
+
+  /// How long others with a matching name are looked for, in seconds.
+  private static let settleTime = 1.0
+
+  /// A device that was seen.
+  struct Candidate: Sendable {
+    /// How a device matches, from the best match on.
+    enum Match: Int, Sendable {
+      case identity, name, partOfName
+    }
+
+    let peripheral: Peripheral
+    var name: String?
+    var isConnectable: Bool
+    var rssi: Int?
+    var match: Match?
+
+    /// The device in messages.
+    var title: String { name ?? peripheral.address?.digits ?? peripheral.id.uuidString }
+
+    /// The line in a list of devices.
+    var line: String {
+      let parts = [
+        peripheral.address?.digits, peripheral.id.uuidString, rssi.map { "\($0) dBm" },
+        name?.debugDescription ?? "without a name",
+      ]
+      return "  " + parts.compactMap { $0 }.joined(separator: "  ")
+    }
+  }
+
+  /// The devices seen in a search.
+  private struct Search {
+    var candidates: [UUID: Candidate] = [:]
+    /// The order in which the devices were seen.
+    var order: [UUID] = []
+    /// The time at which the first device with a matching name was seen.
+    var firstMatch: Duration?
+  }
+
+  /// Looks for the device.
+  ///
+  /// - Throws: `Failure` if no device or more than one device matches.
+  func find(by central: Central, on stage: Stage) async throws -> Candidate {
+    let box = NIOLockedValueBox(Search())
+    do {
+      try await withTimeLimit(stage.limit(searchTime)) {
+        for try await discovery in central.scan(allowsDuplicates: true) {
+          if box.withLockedValue({ note(discovery, at: stage.now, in: &$0) }) { return }
+        }
+      }
+    } catch is TimeLimitExceeded {
+      // What was seen decides.
+    } catch {
+      throw Failure.of(error, "looking for \(device)")
+    }
+    return try choose(from: box.withLockedValue { $0 })
+  }
+
+  /// Notes a sighting. Returns true if the search is over.
+  private func note(_ discovery: Discovery, at now: Duration, in search: inout Search) -> Bool {
+    let id = discovery.peripheral.id
+    if search.candidates[id] == nil { search.order.append(id) }
+    var candidate =
+      search.candidates[id]
+      ?? Candidate(peripheral: discovery.peripheral, isConnectable: discovery.advertisement.isConnectable)
+    candidate.name = discovery.advertisement.localName ?? discovery.peripheral.name ?? candidate.name
+    candidate.rssi = discovery.rssi ?? candidate.rssi
+    candidate.isConnectable = discovery.advertisement.isConnectable || candidate.isConnectable
+    candidate.match = match(candidate)
+    search.candidates[id] = candidate
+    guard let match = candidate.match else {
+      return search.firstMatch.map { now - $0 >= .seconds(Self.settleTime) } ?? false
+    }
+    if match == .identity || first { return true }
+    guard let firstMatch = search.firstMatch else {
+      search.firstMatch = now
+      return false
+    }
+    return now - firstMatch >= .seconds(Self.settleTime)
+  }
+
+  /// Returns how a device matches; nil: it does not.
+  private func match(_ candidate: Candidate) -> Candidate.Match? {
+    let text = device.lowercased()
+    if candidate.peripheral.id.uuidString.lowercased() == text { return .identity }
+    if let address = candidate.peripheral.address, address.digits.lowercased() == text { return .identity }
+    guard let name = candidate.name?.lowercased() else { return nil }
+    return name == text ? .name : name.contains(text) ? .partOfName : nil
+  }
+
+  private func choose(from search: Search) throws -> Candidate {
+    let all = search.order.compactMap { search.candidates[$0] }
+    let best = all.compactMap { $0.match?.rawValue }.min()
+    let matches = all.filter { $0.match != nil && $0.match?.rawValue == best }
+    guard let found = matches.first else {
+      // A part of a name is enough to choose a device, so that it is also enough to be near.
+      let names = all.compactMap(\.name).flatMap { [$0] + $0.split(separator: " ").map(String.init) }
+      throw Failure(
+        "no device \"\(device)\" among \(all.count == 1 ? "1 device" : "\(all.count) devices")"
+          + " within \(searchTime.short) s" + SpellingSuggestion.suggestion(for: device, among: names),
+        status: ExitStatus.notFound)
+    }
+    guard matches.count == 1 || first else {
+      throw Failure(
+        "\"\(device)\" matches \(matches.count) devices; use an identifier or an address:\n"
+          + matches.map(\.line).joined(separator: "\n"), status: ExitStatus.ambiguous)
+    }
+    return found
+  }
+}
+
+extension Double {
+  /// The number without a fraction of zero.
+  var short: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
+}

@@ -1,0 +1,115 @@
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+extension Stage {
+  /// Returns a central whose adapter is on.
+  ///
+  /// - Throws: `Failure` with the reason why the adapter can't be used.
+  func makeCentral() async throws -> Central {
+    let central = Central(adapter: adapter)
+    try await waitForPower(of: central.waitUntilPoweredOn(within:)) { central.state }
+    if isAlone {
+      complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
+    }
+    return central
+  }
+
+  /// Waits until an adapter is on.
+  func waitForPower(
+    of wait: (TimeLimit?) async throws -> Void, _ state: () -> CBManagerState
+  ) async throws {
+    do {
+      try await wait(stepLimit)
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      throw Failure(reason(of: state()), status: ExitStatus.noAdapter)
+    }
+  }
+
+  /// Returns why an adapter in this state can't be used.
+  private func reason(of state: CBManagerState) -> String {
+    switch state {
+    case .unauthorized:
+      "this program may not use Bluetooth: run it at a terminal to be asked, or set COREBLUETOOTH_PROMPTS=accept"
+    case .poweredOff: "the adapter \(adapterName) is turned off"
+    case .resetting: "the adapter \(adapterName) has no connection to its controller; ble doctor says more"
+    default: "the adapter \(adapterName) can't be used; ble doctor says more"
+    }
+  }
+
+  /// Finds a device, connects to it, runs `body`, and disconnects, whatever happens.
+  func withDevice<Value: Sendable>(
+    _ choice: DeviceChoice, _ body: @Sendable (Peripheral) async throws -> Value
+  ) async throws -> Value {
+    let central = try await makeCentral()
+    let found = try await choice.find(by: central, on: self)
+    return try await withLink(to: found, body)
+  }
+
+  /// Connects to a device, runs `body`, and disconnects, whatever happens.
+  func withLink<Value: Sendable>(
+    to found: DeviceChoice.Candidate, _ body: @Sendable (Peripheral) async throws -> Value
+  ) async throws -> Value {
+    let peripheral = found.peripheral
+    guard found.isConnectable else {
+      throw Failure("\(found.title) does not accept connections", status: ExitStatus.refused)
+    }
+    do { try await peripheral.connect(within: stepLimit) } catch {
+      throw Failure.of(error, "connecting to \(found.title)", peripheral)
+    }
+    do {
+      let value = try await body(peripheral)
+      await disconnect(peripheral)
+      return value
+    } catch {
+      await disconnect(peripheral)
+      throw error is OutputFailure ? error : Failure.of(error, found.title, peripheral)
+    }
+  }
+
+  /// Disconnects, even if the task of the verb has been cancelled.
+  private func disconnect(_ peripheral: Peripheral) async {
+    let limit = limit(5)
+    await Task(executorPreference: taskExecutor) { try? await peripheral.disconnect(within: limit) }.value
+  }
+}
+
+extension Failure {
+  /// Returns the failure that an operation on a device has ended with. Failures and cancellations stay as they are.
+  ///
+  /// - Parameter subject: the device or the step, for the message.
+  static func of(_ error: any Error, _ subject: String, _ peripheral: Peripheral? = nil) -> any Error {
+    switch error {
+    case is Failure, is CancellationError, is OutputFailure: return error
+    case is TimeLimitExceeded: return Failure("\(subject): time limit reached", status: ExitStatus.timeLimit)
+    case let error as CBATTError:
+      let code = String(error.errorCode, radix: 16, uppercase: true)
+      return Failure(
+        "\(subject): refused: \(error.localizedDescription.endless) (ATT error 0x\(code.count < 2 ? "0" : "")\(code))",
+        status: ExitStatus.refused)
+    case let error as CBError: return failure(of: error, subject, peripheral)
+    case let error as LinkRequestError: return Failure("\(subject): \(error)".endless, status: ExitStatus.refused)
+    default: return Failure("\(subject): \(error)")
+    }
+  }
+
+  private static func failure(of error: CBError, _ subject: String, _ peripheral: Peripheral?) -> Failure {
+    switch error.code {
+    case .peerRemovedPairingInformation, .encryptionTimedOut, .tooManyLEPairedDevices, .uuidNotAllowed:
+      return Failure("\(subject): refused: \(error.localizedDescription.endless)", status: ExitStatus.refused)
+    case .connectionTimeout, .peripheralDisconnected, .notConnected, .connectionFailed, .operationCancelled,
+      .connectionLimitReached, .unknownDevice:
+      let reason = peripheral?.lastDisconnection?.reason.map { " (reason \($0))" } ?? ""
+      return Failure(
+        "\(subject): link lost: \(error.localizedDescription.endless)\(reason)", status: ExitStatus.linkLost)
+    default: return Failure("\(subject): \(error.localizedDescription.endless)")
+    }
+  }
+}
+
+extension String {
+  /// The text without a full stop at its end, for a part of a line.
+  var endless: String { hasSuffix(".") ? String(dropLast()) : self }
+}

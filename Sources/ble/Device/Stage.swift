@@ -1,0 +1,198 @@
+import BluetoothAdapters
+import BluetoothAir
+import BluetoothLab
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The adapter of a verb and the time in which it runs.
+final class Stage: Sendable {
+  /// The controller that the verb uses.
+  private enum Controller: Sendable {
+    case specifier(String)
+    case device(Device)
+  }
+
+  private let controller: Controller
+  /// The world of a world file; nil: the adapter has a specifier.
+  private let world: World?
+  /// The executor that runs the verb in the world's virtual time; nil: the verb runs in real time.
+  private let executor: StepExecutor?
+  /// The time limit of each step, in seconds.
+  private let timeout: Double
+  private let start: ContinuousClock.Instant
+
+  /// The longest time of a verb in virtual time.
+  private static let virtualLimit = Duration.seconds(7 * 86_400)
+
+  /// Opens the adapter that the options choose.
+  ///
+  /// - Throws: `Failure` if a world file is invalid.
+  init(_ options: AdapterOptions) throws {
+    timeout = options.timeout
+    start = .now
+    switch options.choice.choice {
+    case .specifier(let specifier):
+      guard !options.virtualTime, options.seed == nil else {
+        throw Failure("--virtual-time and --seed require a world; see ble --help", status: ExitStatus.usage)
+      }
+      if case .failure(let error) = AdapterRegistry.adapter(for: specifier) {
+        throw Failure(error.description, status: ExitStatus.usage)
+      }
+      (controller, world, executor) = (.specifier(specifier), nil, nil)
+    case .world(let path):
+      let file: WorldFile
+      do throws(WorldFileFailure) { file = try WorldFile(path: path) } catch {
+        throw Failure(error.description, status: ExitStatus.ambiguous)
+      }
+      let (world, device) = file.makeWorld(
+        time: options.virtualTime ? .virtual : .real(speed: 1), seed: options.seed, client: "ble")
+      (controller, self.world, executor) = (.device(device), world, options.virtualTime ? StepExecutor() : nil)
+    }
+  }
+
+  /// The value for `Central.init` and `LocalPeripheral.init`.
+  var adapter: Any {
+    switch controller {
+    case .specifier(let specifier): specifier
+    case .device(let device): device
+    }
+  }
+
+  /// The name of the adapter in messages.
+  var adapterName: String {
+    switch controller {
+    case .specifier(let specifier): specifier
+    case .device(let device): "\"\(device.name)\" of the world"
+    }
+  }
+
+  /// True if the adapter is alone in a world of its own.
+  var isAlone: Bool {
+    if case .specifier("virtual") = controller { true } else { false }
+  }
+
+  /// True if time is that of the user, so that a picture can be kept up to date.
+  var isReal: Bool { executor == nil }
+
+  /// The executor of tasks that must run in the time of the verb.
+  var taskExecutor: (any TaskExecutor)? { executor }
+
+  // MARK: Time
+
+  /// The time since the beginning of the world, or of the verb.
+  var now: Duration { world?.now ?? (ContinuousClock.now - start) }
+
+  /// Returns a time limit in the time of the verb.
+  func limit(_ seconds: Double) -> TimeLimit {
+    guard let world, executor != nil else { return TimeLimit(.seconds(seconds)) }
+    return TimeLimit(.seconds(seconds), on: world.clock)
+  }
+
+  /// The time limit of a step.
+  var stepLimit: TimeLimit { limit(timeout) }
+
+  /// Waits for this number of seconds in the time of the verb.
+  func sleep(_ seconds: Double) async throws {
+    guard let world, executor != nil else { return try await Task.sleep(for: .seconds(seconds)) }
+    try await Task.sleep(for: .seconds(seconds), clock: world.clock)
+  }
+
+  // MARK: Running
+
+  /// Runs the verb until it has ended.
+  ///
+  /// - Parameters:
+  ///   - isEndless: true if the user ends the verb by an interrupt, which then is no failure.
+  ///   - body: the verb. At the first interrupt its task is cancelled.
+  func run(isEndless: Bool = false, _ body: @escaping @Sendable (Stage) async throws -> Void) throws {
+    let outcome = NIOLockedValueBox<Result<Void, any Error>?>(nil)
+    let ended = DispatchSemaphore(value: 0)
+    let task = Task(executorPreference: executor) { [self] in
+      let result: Result<Void, any Error>
+      do { result = .success(try await body(self)) } catch { result = .failure(error) }
+      outcome.withLockedValue { $0 = result }
+      ended.signal()
+    }
+    let interrupt = Interrupt { task.cancel() }
+    defer { withExtendedLifetime(interrupt) {} }
+    if let world, let executor {
+      try drive(world, executor) { outcome.withLockedValue { $0 != nil } }
+    } else {
+      ended.wait()
+    }
+    let result = outcome.withLockedValue { $0 }
+    guard interrupt.hasOccurred else { return try result?.get() ?? () }
+    // Only a failure to write remains of interest after an interrupt.
+    if case .failure(let error as OutputFailure)? = result { throw error }
+    if !isEndless { throw Failure("interrupted", status: ExitStatus.interrupted) }
+  }
+
+  /// Lets the world's time pass whenever the verb waits.
+  private func drive(_ world: World, _ executor: StepExecutor, until isDone: () -> Bool) throws {
+    while true {
+      executor.runJobs()
+      if isDone() { return }
+      let now = world.now
+      guard now < Self.virtualLimit else {
+        throw Failure("nothing has ended the verb in a week of the world", status: ExitStatus.timeLimit)
+      }
+      // The condition reads the clock, so the world evaluates it after every event, such as the end of a sleep.
+      world.run(until: { world.now >= now && executor.hasJobs }, limit: .seconds(3_600))
+    }
+  }
+}
+
+/// Keeps the jobs of the verb's tasks until the thread that runs the world runs them. Time passes only while no job is
+/// left, so that the world waits for the verb.
+final class StepExecutor: TaskExecutor {
+  private let jobs = NIOLockedValueBox<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLockedValue { $0.append(job) }
+  }
+
+  var hasJobs: Bool { jobs.withLockedValue { !$0.isEmpty } }
+
+  /// Runs jobs until there are none.
+  func runJobs() {
+    while true {
+      let ready = jobs.withLockedValue { jobs in
+        defer { jobs = [] }
+        return jobs
+      }
+      if ready.isEmpty { return }
+      for job in ready { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+}
+
+/// Handles SIGINT, SIGTERM and SIGHUP while it exists: the first one calls a closure, a second one ends the program.
+final class Interrupt {
+  private let sources: [any DispatchSourceSignal]
+  private let state = NIOLockedValueBox(false)
+
+  init(_ onFirst: @escaping @Sendable () -> Void) {
+    let queue = DispatchQueue(label: "ble interrupts")
+    let state = state
+    sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler {
+        let isFirst = state.withLockedValue { hasOccurred in
+          defer { hasOccurred = true }
+          return !hasOccurred
+        }
+        // The exit status that shells report for a signal.
+        guard isFirst, source.data <= 1 else { _exit(128 + number) }
+        onFirst()
+      }
+      source.activate()
+      return source
+    }
+  }
+
+  var hasOccurred: Bool { state.withLockedValue { $0 } }
+}

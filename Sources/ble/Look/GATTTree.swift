@@ -1,0 +1,197 @@
+import BluetoothProfiles
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+
+/// The attributes of a device, with their values.
+struct GATTTree: Sendable {
+  /// What a read has given.
+  enum Value: Sendable {
+    case value(ValueText)
+    /// The reason why there is no value.
+    case failed(String)
+    /// The attribute can't be read, or values are not wanted.
+    case none
+  }
+
+  struct Descriptor: Sendable {
+    let uuid: CBUUID
+    let value: Value
+  }
+
+  struct Characteristic: Sendable {
+    let uuid: CBUUID
+    let properties: CBCharacteristicProperties
+    let value: Value
+    let descriptors: [Descriptor]
+  }
+
+  struct Service: Sendable {
+    let uuid: CBUUID
+    let isPrimary: Bool
+    let includes: [CBUUID]
+    let characteristics: [Characteristic]
+  }
+
+  let services: [Service]
+
+  /// Discovers all attributes, and reads those that can be read.
+  ///
+  /// - Parameter readsValues: false to read no values, so that no value makes the devices pair.
+  init(of peripheral: Peripheral, readsValues: Bool, _ stage: Stage) async throws {
+    var services: [Service] = []
+    for service in try await peripheral.discoverServices(within: stage.stepLimit) {
+      let includes = try await service.discoverIncludedServices(within: stage.stepLimit)
+      var characteristics: [Characteristic] = []
+      for characteristic in try await service.discoverCharacteristics(within: stage.stepLimit) {
+        characteristics.append(try await Self.inspect(characteristic, readsValues, stage))
+      }
+      services.append(
+        Service(
+          uuid: service.uuid, isPrimary: service.isPrimary, includes: includes.map(\.uuid),
+          characteristics: characteristics))
+    }
+    self.services = services
+  }
+
+  private static func inspect(
+    _ characteristic: RemoteCharacteristic, _ readsValues: Bool, _ stage: Stage
+  ) async throws -> Characteristic {
+    var format: PresentationFormat?
+    var descriptors: [Descriptor] = []
+    for descriptor in try await characteristic.discoverDescriptors(within: stage.stepLimit) {
+      let value: Value
+      if readsValues {
+        value = try await read {
+          let value = try await descriptor.read(within: stage.stepLimit)
+          if case .data(let octets) = value, descriptor.uuid == CBUUID(string: CBUUIDCharacteristicFormatString) {
+            format = try? PresentationFormat(octets)
+          }
+          return ValueText(value, of: descriptor.uuid)
+        }
+      } else {
+        value = .none
+      }
+      descriptors.append(Descriptor(uuid: descriptor.uuid, value: value))
+    }
+    var value = Value.none
+    if readsValues, characteristic.properties.contains(.read) {
+      value = try await read {
+        ValueText(
+          try await characteristic.read(within: stage.stepLimit), of: characteristic.uuid, format: format)
+      }
+    }
+    return Characteristic(
+      uuid: characteristic.uuid, properties: characteristic.properties, value: value, descriptors: descriptors)
+  }
+
+  /// Reads a value. A refusal of the peer is a result.
+  private static func read(_ body: () async throws -> ValueText) async throws -> Value {
+    do { return .value(try await body()) } catch let error as CBATTError {
+      return .failed(error.localizedDescription.endless)
+    } catch let error as CBError where error.code == .encryptionTimedOut || error.code == .peerRemovedPairingInformation
+    {
+      return .failed(error.localizedDescription.endless)
+    }
+  }
+
+  // MARK: Text
+
+  /// The lines of the tree.
+  func lines(_ style: Style) -> [String] {
+    services.flatMap { service in
+      let kind = service.isPrimary ? "" : "  secondary"
+      let head = style.bold(KnownNames.title(of: service.uuid)) + kind
+      let includes = service.includes.map { ["includes \(KnownNames.title(of: $0))"] }
+      let children = includes + service.characteristics.map { Self.lines($0, style) }
+      return [head] + Self.branch(children)
+    }
+  }
+
+  private static func lines(_ characteristic: Characteristic, _ style: Style) -> [String] {
+    let parts = [
+      KnownNames.title(of: characteristic.uuid), style.dim(characteristic.properties.words.joined(separator: ", ")),
+      text(characteristic.value),
+    ]
+    let head = parts.compactMap { $0 }.joined(separator: "  ")
+    return [head]
+      + branch(
+        characteristic.descriptors.map { descriptor in
+          [[KnownNames.title(of: descriptor.uuid), text(descriptor.value)].compactMap { $0 }.joined(separator: "  ")]
+        })
+  }
+
+  private static func text(_ value: Value) -> String? {
+    switch value {
+    case .value(let text): text.brief.printable
+    case .failed(let reason): "(\(reason))"
+    case .none: nil
+    }
+  }
+
+  /// Draws the lines of each child below their parent.
+  private static func branch(_ children: [[String]]) -> [String] {
+    children.enumerated().flatMap { index, lines in
+      let isLast = index == children.count - 1
+      return lines.enumerated().map { number, line in
+        (number == 0 ? isLast ? "└─ " : "├─ " : isLast ? "   " : "│  ") + line
+      }
+    }
+  }
+
+  // MARK: Records
+
+  /// One record for each attribute, in their order.
+  func records(device: String) -> [JSONRecord] {
+    var result: [JSONRecord] = []
+    for service in services {
+      var record = Self.record("service", device, service.uuid)
+      record.add("primary", .bool(service.isPrimary))
+      record.add("includes", .list(service.includes.map { .text($0.uuidString) }))
+      result.append(record)
+      for characteristic in service.characteristics {
+        var record = Self.record("characteristic", device, characteristic.uuid)
+        record.add("service", service.uuid.uuidString)
+        record.add("properties", .list(characteristic.properties.words.map { .text($0) }))
+        Self.add(characteristic.value, to: &record)
+        result.append(record)
+        for descriptor in characteristic.descriptors {
+          var record = Self.record("descriptor", device, descriptor.uuid)
+          record.add("service", service.uuid.uuidString)
+          record.add("characteristic", characteristic.uuid.uuidString)
+          Self.add(descriptor.value, to: &record)
+          result.append(record)
+        }
+      }
+    }
+    return result
+  }
+
+  private static func record(_ kind: String, _ device: String, _ uuid: CBUUID) -> JSONRecord {
+    var record = JSONRecord(kind)
+    record.add("device", device)
+    record.add("uuid", uuid.uuidString)
+    record.add("name", KnownNames.uuid(uuid.uuidString).flatMap { KnownNames.name(of: $0) })
+    return record
+  }
+
+  private static func add(_ value: Value, to record: inout JSONRecord) {
+    switch value {
+    case .value(let text): text.add(to: &record)
+    case .failed(let reason): record.add("error", reason)
+    case .none: break
+    }
+  }
+}
+
+extension CBCharacteristicProperties {
+  /// The names of the properties, in the order of their bits.
+  var words: [String] {
+    let names: [(CBCharacteristicProperties, String)] = [
+      (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write-without-response"), (.write, "write"),
+      (.notify, "notify"), (.indicate, "indicate"), (.authenticatedSignedWrites, "signed-write"),
+      (.extendedProperties, "extended"),
+    ]
+    return names.filter { contains($0.0) }.map(\.1)
+  }
+}

@@ -1,0 +1,229 @@
+import ArgumentParser
+import BluetoothNumbers
+import BluetoothTypes
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The verb that shows advertisers.
+struct Scan: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the devices that advertise nearby.",
+    discussion: """
+      On a terminal, a table of the devices is kept up to date, the strongest first. In a pipe, each received packet is \
+      a line of fields separated by tabs: seconds, address, type of packet, signal strength, name, services, company, \
+      estimated distance. A name or a service is shown as soon as a packet has told it.
+      """)
+
+  enum Mode: String, EnumerableFlag, Sendable {
+    case active, passive
+
+    static func help(for mode: Mode) -> ArgumentHelp? {
+      mode == .active
+        ? "Asks scannable devices for their scan responses." : "Only listens: transmits nothing."
+    }
+  }
+
+  @Option(help: ArgumentHelp("Shows only devices with this text in their name.", valueName: "text"))
+  var name: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Shows only devices that advertise this service, a UUID or a name; several times: one of them.",
+      valueName: "service"))
+  var service: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Shows only devices with data of this company, a number or a part of its name.", valueName: "company"))
+  var company: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Shows only devices with at least this smoothed signal strength.", valueName: "dBm"))
+  var rssi: Int?
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("How long to scan (default: until interrupted).", valueName: "seconds"))
+  var duration: Double?
+
+  @Option(parsing: .unconditional, help: "Ends after this number of packets.")
+  var count: Int?
+
+  @Flag(exclusivity: .exclusive)
+  var mode = Mode.active
+
+  @OptionGroup var adapter: AdapterOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
+    if let duration, !(duration > 0 && duration <= 1e6) {
+      throw ValidationError("--duration must be more than 0, up to 1000000")
+    }
+    if adapter.virtualTime, duration == nil, count == nil {
+      throw ValidationError("with --virtual-time, expected --duration or --count")
+    }
+  }
+
+  func run() throws {
+    let filter = ScanFilter(
+      name: name, services: try service.map { try KnownNames.service($0) },
+      companies: try company.map { try KnownNames.companies($0) }, rssi: rssi)
+    try Stage(adapter).run(isEndless: duration == nil) { try await scan($0, filter) }
+  }
+
+  private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {
+    let central = try await stage.makeCentral()
+    let log = NIOLockedValueBox(SightingLog(filter: filter, start: stage.now))
+    let isLive = Screen.isTerminal && stage.isReal && !output.json
+    do {
+      if let duration {
+        try await withTimeLimit(stage.limit(duration)) { try await receive(from: central, stage, log, isLive) }
+      } else {
+        try await receive(from: central, stage, log, isLive)
+      }
+    } catch is TimeLimitExceeded {
+      try check(log.withLockedValue { $0.shown })
+    } catch let error as CBError {
+      throw Failure("the scan has ended: \(error.localizedDescription.endless)", status: ExitStatus.noAdapter)
+    }
+    central.close()
+  }
+
+  /// Throws if the scan has ended before it has shown as many packets as it should.
+  private func check(_ shown: Int) throws {
+    guard let count, shown < count, let duration else { return }
+    throw Failure(
+      "\(shown == 1 ? "1 packet" : "\(shown) packets") of \(count) within \(duration.short) s",
+      status: shown == 0 ? ExitStatus.notFound : ExitStatus.timeLimit)
+  }
+
+  private func receive(
+    from central: Central, _ stage: Stage, _ log: NIOLockedValueBox<SightingLog>, _ isLive: Bool
+  ) async throws {
+    guard isLive else { return try await print(central, stage, log) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await print(central, stage, log, isSilent: true) }
+      group.addTask {
+        var picture = LivePicture()
+        // The last picture is shown when the scan has ended, too.
+        var isRunning = true
+        while isRunning {
+          do { try await stage.sleep(0.25) } catch { isRunning = false }
+          try picture.show(log.withLockedValue { $0.table(at: stage.now, style: output.style) })
+        }
+      }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  /// Receives packets until enough were shown. Prints them unless a table shows them.
+  private func print(
+    _ central: Central, _ stage: Stage, _ log: NIOLockedValueBox<SightingLog>, isSilent: Bool = false
+  ) async throws {
+    for try await packet in central.packets(isActive: mode == .active) {
+      guard let (device, time, shown) = log.withLockedValue({ $0.add(packet, at: stage.now) }) else { continue }
+      if !isSilent {
+        try put((output.json ? record(packet, device, time).line : line(packet, device, time)) + "\n")
+      }
+      if shown == count { return }
+    }
+  }
+
+  // MARK: Text
+
+  private func line(_ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration) -> String {
+    let fields = [
+      time.seconds.fixed(3), device.address.digits, packet.pduType.rawValue,
+      packet.rssi.map { "\($0) dBm" } ?? "-", device.name ?? "-",
+      device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", "), device.companyName ?? "-",
+      device.distanceText ?? "-",
+    ]
+    return fields.map(\.printable).joined(separator: "\t")
+  }
+
+  private func record(_ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration) -> JSONRecord {
+    var record = JSONRecord("sighting")
+    record.add("time", .decimal(time.seconds, places: 6))
+    record.add("address", device.address.digits)
+    record.add("addressKind", device.address.kind == .public ? "public" : "random")
+    record.add("identifier", device.peripheral.id.uuidString)
+    record.add("pdu", packet.pduType.rawValue)
+    record.add("connectable", .bool(packet.isConnectable))
+    record.add("rssi", packet.rssi)
+    record.add("smoothedRSSI", device.level.map { .decimal($0, places: 1) })
+    record.add("name", device.name)
+    record.add("services", .list(device.services.map { .text("\($0)") }))
+    record.add("serviceNames", .list(device.serviceNames.map { .text($0) }))
+    record.add("company", device.company.map { Int($0) })
+    record.add("companyName", device.company.flatMap { AssignedNumbers.companyName($0) })
+    record.add("txPower", device.fields.txPowerLevel.map { Int($0) } ?? packet.txPower)
+    record.add("distance", device.distance.map { .decimal($0.metres, places: 2) })
+    record.add("distanceBasis", device.distance?.basis.rawValue)
+    record.add("data", "0x" + packet.data.digits)
+    return record
+  }
+}
+
+/// The packets that a scan has received.
+struct SightingLog: Sendable {
+  let filter: ScanFilter
+  let start: Duration
+  private var devices: [DeviceAddress: SightedDevice] = [:]
+  /// The number of packets that the filter has admitted.
+  private(set) var shown = 0
+
+  init(filter: ScanFilter, start: Duration) {
+    self.filter = filter
+    self.start = start
+  }
+
+  /// Adds a packet. Returns its device, its time since the beginning and the number of packets shown so far; nil: the
+  /// filter does not admit the device.
+  mutating func add(_ packet: AdvertisingPacket, at now: Duration) -> (SightedDevice, Duration, Int)? {
+    var device = devices[packet.address] ?? SightedDevice(packet)
+    device.add(packet, at: now - start)
+    devices[packet.address] = device
+    guard filter.admits(device) else { return nil }
+    shown += 1
+    return (device, now - start, shown)
+  }
+
+  /// The lines of the live table, the strongest device first.
+  func table(at now: Duration, style: Style) -> [String] {
+    let shown = devices.values.filter { filter.admits($0) }.sorted { one, other in
+      let levels = (one.level?.rounded() ?? -200, other.level?.rounded() ?? -200)
+      return levels.0 == levels.1 ? one.address.digits < other.address.digits : levels.0 > levels.1
+    }
+    var table = TextTable(["RSSI", "distance", "seen", "address", "name", "services", "company"])
+    for device in shown {
+      let age = (now - start - device.lastSeen).seconds
+      table.add([
+        device.level.map { "\(Int($0.rounded())) dBm" } ?? "-", device.distanceText ?? "-",
+        age < 2 ? "now" : "\(Int(age)) s ago", device.address.digits, device.name?.shortened(to: 24) ?? "-",
+        device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", ").shortened(to: 32),
+        device.companyName ?? "-",
+      ])
+    }
+    var lines = table.text.split(separator: "\n").map(String.init)
+    lines[0] = style.bold(lines[0])
+    let time = Int((now - start).seconds)
+    lines.append(
+      style.dim("\(shown.count == 1 ? "1 device" : "\(shown.count) devices") in \(time) s; Ctrl-C ends the scan"))
+    return lines
+  }
+}
+
+extension String {
+  /// The first characters of the text, with an ellipsis if others follow.
+  fileprivate func shortened(to count: Int) -> String { self.count <= count ? self : prefix(count - 1) + "…" }
+}
+
+extension Duration {
+  /// The duration in seconds.
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

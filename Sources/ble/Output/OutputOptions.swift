@@ -1,0 +1,75 @@
+import ArgumentParser
+import BluetoothWire
+import Foundation
+
+/// The options of the output.
+struct OutputOptions: ParsableArguments {
+  @Flag(help: "Prints one JSON object on each line.")
+  var json = false
+
+  /// The style of text on the standard output.
+  var style: Style { Style(isPlain: json || !Screen.isTerminal || Screen.isColourless) }
+}
+
+/// Colours and weights for a terminal; nothing in a pipe.
+struct Style {
+  let isPlain: Bool
+
+  func bold(_ text: String) -> String { wrap(text, "1") }
+  func dim(_ text: String) -> String { wrap(text, "2") }
+
+  private func wrap(_ text: String, _ code: String) -> String {
+    isPlain || text.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+}
+
+/// The terminal of the standard output.
+enum Screen {
+  /// True if the standard output is a terminal that can move its cursor.
+  static let isTerminal = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
+  /// True if the user wants no colours: https://no-color.org
+  static let isColourless = !(ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+
+  /// The number of columns and rows.
+  static var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+}
+
+/// A picture of several lines on a terminal that is replaced again and again.
+struct LivePicture {
+  /// The number of lines that the picture takes.
+  private var height = 0
+
+  /// Shows these lines in place of those before. Lines that are too long are cut.
+  mutating func show(_ lines: [String]) throws(OutputFailure) {
+    let (columns, rows) = Screen.size
+    let visible = lines.prefix(max(1, rows - 1)).map { $0.cut(to: columns - 1) }
+    let up = height > 0 ? "\u{1B}[\(height)A\r" : ""
+    try put(up + visible.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
+    height = visible.count
+  }
+}
+
+extension String {
+  /// The first columns of the text; control sequences take none, and stay complete.
+  func cut(to columns: Int) -> String {
+    var result = ""
+    var count = 0
+    var isSequence = false
+    for character in self {
+      if character == "\u{1B}" { isSequence = true }
+      if !isSequence {
+        guard count < columns else { continue }
+        count += 1
+      } else if character.isLetter {
+        isSequence = false
+      }
+      result.append(character)
+    }
+    return result
+  }
+}

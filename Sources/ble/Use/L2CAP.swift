@@ -1,0 +1,154 @@
+import ArgumentParser
+import CoreBluetooth
+import CoreBluetoothExtras
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The verbs that use an L2CAP channel as a pipe.
+struct L2CAP: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "l2cap", abstract: "Connects the standard input and output with an L2CAP channel.",
+    subcommands: [Open.self, Listen.self])
+
+  struct Open: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Opens a channel to a device.", discussion: Pipe.discussion)
+    @OptionGroup var device: DeviceChoice
+    @Argument(help: "The PSM of the channel, such as 192 or 0xC0.")
+    var psm: String
+    @OptionGroup var pipe: Pipe
+    @OptionGroup var adapter: AdapterOptions
+
+    func run() throws {
+      let digits = psm.lowercased().hasPrefix("0x") ? UInt16(psm.dropFirst(2), radix: 16) : UInt16(psm)
+      guard let psm = digits, psm > 0 else {
+        throw Failure("invalid PSM \"\(psm)\": expected 1 to 65535", status: ExitStatus.usage)
+      }
+      try Stage(adapter).run { stage in
+        try await stage.withDevice(device) { peripheral in
+          let channel = try await peripheral.openL2CAPChannel(psm, within: stage.stepLimit)
+          try await pipe.run(channel, stage)
+        }
+      }
+    }
+  }
+
+  struct Listen: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Advertises, and waits for a device that opens a channel.",
+      discussion: "The PSM is printed on the standard error. " + Pipe.discussion)
+    @Option(help: "The advertised name.")
+    var name = "ble l2cap"
+    @Flag(help: "Requires an encrypted link, so that a device without a bond has to pair.")
+    var encrypted = false
+    @OptionGroup var pipe: Pipe
+    @OptionGroup var adapter: AdapterOptions
+
+    func run() throws {
+      try Stage(adapter).run { stage in
+        let device = LocalPeripheral(adapter: stage.adapter)
+        try await stage.waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
+        let listener: L2CAPListener
+        do {
+          listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
+        } catch { throw Failure.of(error, "publishing the channel") }
+        complain("listening as \"\(name)\" with PSM \(listener.psm)")
+        let channel: L2CAPChannel?
+        do {
+          channel = try await device.withAdvertising(localName: name) {
+            try await listener.channels.first { _ in true }
+          }
+        } catch { throw Failure.of(error, "listening") }
+        guard let channel else { throw Failure("the channel was closed", status: ExitStatus.linkLost) }
+        complain("a device has opened the channel")
+        do { try await pipe.run(channel, stage) } catch { throw Failure.of(error, "the channel") }
+        device.close()
+      }
+    }
+  }
+
+  /// Moves octets between a channel and the standard input and output.
+  struct Pipe: ParsableArguments {
+    static let discussion = """
+      What comes from the channel is written to the standard output, and the standard input is sent. The verb ends when \
+      the other side closes the channel, or when the standard input has ended and nothing has come for the time of \
+      --linger.
+      """
+
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("How long to wait for octets when the standard input has ended.", valueName: "seconds"))
+    var linger = 2.0
+
+    mutating func validate() throws {
+      guard linger >= 0, linger <= 1e6 else { throw ValidationError("--linger must be 0 to 1000000") }
+    }
+
+    func run(_ channel: L2CAPChannel, _ stage: Stage) async throws {
+      let lastArrival = NIOLockedValueBox(stage.now)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          for try await octets in channel.incoming {
+            try put(octets: Array(octets))
+            lastArrival.withLockedValue { $0 = stage.now }
+          }
+        }
+        group.addTask {
+          for await octets in StandardInput.pieces() { try await channel.write(octets) }
+          try Task.checkCancellation()
+          lastArrival.withLockedValue { $0 = max($0, stage.now) }
+          while true {
+            let rest = linger - (stage.now - lastArrival.withLockedValue { $0 }).seconds
+            if rest <= 0 { break }
+            try await stage.sleep(rest)
+          }
+        }
+        defer {
+          group.cancelAll()
+          channel.close()
+        }
+        try await group.next()
+      }
+    }
+  }
+}
+
+/// The standard input, read by a thread that no task waits for.
+enum StandardInput {
+  /// The largest piece, in octets.
+  private static let pieceSize = 16_384
+
+  /// Returns the pieces of the standard input. A piece is read when the one before has been taken.
+  static func pieces() -> AsyncStream<Data> {
+    let taken = DispatchSemaphore(value: 1)
+    let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+    Thread.detachNewThread {
+      var buffer = [UInt8](repeating: 0, count: pieceSize)
+      while true {
+        taken.wait()
+        let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR {
+          taken.signal()
+          continue
+        }
+        guard count > 0 else { break }
+        continuation.yield(Data(buffer[..<count]))
+      }
+      continuation.finish()
+    }
+    let iterator = NIOLockedValueBox(UncheckedIterator(stream.makeAsyncIterator()))
+    return AsyncStream {
+      let piece = await iterator.withLockedValue { $0 }.next()
+      taken.signal()
+      return piece
+    }
+  }
+
+  /// An iterator that one task at a time uses.
+  private final class UncheckedIterator: @unchecked Sendable {
+    private var iterator: AsyncStream<Data>.Iterator
+    init(_ iterator: AsyncStream<Data>.Iterator) { self.iterator = iterator }
+    func next() async -> Data? { await iterator.next() }
+  }
+}

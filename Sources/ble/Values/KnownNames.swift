@@ -1,0 +1,69 @@
+import BluetoothAir
+import BluetoothNumbers
+import BluetoothTypes
+import CoreBluetooth
+
+/// The assigned names of services, characteristics and descriptors.
+enum KnownNames {
+  /// Returns the assigned name of an attribute's type, or nil if it has none.
+  static func name(of uuid: BluetoothUUID) -> String? { uuid.shortValue.flatMap { AssignedNumbers.name(of: $0) } }
+
+  /// Returns the name and the UUID of an attribute's type: "Heart Rate (180D)", or the UUID if it has no name.
+  static func title(of uuid: CBUUID) -> String {
+    guard let name = BluetoothUUID(uuid.uuidString).flatMap({ name(of: $0) }) else { return uuid.uuidString }
+    return "\(name) (\(uuid.uuidString))"
+  }
+
+  /// All assigned UUIDs that a service can have, with their names.
+  static let services = names(in: [0x1800...0x18FF, 0xFC00...0xFEFF])
+  /// All assigned UUIDs that an attribute can have, with their names.
+  static let attributes = services + names(in: [0x2800...0x2CFF])
+
+  private static func names(in ranges: [ClosedRange<UInt16>]) -> [(uuid: UInt16, name: String)] {
+    ranges.flatMap { range in range.compactMap { uuid in AssignedNumbers.name(of: uuid).map { (uuid, $0) } } }
+  }
+
+  /// Returns the letters and digits of a name, in lower case, so that "heart-rate" and "Heart Rate" are one name.
+  static func key(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+
+  /// Reads the UUID or the assigned name of a service.
+  ///
+  /// - Throws: `Failure` with the nearest known name.
+  static func service(_ text: String) throws -> BluetoothUUID {
+    if let uuid = uuid(text) { return uuid }
+    let key = key(text)
+    let matches = services.filter { Self.key($0.name) == key }
+    if let match = matches.first { return BluetoothUUID(match.uuid) }
+    throw Failure(
+      "unknown service \"\(text)\": expected a UUID or an assigned name"
+        + SpellingSuggestion.suggestion(for: text, among: services.map(\.name)), status: ExitStatus.usage)
+  }
+
+  /// Reads a UUID of 4, 8 or 32 digits, with or without `0x`.
+  static func uuid(_ text: String) -> BluetoothUUID? {
+    BluetoothUUID(text.hasPrefix("0x") || text.hasPrefix("0X") ? String(text.dropFirst(2)) : text)
+  }
+
+  /// Returns the companies whose number or a part of whose name is `text`.
+  ///
+  /// - Throws: `Failure` if there is none.
+  static func companies(_ text: String) throws -> Set<UInt16> {
+    if text.lowercased().hasPrefix("0x"), let code = UInt16(text.dropFirst(2), radix: 16) { return [code] }
+    if let code = UInt16(text) { return [code] }
+    let wanted = text.lowercased()
+    var names: [String] = []
+    var result: Set<UInt16> = []
+    for code in UInt16.min ... .max {
+      guard let name = AssignedNumbers.companyName(code) else { continue }
+      names.append(name)
+      if name.lowercased().contains(wanted) { result.insert(code) }
+    }
+    guard result.isEmpty else { return result }
+    var suggestion = ""
+    // The search for a near name takes a thousand names at a time.
+    for start in stride(from: 0, to: names.count, by: 1_000) where suggestion.isEmpty {
+      suggestion = SpellingSuggestion.suggestion(for: text, among: Array(names.dropFirst(start).prefix(1_000)))
+    }
+    throw Failure("no company is called \"\(text)\"\(suggestion)", status: ExitStatus.usage)
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+/// A value as it is written on the command line.
+///
+/// | form | octets |
+/// | --- | --- |
+/// | `0x0A1B` | these octets, in this order; spaces, colons and hyphens between octets are ignored |
+/// | `"text"`, `text:text` | the text in UTF-8 |
+/// | `u8:7`, `u16:500`, `i32:-1`, … | an integer of 8 to 64 bits, least significant octet first |
+/// | `f32:1.5`, `f64:1.5` | a number of IEEE 754, least significant octet first |
+/// | `file:PATH` | the content of a file, of at most 512 octets |
+struct WrittenValue: Hashable, Sendable {
+  let octets: Data
+
+  /// The forms in messages.
+  static let forms = "0x0A1B, '\"text\"', text:TEXT, u8:7, u16:500, i32:-1, f32:1.5, file:PATH"
+
+  /// The largest attribute value, in octets · Vol 3, Part F, 3.2.9.
+  private static let maximum = 512
+
+  /// Reads a value.
+  ///
+  /// - Throws: `Failure` with the reason why the text is no value.
+  init(_ text: String) throws { octets = try Self.octets(of: text) }
+
+  private static func octets(of text: String) throws -> Data {
+    let octets: Data
+    if text.hasPrefix("0x") || text.hasPrefix("0X") {
+      octets = try hexadecimal(text)
+    } else if text.hasPrefix("\""), text.hasSuffix("\""), text.count >= 2 {
+      octets = Data(text.dropFirst().dropLast().utf8)
+    } else if let colon = text.firstIndex(of: ":") {
+      octets = try typed(String(text[..<colon]), String(text[text.index(after: colon)...]), text)
+    } else {
+      throw failure(text, "expected one of: \(forms)")
+    }
+    guard octets.count <= maximum else {
+      throw failure(text, "\(octets.count) octets; an attribute has at most \(maximum)")
+    }
+    return octets
+  }
+
+  private static func hexadecimal(_ text: String) throws -> Data {
+    let digits = text.dropFirst(2).filter { !" :-".contains($0) }
+    guard digits.count % 2 == 0 else { throw failure(text, "an odd number of hexadecimal digits") }
+    var octets = Data()
+    var rest = digits[...]
+    while !rest.isEmpty {
+      guard rest.prefix(2).allSatisfy(\.isHexDigit), let octet = UInt8(rest.prefix(2), radix: 16) else {
+        throw failure(text, "\"\(rest.prefix(2))\" is no octet")
+      }
+      octets.append(octet)
+      rest = rest.dropFirst(2)
+    }
+    return octets
+  }
+
+  private static func typed(_ type: String, _ rest: String, _ text: String) throws -> Data {
+    switch type {
+    case "text": return Data(rest.utf8)
+    case "file": return try content(of: rest)
+    case "f32":
+      guard let number = Float(rest) else { throw failure(text, "\"\(rest)\" is no number") }
+      return littleEndian(UInt64(number.bitPattern), 4)
+    case "f64":
+      guard let number = Double(rest) else { throw failure(text, "\"\(rest)\" is no number") }
+      return littleEndian(number.bitPattern, 8)
+    default: return try integer(type, rest, text)
+    }
+  }
+
+  private static func integer(_ type: String, _ rest: String, _ text: String) throws -> Data {
+    guard let kind = type.first, "ui".contains(kind), let bits = Int(type.dropFirst()),
+      [8, 16, 24, 32, 40, 48, 56, 64].contains(bits)
+    else { throw failure(text, "unknown form \"\(type):\"; expected one of: \(forms)") }
+    let isHexadecimal = rest.lowercased().hasPrefix("0x")
+    if kind == "u" {
+      let number = isHexadecimal ? UInt64(rest.dropFirst(2), radix: 16) : UInt64(rest)
+      let highest = UInt64.max >> (64 - UInt64(bits))
+      guard let number, number <= highest else { throw failure(text, "expected an integer from 0 to \(highest)") }
+      return littleEndian(number, bits / 8)
+    }
+    let highest = Int64.max >> (64 - Int64(bits))
+    guard let number = Int64(rest), -highest - 1...highest ~= number else {
+      throw failure(text, "expected an integer from \(-highest - 1) to \(highest)")
+    }
+    return littleEndian(UInt64(bitPattern: number), bits / 8)
+  }
+
+  private static func littleEndian(_ number: UInt64, _ count: Int) -> Data {
+    Data((0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) })
+  }
+
+  /// Reads a file, but no more than one octet beyond the limit.
+  private static func content(of path: String) throws -> Data {
+    do {
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      defer { try? file.close() }
+      return try file.read(upToCount: maximum + 1) ?? Data()
+    } catch {
+      throw Failure("can't read \(path): \(error.localizedDescription)", status: ExitStatus.ambiguous)
+    }
+  }
+
+  private static func failure(_ text: String, _ reason: String) -> Failure {
+    Failure("invalid value \(text): \(reason)", status: ExitStatus.usage)
+  }
+}

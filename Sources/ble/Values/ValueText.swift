@@ -1,0 +1,119 @@
+import BluetoothNumbers
+import BluetoothProfiles
+import BluetoothTypes
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+/// The value of an attribute as text: its octets, as UTF-8 if they are readable, and decoded with units.
+struct ValueText: Sendable {
+  let octets: [UInt8]
+  /// The octets as UTF-8; nil: they are none, or not readable.
+  let text: String?
+  /// The decoded value with units; nil: the type is not known, or the text says the same.
+  let decoded: String?
+  /// The fields of the decoded value.
+  let fields: [ValueField]
+  /// The reason why the octets are no value of the type; nil: they are, or the type is not known.
+  let problem: String?
+
+  /// Creates the text of a value.
+  ///
+  /// - Parameters:
+  ///   - uuid: the type of the characteristic or descriptor.
+  ///   - format: the presentation format of the characteristic; nil: none.
+  init(_ value: some Sequence<UInt8>, of uuid: CBUUID, format: PresentationFormat? = nil) {
+    octets = Array(value)
+    text = Self.readable(octets)
+    var decoded: String?
+    var fields: [ValueField] = []
+    var problem: String?
+    if let short = BluetoothUUID(uuid.uuidString)?.shortValue, let type = CharacteristicValues.type(of: short) {
+      do throws(ValueError) {
+        let value = try type.init(octets)
+        (decoded, fields) = (value.description, value.fields)
+      } catch {
+        problem = "no valid \(AssignedNumbers.name(of: short) ?? "value"): \(error.words)"
+      }
+    } else if let format {
+      do throws(ValueError) {
+        let value = try format.text(of: octets)
+        (decoded, fields) = (value, [ValueField("", value)])
+      } catch {
+        problem = "no valid value of its presentation format: \(error.words)"
+      }
+    }
+    self.decoded = decoded == text ? nil : decoded
+    self.fields = fields
+    self.problem = problem
+  }
+
+  /// Creates the text of a descriptor's value.
+  init(_ value: DescriptorValue, of uuid: CBUUID) {
+    switch value {
+    case .number(let number): self.init([UInt8(number & 0xFF), UInt8(number >> 8)], of: uuid)
+    case .text(let text): self.init(Array(text.utf8), of: uuid)
+    case .data(let data): self.init(data, of: uuid)
+    }
+  }
+
+  /// Returns the octets as text, if they are readable.
+  private static func readable(_ octets: [UInt8]) -> String? {
+    let end = octets.lastIndex { $0 != 0 } ?? -1
+    guard end >= 0, let text = String(validating: octets[...end], as: UTF8.self), text.printable == text else {
+      return nil
+    }
+    return text
+  }
+
+  /// The octets in hexadecimal, with `0x`.
+  var hexadecimal: String { octets.isEmpty ? "empty" : "0x" + octets.digits }
+
+  /// The value in one line: the octets, the text and the decoded value.
+  var line: String {
+    // A text of one character is most often no text.
+    let quoted = text.flatMap { decoded == nil || $0.count > 1 ? $0.debugDescription : nil }
+    return [hexadecimal, quoted, decoded, problem.map { "(\($0))" }].compactMap { $0 }.joined(separator: "  ")
+  }
+
+  /// The value for a tree, in which the octets of a value that can be read are too much.
+  var brief: String {
+    if let decoded { return decoded }
+    if let text { return text.debugDescription }
+    return [hexadecimal, problem.map { "(\($0))" }].compactMap { $0 }.joined(separator: "  ")
+  }
+
+  /// Adds the fields of the value to a record.
+  func add(to record: inout JSONRecord) {
+    record.add("value", "0x" + octets.digits)
+    record.add("text", text)
+    record.add("decoded", decoded ?? (fields.isEmpty ? nil : text))
+    if fields.contains(where: { !$0.name.isEmpty }) {
+      record.add(
+        "fields", .list(fields.map { .object([("name", .text($0.name)), ("value", .text($0.value))]) }))
+    }
+    record.add("problem", problem)
+  }
+}
+
+extension ValueError {
+  /// The reason in words.
+  fileprivate var words: String {
+    switch self {
+    case .tooShort: "too short"
+    case .tooLong: "too long"
+    case .outOfRange(let field): "\(field) out of range"
+    }
+  }
+}
+
+extension Sequence<UInt8> {
+  /// Two hexadecimal digits for each octet.
+  var digits: String { reduce(into: "") { $0 += ($1 < 0x10 ? "0" : "") + String($1, radix: 16, uppercase: true) } }
+}
+
+extension DeviceAddress {
+  /// The octets of the address, most significant first, without its kind.
+  var digits: String { String(description.prefix(17)) }
+}
