@@ -171,13 +171,15 @@ final class StepExecutor: TaskExecutor {
 
 /// Handles SIGINT, SIGTERM and SIGHUP while it exists: the first one calls a closure, a second one ends the program.
 final class Interrupt {
+  private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+
   private let sources: [any DispatchSourceSignal]
   private let state = NIOLockedValueBox(false)
 
   init(_ onFirst: @escaping @Sendable () -> Void) {
     let queue = DispatchQueue(label: "ble interrupts")
     let state = state
-    sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+    sources = Self.numbers.map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler {
@@ -192,6 +194,11 @@ final class Interrupt {
       source.activate()
       return source
     }
+  }
+
+  deinit {
+    for source in sources { source.cancel() }
+    for number in Self.numbers { signal(number, SIG_DFL) }
   }
 
   var hasOccurred: Bool { state.withLockedValue { $0 } }

@@ -37,14 +37,17 @@ struct AppleGuidelines: Sendable {
   init() {}
 
   /// Notes a packet of the device.
-  mutating func add(_ packet: AdvertisingPacket) {
+  mutating func add(_ packet: AdvertisingPacket) { add(packet.pduType, packet.data) }
+
+  /// Notes a packet with these AD structures.
+  mutating func add(_ type: AdvertisingPacket.PDUType, _ data: Data) {
     packets += 1
-    switch packet.pduType {
+    switch type {
     case .advDirectInd: directed += 1
     case .scanRsp, .auxScanRsp:
       responseCount += 1
-      if !responses.contains(packet.data) { responses.append(packet.data) }
-    default: for structure in AdvertisingData(ByteSlice(packet.data)) { types.insert(structure.type.rawValue) }
+      if !responses.contains(data) { responses.append(data) }
+    default: for structure in AdvertisingData(ByteSlice(data)) { types.insert(structure.type.rawValue) }
     }
   }
 

@@ -27,7 +27,14 @@ struct L2CAP: ParsableCommand {
       }
       try Stage(adapter).run { stage in
         try await stage.withDevice(device) { peripheral in
-          let channel = try await peripheral.openL2CAPChannel(psm, within: stage.stepLimit)
+          let channel: L2CAPChannel
+          do { channel = try await peripheral.openL2CAPChannel(psm, within: stage.stepLimit) } catch let error
+            as CBError
+            where error.code == .unknown
+          {
+            // Apple's API has no code of its own for a refusal.
+            throw Failure("the device has refused the channel with PSM \(psm)", status: ExitStatus.refused)
+          }
           try await pipe.run(channel, stage)
         }
       }

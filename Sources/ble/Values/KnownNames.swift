@@ -62,7 +62,9 @@ enum KnownNames {
     var suggestion = ""
     // The search for a near name takes a thousand names at a time.
     for start in stride(from: 0, to: names.count, by: 1_000) where suggestion.isEmpty {
-      suggestion = SpellingSuggestion.suggestion(for: text, among: Array(names.dropFirst(start).prefix(1_000)))
+      // A part of a name is enough: "Apple" for "Apple, Inc."
+      let words = names.dropFirst(start).prefix(1_000).map { String($0.prefix { $0.isLetter || $0.isNumber }) }
+      suggestion = SpellingSuggestion.suggestion(for: text, among: words)
     }
     throw Failure("no company is called \"\(text)\"\(suggestion)", status: ExitStatus.usage)
   }

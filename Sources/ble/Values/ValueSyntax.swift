@@ -93,11 +93,12 @@ struct WrittenValue: Hashable, Sendable {
 
   /// Reads a file, but no more than one octet beyond the limit.
   private static func content(of path: String) throws -> Data {
-    do {
-      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      defer { try? file.close() }
-      return try file.read(upToCount: maximum + 1) ?? Data()
-    } catch {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure("can't read \(path): \(String(cString: strerror(errno)))", status: ExitStatus.ambiguous)
+    }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    do { return try file.read(upToCount: maximum + 1) ?? Data() } catch {
       throw Failure("can't read \(path): \(error.localizedDescription)", status: ExitStatus.ambiguous)
     }
   }

@@ -9,9 +9,9 @@ import Foundation
 /// The value of an attribute as text: its octets, as UTF-8 if they are readable, and decoded with units.
 struct ValueText: Sendable {
   let octets: [UInt8]
-  /// The octets as UTF-8; nil: they are none, or not readable.
+  /// The octets as UTF-8; nil: they are none, not readable, or of a type that is no text.
   let text: String?
-  /// The decoded value with units; nil: the type is not known, or the text says the same.
+  /// The decoded value with units; nil: the type is not known.
   let decoded: String?
   /// The fields of the decoded value.
   let fields: [ValueField]
@@ -25,7 +25,7 @@ struct ValueText: Sendable {
   ///   - format: the presentation format of the characteristic; nil: none.
   init(_ value: some Sequence<UInt8>, of uuid: CBUUID, format: PresentationFormat? = nil) {
     octets = Array(value)
-    text = Self.readable(octets)
+    let readable = Self.readable(octets)
     var decoded: String?
     var fields: [ValueField] = []
     var problem: String?
@@ -44,7 +44,9 @@ struct ValueText: Sendable {
         problem = "no valid value of its presentation format: \(error.words)"
       }
     }
-    self.decoded = decoded == text ? nil : decoded
+    // A number can look like a letter.
+    text = decoded == nil || decoded == readable ? readable : nil
+    self.decoded = decoded
     self.fields = fields
     self.problem = problem
   }
@@ -70,25 +72,23 @@ struct ValueText: Sendable {
   /// The octets in hexadecimal, with `0x`.
   var hexadecimal: String { octets.isEmpty ? "empty" : "0x" + octets.digits }
 
-  /// The value in one line: the octets, the text and the decoded value.
+  /// The value in one line: the octets, and the text or the decoded value.
   var line: String {
-    // A text of one character is most often no text.
-    let quoted = text.flatMap { decoded == nil || $0.count > 1 ? $0.debugDescription : nil }
-    return [hexadecimal, quoted, decoded, problem.map { "(\($0))" }].compactMap { $0 }.joined(separator: "  ")
+    [hexadecimal, text?.debugDescription ?? decoded, problem.map { "(\($0))" }].compactMap { $0 }
+      .joined(separator: "  ")
   }
 
   /// The value for a tree, in which the octets of a value that can be read are too much.
   var brief: String {
-    if let decoded { return decoded }
-    if let text { return text.debugDescription }
-    return [hexadecimal, problem.map { "(\($0))" }].compactMap { $0 }.joined(separator: "  ")
+    text?.debugDescription ?? decoded
+      ?? [hexadecimal, problem.map { "(\($0))" }].compactMap { $0 }.joined(separator: "  ")
   }
 
   /// Adds the fields of the value to a record.
   func add(to record: inout JSONRecord) {
     record.add("value", "0x" + octets.digits)
     record.add("text", text)
-    record.add("decoded", decoded ?? (fields.isEmpty ? nil : text))
+    record.add("decoded", decoded)
     if fields.contains(where: { !$0.name.isEmpty }) {
       record.add(
         "fields", .list(fields.map { .object([("name", .text($0.name)), ("value", .text($0.value))]) }))
