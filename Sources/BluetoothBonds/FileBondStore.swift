@@ -195,6 +195,16 @@ package struct FileBondStore: BondStore {
     return new
   }
 
+  package func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) {
+    let folder = try open()
+    defer { files.close(folder) }
+    guard var secrets = try storedSecrets() else { return }
+    secrets.identifierGeneration = generation
+    try system { () throws(FileError) in
+      try replace(Self.secretsName, by: Array(secrets.jsonText.utf8), in: folder)
+    }
+  }
+
   /// Returns the secrets in the adapter's file; nil: there is no file.
   private func storedSecrets() throws(BondStoreError) -> AdapterSecrets? {
     var problems: [StoredBonds.Problem] = []

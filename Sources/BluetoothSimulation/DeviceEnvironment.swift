@@ -52,6 +52,8 @@ package protocol WorldDevice: SimulatedDevice {
   func setPower(_ on: Bool, at now: Instant)
   /// Forgets all bonds, as a user does in the settings.
   func forgetBonds(at now: Instant)
+  /// Forgets all bonds and gives all peers new identifiers, as a user does in the settings.
+  func resetNetworkSettings(at now: Instant)
   /// Allows or denies an app the use of Bluetooth, as a user does in the settings.
   func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant)
   /// Calls `body` with the device's host, which is on if the device is. Returns false if the device has no accessible
@@ -72,6 +74,7 @@ extension WorldDevice {
   package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
   package var bondRecords: [BondRecord] { [] }
   package var bondLimit: Int { 0 }
+  package func resetNetworkSettings(at now: Instant) {}
   package func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant) {}
   package func forgetBond(_ identity: DeviceAddress, at now: Instant) {}
   package func importBond(_ record: BondRecord, at now: Instant) {}

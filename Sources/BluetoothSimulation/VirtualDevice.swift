@@ -137,6 +137,12 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
+  func resetNetworkSettings(at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.resetNetworkSettings(at: now)
+    exchange(parts, at: now)
+  }
+
   var bondRecords: [BondRecord] {
     // While the parts do not exist, return the stored bonds of an earlier run.
     parts?.daemon.bondRecords ?? (try? components.configuration.bonds?.load().records) ?? []

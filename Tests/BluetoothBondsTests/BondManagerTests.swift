@@ -33,6 +33,7 @@ struct BondManagerTests {
     }
     func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.remove(identity) }
     func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets { try kept.secrets(make) }
+    func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) { try write() }
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
   }
@@ -55,6 +56,7 @@ struct BondManagerTests {
     func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.remove(identity) }
     func lastChange() -> Int64? { kept.lastChange() }
     func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets { try kept.secrets(make) }
+    func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) {}
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}
   }
@@ -281,5 +283,13 @@ struct BondManagerTests {
     defer { files.close(second) }
     let unlocked = FileBondStore(folder: empty.path + "/bonds", adapter: "hci", limit: 64, process: 1, files: files)
     #expect(throws: BondStoreError.self) { try unlocked.secrets { other } }
+  }
+
+  @Test("A reset of the identifiers that can't be stored is logged")
+  func unwrittenReset() {
+    var keeper = BondManager(FullDisk())
+    keeper.keepIdentifierGeneration(1)
+    let lines = keeper.takeNotes()
+    #expect(lines.count == 1 && lines.first?.contains("reset of the identifiers") == true)
   }
 }

@@ -187,6 +187,18 @@ struct BondStoreTests {
     }
   }
 
+  @Test("The number of resets is kept with the secrets; without secrets nothing is stored")
+  func identifierGeneration() throws {
+    try Self.eachStore { store in
+      try store.setIdentifierGeneration(3)
+      #expect(try store.secrets(Self.makeSecrets).identifierGeneration == 0)
+      try store.setIdentifierGeneration(4)
+      var expected = Self.makeSecrets()
+      expected.identifierGeneration = 4
+      #expect(try store.secrets(Self.makeOtherSecrets) == expected)
+    }
+  }
+
   private static func makeSecrets() -> AdapterSecrets {
     AdapterSecrets(identity: Bonds.address, identityKey: Bonds.secret)
   }

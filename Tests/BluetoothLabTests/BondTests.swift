@@ -227,4 +227,26 @@ import Testing
     #expect(scene.read() == [1, 2, 3])
     #expect(scene.user.questions.count == 2 && scene.phone.bonds.count == 1)
   }
+
+  @Test("G015 A reset of the network settings deletes all bonds, and the new identifiers last into later worlds")
+  func reset() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let scene = Scene(folder: folder.path)
+    #expect(scene.read() == [1, 2, 3])
+    let former = try #require(scene.app.identifier)
+    scene.phone.resetNetworkSettings()
+    scene.world.run(for: .seconds(2))
+    #expect(scene.phone.bonds == [])
+    scene.safe.forgetBonds()
+    #expect(scene.read() == [1, 2, 3])
+    let new = try #require(scene.app.identifier)
+    #expect(new != former)
+    // Without a bond that has stored the identifier.
+    scene.phone.forgetBonds()
+    scene.world.run(for: .seconds(1))
+    let later = Scene(seed: 6, folder: folder.path)
+    #expect(later.read() == [1, 2, 3])
+    #expect(later.app.identifier == new)
+  }
 }

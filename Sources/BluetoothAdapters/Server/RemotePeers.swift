@@ -39,6 +39,8 @@ final class RemotePeers: Sendable {
     switch message {
     case .peer(let number, let identifier, let address, let name, let bond):
       let peer: PeerHandle
+      // The user has reset the identifiers.
+      if let former = numbers.withLockedValue({ $0.peers[number] }) { directory.setIdentifier(identifier, of: former) }
       if let known = directory.peer(identifier) {
         peer = known.handle
         if let former = directory.address(of: peer), former != address { directory.setBond(nil, of: former) }

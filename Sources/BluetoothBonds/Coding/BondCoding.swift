@@ -46,13 +46,14 @@ extension BondRecord: BondFile {
 }
 
 extension AdapterSecrets: BondFile {
-  private enum Key: CodingKey { case identity, identityType, identityKey }
+  private enum Key: CodingKey { case identity, identityType, identityKey, identifierGeneration }
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
     let key = try json.block(.identityKey)
     guard key != .zero else { throw json.invalid(.identityKey, "the key is zero") }
     self.init(identity: try json.has(.identity) ? json.address(.identity, type: .identityType) : nil, identityKey: key)
+    identifierGeneration = try json.optionalNumber(.identifierGeneration) ?? 0
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -60,6 +61,7 @@ extension AdapterSecrets: BondFile {
     try json.encodeIfPresent(identity?.digits, forKey: .identity)
     try json.encodeIfPresent(identity?.kind.word, forKey: .identityType)
     try json.encode(identityKey.digits, forKey: .identityKey)
+    try json.encodeIfPresent(identifierGeneration == 0 ? nil : identifierGeneration, forKey: .identifierGeneration)
   }
 }
 

@@ -113,11 +113,28 @@ struct WaitingEvents {
   }
 }
 
+extension AdapterState {
+  /// Returns true if an app that learns of this state need not learn of the `former` one: this state ends everything
+  /// that the former one has ended. An app that has slept through a power cycle learns of both states, or it would not
+  /// know that its links have ended.
+  fileprivate func ends(_ former: AdapterState) -> Bool { rank <= former.rank }
+
+  /// The order of the states: those below `poweredOn` end scans, links and services, those below `poweredOff` also end
+  /// the use of peripherals.
+  private var rank: Int {
+    switch self {
+    case .unknown, .resetting, .unsupported, .unauthorized: 0
+    case .poweredOff: 1
+    case .poweredOn: 2
+    }
+  }
+}
+
 extension CentralEvent {
   /// Returns true if this event tells everything that the earlier event told.
   fileprivate func replaces(_ former: CentralEvent) -> Bool {
     switch (self, former) {
-    case (.stateChanged, .stateChanged): true
+    case (.stateChanged(let new), .stateChanged(let old)): new.ends(old)
     case (.discovered(let new), .discovered(let old)): new.peer.handle == old.peer.handle
     case (.nameChanged(let new, _), .nameChanged(let old, _)): new == old
     case (.maximumWriteLengthChanged(let new, _), .maximumWriteLengthChanged(let old, _)): new == old
@@ -172,7 +189,8 @@ extension PeripheralEvent {
   /// Returns true if this event tells everything that the earlier event told.
   fileprivate func replaces(_ former: PeripheralEvent) -> Bool {
     switch (self, former) {
-    case (.stateChanged, .stateChanged), (.readyToUpdate, .readyToUpdate): true
+    case (.stateChanged(let new), .stateChanged(let old)): new.ends(old)
+    case (.readyToUpdate, .readyToUpdate): true
     case (.maximumUpdateLengthChanged(let new), .maximumUpdateLengthChanged(let old)): new.handle == old.handle
     case (.link(let new, .changed), .link(let old, .changed)): new.handle == old.handle
     case (.centralDisconnected(let new), .centralDisconnected(let old)): new.handle == old.handle

@@ -62,6 +62,8 @@ package struct AdapterSecrets: Hashable, Sendable {
   package var identity: DeviceAddress?
   /// The Identity Resolving Key, with which peers resolve the adapter's private addresses.
   package var identityKey: Block
+  /// The number of times that the user has reset the identifiers of peers.
+  package var identifierGeneration: UInt32 = 0
 
   package init(identity: DeviceAddress?, identityKey: Block) {
     self.identity = identity

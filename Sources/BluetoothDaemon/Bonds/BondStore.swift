@@ -44,6 +44,10 @@ package protocol BondStore: Sendable {
   /// Unreadable secrets are an error: with new secrets no peer would recognize the adapter.
   func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets
 
+  /// Stores the number of times that the user has reset the identifiers of peers with the adapter's own secrets. Does
+  /// nothing if there are no secrets.
+  func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError)
+
   /// Returns whether the user lets this app use the adapter; nil: the user has not decided.
   func access(of app: String) throws(BondStoreError) -> Bool?
 

@@ -52,6 +52,10 @@ package final class MemoryBondStore: BondStore {
     }
   }
 
+  package func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) {
+    state.withLockedValue { $0.secrets?.identifierGeneration = generation }
+  }
+
   package func access(of app: String) throws(BondStoreError) -> Bool? { state.withLockedValue { $0.apps[app] } }
 
   package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {

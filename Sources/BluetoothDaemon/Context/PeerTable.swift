@@ -15,10 +15,13 @@ struct PeerTable {
   /// The identifiers from bond records, by identity address. A bonded peer keeps its identifier across runs.
   private var recalled: [DeviceAddress: PeerIdentifier] = [:]
   private let identifiers: RandomStream
+  /// The number of times that the user has reset the identifiers.
+  private(set) var generation: UInt32
   private let directory: PeerDirectory
 
-  init(identifiers: RandomStream, directory: PeerDirectory) {
+  init(identifiers: RandomStream, generation: UInt32 = 0, directory: PeerDirectory) {
     self.identifiers = identifiers
+    self.generation = generation
     self.directory = directory
   }
 
@@ -28,7 +31,7 @@ struct PeerTable {
   mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
     if let handle = byAddress[address] { return handle }
     guard peers.count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
-    let info = directory.add(recalled[address] ?? identifier(of: address), address, name: nil)
+    let info = directory.add(recalled[address] ?? identifier(of: "\(address)"), address, name: nil)
     peers.append(Peer(address: address, info: info))
     byAddress[address] = info.handle
     return info.handle
@@ -52,6 +55,19 @@ struct PeerTable {
     return former
   }
 
+  /// Gives all peers new identifiers, and forgets those of bonds. No peer is found under its former identifier.
+  mutating func resetIdentifiers() {
+    generation &+= 1
+    recalled.removeAll()
+    for index in peers.indices {
+      let handle = PeerHandle(index: UInt32(index))
+      // A replaced peer has the address of the peer that has replaced it.
+      let label = peers[index].isReplaced ? "\(peers[index].address) \(index)" : "\(peers[index].address)"
+      peers[index].info.identifier = identifier(of: label)
+      directory.setIdentifier(peers[index].info.identifier, of: handle)
+    }
+  }
+
   /// True if `handle` names a peer of this adapter.
   func contains(_ handle: PeerHandle) -> Bool { Int(handle.index) < peers.count }
 
@@ -70,10 +86,11 @@ struct PeerTable {
     return true
   }
 
-  /// Returns a random UUID (version 4) that depends only on the address and the adapter's seed, so that it is the same
-  /// in every run with that seed, in whatever order peers appear.
-  private func identifier(of address: DeviceAddress) -> PeerIdentifier {
-    var generator = identifiers.split("\(address)")
+  /// Returns a random UUID (version 4) that depends only on the address, the adapter's seed and the number of resets, so
+  /// that it is the same in every run with that seed, in whatever order peers appear.
+  private func identifier(of address: String) -> PeerIdentifier {
+    let identifiers = generation == 0 ? identifiers : identifiers.split("reset \(generation)")
+    var generator = identifiers.split(address)
     let high = generator.next() & ~0xF000 | 0x4000
     let low = generator.next() & ~(0b11 << 62) | 0b10 << 62
     return PeerIdentifier(high: high, low: low)

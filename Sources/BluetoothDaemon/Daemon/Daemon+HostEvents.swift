@@ -111,9 +111,11 @@ extension Daemon {
 
   private mutating func powerChanged(_ power: PowerState, at now: Instant) {
     switch power {
+    case .off where isResetting: break
     // Report `.resetting` only when Bluetooth was on; leaving `.poweredOff` passes through it silently.
     case .starting: if state == .poweredOn { become(.resetting, at: now) }
     case .on:
+      isResetting = false
       context.directory.features = AdapterFeatures(of: context.host)
       become(.poweredOn, at: now)
     case .unreachable: become(.resetting, at: now)

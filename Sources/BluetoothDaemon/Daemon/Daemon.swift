@@ -24,6 +24,8 @@ package struct Daemon: ~Copyable {
   var permissions: PermissionBroker
   /// The key of the identifiers that apps see.
   private let appIdentifierKey: Block
+  /// True from a reset of the network settings until the host is on again: apps see `resetting` all the time.
+  var isResetting = false
   private var requests = Deque<DaemonRequest>()
   /// The problems waiting to be logged; the oldest is dropped when there are more than `maximumTroubles`.
   private var troubles: Deque<HostDiagnostic> = []
@@ -38,18 +40,19 @@ package struct Daemon: ~Copyable {
   ///   - prompts: the interface that asks the user.
   ///   - identityKey: a key that is the same in every run of the adapter. Peers' identifiers are derived from it
   ///     instead of `random`, so they are the same in all runs.
+  ///   - identifierGeneration: the number of times that the user has reset the identifiers in former runs.
   ///   - bonds: the bond store.
   ///   - app: the name of the app for which the user must give permission before any app may use the adapter; nil: all
   ///     apps may use it.
   ///   - policy: the behavior of the platform.
   package init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, random: RandomStream,
-    identityKey: Block? = nil, prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
-    app: String? = nil, policy: PlatformPolicy = .macos
+    identityKey: Block? = nil, identifierGeneration: UInt32 = 0, prompts: any Prompts = AutomaticPrompts(),
+    bonds: any BondStore = MemoryBondStore(), app: String? = nil, policy: PlatformPolicy = .macos
   ) {
     let peers = PeerTable(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
-      directory: directory)
+      generation: identifierGeneration, directory: directory)
     context = DaemonContext(
       host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, policy: policy)
     var keys = random.split("app identifiers")
@@ -100,10 +103,32 @@ package struct Daemon: ~Copyable {
   /// Switches the adapter on or off, as its user does. Switching the adapter off immediately ends the scans,
   /// connections, advertising and services of all apps.
   package mutating func setPower(_ on: Bool, at now: Instant) {
+    isResetting = false
     // Report the state change before the host reports the ends of its links, so that apps get only the state change.
     if !on { become(.poweredOff, at: now) }
     context.host.setPower(on, at: now)
     removeDropped(at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// Resets the network settings, as the user of a phone does: forgets all bonds, and gives all peers new identifiers
+  /// for all apps, in this run and in later ones. Apps see `resetting` and then the former state, so that their scans,
+  /// links, services and peripherals are gone. Their permissions stay.
+  package mutating func resetNetworkSettings(at now: Instant) {
+    let former = state
+    let isPowered = former == .poweredOn
+    if isPowered || former == .poweredOff { become(.resetting, at: now) }
+    if isPowered {
+      isResetting = true
+      context.host.setPower(false, at: now)
+      removeDropped(at: now)
+    }
+    for record in bonds.records { bonds.forget(record.identity, at: now, &context) }
+    context.peers.resetIdentifiers()
+    context.directory.forgetIdentifiersOfApps()
+    bonds.keepIdentifierGeneration(context.peers.generation)
+    if isPowered { context.host.setPower(true, at: now) }
+    if former == .poweredOff { become(.poweredOff, at: now) }
     takeHostEvents(at: now)
   }
 

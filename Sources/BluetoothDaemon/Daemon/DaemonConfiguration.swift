@@ -41,24 +41,26 @@ package struct DaemonConfiguration: Sendable {
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
     hostConfiguration.pairing.asksForAuthentication = true
     hostConfiguration.pairing.isBonding = policy.alwaysBonds
-    if hasLastingIdentity { recallIdentity(&hostConfiguration, generator) }
+    let identifierGeneration = hasLastingIdentity ? recallIdentity(&hostConfiguration, generator) : 0
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Daemon(
       host: host, sessions: sessions, directory: directory, random: generator.split("service"),
-      identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil, prompts: prompts, bonds: bonds, app: app,
-      policy: policy)
+      identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil,
+      identifierGeneration: identifierGeneration, prompts: prompts, bonds: bonds, app: app, policy: policy)
   }
 
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says
-  /// so.
-  private func recallIdentity(_ host: inout HostConfiguration, _ generator: RandomStream) {
+  /// so. Returns the number of resets of the identifiers.
+  private func recallIdentity(_ host: inout HostConfiguration, _ generator: RandomStream) -> UInt32 {
     var random = host.keyGenerator(else: generator.split("identity"))
     do throws(BondStoreError) {
       let secrets = try bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &random) }
       host.address = secrets.identity
       host.identityKey = secrets.identityKey
+      return secrets.identifierGeneration
     } catch {
       DaemonLog.note("using a new identity, which peers do not recognize: \(error)", of: name)
+      return 0
     }
   }
 }

@@ -104,6 +104,9 @@ struct BondBroker {
   /// Stores the user's answer about an app.
   mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
 
+  /// Stores the number of times that the user has reset the identifiers of peers.
+  mutating func keepIdentifierGeneration(_ generation: UInt32) { bonds.keepIdentifierGeneration(generation) }
+
   // MARK: Pairing
 
   /// Passes the data stored with a bond to the peer table and the host.

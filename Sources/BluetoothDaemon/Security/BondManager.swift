@@ -163,6 +163,15 @@ struct BondManager {
     }
   }
 
+  /// Stores the number of times that the user has reset the identifiers of peers.
+  mutating func keepIdentifierGeneration(_ generation: UInt32) {
+    do throws(BondStoreError) {
+      try store.setIdentifierGeneration(generation)
+    } catch {
+      note("can't save the reset of the identifiers, which applies only to this run: \(error)")
+    }
+  }
+
   /// True if `takeNotes` returns lines.
   var hasNotes: Bool { !notes.isEmpty }
 

@@ -42,6 +42,9 @@ final class AppKnowledge: @unchecked Sendable {
     identifiers[app]?.ofAdapter[identifier]
   }
 
+  /// Forgets the identifiers that apps have got.
+  func forgetIdentifiers() { identifiers.removeAll() }
+
   func append(_ alert: Alert) {
     if alerts.count == Self.maximumAlerts { alerts.removeFirst() }
     alerts.append(alert)

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 /// A change of a directory, for the copy of the directory in another process.
 package enum DirectoryChange: Hashable, Sendable {
-  /// A peer is new, or its name, its address or its bond has changed.
+  /// A peer is new, or its identifier, its name, its address or its bond has changed.
   case peer(PeerInfo, DeviceAddress, BondInfo?)
   /// A link to the peer exists, over which these services are known to be offered. Replaces earlier services.
   case connected(PeerHandle, services: [BluetoothUUID])

@@ -175,6 +175,22 @@ package struct PeerDirectory: Sendable {
     return info
   }
 
+  /// Gives a peer another identifier: it is no longer found under the former one.
+  package func setIdentifier(_ identifier: PeerIdentifier, of handle: PeerHandle) {
+    change { state in
+      guard Int(handle.index) < state.peers.count else { return nil }
+      let former = state.peers[Int(handle.index)].identifier
+      guard former != identifier else { return nil }
+      if state.byIdentifier[former] == handle { state.byIdentifier[former] = nil }
+      state.peers[Int(handle.index)].identifier = identifier
+      state.byIdentifier[identifier] = handle
+      return { $0.noteChange(of: handle) }
+    }
+  }
+
+  /// Forgets the identifiers that apps have got: the adapter's identifiers behind them have been reset.
+  func forgetIdentifiersOfApps() { state.withLockedValue { $0.apps?.forgetIdentifiers() } }
+
   package func setAddress(_ address: DeviceAddress, of handle: PeerHandle) {
     change { state in
       guard Int(handle.index) < state.addresses.count, state.addresses[Int(handle.index)] != address else { return nil }

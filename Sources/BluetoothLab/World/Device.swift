@@ -75,6 +75,18 @@ public final class Device: RadioDevice, @unchecked Sendable {
 }
 
 extension Device {
+  /// Resets the network settings, as a user does in the settings: deletes all bonds, and gives all peers new identifiers
+  /// for all apps. Apps see the state `resetting` and then the former state: their links have ended, their peripherals
+  /// must be discovered again, and identifiers that they have saved find none. A bonded device still has its side of
+  /// the bond.
+  ///
+  /// With a bond folder, later worlds have the new identifiers, too.
+  public func resetNetworkSettings() {
+    perform { device, now in device.resetNetworkSettings(at: now) }
+  }
+}
+
+extension Device {
   // In an extension: the formatter takes two forms of one method in one place for ambiguous.
   /// Calls `body`, like the synchronous method.
   public nonisolated(nonsending) func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {

@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 import Testing
 
@@ -56,5 +57,37 @@ struct PeerTableTests {
     for value in 0..<UInt64(PeerTable.limit + 1_000) { _ = peers.enter(DeviceAddress(value, .random)) }
     let linked = peers.enter(address, isLinked: true)
     #expect(linked == PeerHandle(index: UInt32(PeerTable.limit)))
+  }
+
+  @Test("A reset gives all peers new identifiers, the same ones in a later run, and forgets those of bonds")
+  func reset() throws {
+    var (peers, directory) = table()
+    let bonded = DeviceAddress(7, .public)
+    let saved = PeerIdentifier(high: 1, low: 2)
+    peers.recall(BondRecord(Bond(identity: bonded), identifier: saved))
+    let handles = try [unwrapped(peers.enter(address)), unwrapped(peers.enter(bonded))]
+    let former = handles.map { peers[$0].info.identifier }
+    #expect(former[1] == saved)
+    peers.resetIdentifiers()
+    let new = handles.map { peers[$0].info.identifier }
+    #expect(Set(former + new).count == 4)
+    #expect(former.allSatisfy { directory.peer($0) == nil })
+    #expect(new.map { directory.peer($0)?.handle } == handles)
+    var later = PeerTable(identifiers: RandomStream(seed: 1), generation: 1, directory: PeerDirectory())
+    #expect(try [address, bonded].map { later[try unwrapped(later.enter($0))].info.identifier } == new)
+    peers.resetIdentifiers()
+    #expect(Set(handles.map { peers[$0].info.identifier }).isDisjoint(with: former + new))
+  }
+
+  @Test("After a reset, a peer and the entry that it has replaced have different identifiers")
+  func resetOfReplaced() throws {
+    var (peers, directory) = table()
+    let identity = DeviceAddress(7, .public)
+    let replaced = try unwrapped(peers.enter(identity))
+    let peer = try unwrapped(peers.enter(address))
+    #expect(peers.identify(peer, as: identity) == replaced)
+    peers.resetIdentifiers()
+    #expect(peers[peer].info.identifier != peers[replaced].info.identifier)
+    #expect(directory.peer(peers[peer].info.identifier)?.handle == peer)
   }
 }
