@@ -47,6 +47,11 @@ package final class VirtualAdapter: AppAdapter, Sendable {
       sessions.requests.setExecutor(device.executor)
       // Requests posted before this point have woken no executor.
       world.deviceHasRequests(radio)
+      if configuration.hasInputDevices {
+        let now = engine.now
+        // The engine knows the device only after this closure has returned. Access to its host creates its parts.
+        engine.schedule(at: now) { engine in engine.withDevice(radio) { _ = $0.withHost(at: now) { _ in } } }
+      }
       return device
     }
   }

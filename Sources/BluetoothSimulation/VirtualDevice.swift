@@ -8,7 +8,8 @@ import DequeModule
 /// A complete device of a world: controller, host and daemon, connected in memory. Confined to the world.
 ///
 /// The parts are created at first use, for example by an app, to save memory. Apps and other devices cannot observe
-/// this: an unused device neither transmits nor receives, and starting it takes no time.
+/// this: an unused device neither transmits nor receives, and starting it takes no time. A device that has bonds with
+/// input devices is used from the beginning.
 final class VirtualDevice: WorldDevice {
   /// The components from which the parts are created.
   struct Components {

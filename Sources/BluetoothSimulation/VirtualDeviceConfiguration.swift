@@ -61,6 +61,12 @@ package struct VirtualDeviceConfiguration: Sendable {
     return result
   }
 
+  /// True if the store has bonds with input devices, which the device connects to before any app uses it.
+  var hasInputDevices: Bool {
+    guard policy.reconnectsInputDevices, let records = try? bonds?.load().records else { return false }
+    return records.contains { $0.isInputDevice }
+  }
+
   /// Returns the configuration of the device's controller.
   ///
   /// - Parameter generator: the device's branch of the world's random generator.

@@ -21,6 +21,9 @@ public struct PlatformPolicy: Hashable, Sendable {
   public var restoresApps = false
   /// The limits of apps in the background; nil: an app in the background has no limits.
   public var background: BackgroundLimits?
+  /// True if the system itself connects to each bonded input device (a device with the Human Interface Device service)
+  /// whenever it advertises, without any app.
+  public var reconnectsInputDevices = false
   /// The time after which the system ends a link without requests, values or channel data; nil: never.
   public var idleLinkTimeout: Duration?
 
@@ -66,6 +69,7 @@ extension PlatformPolicy {
   public static let ios = with("ios") {
     $0.requiresUsageDescription = true
     $0.restoresApps = true
+    $0.reconnectsInputDevices = true
     $0.background = BackgroundLimits()
   }
 
@@ -76,7 +80,7 @@ extension PlatformPolicy {
   }
 
   /// The behavior of macOS, the default. Apps in the background have no limits, and none is launched for an event.
-  public static let macos = PlatformPolicy(name: "macos")
+  public static let macos = with("macos") { $0.reconnectsInputDevices = true }
 
   /// The behavior of watchOS: central managers only, two links for each app, and five events in 24 h that run a
   /// suspended app.

@@ -6,7 +6,8 @@ import BluetoothWire
 /// The file of a bond. Keys are in hexadecimal, most significant octet first, as the Core Specification prints them.
 extension BondRecord: BondFile {
   private enum Key: CodingKey {
-    case identity, identityType, identifier, name, number, pairedAt, confirmed, privacyMode, connectionParameters
+    case identity, identityType, identifier, name, number, pairedAt, confirmed, inputDevice, privacyMode
+    case connectionParameters
     case keys, client, cache
   }
 
@@ -21,6 +22,7 @@ extension BondRecord: BondFile {
     number = Int64(UInt32(clamping: try json.optionalNumber(.number) ?? Int64(0)))
     pairedAt = try json.optionalNumber(.pairedAt)
     isConfirmed = try json.decodeIfPresent(Bool.self, forKey: .confirmed) ?? true
+    isInputDevice = try json.decodeIfPresent(Bool.self, forKey: .inputDevice) ?? false
     if try json.has(.privacyMode) { privacyMode = try json.word(.privacyMode) }
     connectionParameters = try json.decodeIfPresent(ConnectionParameters.self, forKey: .connectionParameters)
     clientRecord = try json.decodeIfPresent(GATTClientRecord.self, forKey: .client)
@@ -36,6 +38,7 @@ extension BondRecord: BondFile {
     try json.encodeIfPresent(number == 0 ? nil : number, forKey: .number)
     try json.encodeIfPresent(pairedAt, forKey: .pairedAt)
     try json.encodeIfPresent(isConfirmed ? nil : false, forKey: .confirmed)
+    try json.encodeIfPresent(isInputDevice ? true : nil, forKey: .inputDevice)
     try json.encode(privacyMode.rawValue, forKey: .privacyMode)
     try json.encodeIfPresent(connectionParameters, forKey: .connectionParameters)
     var keys = json.nestedContainer(keyedBy: Bond.Key.self, forKey: .keys)

@@ -25,6 +25,8 @@ package struct BondRecord: Hashable, Sendable {
   /// False if the peer wanted to pair and a fixed rule accepted: neither a user nor an app of this device chose the
   /// peer.
   package var isConfirmed = true
+  /// True if the peer offers the Human Interface Device service.
+  package var isInputDevice = false
   package var privacyMode = PrivacyMode.network
   /// The connection parameters that the peripheral requested last.
   package var connectionParameters: ConnectionParameters?

@@ -85,10 +85,13 @@ extension CentralBroker {
     }
     let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
     context.links[index].lastTraffic = now
-    if link.role == .peripheral, context.peers[peer].users.contains(where: { $0.phase == .connecting }) {
+    let isAwaited =
+      context.peers[peer].users.contains { $0.phase == .connecting } || context.inputDevices.wants(peer)
+    if link.role == .peripheral, isAwaited {
       context.host.cancelConnecting(to: link.peer, at: now)
     }
     adoptLink(index, at: now, &context)
+    if !context.isInApps(index) { adoptForSystem(index, at: now, &context) }
     if link.role == .central { endUnusedLink(index, at: now, &context) }
   }
 
@@ -97,6 +100,7 @@ extension CentralBroker {
     _ address: DeviceAddress, _ reason: HCI.ErrorCode, at now: Instant, _ context: inout DaemonContext
   ) {
     guard let peer = context.peers.handle(of: address) else { return }
+    if context.inputDevices.wants(peer) { context.inputDevices.retryLater(peer, at: now) }
     // LE Extended Create Connection reports 0x0D where LE Create Connection reports 0x09 · Vol 4, Part E, 7.8.66.
     let hasNoRoom = reason == .connectionLimitExceeded || reason == .connectionRejectedLimitedResources
     let error: SessionError = hasNoRoom ? .connectionLimitReached : .link(reason)
@@ -136,7 +140,8 @@ extension CentralBroker {
       }
     }
     context.forgetDatabaseIfUnused(of: peer)
-    guard isWanted else { return }
+    if end == .link(.pinOrKeyMissing) || end == .encryptionTimedOut { context.inputDevices.refuse(peer) }
+    guard isWanted else { return connectInputDevice(peer, at: now, &context) }
     if context.peers[peer].isReplaced {
       context.giveUp(peer)
     } else {

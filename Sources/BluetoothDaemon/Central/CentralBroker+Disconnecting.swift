@@ -33,7 +33,9 @@ extension CentralBroker {
     case .delayed, .disconnecting:
       break
     case .connecting:
-      if context.links.index(of: peer) == nil, !context.peers[peer].users.contains(where: { $0.phase == .connecting }) {
+      if context.links.index(of: peer) == nil, !context.inputDevices.wants(peer),
+        !context.peers[peer].users.contains(where: { $0.phase == .connecting })
+      {
         context.host.cancelConnecting(to: context.peers[peer].address, at: now)
       }
     case .connected:
@@ -55,18 +57,20 @@ extension CentralBroker {
     delayedUsers.removeAll { $0.session == session }
   }
 
-  /// Ends a link that this device initiated and that no session uses. A link that the peer initiated is the peer's to
+  /// Ends a link that this device initiated and that neither a session nor the system uses. A link that the peer initiated is the peer's to
   /// end.
   mutating func endUnusedLink(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    guard context.links[link].link.role == .central,
+    guard context.links[link].link.role == .central, !context.inputDevices.wants(context.links[link].peer),
       context.peers[context.links[link].peer].users.allSatisfy({ !$0.usesLink })
     else { return }
     context.end(link, at: now)
   }
 
-  /// Returns true if no other user needs the link to `peer`.
+  /// Returns true if no other user needs the link to `peer`, nor the system.
   private func isLastUser(_ index: Int, of peer: PeerHandle, _ context: inout DaemonContext) -> Bool {
-    guard let link = context.links.index(of: peer), context.links[link].link.role == .central else { return false }
+    guard let link = context.links.index(of: peer), context.links[link].link.role == .central,
+      !context.inputDevices.wants(peer)
+    else { return false }
     return !context.peers[peer].users.indices.contains { $0 != index && context.peers[peer].users[$0].usesLink }
   }
 }

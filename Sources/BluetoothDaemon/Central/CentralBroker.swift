@@ -70,6 +70,7 @@ struct CentralBroker {
     scans.dropAll(&context)
     trains = TrainBroker()
     for peer in context.peers.handles { context.peers[peer].users.removeAll() }
+    context.inputDevices.dropAll()
     context.host.forgetRemoteDatabase(of: nil)
     context.endRegistrations()
     delayedUsers.removeAll()
@@ -82,6 +83,7 @@ struct CentralBroker {
   /// Begins delayed attempts, and the steps of a slow scan.
   mutating func timeReached(_ now: Instant, _ context: inout DaemonContext) {
     beginDelayedAttempts(at: now, &context)
+    retryInputDevices(at: now, &context)
     scans.timeReached(now, &context)
   }
 

@@ -49,6 +49,7 @@ struct DaemonContext: ~Copyable {
   var peripherals = SlotMap<Peripheral>()
   var peers: PeerTable
   var links = LinkTable()
+  var inputDevices = InputDevices()
   var prompts: PromptQueue
   var backlogs = BacklogState()
   var apps = AppTable()
@@ -231,10 +232,13 @@ struct DaemonContext: ~Copyable {
     return links.index(of: peer)
   }
 
-  /// True if an app uses the link, and it is not ending.
+  /// True if an app or the system uses the link, and it is not ending.
   func isInUse(_ link: LinkIndex) -> Bool {
-    !links[link].isClosing && peers[links[link].peer].users.contains { $0.phase == .connected }
+    !links[link].isClosing && (isInApps(link) || inputDevices.wants(links[link].peer))
   }
+
+  /// True if an app uses the link.
+  func isInApps(_ link: LinkIndex) -> Bool { peers[links[link].peer].users.contains { $0.phase == .connected } }
 
   /// Returns the description of the client on a link, as apps see it.
   func centralInfo(of link: LinkIndex) -> CentralInfo {
@@ -249,6 +253,7 @@ struct DaemonContext: ~Copyable {
     let peer = links[link].peer
     let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
     directory.setConnected(peer, services: known)
+    if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.needsUpdate = true }
     reportConnection(of: link, services: known)
   }
 
@@ -318,7 +323,7 @@ struct DaemonContext: ~Copyable {
     mutating get {
       guard let timeout = policy.idleLinkTimeout else { return nil }
       var result: Instant?
-      for link in links.indices where !links[link].isClosing {
+      for link in links.indices where !links[link].isClosing && !inputDevices.wants(links[link].peer) {
         result = earliest(result, links[link].lastTraffic + TimeSpan(timeout))
       }
       return result
@@ -329,6 +334,8 @@ struct DaemonContext: ~Copyable {
   mutating func endIdleLinks(at now: Instant) {
     guard let timeout = policy.idleLinkTimeout else { return }
     for link in links.indices where !links[link].isClosing && links[link].lastTraffic + TimeSpan(timeout) <= now {
+      // The links of the system stay.
+      if inputDevices.wants(links[link].peer) { continue }
       end(link, because: .timeout, at: now)
     }
   }

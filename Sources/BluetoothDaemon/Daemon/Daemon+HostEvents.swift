@@ -7,9 +7,16 @@ extension Daemon {
   mutating func takeHostEvents(at now: Instant) {
     repeat {
       while let event = context.host.takeEvent() { handle(event, at: now) }
+      if context.inputDevices.needsUpdate { updateInputDevices(at: now) }
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
     if context.apps.needsSettling { settleApps(at: now) }
     if !context.pendingAlerts.isEmpty { context.raiseAlerts(at: now) }
+  }
+
+  /// Connects to the input devices among the bonds, if the platform does so.
+  private mutating func updateInputDevices(at now: Instant) {
+    guard context.policy.reconnectsInputDevices, state == .poweredOn else { return }
+    centrals.updateInputDevices(bonds.inputDevices(at: now, &context), at: now, &context)
   }
 
   /// Handles the next answer of the user; returns false if there is none.

@@ -77,7 +77,7 @@ package struct Daemon: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.channelDeadline)
-      let links = earliest(context.idleDeadline, centrals.deadline)
+      let links = earliest(earliest(context.idleDeadline, context.inputDevices.deadline), centrals.deadline)
       return earliest(earliest(below, links), earliest(context.apps.deadline, peripherals.deadline))
     }
   }

@@ -4,6 +4,7 @@ import BluetoothWire
 enum SystemAttribute {
   static let genericAccess: BluetoothUUID = 0x1800
   static let genericAttribute: BluetoothUUID = 0x1801
+  static let humanInterfaceDevice: BluetoothUUID = 0x1812
   static let deviceName: BluetoothUUID = 0x2A00
   static let clientCharacteristicConfiguration: BluetoothUUID = 0x2902
 

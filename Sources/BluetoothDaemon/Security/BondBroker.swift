@@ -21,6 +21,7 @@ struct BondBroker {
 
   /// Updates the bonds in the directory.
   private func publish(_ context: inout DaemonContext) {
+    context.inputDevices.needsUpdate = true
     context.directory.setBonds(bonds.records.compactMapValues { BondInfo($0.bond) })
   }
 
@@ -95,6 +96,22 @@ struct BondBroker {
 
   /// Informs other programs that their changes have been applied.
   func acknowledgeChanges() { bonds.acknowledgeChanges() }
+
+  // MARK: Input devices
+
+  /// Returns the bonded input devices, and stores which ones these are.
+  mutating func inputDevices(at now: Instant, _ context: inout DaemonContext) -> [PeerHandle] {
+    var peers: [PeerHandle] = []
+    for var record in records {
+      guard let peer = context.peers.handle(of: record.identity) else { continue }
+      if !record.isInputDevice, context.offersInput(peer) {
+        record.isInputDevice = true
+        keep(record, at: now, &context)
+      }
+      if record.isInputDevice { peers.append(peer) }
+    }
+    return peers
+  }
 
   // MARK: Apps
 
@@ -201,6 +218,7 @@ struct BondBroker {
       context.host.cancelConnecting(to: bond.identity, at: now)
       context.giveUp(former)
     }
+    context.inputDevices.accept(peer)
     let isConfirmed = context.links[link].isConfirmed
     var record: BondRecord
     if let former = bonds.records[bond.identity] {
@@ -238,5 +256,14 @@ struct BondBroker {
     // The app's request ends with the server's error.
     case .refused, .refusedByPeer, .disconnected: break
     }
+  }
+}
+
+extension DaemonContext {
+  /// True if a peer is known to offer the Human Interface Device service.
+  fileprivate func offersInput(_ peer: PeerHandle) -> Bool {
+    if peers[peer].advertisedServices.contains(SystemAttribute.humanInterfaceDevice) { return true }
+    guard let link = links.index(of: peer) else { return false }
+    return database(of: link).primaryServices?.contains { $0.uuid == SystemAttribute.humanInterfaceDevice } ?? false
   }
 }
