@@ -55,22 +55,29 @@ final class AdapterInMemory: Adapter, AdapterSource, @unchecked Sendable {
 
   /// Handles the app's calls, and everything that follows from them.
   func turn() {
+    var hasMore: Bool
     repeat {
       now = now + .microseconds(1)
       daemon.handleRequests(at: now)
-      exchange()
+      hasMore = exchange()
       deliver()
-    } while !incoming.isEmpty || daemon.hasEvents
+    } while hasMore || !incoming.isEmpty || daemon.hasEvents
   }
 
-  private func exchange() {
-    while let packet = daemon.takePacket() { take(packet) }
+  /// Passes packets between the daemon and its controller. Returns false if the daemon has sent none.
+  private func exchange() -> Bool {
+    var hasSent = false
+    while let packet = daemon.takePacket() {
+      take(packet)
+      hasSent = true
+    }
     server.run()
     while server.host.takeEvent() != nil {}
     server.takePackets()
     server.serve(&incoming)
     let packets = exchangeIncoming()
     for packet in packets { daemon.receive(packet, at: now) }
+    return hasSent
   }
 
   private func exchangeIncoming() -> [HCI.Packet] {

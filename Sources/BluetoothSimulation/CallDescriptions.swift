@@ -45,7 +45,7 @@ extension CentralCommand {
     case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
     case .synchronize(_, let request): "synchronize(to: set \(request.advertisingSID) of \(request.advertiser))"
     case .endSynchronization: "end synchronization"
-    case .barrier, .askForPower, .observeLinks, .requestAlerts: nil
+    case .barrier, .askForPower, .observeLinks, .requestAlerts, .requireNotifications: nil
     }
   }
 }
@@ -114,6 +114,7 @@ extension CentralEvent {
     case .written(let peer, let attribute, _): "peripheral(_:didWriteValueFor:error:) \(attribute) \(peer)"
     case .notifyStateChanged(let peer, let attribute, _, _):
       "peripheral(_:didUpdateNotificationStateFor:error:) \(attribute) \(peer)"
+    case .notificationSharingChanged(let peer): "centralManager(_:didUpdateANCSAuthorizationFor:) \(peer)"
     case .readyToWriteWithoutResponse(let peer): "peripheralIsReady(toSendWriteWithoutResponse:) \(peer)"
     case .channelOpened(let peer, let result): "peripheral(_:didOpen:error:) \(result.psmText) \(peer)"
     case .servicesModified(let peer, _): "peripheral(_:didModifyServices:) \(peer)"

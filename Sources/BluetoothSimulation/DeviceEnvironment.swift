@@ -17,6 +17,8 @@ package protocol CallObserver: AnyObject {
 package final class DeviceEnvironment: @unchecked Sendable {
   /// The fault injector for packets between hosts and controllers; nil: no faults.
   @exclusivity(unchecked) package var faults: (any HCIFaults)?
+  /// The time of the world's start, in seconds since 2001-01-01 00:00:00 UTC.
+  package var epoch: Int64 = 0
   /// The capture that records packets between hosts and controllers; nil: none.
   package private(set) var capture: WorldCapture?
   /// The observer of the calls and callbacks of apps; nil: none.
@@ -54,6 +56,16 @@ package protocol WorldDevice: SimulatedDevice {
   func forgetBonds(at now: Instant)
   /// Forgets all bonds and gives all peers new identifiers, as a user does in the settings.
   func resetNetworkSettings(at now: Instant)
+  /// The notifications that accessories get, oldest first.
+  var notifications: [SystemNotification] { get }
+  /// The actions on notifications that accessories have performed, oldest first.
+  var notificationActions: [NotificationAction] { get }
+  /// Adds a notification, or replaces the one with the same identifier.
+  func post(_ notification: SystemNotification, at now: Instant)
+  /// Removes a notification.
+  func removeNotification(_ identifier: String, at now: Instant)
+  /// Allows or denies a bonded accessory to get notifications.
+  func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant)
   /// Allows or denies an app the use of Bluetooth, as a user does in the settings.
   func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant)
   /// Calls `body` with the device's host, which is on if the device is. Returns false if the device has no accessible
@@ -75,6 +87,11 @@ extension WorldDevice {
   package var bondRecords: [BondRecord] { [] }
   package var bondLimit: Int { 0 }
   package func resetNetworkSettings(at now: Instant) {}
+  package var notifications: [SystemNotification] { [] }
+  package var notificationActions: [NotificationAction] { [] }
+  package func post(_ notification: SystemNotification, at now: Instant) {}
+  package func removeNotification(_ identifier: String, at now: Instant) {}
+  package func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant) {}
   package func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant) {}
   package func forgetBond(_ identity: DeviceAddress, at now: Instant) {}
   package func importBond(_ record: BondRecord, at now: Instant) {}

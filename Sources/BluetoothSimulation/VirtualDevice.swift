@@ -50,6 +50,7 @@ final class VirtualDevice: WorldDevice {
     if let parts { return parts }
     let new = Parts(components, settings)
     parts = new
+    new.daemon.timeOfZero = settings.environment.epoch
     new.daemon.setPower(isPowered, at: now)
     return new
   }
@@ -141,6 +142,28 @@ final class VirtualDevice: WorldDevice {
   func resetNetworkSettings(at now: Instant) {
     let parts = wake(at: now)
     parts.daemon.resetNetworkSettings(at: now)
+    exchange(parts, at: now)
+  }
+
+  var notifications: [SystemNotification] { parts?.daemon.systemNotifications ?? [] }
+
+  var notificationActions: [NotificationAction] { parts?.daemon.notificationActions ?? [] }
+
+  func post(_ notification: SystemNotification, at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.post(notification, at: now)
+    exchange(parts, at: now)
+  }
+
+  func removeNotification(_ identifier: String, at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.removeNotification(identifier, at: now)
+    exchange(parts, at: now)
+  }
+
+  func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.setNotificationSharing(isAllowed, with: identity, at: now)
     exchange(parts, at: now)
   }
 

@@ -24,6 +24,8 @@ public struct PlatformPolicy: Hashable, Sendable {
   /// True if the system itself connects to each bonded input device (a device with the Human Interface Device service)
   /// whenever it advertises, without any app.
   public var reconnectsInputDevices = false
+  /// True if the system offers its notifications to bonded accessories, by the Apple Notification Center Service.
+  public var offersNotifications = false
   /// The time after which the system ends a link without requests, values or channel data; nil: never.
   public var idleLinkTimeout: Duration?
 
@@ -67,6 +69,7 @@ public struct PlatformPolicy: Hashable, Sendable {
 extension PlatformPolicy {
   /// The behavior of iOS.
   public static let ios = with("ios") {
+    $0.offersNotifications = true
     $0.requiresUsageDescription = true
     $0.restoresApps = true
     $0.reconnectsInputDevices = true
@@ -86,6 +89,7 @@ extension PlatformPolicy {
   /// suspended app.
   public static let watchos = with("watchos", from: ios) {
     $0.allowsPeripheralRole = false
+    $0.offersNotifications = false
     $0.restoresApps = false
     $0.linksPerApp = 2
     $0.background?.wakeBudget = 5
@@ -94,12 +98,16 @@ extension PlatformPolicy {
   /// The behavior of tvOS: central managers only, and only in the foreground.
   public static let tvos = with("tvos", from: ios) {
     $0.allowsPeripheralRole = false
+    $0.offersNotifications = false
     $0.restoresApps = false
     $0.background?.hasModes = false
   }
 
   /// The behavior of visionOS: central managers only.
-  public static let visionos = with("visionos", from: ios) { $0.allowsPeripheralRole = false }
+  public static let visionos = with("visionos", from: ios) {
+    $0.allowsPeripheralRole = false
+    $0.offersNotifications = false
+  }
 
   /// No limits, and restoration: the choice for gateways and accessories.
   public static let open = with("open") { $0.restoresApps = true }

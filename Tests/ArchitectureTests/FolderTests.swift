@@ -93,8 +93,10 @@ private struct Rooms {
       "Security": ["Sessions", "Apps", "Bonds", "Prompts", "Links", "Context"],
       "Central": ["Sessions", "Links", "Context", "Scanning", "Channels", "GATTClient"],
       "Peripheral": ["Sessions", "Links", "Context", "Channels"],
+      "NotificationCenter": ["Sessions", "Prompts", "Links", "Context", "Security"],
       "Daemon": [
         "Sessions", "Apps", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral",
+        "NotificationCenter",
       ],
     ],
   ]

@@ -248,12 +248,25 @@ struct BondCodingTests {
     #expect("\(record)".contains("C0:11:22:33:44:55"))
   }
 
+  @Test("The kind of a device and the user's permission for notifications survive a round trip")
+  func flags() throws {
+    for (isInputDevice, getsNotifications) in [(true, nil), (false, true), (true, false)] as [(Bool, Bool?)] {
+      var record = Bonds.full()
+      record.isInputDevice = isInputDevice
+      record.getsNotifications = getsNotifications
+      #expect(try BondRecord(jsonText: Array(record.jsonText.utf8)) == record)
+    }
+  }
+
   @Test("An adapter's secrets survive a round trip, and a key of zeros counts as no key")
   func secrets() throws {
     let secrets = AdapterSecrets(identity: Bonds.address, identityKey: Bonds.secret)
     #expect(try AdapterSecrets(jsonText: Array(secrets.jsonText.utf8)) == secrets)
     let publicly = AdapterSecrets(identity: nil, identityKey: Bonds.secret)
     #expect(try AdapterSecrets(jsonText: Array(publicly.jsonText.utf8)) == publicly)
+    var reset = secrets
+    reset.identifierGeneration = 2
+    #expect(try AdapterSecrets(jsonText: Array(reset.jsonText.utf8)) == reset)
     let zero = AdapterSecrets(identity: nil, identityKey: .zero)
     #expect(throws: BondDecodingError.self) { try AdapterSecrets(jsonText: Array(zero.jsonText.utf8)) }
   }

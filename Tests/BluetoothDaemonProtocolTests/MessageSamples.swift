@@ -198,7 +198,8 @@ struct MessageSamples {
       .writeWithoutResponse(peer(), attribute(), octets()),
       .signedWriteWithoutResponse(peer(), attribute(), octets()), .setNotify(peer(), attribute(), bool()),
       .openChannel(peer(), psm: number()), .barrier(number()), .askForPower,
-      .requestAlerts(peer(), AlertKinds(rawValue: number())), .endSynchronization(number()),
+      .requestAlerts(peer(), AlertKinds(rawValue: number())), .requireNotifications(peer()),
+      .endSynchronization(number()),
       .synchronize(
         number(),
         SyncRequest(
@@ -266,7 +267,7 @@ struct MessageSamples {
       .notifyStateChanged(peer(), attribute(), isNotifying: bool(), optional { $0.error() }),
       .readyToWriteWithoutResponse(peer()), .channelOpened(peer(), result { $0.channelInfo() }),
       .servicesModified(peer(), list { $0.attribute() }), .barrierReached(number()),
-      .valueLimitReached(peer(), attribute(), isExceeded: bool()),
+      .valueLimitReached(peer(), attribute(), isExceeded: bool()), .notificationSharingChanged(peer()),
       synchronization(.established(SyncProperties(interval: number(), phy: number()))),
       synchronization(
         .report(
@@ -342,7 +343,7 @@ struct MessageSamples {
       .version, .notPermitted, .unknownAdapter, .tooMany, .protocolViolation, .tooSlow, .stopping,
     ]
     var result: [ServerMessage] = reasons.map { .refused(Refusal($0, "the reason")) }
-    let bond = BondInfo(isSecureConnections: bool(), isAuthenticated: bool(), keySize: 16)
+    let bond = BondInfo(isSecureConnections: bool(), isAuthenticated: bool(), keySize: 16, getsNotifications: bool())
     let accesses: [AppAccess] = [.undetermined, .denied, .allowed]
     result += accesses.map { .directory(.access($0)) }
     let client = ConnectedClient(

@@ -146,6 +146,7 @@ struct TerminalDialogue {
       let reason = usage.flatMap { Prompt.Pairing.harmless($0) }.map { " (\($0))" } ?? ""
       return "allow \(Prompt.Pairing.harmless(app) ?? "this program") to use Bluetooth?\(reason) [y/N] "
     case .turnOn: return "the adapter is off. Turn it on? [y/N] "
+    case .shareNotifications(let accessory): return "show notifications on \(accessory.who)? [y/N] "
     case .pairing(let prompt, let pairing):
       let opening =
         pairing.isLocallyInitiated

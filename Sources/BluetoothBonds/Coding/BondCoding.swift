@@ -7,7 +7,7 @@ import BluetoothWire
 extension BondRecord: BondFile {
   private enum Key: CodingKey {
     case identity, identityType, identifier, name, number, pairedAt, confirmed, inputDevice, privacyMode
-    case connectionParameters
+    case connectionParameters, notifications
     case keys, client, cache
   }
 
@@ -22,6 +22,7 @@ extension BondRecord: BondFile {
     number = Int64(UInt32(clamping: try json.optionalNumber(.number) ?? Int64(0)))
     pairedAt = try json.optionalNumber(.pairedAt)
     isConfirmed = try json.decodeIfPresent(Bool.self, forKey: .confirmed) ?? true
+    getsNotifications = try json.decodeIfPresent(Bool.self, forKey: .notifications)
     isInputDevice = try json.decodeIfPresent(Bool.self, forKey: .inputDevice) ?? false
     if try json.has(.privacyMode) { privacyMode = try json.word(.privacyMode) }
     connectionParameters = try json.decodeIfPresent(ConnectionParameters.self, forKey: .connectionParameters)
@@ -38,6 +39,7 @@ extension BondRecord: BondFile {
     try json.encodeIfPresent(number == 0 ? nil : number, forKey: .number)
     try json.encodeIfPresent(pairedAt, forKey: .pairedAt)
     try json.encodeIfPresent(isConfirmed ? nil : false, forKey: .confirmed)
+    try json.encodeIfPresent(getsNotifications, forKey: .notifications)
     try json.encodeIfPresent(isInputDevice ? true : nil, forKey: .inputDevice)
     try json.encode(privacyMode.rawValue, forKey: .privacyMode)
     try json.encodeIfPresent(connectionParameters, forKey: .connectionParameters)

@@ -146,6 +146,7 @@ extension CentralEvent {
       new == old && attribute == other
     case (.valueLimitReached(let new, let attribute, _), .valueLimitReached(let old, let other, _)):
       new == old && attribute == other
+    case (.notificationSharingChanged(let new), .notificationSharingChanged(let old)): new == old
     case (.servicesModified(let new, let services), .servicesModified(let old, let others)):
       new == old && Set(others).isSubset(of: services)
     default: false
@@ -161,6 +162,7 @@ extension CentralEvent {
       .characteristicsDiscovered(let peer, _, _), .descriptorsDiscovered(let peer, _, _), .valueRead(let peer, _, _),
       .valueChanged(let peer, _, _), .valueLimitReached(let peer, _, _), .written(let peer, _, _),
       .notifyStateChanged(let peer, _, _, _), .readyToWriteWithoutResponse(let peer), .channelOpened(let peer, _),
+      .notificationSharingChanged(let peer),
       .servicesModified(let peer, _):
       peer
     case .restored, .stateChanged, .discovered, .packetReceived, .synchronization, .connectionEvent, .nameChanged,

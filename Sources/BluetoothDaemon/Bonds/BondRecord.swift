@@ -27,6 +27,8 @@ package struct BondRecord: Hashable, Sendable {
   package var isConfirmed = true
   /// True if the peer offers the Human Interface Device service.
   package var isInputDevice = false
+  /// True if the user lets the peer get the notifications of the system; nil: the user was not asked.
+  package var getsNotifications: Bool?
   package var privacyMode = PrivacyMode.network
   /// The connection parameters that the peripheral requested last.
   package var connectionParameters: ConnectionParameters?
@@ -50,7 +52,10 @@ package struct BondRecord: Hashable, Sendable {
     var record = self
     record.bond = bond
     record.isConfirmed = isConfirmed || (self.isConfirmed && !replacesUnproven)
-    if replacesUnproven { (record.clientRecord, record.cache) = (nil, nil) }
+    if replacesUnproven {
+      (record.clientRecord, record.cache) = (nil, nil)
+      record.getsNotifications = nil
+    }
     return record
   }
 

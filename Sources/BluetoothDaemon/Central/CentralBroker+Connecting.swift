@@ -70,6 +70,9 @@ extension CentralBroker {
     _ peer: PeerHandle, to session: CentralSessionID, _ context: inout DaemonContext
   ) {
     guard let link = context.links.index(of: peer) else { return }
+    if let user = context.peers[peer].userIndex(of: session), context.peers[peer].users[user].requiresNotifications {
+      context.notificationPeers.append(peer)
+    }
     context.reportProperties(of: link, to: session)
     context.deliver(.connected(peer, maximumWriteLength: context.links[link].maximumValueLength), to: session)
   }

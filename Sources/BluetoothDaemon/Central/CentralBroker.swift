@@ -27,6 +27,10 @@ struct CentralBroker {
     case .requestAlerts(let peer, let alerts):
       guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
       context.peers[peer].users[user].alerts = alerts
+    case .requireNotifications(let peer):
+      guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
+      context.peers[peer].users[user].requiresNotifications = true
+      context.notificationPeers.append(peer)
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
     case .registerForConnectionEvents(let filter): context.register(session, for: filter)
     case .changeLink(let peer, let request): changeLink(request, to: peer, for: session, at: now, &context)

@@ -50,6 +50,8 @@ struct DaemonContext: ~Copyable {
   var peers: PeerTable
   var links = LinkTable()
   var inputDevices = InputDevices()
+  /// The peers for which a session has required notifications in this input.
+  var notificationPeers: [PeerHandle] = []
   var prompts: PromptQueue
   var backlogs = BacklogState()
   var apps = AppTable()
@@ -196,14 +198,17 @@ struct DaemonContext: ~Copyable {
     pendingAlerts.add(kind, peer, for: app, lastInFront: apps[app].lastInFront)
   }
 
-  /// Turns the events of this input into alerts.
-  mutating func raiseAlerts(at now: Instant) {
+  /// Turns the events of this input into alerts, and returns them.
+  mutating func raiseAlerts(at now: Instant) -> [Alert] {
+    var raised: [Alert] = []
     for event in pendingAlerts.take() {
       let info = peers[event.peer].info
       let name = info.name.flatMap { Prompt.Pairing.harmless($0) } ?? info.identifier.digits
-      if alerts.count == Self.maximumAlerts { alerts.removeFirst() }
-      alerts.append(Alert(kind: event.kind, app: apps[event.app].name, peripheral: name, time: now))
+      raised.append(Alert(kind: event.kind, app: apps[event.app].name, peripheral: name, time: now))
     }
+    alerts += raised
+    if alerts.count > Self.maximumAlerts { alerts.removeFirst(alerts.count - Self.maximumAlerts) }
+    return raised
   }
 
   /// Removes and returns the next alert.

@@ -146,6 +146,8 @@ struct PeerUser {
   var reconnects: Bool
   /// The alerts that the session wants while its app is suspended.
   var alerts: AlertKinds = []
+  /// True if the session requires that the peer can get the notifications of the system.
+  var requiresNotifications = false
   /// True if the session has had this link before and waits for its re-establishment.
   var hasBeenConnected = false
   /// The services reported to the session over this link; nil: the session has not discovered services yet.

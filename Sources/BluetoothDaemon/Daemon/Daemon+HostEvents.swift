@@ -7,10 +7,17 @@ extension Daemon {
   mutating func takeHostEvents(at now: Instant) {
     repeat {
       while let event = context.host.takeEvent() { handle(event, at: now) }
-      if context.inputDevices.needsUpdate { updateInputDevices(at: now) }
+      if context.inputDevices.needsUpdate {
+        notifications.publish(bonds, at: now, &context)
+        updateInputDevices(at: now)
+      }
+      while let peer = context.notificationPeers.popLast() {
+        notifications.prepare(peer, at: now, &bonds, &context)
+      }
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
     if context.apps.needsSettling { settleApps(at: now) }
-    if !context.pendingAlerts.isEmpty { context.raiseAlerts(at: now) }
+    guard !context.pendingAlerts.isEmpty else { return }
+    for alert in context.raiseAlerts(at: now) { notifications.post(alert, at: now, &context) }
   }
 
   /// Connects to the input devices among the bonds, if the platform does so.
@@ -22,7 +29,9 @@ extension Daemon {
   /// Handles the next answer of the user; returns false if there is none.
   private mutating func takeAnswer(at now: Instant) -> Bool {
     guard let answer = context.prompts.takeAnswer(at: now) else { return false }
-    if !permissions.take(answer, at: now, &bonds, &context) { bonds.take(answer, at: now, &context) }
+    if !permissions.take(answer, at: now, &bonds, &context), !notifications.take(answer, at: now, &bonds, &context) {
+      bonds.take(answer, at: now, &context)
+    }
     return true
   }
 
@@ -56,6 +65,7 @@ extension Daemon {
       if let link = context.links.index(of: connection) {
         bonds.handle(event, on: link, at: now, &context)
         context.reportChanges(of: link)
+        if context.policy.offersNotifications { context.notificationPeers.append(context.links[link].peer) }
       }
     case .channel(let connection, let event):
       context.backlogs.full = nil
@@ -86,10 +96,16 @@ extension Daemon {
       centrals.gattClient.servicesChanged(range, services, on: link, &context)
     case .readRequested(let request, let handle, let offset):
       peripherals.readRequested(request, handle, offset: offset, on: link, at: now, &context)
+    case .writeRequested(let request, let parts) where parts.first.map { notifications.owns($0.handle) } ?? false:
+      notifications.writeRequested(request, parts, on: link, at: now, &bonds, &context)
     case .writeRequested(let request, let parts):
       peripherals.writeRequested(request, parts, on: link, at: now, &context)
+    case .subscriptionChanged(let handle, let subscription) where notifications.owns(handle):
+      notifications.subscriptionChanged(handle, subscription, on: link, at: now, &bonds, &context)
     case .subscriptionChanged(let handle, let subscription):
       peripherals.subscriptionChanged(handle, subscription, on: link, &context)
+    case .updateSent(let handle) where notifications.owns(handle):
+      notifications.updateSent(on: link, at: now, &context)
     case .updateSent(let handle): peripherals.updateSent(handle, on: link, &context)
     // Apps can't publish broadcast characteristics, and the host handles security.
     case .broadcastChanged, .securityRequired, .signatureMade: break
@@ -104,6 +120,7 @@ extension Daemon {
     centrals.gattClient.endOperations(on: connection)
     context.endChannels(of: link, context.links[link].channelEnd(after: reason))
     peripherals.endServing(link, &context)
+    notifications.linkEnded(connection)
     bonds.withdrawPrompt(of: link, &context)
     if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
     let receivers = context.links[link].eventReceivers
@@ -149,6 +166,7 @@ extension Daemon {
       bonds.withdrawPrompt(of: link, &context)
     }
     peripherals.dropAll(&context)
+    notifications.dropAll(&context)
     channels.dropAll()
     context.dropPreservedState()
     if context.backlogs.holdsLinks { context.backlogs.heldLinksChanged = true }

@@ -22,6 +22,7 @@ package struct Daemon: ~Copyable {
   var channels = ChannelBroker()
   var bonds: BondBroker
   var permissions: PermissionBroker
+  var notifications = NotificationBroker()
   /// The key of the identifiers that apps see.
   private let appIdentifierKey: Block
   /// True from a reset of the network settings until the host is on again: apps see `resetting` all the time.
@@ -208,6 +209,39 @@ package struct Daemon: ~Copyable {
   mutating func app(named name: String) -> AppIndex? {
     if context.apps.isEmpty { context.directory.prepareForApps(identifierKey: appIdentifierKey) }
     return context.apps.enter(name)
+  }
+
+  // MARK: Notifications
+
+  /// The time of the adapter's time zero in seconds since 2001-01-01 00:00:00 UTC, for the dates of notifications; nil:
+  /// unknown.
+  package var timeOfZero: Int64? {
+    get { notifications.timeOfZero }
+    set { notifications.timeOfZero = newValue }
+  }
+
+  /// The notifications that accessories get, oldest first.
+  package var systemNotifications: [SystemNotification] { notifications.notifications }
+
+  /// The actions on notifications that accessories have performed, oldest first.
+  package var notificationActions: [NotificationAction] { notifications.actions }
+
+  /// Adds a notification, or replaces the one with the same identifier.
+  package mutating func post(_ notification: SystemNotification, at now: Instant) {
+    notifications.post(notification, at: now, &context)
+    takeHostEvents(at: now)
+  }
+
+  /// Removes a notification.
+  package mutating func removeNotification(_ identifier: String, at now: Instant) {
+    notifications.remove(identifier, at: now, &context)
+    takeHostEvents(at: now)
+  }
+
+  /// Allows or denies a bonded accessory to get notifications, as the user does in the settings.
+  package mutating func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant) {
+    notifications.setSharing(isAllowed, with: identity, at: now, &bonds, &context)
+    takeHostEvents(at: now)
   }
 
   // MARK: Bonds

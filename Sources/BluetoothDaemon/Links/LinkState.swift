@@ -18,6 +18,8 @@ struct LinkState {
   var prompt: PromptID?
   /// True if a user, or an app of this device, wants the pairing in progress.
   var isConfirmed = false
+  /// True if a session that requires notifications for the peer has caused pairing on this link.
+  var hasDemandedSecurity = false
 
   /// The sessions that had an event about the establishment of the link, and get one about its end.
   var eventReceivers: [CentralSessionID] = []

@@ -23,6 +23,8 @@ package final class AutomaticPrompts: Prompts {
     package var allowsApps = false
     /// True if Bluetooth is switched on at an app's request.
     package var turnsOn = false
+    /// True if bonded accessories get the notifications of the system.
+    package var sharesNotifications = false
 
     package init() {}
 
@@ -38,6 +40,7 @@ package final class AutomaticPrompts: Prompts {
       policy.confirmsNumbers = true
       policy.allowsApps = true
       policy.turnsOn = true
+      policy.sharesNotifications = true
       return policy
     }()
   }
@@ -86,6 +89,7 @@ extension AutomaticPrompts.Policy {
     switch question {
     case .useBluetooth: return allowsApps ? .yes : .no
     case .turnOn: return turnsOn ? .yes : .no
+    case .shareNotifications: return sharesNotifications ? .yes : .no
     case .pairing(let prompt, let pairing):
       guard pairing.isLocallyInitiated ? allowsOwnPairing : allowsPeersPairing,
         !pairing.replacesBond || allowsReplacingBonds && pairing.isProven

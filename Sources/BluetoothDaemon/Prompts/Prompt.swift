@@ -16,6 +16,8 @@ package struct Prompt: Hashable, Sendable {
     case useBluetooth(app: String, usage: String? = nil)
     /// Asks whether to switch Bluetooth on: at an app's first use, and for a manager that requests the alert.
     case turnOn
+    /// Asks whether a bonded accessory may get the notifications of the system.
+    case shareNotifications(Pairing)
   }
 
   /// The pairing that a question belongs to.

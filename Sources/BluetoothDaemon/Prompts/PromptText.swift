@@ -6,6 +6,7 @@ extension Prompt.Question {
     switch self {
     case .useBluetooth(let app, _): "use of Bluetooth by \(app)"
     case .turnOn: "turning Bluetooth on"
+    case .shareNotifications(let accessory): "notifications for \(accessory.who)"
     case .pairing(let prompt, let pairing):
       switch prompt {
       case .allow: "pairing with \(pairing.who)"

@@ -22,7 +22,10 @@ struct BondBroker {
   /// Updates the bonds in the directory.
   private func publish(_ context: inout DaemonContext) {
     context.inputDevices.needsUpdate = true
-    context.directory.setBonds(bonds.records.compactMapValues { BondInfo($0.bond) })
+    context.directory.setBonds(
+      bonds.records.compactMapValues {
+        BondInfo($0.bond, getsNotifications: $0.getsNotifications ?? false)
+      })
   }
 
   /// True if `takeNotes` returns lines.
@@ -96,6 +99,22 @@ struct BondBroker {
 
   /// Informs other programs that their changes have been applied.
   func acknowledgeChanges() { bonds.acknowledgeChanges() }
+
+  // MARK: Notifications
+
+  /// True if there is no bond.
+  var isEmpty: Bool { bonds.records.isEmpty }
+
+  /// Returns the bond with a device; nil: none.
+  func record(of identity: DeviceAddress) -> BondRecord? { bonds.records[identity] }
+
+  /// Stores whether the user lets a peer get the notifications of the system.
+  mutating func setSharing(_ isAllowed: Bool, of record: BondRecord, at now: Instant, _ context: inout DaemonContext) {
+    var record = record
+    record.getsNotifications = isAllowed
+    keep(record, at: now, &context)
+    publish(&context)
+  }
 
   // MARK: Input devices
 

@@ -108,6 +108,9 @@ package enum CentralCommand: Sendable {
   case cancelConnection(PeerHandle)
   /// Wants these alerts about the peer while the app is suspended, as long as the session uses the peer.
   case requestAlerts(PeerHandle, AlertKinds)
+  /// Requires that the peer can get the notifications of the system, as long as the session uses the peer: the system
+  /// pairs, and asks the user.
+  case requireNotifications(PeerHandle)
   /// Requests an event for each connection that others make and that matches the filter; nil: for none.
   case registerForConnectionEvents(ConnectionEventFilter?)
   case readRSSI(PeerHandle)
@@ -196,6 +199,8 @@ package enum CentralEvent: Sendable {
   case valueChanged(PeerHandle, RemoteAttributeID, ByteSlice)
   /// The app, in the background, has had almost as many values as its platform allows, or more.
   case valueLimitReached(PeerHandle, RemoteAttributeID, isExceeded: Bool)
+  /// The user lets the peer get the notifications of the system now, or no longer: see `BondInfo`.
+  case notificationSharingChanged(PeerHandle)
   case written(PeerHandle, RemoteAttributeID, SessionError?)
   case notifyStateChanged(PeerHandle, RemoteAttributeID, isNotifying: Bool, SessionError?)
   /// A credit is available again after the credits had run out.
@@ -228,7 +233,7 @@ extension CentralEvent {
       .characteristicsDiscovered,
       .descriptorsDiscovered,
       .valueRead(_, _, .failure), .valueLimitReached, .written, .notifyStateChanged, .readyToWriteWithoutResponse,
-      .channelOpened,
+      .notificationSharingChanged, .channelOpened,
       .servicesModified, .barrierReached:
       return self
     }

@@ -28,6 +28,7 @@ extension CentralCommand {
     case .requestAlerts: .requestAlerts
     case .synchronize: .synchronize
     case .endSynchronization: .endSynchronization
+    case .requireNotifications: .requireNotifications
     }
   }
 
@@ -39,7 +40,7 @@ extension CentralCommand {
       writer.append(peer)
       writer.append(delay)
       writer.append(reconnects)
-    case .cancelConnection(let peer), .readRSSI(let peer): writer.append(peer)
+    case .cancelConnection(let peer), .readRSSI(let peer), .requireNotifications(let peer): writer.append(peer)
     case .registerForConnectionEvents(let filter):
       writer.append(optional: filter) { writer, filter in
         // In a fixed order, so that the same command has the same octets.
@@ -110,6 +111,7 @@ extension CentralCommand {
       let peer = try reader.peer()
       let delay = try reader.delay()
       self = .connect(peer, delay: delay, reconnects: try reader.bool())
+    case .requireNotifications: self = .requireNotifications(try reader.peer())
     case .cancelConnection: self = .cancelConnection(try reader.peer())
     case .registerForConnectionEvents:
       self = .registerForConnectionEvents(

@@ -32,6 +32,7 @@ extension CentralEvent {
     case .restored: .restored
     case .synchronization: .synchronization
     case .valueLimitReached: .valueLimitReached
+    case .notificationSharingChanged: .notificationSharingChanged
     }
   }
 
@@ -101,7 +102,7 @@ extension CentralEvent {
       writer.append(attribute)
       writer.append(isNotifying)
       writer.append(optional: error)
-    case .readyToWriteWithoutResponse(let peer): writer.append(peer)
+    case .readyToWriteWithoutResponse(let peer), .notificationSharingChanged(let peer): writer.append(peer)
     case .channelOpened(let peer, let result):
       writer.append(peer)
       writer.append(result: result) { $0.append($1) }
@@ -194,6 +195,7 @@ extension CentralEvent {
       let attribute = try reader.remoteAttribute()
       let isNotifying = try reader.bool()
       self = .notifyStateChanged(peer, attribute, isNotifying: isNotifying, try reader.optionalError())
+    case .notificationSharingChanged: self = .notificationSharingChanged(try reader.peer())
     case .readyToWriteWithoutResponse: self = .readyToWriteWithoutResponse(try reader.peer())
     case .channelOpened:
       let peer = try reader.peer()

@@ -33,7 +33,7 @@ enum CentralCommandType: UInt16, CaseIterable {
   case stopScan, connect, cancelConnection, registerForConnectionEvents, readRSSI, observeLinks, changeLink
   case discoverServices, discoverIncludedServices, discoverCharacteristics, discoverDescriptors
   case read, write, writeWithoutResponse, signedWriteWithoutResponse, setNotify, openChannel, barrier, askForPower
-  case requestAlerts, synchronize, endSynchronization
+  case requestAlerts, synchronize, endSynchronization, requireNotifications
 }
 
 /// The commands of peripheral managers.
@@ -77,7 +77,7 @@ enum CentralEventType: UInt16, CaseIterable {
   case servicesDiscovered, includedServicesDiscovered, characteristicsDiscovered, descriptorsDiscovered
   case valueRead, valueChanged, written, notifyStateChanged, readyToWriteWithoutResponse, channelOpened
   case servicesModified, barrierReached, restored, valueLimitReached
-  case synchronization
+  case synchronization, notificationSharingChanged
 }
 
 /// The events for peripheral managers.

@@ -114,6 +114,7 @@ extension MessageWriter {
     append(bond.isSecureConnections)
     append(bond.isAuthenticated)
     append(UInt8(clamping: bond.keySize))
+    append(bond.getsNotifications)
   }
 
   mutating func append(_ channel: ChannelInfo) {
@@ -227,8 +228,10 @@ extension MessageReader {
   mutating func bond() throws(DecodingError) -> BondInfo {
     let isSecureConnections = try bool()
     let isAuthenticated = try bool()
+    let keySize = Int(try uint8())
     return BondInfo(
-      isSecureConnections: isSecureConnections, isAuthenticated: isAuthenticated, keySize: Int(try uint8()))
+      isSecureConnections: isSecureConnections, isAuthenticated: isAuthenticated, keySize: keySize,
+      getsNotifications: try bool())
   }
 
   mutating func channelInfo() throws(DecodingError) -> ChannelInfo {

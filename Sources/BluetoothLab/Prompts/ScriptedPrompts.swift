@@ -31,6 +31,8 @@ public final class ScriptedPrompts: Sendable {
     case useBluetooth
     /// Asks whether to turn Bluetooth on.
     case turnOn
+    /// Asks whether a bonded accessory may get the notifications of the device.
+    case shareNotifications
   }
 
   /// A prompt that the user was shown.
@@ -214,6 +216,7 @@ extension ScriptedPrompts.Question {
     switch question {
     case .useBluetooth(let app, let usage): self.init(.useBluetooth, app: app, usageDescription: usage)
     case .turnOn: self.init(.turnOn)
+    case .shareNotifications(let accessory): self.init(.shareNotifications, peer: accessory.name)
     case .pairing(let prompt, let pairing):
       switch prompt {
       case .allow: self.init(.allowPairing)

@@ -24,6 +24,8 @@ public final class RecordingCentralDelegate: NSObject {
     case disconnected(String, RecordedError?, isReconnecting: Bool = false)
     /// `centralManager(_:connectionEventDidOccur:for:)`
     case connectionEvent(String, CBConnectionEvent)
+    /// `centralManager(_:didUpdateANCSAuthorizationFor:)`
+    case ancsAuthorizationUpdated(String)
     /// `peripheralDidUpdateName(_:)`
     case nameUpdated(String)
     /// `peripheral(_:didModifyServices:)`
@@ -126,6 +128,10 @@ extension RecordingCentralDelegate: CBCentralManagerDelegate {
     _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
   ) {
     note(peripheral, .connectionEvent(peripheral.label, event))
+  }
+
+  public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {
+    note(peripheral, .ancsAuthorizationUpdated(peripheral.label))
   }
 }
 

@@ -54,6 +54,18 @@ extension Device {
     }
   }
 
+  /// Lets a bonded accessory get the notifications of this device, or forbids it, as a user does in the settings.
+  ///
+  /// - Parameter identifier: the accessory: `BondedDevice.identifier`. Without a bond, the call does nothing.
+  public func setNotificationSharing(_ isAllowed: Bool, with identifier: UUID) {
+    let identifier = PeerIdentifier(identifier)
+    perform { device, now in
+      for record in device.bondRecords where record.identifier == identifier {
+        device.setNotificationSharing(isAllowed, with: record.identity, at: now)
+      }
+    }
+  }
+
   /// Returns the bond with a device as text with all its keys, which let anyone impersonate either device. Returns
   /// nil if there is no such bond, or if the BlueZ format names another address.
   public func exportBond(_ identifier: UUID, as format: BondFormat = .json) -> String? {

@@ -77,6 +77,7 @@ public final class World: Sendable {
       runner = .real(RealTimeRunner(engine, speed: speed, on: executor))
       epoch = WallClock.secondsSince2001
     }
+    environment.epoch = Int64(epoch)
     if let capture { startCapture(capture) }
   }
 

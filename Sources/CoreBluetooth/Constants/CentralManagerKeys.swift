@@ -29,7 +29,9 @@ public let CBConnectPeripheralOptionNotifyOnNotificationKey: String = "kCBConnec
 public let CBConnectPeripheralOptionStartDelayKey: String = "kCBConnectOptionStartDelay"
 /// The key for whether to connect Bluetooth Classic profiles as well: a Boolean `NSNumber`. It has no effect.
 public let CBConnectPeripheralOptionEnableTransportBridgingKey: String = "kCBConnectOptionEnableTransportBridging"
-/// The key for whether the Apple Notification Center Service is required: a Boolean `NSNumber`. It has no effect.
+/// The key for whether the Apple Notification Center Service is required: a Boolean `NSNumber`. If it is true and the
+/// system offers the service, the system pairs with the peripheral and asks the user whether the peripheral may get
+/// notifications. `CBPeripheral.ancsAuthorized` has the answer; the connection does not depend on it.
 public let CBConnectPeripheralOptionRequiresANCS: String = "kCBConnectOptionRequiresANCS"
 /// The key for whether to reconnect automatically after a link loss, until the connection is cancelled: a Boolean
 /// `NSNumber`.

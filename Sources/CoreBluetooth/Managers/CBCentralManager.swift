@@ -84,6 +84,7 @@ open class CBCentralManager: CBManager {
     core.connect(
       peripheral, delay: TimeSpan(secondsFromApp: delay),
       reconnects: number(options?[CBConnectPeripheralOptionEnableAutoReconnect])?.boolValue ?? false,
+      requiresNotifications: number(options?[CBConnectPeripheralOptionRequiresANCS])?.boolValue ?? false,
       alerts: alerts(options))
   }
 

@@ -105,9 +105,12 @@ extension CentralManagerCore: CentralClient {
     send(.stopScan)
   }
 
-  func connect(_ peripheral: CBPeripheral, delay: TimeSpan, reconnects: Bool, alerts: AlertKinds) {
+  func connect(
+    _ peripheral: CBPeripheral, delay: TimeSpan, reconnects: Bool, requiresNotifications: Bool, alerts: AlertKinds
+  ) {
     peripheral.willConnect()
     send(.connect(peripheral.handle, delay: delay, reconnects: reconnects))
+    if requiresNotifications { send(.requireNotifications(peripheral.handle)) }
     if !alerts.isEmpty { send(.requestAlerts(peripheral.handle, alerts)) }
   }
 
@@ -181,7 +184,7 @@ extension CentralManagerCore: CentralClient {
       .link, .rssiRead,
       .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
       .valueRead(_, _, .failure), .valueLimitReached, .written, .notifyStateChanged, .readyToWriteWithoutResponse,
-      .channelOpened(_, .failure), .servicesModified, .barrierReached:
+      .notificationSharingChanged, .channelOpened(_, .failure), .servicesModified, .barrierReached:
       break
     }
     return copies
@@ -228,6 +231,10 @@ extension CentralManagerCore: CentralClient {
     case .written(let peer, let id, let error): peripheral(peer)?.written(id, error)
     case .notifyStateChanged(let peer, let id, let isNotifying, let error):
       peripheral(peer)?.notifyStateChanged(id, isNotifying, error)
+    case .notificationSharingChanged(let peer):
+      if let peripheral = peripheral(peer) {
+        delegate?.centralManager(manager, didUpdateANCSAuthorizationFor: peripheral)
+      }
     case .readyToWriteWithoutResponse(let peer): peripheral(peer)?.readyToWrite()
     case .servicesModified(let peer, let ids): peripheral(peer)?.servicesModified(ids)
     case .channelOpened(let peer, let result): peripheral(peer)?.channelOpened(result.map { _ in copies.channel })

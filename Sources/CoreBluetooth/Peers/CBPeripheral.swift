@@ -88,8 +88,9 @@ open class CBPeripheral: CBPeer {
     return credits?.isAvailable ?? false
   }
 
-  /// Always false: the Apple Notification Center Service is not supported.
-  open var ancsAuthorized: Bool { false }
+  /// True if the user lets the peripheral get the notifications of this device, by the Apple Notification Center
+  /// Service. False without a bond.
+  open var ancsAuthorized: Bool { core.adapter?.directory.bond(with: handle)?.getsNotifications ?? false }
 
   /// Reads the signal strength of the link. `peripheral(_:didReadRSSI:error:)` reports it.
   open func readRSSI() {

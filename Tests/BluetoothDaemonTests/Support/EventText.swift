@@ -36,6 +36,7 @@ extension CentralEvent {
     case .valueLimitReached(_, _, let isExceeded): "value limit \(isExceeded ? "exceeded" : "near")"
     case .written(_, _, let error): "written \(error.text)"
     case .notifyStateChanged(_, _, let isNotifying, let error): "notifying \(isNotifying) \(error.text)"
+    case .notificationSharingChanged: "notification sharing"
     case .readyToWriteWithoutResponse: "ready to write"
     case .servicesModified(_, let services): "modified \(services.count)"
     case .channelOpened(_, let result): "channel \(result.text { "\($0.psm)" })"

@@ -96,6 +96,7 @@ extension CentralCommand {
     case .connect(_, let delay, let reconnects):
       return "connect after \(delay.nanoseconds / 1_000_000) ms\(reconnects ? " reconnecting" : "")"
     case .requestAlerts(let peer, let alerts): return "alerts \(alerts.rawValue) \(peer.index)"
+    case .requireNotifications(let peer): return "require notifications \(peer.index)"
     case .cancelConnection(let peer): return "cancel \(peer.index)"
     case .registerForConnectionEvents(let filter):
       return "register \(filter.map { "\($0.peers.count) peers, \($0.services)" } ?? "nil")"
