@@ -48,6 +48,8 @@ private struct House {
   static let exceptions: [String: Set<String>] = [
     // Reads and writes JSON. Only Foundation has the coders where there is no FoundationEssentials.
     "Sources/BluetoothBonds/Coding/BondFile.swift": ["Foundation"],
+    // Reads property lists.
+    "Sources/BluetoothAdapters/Apps/InfoDictionary.swift": ["FoundationEssentials", "Foundation"],
     // Makes the time of a world follow the machine's clock.
     "Sources/BluetoothRadio/World/RealTimeRunner.swift": ["Dispatch"],
     "Sources/BluetoothRadio/World/DispatchWorldExecutor.swift": ["Dispatch"],

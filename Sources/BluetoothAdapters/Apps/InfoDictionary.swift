@@ -1,0 +1,142 @@
+import BluetoothWire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The part of an app's `Info.plist` that concerns Bluetooth.
+package struct InfoDictionary: Hashable, Sendable {
+  /// `CFBundleIdentifier`; nil: the file has none.
+  package var bundleIdentifier: String?
+  /// The background modes and the usage description.
+  package var manifest: AppManifest
+
+  /// The reason why a file has no such dictionary: one line with the file and, if they are known, line and key.
+  package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    /// True if there is no file.
+    package let isMissing: Bool
+  }
+
+  /// The maximum length of a file in octets.
+  private static let maximumLength = 65_536
+  /// The maximum number of arrays and dictionaries in a file of XML, which Foundation reads recursively.
+  private static let maximumContainers = 1_000
+
+  private struct Content: Decodable {
+    enum CodingKeys: String, CodingKey {
+      case identifier = "CFBundleIdentifier"
+      case modes = "UIBackgroundModes"
+      case usage = "NSBluetoothAlwaysUsageDescription"
+    }
+
+    var identifier: String?
+    var modes: [String]?
+    var usage: String?
+  }
+
+  /// Reads a property list: XML or binary.
+  package init(path: String) throws(Problem) {
+    self = try Self(octets: try Self.read(path), path: path)
+  }
+
+  /// Reads the content of a property list. Background modes of other subjects are ignored.
+  ///
+  /// - Parameter path: the path of the file, for `Problem`.
+  package init(octets: [UInt8], path: String) throws(Problem) {
+    let isBinary = octets.starts(with: Array("bplist".utf8))
+    let lines = isBinary ? [] : octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+    func problem(_ reason: String, at needle: String?) -> Problem {
+      let line = needle.flatMap { needle in
+        lines.firstIndex { $0.firstRange(of: Array(needle.utf8)) != nil }
+      }
+      return Problem(
+        description: "\(path)\(line.map { ":\($0 + 1)" } ?? ""): \(reason)".printable, isMissing: false)
+    }
+    let containers = octets.ranges(of: Array("<array".utf8)).count + octets.ranges(of: Array("<dict".utf8)).count
+    guard containers <= Self.maximumContainers else {
+      throw problem("more than \(Self.maximumContainers) arrays and dictionaries", at: nil)
+    }
+    do {
+      let content = try PropertyListDecoder().decode(Content.self, from: Data(octets))
+      bundleIdentifier = content.identifier
+      guard bundleIdentifier?.isEmpty != true else {
+        throw problem("CFBundleIdentifier: the text is empty", at: "<key>CFBundleIdentifier</key>")
+      }
+      manifest = AppManifest(
+        backgroundModes: Set((content.modes ?? []).compactMap { AppManifest.BackgroundMode(rawValue: $0) }),
+        usageDescription: content.usage)
+    } catch let error as Problem {
+      throw error
+    } catch let error as Swift.DecodingError {
+      let (reason, needle) = Self.explain(error)
+      throw problem(reason, at: needle)
+    } catch {
+      throw problem("not a property list: \(error)", at: nil)
+    }
+  }
+
+  /// Returns the reason of an error, and a text near its place in a file of XML.
+  private static func explain(_ error: Swift.DecodingError) -> (String, String?) {
+    switch error {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
+      guard let key = context.codingPath.first?.stringValue else {
+        return ("not a property list with a dictionary: \(context.debugDescription)", nil)
+      }
+      return ("\(key): \(context.debugDescription)", "<key>\(key)</key>")
+    case .dataCorrupted(let context):
+      var reason = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String ?? "unreadable"
+      // Foundation counts lines from the wrong place.
+      if let line = reason.firstRange(of: " on line ") { reason = String(reason[..<line.lowerBound]) }
+      let tag = reason.firstRange(of: "unknown tag ").map { "<\(reason[$0.upperBound...])" }
+      return ("not a property list: \(reason)", tag)
+    @unknown default: return ("not a property list", nil)
+    }
+  }
+
+  /// Reads a regular file.
+  private static func read(_ path: String) throws(Problem) -> [UInt8] {
+    // A FIFO must not stop the caller.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      let code = errno
+      throw Problem(
+        description: "\(path): \(String(cString: strerror(code)))".printable,
+        isMissing: code == ENOENT || code == ENOTDIR)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw Problem(description: "\(path): not a regular file".printable, isMissing: false)
+    }
+    var octets = [UInt8](repeating: 0, count: maximumLength + 1)
+    var length = 0
+    while length < octets.count {
+      let count = octets.withUnsafeMutableBytes {
+        systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[length...]))
+      }
+      guard count >= 0 else {
+        throw Problem(description: "\(path): \(String(cString: strerror(errno)))".printable, isMissing: false)
+      }
+      if count == 0 { break }
+      length += count
+    }
+    guard length <= maximumLength else {
+      throw Problem(description: "\(path): longer than \(maximumLength) octets".printable, isMissing: false)
+    }
+    return Array(octets[..<length])
+  }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(descriptor, buffer.baseAddress, buffer.count)
+}
