@@ -118,8 +118,8 @@ let package = Package(
     .target(
       name: "BluetoothServer",
       dependencies: [
-        "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothWire", locks,
-        logging, metrics,
+        "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
+        "BluetoothWire", locks, logging, metrics,
       ] + nio,
       swiftSettings: settings),
     // Floor 8
@@ -170,6 +170,9 @@ let package = Package(
       ],
       path: "Examples/HeartRate",
       swiftSettings: settings),
+    // An app that btserver launches for an event: Documentation/Server.md
+    .executableTarget(
+      name: "pulse-log", dependencies: ["CoreBluetooth"], path: "Examples/PulseLog", swiftSettings: settings),
     // Usage patterns, one file each, to be copied: Documentation/Patterns.md
     .target(name: "Patterns", dependencies: ["CoreBluetooth"], path: "Examples/Patterns", swiftSettings: settings),
     .executableTarget(
@@ -185,8 +188,9 @@ let package = Package(
     .executableTarget(
       name: "btserver",
       dependencies: [
-        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothTransport", "BluetoothWire", locks, logging, metrics,
+        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothWire", "BluetoothTypes", locks,
+        logging, metrics, .product(name: "Yams", package: "Yams"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),

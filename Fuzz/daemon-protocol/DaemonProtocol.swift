@@ -79,6 +79,7 @@ private final class Client: CentralClient, PeripheralClient, @unchecked Sendable
 /// A server's side of one connection, without the socket.
 private final class Server {
   private static let service = BluetoothUUID(0xFF10)
+  private static let app = "app"
 
   private let engine = WorldEngine(seed: 1)
   private let adapter: VirtualAdapter
@@ -87,15 +88,17 @@ private final class Server {
   private let numbering: PeerNumbering
   private var centrals: [SessionNumber: Client] = [:]
   private var peripherals: [SessionNumber: Client] = [:]
+  private var restoreIdentifiers: [SessionNumber: String] = [:]
   private var parser = FrameParser(maximumLength: DaemonProtocol.maximumFrameLength)
   private var isStreamBroken = false
 
   init() {
     let (environment, requests) = (DeviceEnvironment(), engine.requestQueue)
     func device(_ name: String, _ x: Int) -> VirtualAdapter {
-      VirtualAdapter(
-        VirtualDeviceConfiguration(name: name, position: GridPosition(x: Int64(x))), in: requests,
-        deliversInPlace: true, epoch: 0, environment: environment)
+      var configuration = VirtualDeviceConfiguration(name: name, position: GridPosition(x: Int64(x)))
+      configuration.policy = .open
+      return VirtualAdapter(
+        configuration, in: requests, deliversInPlace: true, epoch: 0, environment: environment)
     }
     adapter = device("server", 0)
     other = device("other", 1_000)
@@ -166,12 +169,12 @@ private final class Server {
       guard centrals[number] == nil, peripherals[number] == nil, centrals.count < 8 else { return }
       let client = Client(number, numbering)
       centrals[number] = client
-      client.central = adapter.openCentralSession(for: client)
+      client.central = adapter.openCentralSession(for: client, owner: owner(of: number))
     case .openPeripheral(let number):
       guard centrals[number] == nil, peripherals[number] == nil, peripherals.count < 8 else { return }
       let client = Client(number, numbering)
       peripherals[number] = client
-      client.peripheral = adapter.openPeripheralSession(for: client)
+      client.peripheral = adapter.openPeripheralSession(for: client, owner: owner(of: number))
     case .closeCentral(let number): centrals.removeValue(forKey: number)?.close()
     case .closePeripheral(let number): peripherals.removeValue(forKey: number)?.close()
     case .central(let number, let command, let seenStates):
@@ -187,12 +190,44 @@ private final class Server {
       if case .update = command, !session.updateCredits.take() { return }
       session.send(command, seenStates: seenStates)
     case .introduce(let address): centrals.first?.value.central?.introduce(address)
+    case .app(let message): perform(message)
     case .hello, .listClients, .unknownMessage, .eventsHandled, .channelOctets, .channelRead, .closeChannel: break
     }
   }
 
+  /// Handles a message about apps. All sessions belong to one app, which a policy preserves.
+  private func perform(_ message: AppMessage) {
+    switch message {
+    case .restoreIdentifier(let number, let identifier): restoreIdentifiers[number] = identifier
+    case .controlApp(_, .background): adapter.send(.becameFrontmost(false), ofApp: Self.app)
+    case .controlApp(_, .foreground): adapter.send(.becameFrontmost(true), ofApp: Self.app)
+    case .controlApp(_, .suspend): adapter.send(.suspended, ofApp: Self.app)
+    case .controlApp(_, .quit): terminate(.user)
+    // The process of the app has crashed.
+    case .returned: terminate(.system)
+    case .setPermission(_, let isAllowed): adapter.send(.permissionChanged(isAllowed), ofApp: Self.app)
+    case .setPower(let isOn): adapter.send(.setPower(isOn))
+    case .listAlerts(let follows): adapter.send(.launchable(follows), ofApp: Self.app)
+    case .explain: adapter.send(.reportLinks(1))
+    case .listApps: break
+    }
+  }
+
+  /// Ends the app with all its sessions, as a server does when the connection is lost.
+  private func terminate(_ cause: AppTermination) {
+    adapter.send(.terminated(cause), ofApp: Self.app)
+    for client in Array(centrals.values) + Array(peripherals.values) { client.close() }
+    centrals.removeAll()
+    peripherals.removeAll()
+  }
+
+  private func owner(of number: SessionNumber) -> SessionOwner {
+    SessionOwner(app: Self.app, restoreIdentifier: restoreIdentifiers.removeValue(forKey: number))
+  }
+
   /// Ends all sessions, and stops the program unless the daemon serves another app afterwards.
   func finish() {
+    adapter.send(.setPower(true))
     pass(.milliseconds(100))
     for client in Array(centrals.values) + Array(peripherals.values) { client.close() }
     pass(.milliseconds(100))

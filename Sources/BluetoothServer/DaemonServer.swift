@@ -1,6 +1,7 @@
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothTransport
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
@@ -24,9 +25,14 @@ package final class DaemonServer: Sendable {
     let file: UnixSocketFile?
   }
 
-  /// - Parameter adapters: the first one is for apps that name none. There must be at least one.
-  package init(_ adapters: [ServedAdapter], limits: ServerLimits = ServerLimits()) {
-    clients = ServerClients(adapters, limits)
+  /// - Parameters:
+  ///   - adapters: the first one is for apps that name none. There must be at least one.
+  ///   - apps: the apps that the server launches, and how it identifies those of clients.
+  package init(_ adapters: [ServedAdapter], limits: ServerLimits = ServerLimits(), apps setup: AppsSetup = AppsSetup())
+  {
+    let apps = ServerApps(adapters, setup, limits, on: group.next())
+    clients = ServerClients(adapters, limits, apps)
+    apps.loop.execute { apps.begin() }
   }
 
   // MARK: Listening
@@ -39,6 +45,7 @@ package final class DaemonServer: Sendable {
       let file = try UnixSocketFile(path: path, mode: mode)
       do {
         listeners.append(Listener(channel: try bootstrap(nil).withBoundSocket(file.descriptor).wait(), file: file))
+        noteSocketPath(URL(fileURLWithPath: path).path)
       } catch {
         file.remove()
         throw error
@@ -51,7 +58,11 @@ package final class DaemonServer: Sendable {
   /// Listens on a socket that is bound and that another program has opened, such as systemd.
   package func listen(on descriptor: CInt) throws(ServerError) {
     do {
-      listeners.append(Listener(channel: try bootstrap(nil).withBoundSocket(descriptor).wait(), file: nil))
+      let channel = try bootstrap(nil).withBoundSocket(descriptor).wait()
+      listeners.append(Listener(channel: channel, file: nil))
+      if case .unixDomainSocket? = channel.localAddress, let path = channel.localAddress?.pathname {
+        noteSocketPath(path)
+      }
     } catch {
       throw ServerError("can't listen on the descriptor \(descriptor): \(Self.text(error))")
     }
@@ -69,6 +80,12 @@ package final class DaemonServer: Sendable {
     } catch {
       throw ServerError("can't listen at \(host):\(port): \(Self.text(error))")
     }
+  }
+
+  /// Keeps the path of the first Unix socket for the apps that the server launches.
+  private func noteSocketPath(_ path: String) {
+    let clients = clients
+    group.next().execute { if clients.apps.socketPath == nil { clients.apps.socketPath = path } }
   }
 
   private static func text(_ error: any Error) -> String {

@@ -7,6 +7,10 @@ package struct ServerLimits: Sendable {
   package var clients = 64
   /// The maximum number of sessions: one for each manager of the app.
   package var sessions = 64
+  /// The maximum number of apps of one user on one adapter, counted from the start of the server.
+  package var apps = 128
+  /// The maximum number of attributes in the published services of one client.
+  package var attributes = 1_024
   /// The maximum number of octets that wait for the client to read them.
   package var waitingOctets = 4 << 20
   /// The number of requests, of all clients together, that wait for the daemon: above it, no client is read from.
@@ -24,6 +28,9 @@ package struct ServedAdapter: Sendable {
   /// The name by which apps select it.
   package let name: String
   package let adapter: any Adapter
+
+  /// The adapter, if it has apps with a life.
+  var host: (any AppAdapter)? { adapter as? any AppAdapter }
 
   package init(name: String, adapter: any Adapter) {
     self.name = name

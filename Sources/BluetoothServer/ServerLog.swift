@@ -15,6 +15,9 @@ enum ServerLog {
     logger(client).info("\(line.printable)")
   }
 
+  /// Logs a detail, in one line.
+  static func trace(_ line: String) { logger(nil).debug("\(line.printable)") }
+
   /// Logs what the operator should look at, in one line.
   static func warn(_ line: String, about client: ClientIdentity? = nil) {
     logger(client).warning("\(line.printable)")

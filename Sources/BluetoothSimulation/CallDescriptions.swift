@@ -12,7 +12,7 @@ extension DaemonRequest {
     case .peripheral(_, let command, _): command.callDescription
     case .openCentral: "CBCentralManager.init"
     case .openPeripheral: "CBPeripheralManager.init"
-    case .closeCentral, .closePeripheral, .channel, .app, .introduce: nil
+    case .closeCentral, .closePeripheral, .channel, .app, .system, .introduce: nil
     }
   }
 }
@@ -81,7 +81,7 @@ extension DaemonEvent {
     case .central(_, let event): event.callbackDescription
     case .peripheral(_, let event): event.callbackDescription
     // A channel's streams determine the callbacks, so they are unknown here.
-    case .channel, .app: nil
+    case .channel, .app, .system: nil
     }
   }
 }

@@ -69,4 +69,8 @@ package final class VirtualAdapter: AppAdapter, Sendable {
   package func setClient(_ client: any AppClient, ofApp app: String) { sessions.setClient(client, ofApp: app) }
 
   package func send(_ request: AppRequest, ofApp app: String) { sessions.send(request, ofApp: app) }
+
+  package func setSystemClient(_ client: any SystemClient) { sessions.setSystemClient(client) }
+
+  package func send(_ request: SystemRequest) { sessions.requests.post(.system(request)) }
 }

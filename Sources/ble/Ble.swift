@@ -9,7 +9,8 @@ struct Ble: ParsableCommand {
     commandName: "ble", abstract: "Bluetooth Low Energy from the command line.",
     subcommands: [
       Scan.self, Inspect.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self, Doctor.self,
-      Air.self, Bonds.self, Clients.self, UUIDVerb.self, Completions.self,
+      Air.self, Bonds.self, Clients.self, Apps.self, Why.self, Settings.self, Alerts.self, UUIDVerb.self,
+      Completions.self,
     ])
 
   /// Runs the command, and reports a failure in one line.

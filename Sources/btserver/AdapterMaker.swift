@@ -4,6 +4,7 @@ import BluetoothBonds
 import BluetoothDaemon
 import BluetoothLab
 import BluetoothServer
+import BluetoothTypes
 
 /// Makes the adapters of a server. The simulated ones are devices of one air, so that apps on them meet.
 struct AdapterMaker {
@@ -12,9 +13,11 @@ struct AdapterMaker {
   private var population: WorldPopulation?
   private let worldFile: WorldFile?
   private let bonds: String?
+  private let policy: PlatformPolicy
   private var virtualCount = 0
 
-  init(worldFile: WorldFile?, bonds: String?) {
+  init(worldFile: WorldFile?, bonds: String?, policy: PlatformPolicy) {
+    self.policy = policy
     self.worldFile = worldFile
     self.bonds = bonds
   }
@@ -25,7 +28,8 @@ struct AdapterMaker {
     case .virtual: ServedAdapter(name: option.name, adapter: makeDevice(option.name).adapter)
     case .controller(let specifier):
       ServedAdapter(
-        name: option.name, adapter: TransportAdapter(serving: specifier, name: option.name, bondsIn: bonds))
+        name: option.name,
+        adapter: TransportAdapter(serving: specifier, name: option.name, bondsIn: bonds, policy: policy))
     }
   }
 
@@ -37,8 +41,10 @@ struct AdapterMaker {
     }
     guard let world else { fatalError("the air was just made") }
     let place = worldFile.flatMap { virtualCount < $0.clients.count ? $0.clients[virtualCount] : nil }
+    var options = place?.options ?? DeviceOptions()
+    options.policy = policy
     let device = world.makeDevice(
-      named: name, place?.options ?? DeviceOptions(), bondFolder: bonds ?? (try? FileBondStore.defaultFolder()))
+      named: name, options, bondFolder: bonds ?? (try? FileBondStore.defaultFolder()))
     population?.place(virtualCount, for: device)
     virtualCount += 1
     return device

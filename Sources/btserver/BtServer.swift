@@ -3,6 +3,7 @@ import BluetoothAdapters
 import BluetoothAir
 import BluetoothServer
 import BluetoothTransport
+import BluetoothTypes
 import Foundation
 import Logging
 import Metrics
@@ -55,6 +56,22 @@ struct BtServer: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The rules for apps: \(PolicyOption.forms). Documentation/Platforms.md lists them.", valueName: "policy"))
+  var policy = PlatformPolicy.macos.name
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the apps that the server launches for an event, in YAML or JSON.", valueName: "file"))
+  var apps: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A command of the shell for each alert about an app in the background; $1 is the app, $2 the text.",
+      valueName: "command"))
+  var alertCommand: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The least important lines of the log: trace, debug, info, notice, warning, error.", valueName: "level"))
   var logLevel = "info"
 
@@ -98,8 +115,10 @@ struct BtServer: AsyncParsableCommand {
     let endpoint = try Self.makeEndpoint(setup.metrics)
     defer { endpoint?.stop() }
     let sockets = ServiceManager.takeSockets()
-    var maker = AdapterMaker(worldFile: setup.worldFile, bonds: bonds)
-    let server = DaemonServer(setup.adapters.map { maker.make($0) })
+    var maker = AdapterMaker(worldFile: setup.worldFile, bonds: bonds, policy: setup.policy)
+    var apps = AppsSetup(setup.apps)
+    if let command = alertCommand.map({ AlertCommand($0) }) { apps.onAlert = { command.run($0) } }
+    let server = DaemonServer(setup.adapters.map { maker.make($0) }, apps: apps)
     do {
       for socket in sockets { try server.listen(on: socket) }
       if sockets.isEmpty { try server.listen(atPath: socket, mode: setup.mode) }
@@ -156,6 +175,8 @@ struct Setup {
   let token: [UInt8]?
   let metrics: (host: String, port: Int)?
   let logLevel: Logger.Level
+  let policy: PlatformPolicy
+  let apps: [RegisteredApp]
   private let socket: String
 
   init(_ options: BtServer) throws {
@@ -180,6 +201,8 @@ struct Setup {
     } else {
       worldFile = nil
     }
+    policy = try PolicyOption.policy(options.policy)
+    apps = try options.apps.map { try AppsFile(path: $0).apps } ?? []
     guard let mode = UInt32(options.mode, radix: 8), mode <= 0o777 else {
       throw ValidationError("invalid --mode \"\(options.mode)\": expected 000 to 777, as for chmod")
     }
@@ -229,6 +252,8 @@ struct Setup {
     var lines = ["adapters: \(names)", "socket: \(socket), mode \(String(mode, radix: 8))"]
     if let tcp { lines.append("TCP: \(tcp.host):\(tcp.port)") }
     if let metrics { lines.append("metrics: \(metrics.host):\(metrics.port)") }
+    lines.append("policy: \(policy.name)")
+    for app in apps { lines.append("app: \(app.name), \(app.executable)") }
     if let worldFile { lines.append("world: \(worldFile.members.count) devices") }
     return lines.joined(separator: "\n") + "\nthe configuration is valid"
   }

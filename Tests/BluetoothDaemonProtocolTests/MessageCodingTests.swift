@@ -52,7 +52,8 @@ import Testing
     let (client, server) = try frames(seed: 1)
     let ofClient =
       [ConnectionMessageType.hello, .unknownMessage, .introduce, .listClients].map(\.rawValue)
-      + SessionMessageType.allCases.map(\.rawValue) + CentralCommandType.allCases.map(\.rawValue)
+      + AppRequestType.allCases.map(\.rawValue) + SessionMessageType.allCases.map(\.rawValue)
+      + CentralCommandType.allCases.map(\.rawValue)
       + PeripheralCommandType.allCases.map(\.rawValue) + [CountMessageType.eventsHandled.rawValue]
       + ChannelMessageType.allCases.map(\.rawValue)
     let connection: [ConnectionMessageType] = [.welcome, .refused, .unknownMessage, .clients]
@@ -60,7 +61,7 @@ import Testing
     let ofServer =
       connection.map(\.rawValue) + counts.map(\.rawValue) + ChannelMessageType.allCases.map(\.rawValue)
       + DirectoryMessageType.allCases.map(\.rawValue) + CentralEventType.allCases.map(\.rawValue)
-      + PeripheralEventType.allCases.map(\.rawValue)
+      + PeripheralEventType.allCases.map(\.rawValue) + AppReportType.allCases.map(\.rawValue)
     #expect(Set(client.map(\.type)) == Set(ofClient))
     #expect(Set(server.map(\.type)) == Set(ofServer))
     #expect(ofClient.count == Set(ofClient).count)
@@ -132,6 +133,26 @@ import Testing
   }
 
   private func pattern(_ count: Int) -> ByteSlice { ByteSlice([UInt8](repeating: 0xA5, count: count)) }
+
+  @Test("The identifiers of an app's peers are those of the app on the way out, and the adapter's on the way in")
+  func identifiers() throws {
+    let shifted = PeerNumbering(
+      number: { $0.index }, peer: { PeerHandle(index: $0) },
+      outgoing: { PeerIdentifier(high: $0.high, low: $0.low + 1) },
+      incoming: { PeerIdentifier(high: $0.high, low: $0.low - 1) })
+    let plain = PeerNumbering(number: { $0.index }, peer: { PeerHandle(index: $0) })
+    let peer = PeerInfo(
+      handle: PeerHandle(index: 0), identifier: PeerIdentifier(high: 1, low: 2), name: nil)
+    let event = ServerMessage.central(SessionNumber(1), .connectionEvent(peer, isConnected: true))
+    let read = try ServerMessage(frame(event.encode(shifted).frame()), plain)
+    guard case .central(_, .connectionEvent(let info, _)) = read else { throw DecodingError.truncated }
+    #expect(info.identifier == PeerIdentifier(high: 1, low: 3))
+    let filter = ConnectionEventFilter(peers: [info.identifier], services: [])
+    let command = ClientMessage.central(SessionNumber(1), .registerForConnectionEvents(filter), seenStates: 0)
+    let received = try ClientMessage(frame(command.encode(plain).frame()), shifted)
+    guard case .central(_, .registerForConnectionEvents(let got), _) = received else { throw DecodingError.truncated }
+    #expect(got?.peers == [peer.identifier])
+  }
 
   @Test("An unknown type is told apart from invalid octets")
   func unknownType() {

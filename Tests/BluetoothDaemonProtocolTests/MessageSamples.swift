@@ -220,6 +220,43 @@ struct MessageSamples {
     ]
   }
 
+  mutating func appMessages() -> [AppMessage] {
+    let controls: [AppControl] = [.background, .foreground, .suspend, .quit]
+    return controls.map { .controlApp("app", $0) } + [
+      .returned, .restoreIdentifier(session(), text()), .listApps, .setPermission(app: text(), bool()),
+      .setPower(bool()), .listAlerts(follows: bool()), .explain(peer: text()),
+    ]
+  }
+
+  mutating func appReports() -> [AppReport] {
+    let states: [AppRunState] = [.foreground, .background, .suspended, .terminated]
+    let accesses: [AppAccess] = [.undetermined, .denied, .allowed]
+    let phases: [PeerUsage.Phase] = [.delayed, .connecting, .connected, .disconnecting]
+    let apps = list { samples in
+      AppDescription(
+        name: samples.text(), adapter: samples.text(), state: states[samples.count(0...3)],
+        processes: samples.list { $0.number() }, sessions: samples.number(), access: accesses[samples.count(0...2)],
+        hasCommand: samples.bool())
+    }
+    let alerts = list {
+      AlertDescription(number: $0.number(), time: Int64(bitPattern: $0.number()), app: $0.text(), text: $0.text())
+    }
+    let usages = list { samples in
+      PeerUsage(
+        identifier: samples.identifier(), address: samples.address(), name: samples.optional { $0.text() },
+        isLinked: samples.bool(), isEnding: samples.bool(),
+        users: samples.list { samples in
+          PeerUsage.User(
+            app: samples.optional { $0.text() }, phase: phases[samples.count(0...3)], isPreserved: samples.bool(),
+            reconnects: samples.bool(), isBlocked: samples.bool())
+        })
+    }
+    return states.map { .stateChanged($0) } + [
+      .stop(text(), byUser: bool()), .apps(apps), .done(failure: optional { $0.text() }), .alerts(alerts),
+      .links(usages),
+    ]
+  }
+
   mutating func clientMessages() -> [ClientMessage] {
     let low = number(UInt16.self)
     var result: [ClientMessage] = [
@@ -230,6 +267,7 @@ struct MessageSamples {
       .closePeripheral(session()), .eventsHandled(session(), count: number()), .channelOctets(channel(), octets()),
       .channelRead(channel(), frames: number()), .closeChannel(channel()),
     ]
+    result += appMessages().map { .app($0) }
     for command in centralCommands() { result.append(.central(session(), command, seenStates: number())) }
     for command in peripheralCommands() { result.append(.peripheral(session(), command, seenStates: number())) }
     return result
@@ -360,6 +398,7 @@ struct MessageSamples {
       .channelTaken(channel(), octets: number()), .channelEnded(channel(), .closed),
       .channelEnded(channel(), .lost(error())),
     ]
+    result += appReports().map { .app($0) }
     for event in centralEvents() { result.append(.central(session(), event)) }
     for event in peripheralEvents() { result.append(.peripheral(session(), event)) }
     return result

@@ -15,10 +15,15 @@ final class ServerBench {
   private(set) var served: [ServedAdapter]
   private(set) var server: DaemonServer
 
-  init(limits: ServerLimits = .patient) throws {
+  private let policy: PlatformPolicy
+  private let apps: AppsSetup
+
+  init(limits: ServerLimits = .patient, policy: PlatformPolicy = .macos, apps: AppsSetup = AppsSetup()) throws {
     folder = try TemporaryFolder()
-    (world, served) = Self.devices(folder)
-    server = DaemonServer(served, limits: limits)
+    self.policy = policy
+    self.apps = apps
+    (world, served) = Self.devices(folder, policy)
+    server = DaemonServer(served, limits: limits, apps: apps)
     try server.listen(atPath: path)
   }
 
@@ -28,15 +33,17 @@ final class ServerBench {
 
   /// Starts the server again after `stop`, with the same devices.
   func restart() throws {
-    server = DaemonServer(served, limits: .patient)
+    server = DaemonServer(served, limits: .patient, apps: apps)
     try server.listen(atPath: path)
   }
 
   /// The devices, with bonds and identities in `folder`.
-  private static func devices(_ folder: TemporaryFolder) -> (World, [ServedAdapter]) {
+  private static func devices(_ folder: TemporaryFolder, _ policy: PlatformPolicy) -> (World, [ServedAdapter]) {
     let world = World(seed: 1, time: .real(speed: 1))
     let served = ["phone", "lamp"].map { name in
-      let device = world.makeDevice(named: name, DeviceOptions(), bondFolder: folder.file("bonds"))
+      var options = DeviceOptions()
+      options.policy = policy
+      let device = world.makeDevice(named: name, options, bondFolder: folder.file("bonds"))
       return ServedAdapter(name: name, adapter: device.adapter)
     }
     world.add(Flashlight(), named: "flashlight")
@@ -45,15 +52,18 @@ final class ServerBench {
 
   /// Starts the server again after `stop`, with new daemons, which have only what is stored.
   func restartDaemons() throws {
-    (world, served) = Self.devices(folder)
+    (world, served) = Self.devices(folder, policy)
     try restart()
   }
 
   /// Creates the adapter of an app in another process, as far as the server can tell.
-  func adapter(_ name: String = "", program: String = "app") -> ServerAdapter {
+  func adapter(
+    _ name: String = "", program: String = "app",
+    stop: @escaping ServerAdapter.Stopper = { reason, _ in Issue.record("stopped: \(reason)") }
+  ) -> ServerAdapter {
     ServerAdapter(
       ServerSpecifier(.unix(path: path), adapter: name), program: program,
-      on: MultiThreadedEventLoopGroup.singleton.next())
+      on: MultiThreadedEventLoopGroup.singleton.next(), stop: stop)
   }
 }
 
@@ -84,6 +94,9 @@ extension CentralEvent {
     if case .characteristicsDiscovered(_, _, let result) = self { result } else { nil }
   }
   var value: Result<ByteSlice, SessionError>? { if case .valueRead(_, _, let result) = self { result } else { nil } }
+  var isNotifying: Bool? { if case .notifyStateChanged(_, _, let isOn, _) = self { isOn } else { nil } }
+  var restored: RestoredCentral? { if case .restored(let state) = self { state } else { nil } }
+  var disconnected: PeerHandle? { if case .disconnected(let peer, _, _) = self { peer } else { nil } }
   var notification: ByteSlice? { if case .valueChanged(_, _, let value) = self { value } else { nil } }
 }
 

@@ -6,6 +6,8 @@ import DequeModule
 struct RemoteSession {
   let number: SessionNumber
   let counters: SessionCounters
+  /// The restore identifier of the app's manager; nil: none.
+  let restoreIdentifier: String?
   /// The number of state changes that the client has got, modulo 2³².
   private(set) var states: UInt32 = 0
   /// The state that the client has got last; nil: none.
@@ -21,9 +23,10 @@ struct RemoteSession {
   /// True if the app observes its links: the server must be told on each connection.
   var observesLinks = false
 
-  init(_ number: SessionNumber, _ counters: SessionCounters) {
+  init(_ number: SessionNumber, _ counters: SessionCounters, _ owner: SessionOwner?) {
     self.number = number
     self.counters = counters
+    restoreIdentifier = owner?.restoreIdentifier
   }
 
   /// Begins a new connection.

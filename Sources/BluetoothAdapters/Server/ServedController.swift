@@ -2,6 +2,7 @@ import BluetoothBonds
 import BluetoothDaemon
 import BluetoothHost
 import BluetoothTransport
+import BluetoothWire
 import NIOPosix
 
 extension TransportAdapter {
@@ -10,10 +11,14 @@ extension TransportAdapter {
   /// - Parameters:
   ///   - name: the name of the adapter, in the log and among the bonds.
   ///   - folder: the folder for bonds; nil: the default one of this user.
-  package convenience init(serving specifier: TransportSpecifier, name: String, bondsIn folder: String?) {
+  ///   - policy: the rules for apps.
+  package convenience init(
+    serving specifier: TransportSpecifier, name: String, bondsIn folder: String?, policy: PlatformPolicy
+  ) {
     var configuration = DaemonConfiguration(
       name: name, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
     configuration.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
+    configuration.policy = policy
     configuration.prompts = PromptsSetting.ofProcess.makePrompts()
     do throws(BondStoreError) {
       let folder = if let folder { folder } else { try FileBondStore.defaultFolder() }

@@ -10,13 +10,24 @@ package final class ServerAdapter: Adapter, Sendable {
   package var deliversInPlace: Bool { false }
   private let sessions = LocalSessions()
   private let executor: ServerExecutor
+  /// The name of the program. The server names the app itself: this name only says that managers belong to an app.
+  package let app: String?
+
+  /// A function that ends the program, for the reason in its first argument. The second one is true if the user has
+  /// ended the app. Called on the event loop.
+  package typealias Stopper = @Sendable (_ reason: String, _ byUser: Bool) -> Void
 
   /// Creates the adapter, which connects and reconnects to the server until the adapter is deallocated.
   ///
   /// - Parameters:
   ///   - token: what the server asks for over TCP.
   ///   - loop: the event loop that runs the connection.
-  package init(_ specifier: ServerSpecifier, program: String, token: [UInt8] = [], on loop: any EventLoop) {
+  ///   - stop: ends the program.
+  package init(
+    _ specifier: ServerSpecifier, program: String, token: [UInt8] = [], on loop: any EventLoop,
+    stop: @escaping Stopper = endProgram
+  ) {
+    app = program
     let executor = ServerExecutor(loop: loop)
     self.executor = executor
     // The access is undetermined until the server reports it.
@@ -25,7 +36,7 @@ package final class ServerAdapter: Adapter, Sendable {
     let hello = Hello(adapter: specifier.adapter, program: program, token: ByteSlice(token))
     let (sessions, directory) = (sessions, directory)
     loop.execute {
-      executor.begin(ServerRunner(specifier, hello, sessions: sessions, directory: directory, on: loop))
+      executor.begin(ServerRunner(specifier, hello, sessions: sessions, directory: directory, on: loop, stop: stop))
     }
   }
 

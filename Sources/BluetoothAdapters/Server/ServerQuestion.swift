@@ -1,3 +1,4 @@
+import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothTransport
 import BluetoothWire
@@ -5,20 +6,83 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A question to a running server, for the command line.
-package enum ServerQuestion {
+/// Questions to a running server, and requests of its user, for the command line.
+package struct ServerQuestion: Sendable {
+  private let specifier: ServerSpecifier
+  private let token: [UInt8]
+  private let limit: TimeAmount
+
+  /// - Parameters:
+  ///   - specifier: the server and the adapter that the question concerns.
+  ///   - token: what a server on TCP asks for.
+  ///   - limit: the time for the whole exchange.
+  package init(to specifier: ServerSpecifier, token: [UInt8] = [], within limit: TimeAmount = .seconds(10)) {
+    self.specifier = specifier
+    self.token = token
+    self.limit = limit
+  }
+
   /// Returns the clients of a server, including the one that asks.
   ///
-  /// - Parameter limit: the time for the whole exchange.
   /// - Throws: `AdapterError`.
   package static func clients(
-    of specifier: ServerSpecifier, token: [UInt8] = [], within limit: TimeAmount = .seconds(10)
+    of specifier: ServerSpecifier, token: [UInt8] = []
   ) throws(AdapterError) -> [ConnectedClient] {
+    try ServerQuestion(to: specifier, token: token).ask(.listClients) {
+      if case .clients(let clients) = $0 { clients } else { nil }
+    }
+  }
+
+  /// Returns the apps of the server.
+  ///
+  /// - Throws: `AdapterError`.
+  package func apps() throws(AdapterError) -> [AppDescription] {
+    try ask(.app(.listApps)) { if case .app(.apps(let apps)) = $0 { apps } else { nil } }
+  }
+
+  /// Returns the alerts so far, oldest first.
+  ///
+  /// - Throws: `AdapterError`.
+  package func alerts() throws(AdapterError) -> [AlertDescription] {
+    try ask(.app(.listAlerts(follows: false))) { if case .app(.alerts(let alerts)) = $0 { alerts } else { nil } }
+  }
+
+  /// Calls `body` with the alerts so far, and with the later ones as they come, until it returns false. Ends with the
+  /// server.
+  ///
+  /// - Throws: `AdapterError`.
+  package func follow(_ body: @escaping @Sendable ([AlertDescription]) -> Bool) throws(AdapterError) {
+    try ask(.app(.listAlerts(follows: true)), endlessly: true) { message in
+      if case .app(.alerts(let alerts)) = message { body(alerts) ? nil : () } else { nil }
+    }
+  }
+
+  /// Returns the uses of the peers with this name, address or identifier.
+  ///
+  /// - Throws: `AdapterError`.
+  package func uses(of peer: String) throws(AdapterError) -> [PeerUsage] {
+    try ask(.app(.explain(peer: peer))) { if case .app(.links(let links)) = $0 { links } else { nil } }
+  }
+
+  /// Sends a request of the user, and waits until the server has carried it out.
+  ///
+  /// - Throws: `AdapterError`.
+  package func perform(_ request: AppMessage) throws(AdapterError) {
+    let failure: String?? = try ask(.app(request)) {
+      if case .app(.done(let failure)) = $0 { .some(.some(failure)) } else { nil }
+    }
+    if let failure, let failure { throw AdapterError(description: failure) }
+  }
+
+  /// Asks a question, and waits for a message in which `answer` finds the answer.
+  private func ask<Answer: Sendable>(
+    _ message: ClientMessage, endlessly: Bool = false, _ find: @escaping @Sendable (ServerMessage) -> Answer?
+  ) throws(AdapterError) -> Answer {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     defer { try? group.syncShutdownGracefully() }
     let loop = group.next()
-    let answer = loop.makePromise(of: [ConnectedClient].self)
-    let receiver = Receiver(answer)
+    let answer = loop.makePromise(of: Answer.self)
+    let receiver = Receiver(answer, find)
     let handler = ServerChannel(receiver)
     let bootstrap = ClientBootstrap(group: loop).connectTimeout(limit).channelInitializer { channel in
       channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler) }
@@ -34,14 +98,20 @@ package enum ServerQuestion {
       connected = bootstrap.connect(host: host, port: port)
     }
     let hello = Hello(adapter: specifier.adapter, program: "ble", token: ByteSlice(token))
-    loop.scheduleTask(in: limit) { answer.fail(AdapterError(description: "\(specifier) has not answered in time")) }
+    let specifier = specifier
+    if !endlessly {
+      loop.scheduleTask(in: limit) { answer.fail(AdapterError(description: "\(specifier) has not answered in time")) }
+    }
     connected.whenComplete { result in
       switch result {
       case .failure(let error):
         answer.fail(AdapterError(description: "\(specifier): \(TransportError(connectingTo: transport, error))"))
       case .success:
-        for message in [ClientMessage.hello(hello), .listClients] {
-          if let frame = message.encode(.none).frame() { handler.send(frame) }
+        for message in [ClientMessage.hello(hello), message] {
+          guard let frame = message.encode(.none).frame() else {
+            return answer.fail(AdapterError(description: "the question is too long"))
+          }
+          handler.send(frame)
         }
         handler.flush()
       }
@@ -55,10 +125,14 @@ package enum ServerQuestion {
   }
 
   /// Waits for the answer. Confined to the event loop.
-  private final class Receiver: ServerChannelReceiver, @unchecked Sendable {
-    private let answer: EventLoopPromise<[ConnectedClient]>
+  private final class Receiver<Answer: Sendable>: ServerChannelReceiver, @unchecked Sendable {
+    private let answer: EventLoopPromise<Answer>
+    private let find: (ServerMessage) -> Answer?
 
-    init(_ answer: EventLoopPromise<[ConnectedClient]>) { self.answer = answer }
+    init(_ answer: EventLoopPromise<Answer>, _ find: @escaping (ServerMessage) -> Answer?) {
+      self.answer = answer
+      self.find = find
+    }
 
     func received(_ frame: Frame, on channel: ServerChannel) {
       // Messages of the directory name peers, which this client does not know.
@@ -66,9 +140,8 @@ package enum ServerQuestion {
       switch message {
       case .welcome: channel.acceptLongFrames()
       case .refused(let refusal): answer.fail(AdapterError(description: refusal.text))
-      case .clients(let clients): answer.succeed(clients)
-      case .unknownMessage: answer.fail(AdapterError(description: "this btserver is too old to list its clients"))
-      default: break
+      case .unknownMessage: answer.fail(AdapterError(description: "this btserver is too old for the question"))
+      default: if let found = find(message) { answer.succeed(found) }
       }
     }
 

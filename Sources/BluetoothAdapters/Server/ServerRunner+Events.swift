@@ -9,6 +9,7 @@ extension ServerRunner {
     switch message {
     // This client never asks for the list of clients.
     case .welcome, .refused, .clients: break
+    case .app(let report): handle(report)
     case .unknownMessage(let type): noteUnknownType(type)
     case .directory(let change):
       if !peers.take(change), let channel {
@@ -43,6 +44,15 @@ extension ServerRunner {
     case .channelEnded(let channel, let end):
       guard let handle = channelHandles.removeValue(forKey: channel) else { return }
       finish(handle, end)
+    }
+  }
+
+  private func handle(_ report: AppReport) {
+    switch report {
+    case .stateChanged(let state): DaemonLog.trace("this app is now \(state)", of: "\(specifier)")
+    case .stop(let reason, let byUser): stop(reason, byUser)
+    // Answers to questions that only the command line asks.
+    case .apps, .done, .alerts, .links: break
     }
   }
 

@@ -7,13 +7,13 @@ import BluetoothWire
 extension ServerRunner {
   func handle(_ request: DaemonRequest) {
     switch request {
-    case .openCentral(let id, _):
-      let session = RemoteSession(nextNumber(), sessions.counters(of: id))
+    case .openCentral(let id, let owner):
+      let session = RemoteSession(nextNumber(), sessions.counters(of: id), owner)
       centrals[id] = session
       centralIDs[session.number] = id
       if channel != nil { open(id) } else if let outage { deliver(.stateChanged(outage), to: id) }
-    case .openPeripheral(let id, _):
-      let session = RemoteSession(nextNumber(), sessions.counters(of: id))
+    case .openPeripheral(let id, let owner):
+      let session = RemoteSession(nextNumber(), sessions.counters(of: id), owner)
       peripherals[id] = session
       peripheralIDs[session.number] = id
       if channel != nil { open(id) } else if let outage { deliver(.stateChanged(outage), to: id) }
@@ -29,13 +29,17 @@ extension ServerRunner {
     case .central(let id, let command, let seenStates): perform(command, of: id, seenStates)
     case .peripheral(let id, let command, let seenStates): perform(command, of: id, seenStates)
     case .channel(let handle): channelUsed(handle)
-    // Only a server introduces devices to its daemon, and no process tells a server of the life of its apps yet.
-    case .introduce, .app: break
+    // Only a server introduces devices to its daemon, and knows of the life of apps.
+    case .introduce, .app, .system: break
     }
   }
 
   /// Opens all sessions on a new connection.
-  func openAll() {
+  ///
+  /// - Parameter isFirst: true if this process has had no connection before. Its managers know no other state then, so
+  ///   that the system may restore them.
+  func openAll(isFirst: Bool) {
+    if !isFirst { send(.app(.returned)) }
     for id in centrals.keys.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { open(id) }
     for id in peripherals.keys.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { open(id) }
   }
@@ -43,6 +47,7 @@ extension ServerRunner {
   private func open(_ id: CentralSessionID) {
     guard let session = centrals[id] else { return }
     centrals[id]?.open()
+    nameSession(session)
     send(.openCentral(session.number))
     if session.observesLinks { send(.central(session.number, .observeLinks, seenStates: 0)) }
   }
@@ -50,8 +55,16 @@ extension ServerRunner {
   private func open(_ id: PeripheralSessionID) {
     guard let session = peripherals[id] else { return }
     peripherals[id]?.open()
+    nameSession(session)
     send(.openPeripheral(session.number))
     if session.observesLinks { send(.peripheral(session.number, .observeLinks, seenStates: 0)) }
+  }
+
+  private func nameSession(_ session: RemoteSession) {
+    guard let identifier = session.restoreIdentifier else { return }
+    if !send(.app(.restoreIdentifier(session.number, identifier))) {
+      DaemonLog.note("a restore identifier has no effect, because it is too long", of: "\(specifier)")
+    }
   }
 
   private func perform(_ command: CentralCommand, of id: CentralSessionID, _ seenStates: UInt32) {

@@ -19,9 +19,11 @@ final class ServerRunner: @unchecked Sendable {
     case ended
   }
 
-  private let specifier: ServerSpecifier
+  let specifier: ServerSpecifier
   private let hello: Hello
   private let loop: any EventLoop
+  /// Ends this program, because the system or its user has ended the app.
+  let stop: ServerAdapter.Stopper
   let sessions: LocalSessions
   let directory: PeerDirectory
   let peers: RemotePeers
@@ -29,6 +31,8 @@ final class ServerRunner: @unchecked Sendable {
   private var connection = Connection.connecting
   private var greetingTimer: Scheduled<Void>?
   private var backOff = ReconnectBackoff()
+  /// True if a server has accepted this process before.
+  private var hasBeenWelcome = false
   /// The state that apps see while there is no connection; nil: nothing is known yet.
   private(set) var outage: AdapterState?
   var centrals: [CentralSessionID: RemoteSession] = [:]
@@ -52,8 +56,9 @@ final class ServerRunner: @unchecked Sendable {
 
   init(
     _ specifier: ServerSpecifier, _ hello: Hello, sessions: LocalSessions, directory: PeerDirectory,
-    on loop: any EventLoop
+    on loop: any EventLoop, stop: @escaping ServerAdapter.Stopper
   ) {
+    self.stop = stop
     self.specifier = specifier
     self.hello = hello
     self.sessions = sessions
@@ -206,7 +211,8 @@ final class ServerRunner: @unchecked Sendable {
     channel.acceptLongFrames()
     // The server tells the bonds anew.
     directory.setBonds([:])
-    openAll()
+    openAll(isFirst: !hasBeenWelcome)
+    hasBeenWelcome = true
   }
 }
 

@@ -63,6 +63,10 @@ package final class TransportAdapter: AppAdapter, Sendable {
   package func setClient(_ client: any AppClient, ofApp app: String) { sessions.setClient(client, ofApp: app) }
 
   package func send(_ request: AppRequest, ofApp app: String) { sessions.send(request, ofApp: app) }
+
+  package func setSystemClient(_ client: any SystemClient) { sessions.setSystemClient(client) }
+
+  package func send(_ request: SystemRequest) { sessions.requests.post(.system(request)) }
 }
 
 /// An executor that makes an adapter's event loop handle the requests to the adapter.

@@ -21,6 +21,7 @@ final class TransportRunner: @unchecked Sendable {
   private let loop: any EventLoop
   private let connector: TransportAdapter.Connector
   private let sessions: LocalSessions
+  private let directory: PeerDirectory
   private let pool = PacketPool()
   /// The event loop's time at the start of the runner: the zero of the adapter's time.
   private let origin = NIODeadline.now()
@@ -54,6 +55,7 @@ final class TransportRunner: @unchecked Sendable {
   ) {
     name = configuration.name
     self.sessions = sessions
+    self.directory = directory
     self.writing = writing
     self.loop = loop
     self.connector = connector
@@ -126,6 +128,10 @@ final class TransportRunner: @unchecked Sendable {
       outage = nil
       backOff.reset()
       DaemonLog.tell("connected again", of: name)
+    }
+    while let alert = daemon.takeAlert() {
+      DaemonLog.note("alert for \(alert.app): \(alert.text)", of: name)
+      directory.append(alert)
     }
     while let trouble = daemon.takeTrouble() { DaemonLog.note(trouble, of: name) }
     for note in daemon.takeNotes() { DaemonLog.note(note, of: name) }

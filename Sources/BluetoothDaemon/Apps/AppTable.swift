@@ -21,6 +21,8 @@ struct App {
   var phase: Phase
   /// The events of an app that does not run, and of sessions whose managers do not exist yet.
   var events = WaitingEvents()
+  /// True if the process that runs the app can launch it for an event.
+  var isLaunchable = true
   /// True if an event since the last `settle` has extended the time for which the app runs.
   var hadEvent = false
   /// The number of the app's latest period in the foreground, counted over all apps.

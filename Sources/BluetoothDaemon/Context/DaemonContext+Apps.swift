@@ -65,6 +65,7 @@ extension DaemonContext {
       deliverWaitingEvents(of: app)
       return true
     case .terminated:
+      guard apps[app].isLaunchable else { return false }
       launch(app)
       return true
     }
@@ -97,6 +98,12 @@ extension DaemonContext {
     // The time is entered when the input has been handled.
     apps[app].newWakes += 1
     return true
+  }
+
+  /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
+  mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
+    apps[app].isLaunchable = isLaunchable
+    if isLaunchable, apps[app].phase == .terminated, !apps[app].events.isEmpty { launch(app) }
   }
 
   /// Launches a terminated app, whose sessions are preserved.

@@ -26,6 +26,11 @@ extension Daemon {
     case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .app(let name, let request): handle(request, ofApp: name, at: now)
+    case .system(.setPower(let isOn)): setPower(isOn, at: now)
+    case .system(.prepareForApps):
+      prepareForApps()
+      context.deliver(.system(.readyForApps))
+    case .system(.reportLinks(let number)): context.deliver(.system(.links(number, context.peerUsages())))
     }
   }
 

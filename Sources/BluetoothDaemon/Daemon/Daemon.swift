@@ -207,9 +207,13 @@ package struct Daemon: ~Copyable {
 
   /// Returns the app with this name, adding it as terminated if it is new; nil: there are too many apps.
   mutating func app(named name: String) -> AppIndex? {
-    if context.apps.isEmpty { context.directory.prepareForApps(identifierKey: appIdentifierKey) }
+    if context.apps.isEmpty { prepareForApps() }
     return context.apps.enter(name)
   }
+
+
+  /// Lets the directory have the identifiers of apps.
+  func prepareForApps() { context.directory.prepareForApps(identifierKey: appIdentifierKey) }
 
   // MARK: Notifications
 

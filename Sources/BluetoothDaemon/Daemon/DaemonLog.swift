@@ -16,6 +16,9 @@ package enum DaemonLog {
   /// Logs a recovery, or a normal but unexpected condition, in one line.
   package static func tell(_ line: String, of device: String) { logger.notice("\("\(device): \(line)".printable)") }
 
+  /// Logs a detail for developers, in one line.
+  package static func trace(_ line: String, of device: String) { logger.debug("\("\(device): \(line)".printable)") }
+
   /// Logs a problem with the device of this name or with its bonds, in one line.
   package static func note(_ line: String, of device: String) {
     logger.warning("\("\(device): \(line)".printable)")

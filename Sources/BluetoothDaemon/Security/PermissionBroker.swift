@@ -42,7 +42,10 @@ struct PermissionBroker {
   private mutating func recall(
     _ subject: AppQuestions.Subject, _ bonds: inout BondBroker, _ context: borrowing DaemonContext
   ) {
-    guard let name = name(of: subject, context), let isAllowed = bonds.access(of: name) else { return }
+    var name = questions.processName
+    // The user can change the permission of an app in the settings without having been asked.
+    if case .app(let app) = subject { name = context.apps[app].name }
+    guard let name, let isAllowed = bonds.access(of: name) else { return }
     questions.access[subject] = isAllowed ? .allowed : .denied
   }
 

@@ -29,6 +29,10 @@ package protocol AppAdapter: Adapter {
   func setClient(_ client: any AppClient, ofApp app: String)
   /// Sends a message about the life of an app.
   func send(_ request: AppRequest, ofApp app: String)
+  /// Sets the receiver of events that belong to no app, which is held weakly.
+  func setSystemClient(_ client: any SystemClient)
+  /// Sends a request of the system's user.
+  func send(_ request: SystemRequest)
 }
 
 /// An adapter as the managers of one app see it.

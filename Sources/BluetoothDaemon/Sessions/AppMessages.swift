@@ -23,6 +23,11 @@ package enum AppRequest: Hashable, Sendable {
   case suspended
   /// The app has ended. Its clients get no more events.
   case terminated(AppTermination)
+  /// The process can launch the app for an event now, or can't. At first it can. While it can't, the events of the
+  /// terminated app wait.
+  case launchable(Bool)
+  /// The user has allowed or denied the app the use of Bluetooth in the settings.
+  case permissionChanged(Bool)
 }
 
 /// A message to the process that runs an app.

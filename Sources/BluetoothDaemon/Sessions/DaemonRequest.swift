@@ -18,6 +18,8 @@ package enum DaemonRequest: Sendable {
   case channel(ChannelHandle)
   /// A change of the life of an app, by the name of the app.
   case app(String, AppRequest)
+  /// A request of the system's user that concerns no app.
+  case system(SystemRequest)
   /// A client in another process knows a device from before this daemon's start. The daemon makes it a peer, which the
   /// directory shows, as if it had been heard.
   case introduce(DeviceAddress)
@@ -31,4 +33,6 @@ package enum DaemonEvent: Sendable {
   case channel(ChannelHandle)
   /// An event for the process that runs an app, by the name of the app.
   case app(String, AppEvent)
+  /// An event that belongs to no app.
+  case system(SystemEvent)
 }

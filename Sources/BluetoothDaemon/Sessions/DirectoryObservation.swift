@@ -48,9 +48,17 @@ package final class DirectoryObservation: Sendable {
   private let pending = NIOLockedValueBox(Pending())
   private let observer: @Sendable () -> Void
 
-  /// - Parameter observer: called on any thread, with no lock held, once for all changes until the next call of
-  ///   `PeerDirectory.changes`.
-  init(_ observer: @escaping @Sendable () -> Void) { self.observer = observer }
+  /// The app in the other process, whose permission the copy has; nil: the permission of the adapter.
+  let app: String?
+
+  /// - Parameters:
+  ///   - app: see above.
+  ///   - observer: called on any thread, with no lock held, once for all changes until the next call of
+  ///     `PeerDirectory.changes`.
+  init(of app: String?, _ observer: @escaping @Sendable () -> Void) {
+    self.app = app
+    self.observer = observer
+  }
 
   /// Calls `body` with the pending changes.
   func with<R>(_ body: (inout Pending) -> R) -> R { pending.withLockedValue(body) }

@@ -30,6 +30,7 @@ package final class LocalSessions: Sendable {
     var peripherals = SlotMap<ClientEnd>()
     var channels = SlotMap<ChannelEntry>()
     var apps: [String: AppEnd] = [:]
+    weak var system: (any SystemClient)?
   }
 
   private struct AppEnd {
@@ -114,6 +115,9 @@ package final class LocalSessions: Sendable {
     requests.post(.app(app, request))
   }
 
+  /// Sets the receiver of events that belong to no app, which is held weakly.
+  package func setSystemClient(_ client: any SystemClient) { state.withLockedValue { $0.system = client } }
+
   private static func detach(_ ends: inout SlotMap<ClientEnd>, ofApp app: String) {
     for index in ends.values.indices where ends.values[index]?.app == app {
       if let key = ends.key(at: index) { ends.update(key) { $0.isClosed = true } }
@@ -163,6 +167,7 @@ package final class LocalSessions: Sendable {
     case .peripheral(let session, _): client(of: session) != nil
     case .channel(let channel): pipe(of: channel) != nil
     case .app(let app, _): client(ofApp: app) != nil
+    case .system: systemClient != nil
     }
   }
 
@@ -179,8 +184,11 @@ package final class LocalSessions: Sendable {
       client.receive(event)
     case .channel(let channel): pipe(of: channel)?.announce()
     case .app(let app, let event): client(ofApp: app)?.receive(event)
+    case .system(let event): systemClient?.receive(event)
     }
   }
+
+  private var systemClient: (any SystemClient)? { state.withLockedValue { $0.system } }
 
   private func client(ofApp app: String) -> (any AppClient)? { state.withLockedValue { $0.apps[app]?.client } }
 

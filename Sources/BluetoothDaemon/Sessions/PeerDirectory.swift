@@ -39,6 +39,7 @@ package struct PeerDirectory: Sendable {
     var observations: [WeakObservation] = []
     /// Not nil once the adapter has had an app.
     var apps: AppKnowledge?
+    var alertObserver: (@Sendable (Alert) -> Void)?
   }
 
   fileprivate struct WeakObservation {
@@ -88,7 +89,11 @@ package struct PeerDirectory: Sendable {
   }
 
   func setAccess(_ access: AppAccess, ofApp app: String) {
-    state.withLockedValue { $0.apps?.access[app] = access }
+    change { state in
+      state.apps?.access[app] = access
+      // The copies of other apps get the same value again.
+      return { $0.hasAccess = true }
+    }
   }
 
   /// Returns the identifier by which an app knows a peer. Each app has other identifiers, so that apps can't find out
@@ -100,7 +105,8 @@ package struct PeerDirectory: Sendable {
   /// Returns the adapter's identifier of the peer that an app knows by `identifier`; nil: the adapter knows no such peer.
   package func adapterIdentifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier? {
     state.withLockedValue { state in
-      guard let apps = state.apps else { return nil }
+      // Without apps, and in the copy of a server's directory, there are no identifiers but those of the adapter.
+      guard let apps = state.apps else { return state.byIdentifier[identifier] == nil ? nil : identifier }
       if let known = apps.adapterIdentifier(identifier, ofApp: app) { return known }
       // The app may have saved the identifier in a former run.
       return state.peers.first { apps.identifier($0.identifier, ofApp: app) == identifier }?.identifier
@@ -111,7 +117,18 @@ package struct PeerDirectory: Sendable {
   package var alerts: [Alert] { state.withLockedValue { $0.apps.map { Array($0.alerts) } ?? [] } }
 
   /// Keeps an alert that the adapter has shown.
-  package func append(_ alert: Alert) { state.withLockedValue { $0.apps?.append(alert) } }
+  package func append(_ alert: Alert) {
+    let observer = state.withLockedValue { state in
+      state.apps?.append(alert)
+      return state.alertObserver
+    }
+    observer?(alert)
+  }
+
+  /// Sets the function that is called for each alert from now on, on the adapter's executor.
+  package func observeAlerts(_ observer: @escaping @Sendable (Alert) -> Void) {
+    state.withLockedValue { $0.alertObserver = observer }
+  }
 
   /// Returns the peer with that identifier; nil if this adapter does not know it.
   package func peer(_ identifier: PeerIdentifier) -> PeerInfo? {
@@ -261,10 +278,14 @@ package struct PeerDirectory: Sendable {
 
   /// Starts to collect the changes for a copy of this directory, until the result is released.
   ///
-  /// - Parameter observer: see `DirectoryObservation`. The first changes, which are all that the directory holds, are
-  ///   there at once and are not announced.
-  package func observe(_ observer: @escaping @Sendable () -> Void) -> DirectoryObservation {
-    let observation = DirectoryObservation(observer)
+  /// - Parameters:
+  ///   - app: the app in the other process, whose permission the copy has; nil: the permission of the adapter.
+  ///   - observer: see `DirectoryObservation`. The first changes, which are all that the directory holds, are there at
+  ///     once and are not announced.
+  package func observe(
+    for app: String? = nil, _ observer: @escaping @Sendable () -> Void
+  ) -> DirectoryObservation {
+    let observation = DirectoryObservation(of: app, observer)
     state.withLockedValue { state in
       for link in state.connected { observation.with { $0.noteLink(of: link.handle) } }
       state.observations.append(WeakObservation(observation: observation))
@@ -278,7 +299,7 @@ package struct PeerDirectory: Sendable {
     state.withLockedValue { state in
       observation.with { pending in
         var result: [DirectoryChange] = []
-        if pending.hasAccess { result.append(.access(state.access)) }
+        if pending.hasAccess { result.append(.access(state.access(for: observation))) }
         if pending.hasFeatures { result.append(.features(state.features)) }
         (pending.hasAccess, pending.hasFeatures) = (false, false)
         while result.count < maximum, let peer = pending.changed.popFirst() { result.append(state.change(of: peer)) }
@@ -295,6 +316,17 @@ package struct PeerDirectory: Sendable {
         }
         if result.isEmpty { pending.isAnnounced = false }
         return result
+      }
+    }
+  }
+
+  /// Returns the pending change of the permission, because an event about the adapter's state follows; nil: none.
+  package func accessChange(for observation: DirectoryObservation) -> DirectoryChange? {
+    state.withLockedValue { state in
+      observation.with { pending in
+        guard pending.hasAccess else { return nil }
+        pending.hasAccess = false
+        return .access(state.access(for: observation))
       }
     }
   }
@@ -329,6 +361,11 @@ package struct PeerDirectory: Sendable {
 }
 
 extension PeerDirectory.State {
+  /// The permission of the app whose copy an observation keeps.
+  fileprivate func access(for observation: DirectoryObservation) -> AppAccess {
+    observation.app.flatMap { apps?.access[$0] } ?? access
+  }
+
   fileprivate func change(of peer: PeerHandle) -> DirectoryChange {
     let address = addresses[Int(peer.index)]
     return .peer(peers[Int(peer.index)], address, bonds[address])

@@ -41,6 +41,7 @@ package enum ClientMessage: Sendable {
   case introduce(DeviceAddress)
   /// Asks for the clients of the server; answered by `clients`.
   case listClients
+  case app(AppMessage)
   case openCentral(SessionNumber)
   case closeCentral(SessionNumber)
   /// A command of a central manager. `seenStates`: the number of the session's state changes on this connection that
@@ -64,6 +65,7 @@ package enum ClientMessage: Sendable {
     case .unknownMessage: ConnectionMessageType.unknownMessage.rawValue
     case .introduce: ConnectionMessageType.introduce.rawValue
     case .listClients: ConnectionMessageType.listClients.rawValue
+    case .app(let message): message.type.rawValue
     case .openCentral: SessionMessageType.openCentral.rawValue
     case .closeCentral: SessionMessageType.closeCentral.rawValue
     case .openPeripheral: SessionMessageType.openPeripheral.rawValue
@@ -91,6 +93,7 @@ package enum ClientMessage: Sendable {
     case .unknownMessage(let type): writer.append(type)
     case .introduce(let address): writer.append(address)
     case .listClients: break
+    case .app(let message): message.encode(into: &writer)
     case .openCentral(let session), .closeCentral(let session), .openPeripheral(let session),
       .closePeripheral(let session):
       writer.append(session.value)
@@ -137,6 +140,7 @@ package enum ClientMessage: Sendable {
       let seenStates = try reader.uint32()
       return .peripheral(session, try PeripheralCommand(type, from: &reader), seenStates: seenStates)
     }
+    if let type = AppRequestType(rawValue: type) { return .app(try AppMessage(type, from: &reader)) }
     if let type = SessionMessageType(rawValue: type) {
       let session = try reader.session()
       switch type {

@@ -1,5 +1,4 @@
-// The types of messages. The high octet is the group. Groups 0x03, 0x13 and 0x07 to 0x0F are reserved: 0x03 for requests
-// of apps that belong to no manager, 0x13 for the events that answer them.
+// The types of messages. The high octet is the group. Groups 0x07 to 0x0F are reserved.
 
 /// The messages of the connection itself, in both directions.
 enum ConnectionMessageType: UInt16, CaseIterable {
@@ -42,6 +41,27 @@ enum PeripheralCommandType: UInt16, CaseIterable {
   case advertise, stopAdvertising, addService, removeService, removeAllServices, respond, update
   case setConnectionLatency, publishChannel, unpublishChannel, barrier, askForPower
   case startSet, stopSet, observeLinks, changeLink
+}
+
+/// The requests of apps and of the command line that belong to no manager.
+enum AppRequestType: UInt16, CaseIterable {
+  /// From an app that has been connected before: it goes on without what it had.
+  case returned = 0x0300
+  /// From an app: the restore identifier of a session that it is about to open.
+  case restoreIdentifier = 0x0301
+  /// From the command line.
+  case listApps = 0x0310
+  case controlApp, setPermission, setPower, listAlerts, explain
+}
+
+/// The reports about apps: to the app, or to the command line.
+enum AppReportType: UInt16, CaseIterable {
+  case stateChanged = 0x1300
+  /// The system ends the app.
+  case stop = 0x1301
+  /// To the command line.
+  case apps = 0x1310
+  case done, alerts, links
 }
 
 /// The octets of L2CAP channels, in both directions.

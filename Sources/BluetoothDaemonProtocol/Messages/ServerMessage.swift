@@ -52,6 +52,7 @@ package enum ServerMessage: Sendable {
   case unknownMessage(type: UInt16)
   /// The clients of the server.
   case clients([ConnectedClient])
+  case app(AppReport)
   case directory(DirectoryMessage)
   case central(SessionNumber, CentralEvent)
   case peripheral(SessionNumber, PeripheralEvent)
@@ -71,6 +72,7 @@ package enum ServerMessage: Sendable {
     case .refused: ConnectionMessageType.refused.rawValue
     case .unknownMessage: ConnectionMessageType.unknownMessage.rawValue
     case .clients: ConnectionMessageType.clients.rawValue
+    case .app(let report): report.type.rawValue
     case .directory(let message): message.type.rawValue
     case .central(_, let event): event.type.rawValue
     case .peripheral(_, let event): event.type.rawValue
@@ -96,6 +98,7 @@ package enum ServerMessage: Sendable {
       writer.append(refusal.text)
     case .unknownMessage(let type): writer.append(type)
     case .clients(let clients): writer.append(list: clients) { $0.append($1) }
+    case .app(let report): report.encode(into: &writer)
     case .directory(let message): message.encode(into: &writer)
     case .central(let session, let event):
       writer.append(session.value)
@@ -139,6 +142,7 @@ package enum ServerMessage: Sendable {
       let session = try reader.session()
       return .peripheral(session, try PeripheralEvent(type, from: &reader))
     }
+    if let type = AppReportType(rawValue: type) { return .app(try AppReport(type, from: &reader)) }
     if let type = DirectoryMessageType(rawValue: type) {
       return .directory(try DirectoryMessage(type, from: &reader))
     }

@@ -58,6 +58,11 @@ package struct MessageReader {
     return peer
   }
 
+  package mutating func identifier() throws(DecodingError) -> PeerIdentifier {
+    let high = try uint64()
+    return numbering.incoming(PeerIdentifier(high: high, low: try uint64()))
+  }
+
   package mutating func timeSpan() throws(DecodingError) -> TimeSpan { TimeSpan(nanoseconds: try int64()) }
 
   /// Reads a value of an enumeration.

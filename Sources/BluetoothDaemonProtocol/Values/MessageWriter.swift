@@ -11,20 +11,38 @@ package struct PeerNumbering: Sendable {
   package let number: @Sendable (PeerHandle) -> UInt32?
   /// Returns the peer of a number; nil: there is none.
   package let peer: @Sendable (UInt32) -> PeerHandle?
+  /// Returns the identifier by which the other side knows a peer.
+  package let outgoing: @Sendable (PeerIdentifier) -> PeerIdentifier
+  /// Returns the identifier of the peer that the other side knows by an identifier.
+  package let incoming: @Sendable (PeerIdentifier) -> PeerIdentifier
 
   package init(
-    number: @escaping @Sendable (PeerHandle) -> UInt32?, peer: @escaping @Sendable (UInt32) -> PeerHandle?
+    number: @escaping @Sendable (PeerHandle) -> UInt32?, peer: @escaping @Sendable (UInt32) -> PeerHandle?,
+    outgoing: @escaping @Sendable (PeerIdentifier) -> PeerIdentifier = { $0 },
+    incoming: @escaping @Sendable (PeerIdentifier) -> PeerIdentifier = { $0 }
   ) {
     self.number = number
     self.peer = peer
+    self.outgoing = outgoing
+    self.incoming = incoming
   }
 
   /// The numbering before the server has named a peer.
   package static let none = PeerNumbering(number: { _ in nil }, peer: { _ in nil })
 
+  /// The identifier of no peer, in place of one that an app can't know.
+  private static let noPeer = PeerIdentifier(high: 0, low: 0)
+
   /// The numbering of a server: each handle is its own number, unless the directory does not have it.
-  package static func ofServer(_ directory: PeerDirectory) -> PeerNumbering {
-    PeerNumbering(number: { $0.index }, peer: { directory.peer(PeerHandle(index: $0))?.handle })
+  ///
+  /// - Parameter app: the name of the app at the other side, which has identifiers of its own; nil: it has those of the
+  ///   adapter.
+  package static func ofServer(_ directory: PeerDirectory, for app: String? = nil) -> PeerNumbering {
+    let peer: @Sendable (UInt32) -> PeerHandle? = { directory.peer(PeerHandle(index: $0))?.handle }
+    guard let app else { return PeerNumbering(number: { $0.index }, peer: peer) }
+    return PeerNumbering(
+      number: { $0.index }, peer: peer, outgoing: { directory.identifier($0, ofApp: app) },
+      incoming: { directory.adapterIdentifier($0, ofApp: app) ?? noPeer })
   }
 }
 
@@ -89,6 +107,12 @@ package struct MessageWriter {
     let number = numbering.number(peer)
     if number == nil { hasUnknownPeer = true }
     append(number ?? 0)
+  }
+
+  package mutating func append(_ identifier: PeerIdentifier) {
+    let known = numbering.outgoing(identifier)
+    append(known.high)
+    append(known.low)
   }
 
   package mutating func append(_ time: TimeSpan) { append(time.nanoseconds) }

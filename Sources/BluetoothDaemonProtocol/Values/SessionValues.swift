@@ -88,11 +88,6 @@ extension MessageWriter {
     }
   }
 
-  mutating func append(_ identifier: PeerIdentifier) {
-    append(identifier.high)
-    append(identifier.low)
-  }
-
   mutating func append(_ address: DeviceAddress) {
     append(address.kind.rawValue)
     append(address.value)
@@ -195,11 +190,6 @@ extension MessageReader {
   /// Reads the UUIDs of a command.
   mutating func filterUUIDs() throws(DecodingError) -> [BluetoothUUID] {
     try filter { (reader) throws(DecodingError) in try reader.uuid() }
-  }
-
-  mutating func identifier() throws(DecodingError) -> PeerIdentifier {
-    let high = try uint64()
-    return PeerIdentifier(high: high, low: try uint64())
   }
 
   mutating func address() throws(DecodingError) -> DeviceAddress {

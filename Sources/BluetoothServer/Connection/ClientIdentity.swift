@@ -18,6 +18,8 @@ package struct ClientIdentity: Hashable, Sendable {
     package let group: UInt32
     /// The path of the program file; nil: the system does not tell it.
     package let program: String?
+    /// The program file; nil: the system does not tell it.
+    package let file: ProgramFile?
   }
 
   /// Nil: the client is connected over TCP.
@@ -59,7 +61,8 @@ extension ClientIdentity {
           ClientIdentity(
             process: Process(
               id: credentials.process, user: credentials.user, group: credentials.group,
-              program: programFile(of: credentials.process)),
+              program: programFile(of: credentials.process),
+              file: ProgramFile(path: "/proc/\(credentials.process)/exe")),
             address: nil)
         }
       }

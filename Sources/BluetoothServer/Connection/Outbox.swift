@@ -35,15 +35,16 @@ final class Outbox: Sendable {
   private static let directoryPart = 256
 
   /// - Parameters:
+  ///   - app: the name of the client's app; nil: the client belongs to none.
   ///   - limit: the maximum number of waiting octets.
   ///   - announce: tells the event loop of new octets. Called on any thread with no lock held, once until
   ///     `takeOctets`.
-  init(_ directory: PeerDirectory, limit: Int, announce: @escaping @Sendable () -> Void) {
+  init(_ directory: PeerDirectory, for app: String?, limit: Int, announce: @escaping @Sendable () -> Void) {
     self.directory = directory
     self.limit = limit
     self.announce = announce
-    numbering = .ofServer(directory)
-    observation = directory.observe(announce)
+    numbering = .ofServer(directory, for: app)
+    observation = directory.observe(for: app, announce)
   }
 
   /// Appends a message; drops it if the connection has ended.
@@ -51,6 +52,7 @@ final class Outbox: Sendable {
     let isNews = state.withLockedValue { state in
       guard !state.isClosed, state.failure == nil else { return false }
       let writer = message.encode(numbering)
+      if message.tellsState, let change = directory.accessChange(for: observation) { append(change, &state) }
       // In one step with the message, so that no other thread's message about the same peers comes between.
       for change in directory.changes(of: writer.peers, for: observation) { append(change, &state) }
       append(writer, &state)
@@ -94,6 +96,16 @@ final class Outbox: Sendable {
     state.withLockedValue { state in
       state.isClosed = true
       state.octets.removeAll()
+    }
+  }
+}
+
+extension ServerMessage {
+  /// True if the client looks at its permission when it gets the message.
+  fileprivate var tellsState: Bool {
+    switch self {
+    case .central(_, .stateChanged), .peripheral(_, .stateChanged): true
+    default: false
     }
   }
 }

@@ -5,9 +5,11 @@ final class ServerClients: @unchecked Sendable {
   let adapters: [ServedAdapter]
   let limits: ServerLimits
   let metrics = ServerMetrics()
+  let apps: ServerApps
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
 
-  init(_ adapters: [ServedAdapter], _ limits: ServerLimits) {
+  init(_ adapters: [ServedAdapter], _ limits: ServerLimits, _ apps: ServerApps) {
+    self.apps = apps
     self.adapters = adapters
     self.limits = limits
   }

@@ -28,6 +28,17 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private var served: ServedAdapter?
   private var outbox: Outbox?
   private let channels = ChannelTable()
+  private let allowance: AttributeAllowance
+  /// The app of the client; nil: it belongs to none.
+  private var appIdentity: AppIdentity?
+  /// The app, from the first session until it ends.
+  private var app: ServedApp?
+  /// True if the client has had a connection before.
+  private var hasReturned = false
+  /// True if the app has been ended: the client is about to end, and its messages are dropped.
+  private var isStopped = false
+  /// The restore identifiers of the sessions that the client is about to open.
+  private var restoreIdentifiers: [SessionNumber: String] = [:]
   private var centrals: [SessionNumber: CentralProxy] = [:]
   private var peripherals: [SessionNumber: PeripheralProxy] = [:]
   private var greetingTimer: Scheduled<Void>?
@@ -40,6 +51,8 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   /// daemon's table of peers.
   private var introductions = 0
   private static let maximumIntroductions = 256
+  /// The time that a client has to end itself after its app has been ended.
+  private static let stopTime = TimeAmount.seconds(5)
   /// The types that the client has sent and this server does not know; each is logged once.
   private var unknownTypes: Set<UInt16> = []
 
@@ -47,10 +60,11 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   init(_ clients: ServerClients, token: [UInt8]?) {
     self.clients = clients
     self.token = token
+    allowance = AttributeAllowance(limit: clients.limits.attributes)
   }
 
   private var limits: ServerLimits { clients.limits }
-  private var sessionCount: Int { centrals.count + peripherals.count }
+  var sessionCount: Int { centrals.count + peripherals.count }
 
   /// The client, for a list; nil: it has not said what it wants.
   var description: ConnectedClient? {
@@ -78,15 +92,18 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  func channelInactive(context: ChannelHandlerContext) { end() }
+  func channelInactive(context: ChannelHandlerContext) { end(isLost: true) }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// Ends all sessions of the client.
-  private func end() {
+  /// Ends all sessions of the client. Those of an app that may have crashed can be preserved.
+  private func end(isLost: Bool) {
     if case .closed = state {} else if outbox != nil { log("has disconnected") }
     state = .closed
     clients.remove(self)
+    clients.apps.removeFollower(self)
+    app?.remove(self, isLost: isLost)
+    app = nil
     greetingTimer?.cancel()
     stallTimer?.cancel()
     outbox?.close()
@@ -114,9 +131,9 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame))).whenComplete { _ in
         channel.close(promise: nil)
       }
-      end()
+      end(isLost: false)
     } else {
-      end()
+      end(isLost: false)
       channel.close(promise: nil)
     }
   }
@@ -222,17 +239,27 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       let names = clients.adapters.map(\.name).joined(separator: ", ")
       return refuse(.unknownAdapter, "no adapter \"\(hello.adapter)\"; the adapters are \(names)")
     }
+    // The directory has the identifiers of apps from then on.
+    guard clients.apps.isReady(served) else {
+      state = .directory
+      return clients.apps.whenReady(served) { [weak self] in
+        guard let self, case .directory = state else { return }
+        greet(hello)
+      }
+    }
     self.served = served
+    if served.host != nil { appIdentity = identity.flatMap { clients.apps.setup.identify($0) } }
     parser.maximumLength = DaemonProtocol.maximumFrameLength
     let loop = context.eventLoop
-    let outbox = Outbox(served.adapter.directory, limit: limits.waitingOctets) { [weak self] in
+    let name = appIdentity?.name
+    let outbox = Outbox(served.adapter.directory, for: name, limit: limits.waitingOctets) { [weak self] in
       guard let self else { return }
       loop.execute { self.flush() }
     }
     self.outbox = outbox
     state = .directory
     outbox.send(.welcome(Welcome(version: version, adapter: served.name)))
-    log("uses the adapter \(served.name)")
+    log("uses the adapter \(served.name)\(name.map { " as the app \($0)" } ?? "")")
     flush()
   }
 
@@ -244,10 +271,12 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   private func handle(_ message: ClientMessage) {
+    if isStopped { return }
     switch message {
     case .hello: violate("a second greeting")
     case .unknownMessage(let type): log("does not know the messages of type \(type)")
     case .listClients: outbox?.send(.clients(clients.descriptions))
+    case .app(let message): handle(message)
     case .introduce(let address):
       introductions += 1
       let session = centrals.first?.value.counts.session
@@ -257,15 +286,17 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       let proxy = CentralProxy(number, outbox, channels)
       centrals[number] = proxy
       clients.metrics.addSessions(1)
-      proxy.open(on: adapter)
+      proxy.open(on: adapter, for: owner(of: number))
     case .openPeripheral(let number):
       guard let adapter = admit(number), let outbox else { return }
-      let proxy = PeripheralProxy(number, outbox, channels)
+      let proxy = PeripheralProxy(number, outbox, channels, allowance)
       peripherals[number] = proxy
       clients.metrics.addSessions(1)
-      proxy.open(on: adapter)
+      proxy.open(on: adapter, for: owner(of: number))
     case .closeCentral(let number): closed(centrals.removeValue(forKey: number)?.counts.take())
-    case .closePeripheral(let number): closed(peripherals.removeValue(forKey: number)?.counts.take())
+    case .closePeripheral(let number):
+      allowance.removeAll(of: number.value)
+      closed(peripherals.removeValue(forKey: number)?.counts.take())
     case .central(let number, let command, let seenStates):
       guard let proxy = centrals[number] else { return }
       if !proxy.perform(command, seenStates: seenStates) { violate("a write without a credit") }
@@ -308,7 +339,57 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       refuse(.tooMany, "too many managers: \(limits.sessions) are open")
       return nil
     }
-    return served?.adapter
+    guard let served else { return nil }
+    if app == nil, let identity = appIdentity, let user = self.identity?.process?.user, let host = served.host {
+      guard let found = clients.apps.app(identity.name, ofUser: user, on: served, host) else {
+        refuse(.tooMany, "too many apps: this user has had \(limits.apps)")
+        return nil
+      }
+      app = found
+      found.add(self, identity.manifest, hasReturned: hasReturned)
+    }
+    return served.adapter
+  }
+
+  /// The app and the restore identifier of a session that is about to be opened; nil: the session belongs to no app.
+  private func owner(of number: SessionNumber) -> SessionOwner? {
+    let identifier = restoreIdentifiers.removeValue(forKey: number)
+    return app.map { SessionOwner(app: $0.name, restoreIdentifier: identifier) }
+  }
+
+  // MARK: Apps
+
+  private func handle(_ message: AppMessage) {
+    let apps = clients.apps
+    switch message {
+    case .returned: hasReturned = true
+    case .restoreIdentifier(let number, let identifier):
+      guard restoreIdentifiers.count < limits.sessions else { return violate("more identifiers than sessions") }
+      restoreIdentifiers[number] = identifier
+    case .listApps: report(.apps(apps.descriptions))
+    case .controlApp(let name, let control): report(.done(failure: apps.perform(control, on: name)))
+    case .setPermission(let name, let isAllowed): report(.done(failure: apps.setPermission(isAllowed, of: name)))
+    case .setPower(let isOn):
+      guard let host = served?.host else { return report(.done(failure: "this adapter has no switch")) }
+      log("switches the adapter \(isOn ? "on" : "off")")
+      host.send(.setPower(isOn))
+      report(.done(failure: nil))
+    case .listAlerts(let follows): apps.reportAlerts(to: self, follows: follows)
+    case .explain(let peer):
+      guard let served else { return }
+      apps.explain(peer, on: served) { [weak self] in self?.report(.links($0)) }
+    }
+  }
+
+  /// Sends a message about apps.
+  func report(_ report: AppReport) { outbox?.send(.app(report)) }
+
+  /// Tells the client that its app has been ended, and ends its sessions. The client has some time to end itself.
+  func stop(_ reason: String, byUser: Bool) {
+    isStopped = true
+    app = nil
+    report(.stop(reason, byUser: byUser))
+    context?.eventLoop.scheduleTask(in: Self.stopTime) { [weak self] in self?.refuse(.stopping, reason) }
   }
 
   // MARK: Output

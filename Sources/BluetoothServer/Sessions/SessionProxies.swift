@@ -18,8 +18,8 @@ final class CentralProxy: CentralClient {
   var queuesEvents: Bool { true }
 
   /// Opens the session.
-  func open(on adapter: any Adapter) {
-    let session = adapter.openCentralSession(for: self)
+  func open(on adapter: any Adapter, for owner: SessionOwner?) {
+    let session = adapter.openCentralSession(for: self, owner: owner)
     let (outbox, number) = (outbox, number)
     session.observeCredits { peer, count in
       if let peer { outbox.send(.writeCredits(number, peer, count: UInt32(clamping: count))) }
@@ -55,9 +55,11 @@ final class PeripheralProxy: PeripheralClient {
   let counts = ProxyCounts<PeripheralRole>()
   private let outbox: Outbox
   private let channels: ChannelTable
+  private let allowance: AttributeAllowance
 
-  init(_ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable) {
+  init(_ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable, _ allowance: AttributeAllowance) {
     self.number = number
+    self.allowance = allowance
     self.outbox = outbox
     self.channels = channels
   }
@@ -65,14 +67,19 @@ final class PeripheralProxy: PeripheralClient {
   var queuesEvents: Bool { true }
 
   /// Opens the session.
-  func open(on adapter: any Adapter) {
-    let session = adapter.openPeripheralSession(for: self)
+  func open(on adapter: any Adapter, for owner: SessionOwner?) {
+    let session = adapter.openPeripheralSession(for: self, owner: owner)
     let (outbox, number) = (outbox, number)
     session.observeCredits { _, count in outbox.send(.updateCredits(number, count: UInt32(clamping: count))) }
     counts.set(session)
   }
 
   func receive(_ event: PeripheralEvent) {
+    switch event {
+    case .serviceAdded(let id, .some): allowance.remove(id, of: number.value)
+    case .restored(let state): for service in state.services { allowance.addRestored(service, of: number.value) }
+    default: break
+    }
     counts.eventQueued()
     guard case .channelOpened(_, let info) = event, let channel = counts.session?.takeChannel(info) else {
       return outbox.send(.peripheral(number, event))
@@ -83,7 +90,17 @@ final class PeripheralProxy: PeripheralClient {
   /// Passes on a command of the app. Returns false if the app has no credit for it.
   func perform(_ command: PeripheralCommand, seenStates: UInt32) -> Bool {
     guard let session = counts.session else { return true }
-    if case .update = command, !session.updateCredits.take() { return false }
+    switch command {
+    case .update: guard session.updateCredits.take() else { return false }
+    case .addService(let service):
+      guard allowance.add(service, of: number.value) else {
+        receive(.serviceAdded(service.id, .outOfSpace))
+        return true
+      }
+    case .removeService(let id): allowance.remove(id, of: number.value)
+    case .removeAllServices: allowance.removeAll(of: number.value)
+    default: break
+    }
     session.send(command, seenStates: seenStates)
     return true
   }

@@ -1,0 +1,72 @@
+import CoreBluetooth
+
+/// An app that logs the values of a heart rate sensor for ever: also after the system has terminated it, because an
+/// event launches it again, and its central manager is restored.
+final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+  private static let heartRate = CBUUID(string: "180D")
+  private static let measurement = CBUUID(string: "2A37")
+
+  private let log: (String) -> Void
+  private var central: CBCentralManager!
+  private var sensor: CBPeripheral?
+
+  init(log: @escaping (String) -> Void) {
+    self.log = log
+    super.init()
+    central = CBCentralManager(
+      delegate: self, queue: nil, options: [CBCentralManagerOptionRestoreIdentifierKey: "pulse"])
+  }
+
+  func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+    sensor = (dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral])?.first
+    sensor?.delegate = self
+    log("restored \(sensor == nil ? "nothing" : sensor?.state == .connected ? "a connected sensor" : "a sensor")")
+  }
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    guard central.state == .poweredOn else { return log("Bluetooth is not on") }
+    log("Bluetooth is on")
+    if sensor == nil { central.scanForPeripherals(withServices: [Self.heartRate]) }
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
+  ) {
+    guard sensor == nil else { return }
+    sensor = peripheral
+    peripheral.delegate = self
+    central.stopScan()
+    central.connect(peripheral)
+  }
+
+  func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    log("connected")
+    peripheral.discoverServices([Self.heartRate])
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+  ) {
+    log("disconnected")
+    central.connect(peripheral)
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    guard let service = peripheral.services?.first else { return }
+    peripheral.discoverCharacteristics([Self.measurement], for: service)
+  }
+
+  func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+  ) {
+    guard let measurement = service.characteristics?.first else { return }
+    peripheral.setNotifyValue(true, for: measurement)
+  }
+
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {
+    guard let value = characteristic.value, value.count > 1 else { return }
+    log("\(value[value.startIndex + 1]) beats per minute")
+  }
+}

@@ -1,0 +1,173 @@
+import BluetoothAdapters
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// An app, as a server identifies the program of a client.
+package struct AppIdentity: Hashable, Sendable {
+  /// The name of the app, which is its identity on all adapters.
+  package var name: String
+  package var manifest: AppManifest
+
+  package init(name: String, manifest: AppManifest = AppManifest()) {
+    self.name = name
+    self.manifest = manifest
+  }
+}
+
+/// A program that the configuration of a server registers as an app.
+package struct RegisteredApp: Hashable, Sendable {
+  package var name: String
+  /// The absolute path of the program file.
+  package var executable: String
+  /// The arguments with which the server launches the program.
+  package var arguments: [String]
+  /// The variables that the program gets in addition to those of the server.
+  package var environment: [String: String]
+  package var manifest: AppManifest
+
+  package init(
+    name: String, executable: String, arguments: [String] = [], environment: [String: String] = [:],
+    manifest: AppManifest = AppManifest()
+  ) {
+    self.name = name
+    self.executable = executable
+    self.arguments = arguments
+    self.environment = environment
+    self.manifest = manifest
+  }
+}
+
+/// Identifies the apps of clients: by the program file of the process, which the system knows, and by the `Info.plist`
+/// in the folder of that file. Nothing comes from the client.
+package final class AppIdentification: Sendable {
+  /// The longest path that is a name, in octets.
+  private static let maximumNameLength = 512
+  /// The maximum number of bundle identifiers, and of problems, that are remembered.
+  private static let maximumCount = 4_096
+
+  private struct State {
+    /// The program files that have claimed a bundle identifier first.
+    var owners: [String: String] = [:]
+    /// The problems that have been logged.
+    var problems: Set<String> = []
+  }
+
+  private let registered: [RegisteredApp]
+  private let user: UInt32
+  private let state = NIOLockedValueBox(State())
+
+  /// - Parameters:
+  ///   - registered: the apps of the configuration. Their programs run as the user of the server.
+  ///   - user: the user of the server.
+  package init(_ registered: [RegisteredApp], user: UInt32 = getuid()) {
+    self.registered = registered
+    self.user = user
+  }
+
+  /// Returns the app of a client; nil: the client belongs to no app, because it is on TCP.
+  package func identity(of client: ClientIdentity) -> AppIdentity? {
+    guard let process = client.process else { return nil }
+    var identity = identity(of: process)
+    // A user can make any program do anything in a process of their own, so that apps of different users are different.
+    if process.user != user { identity.name += "@\(process.user)" }
+    return identity
+  }
+
+  private func identity(of process: ClientIdentity.Process) -> AppIdentity {
+    guard let program = process.program else { return AppIdentity(name: "unknown program") }
+    // In a container or in a mount namespace of its own, the path of a process may be that of another file here.
+    guard let file = process.file, file == ProgramFile(path: program), program.utf8.count <= Self.maximumNameLength
+    else {
+      let file = process.file.map { "file \($0.device):\($0.number)" } ?? "unknown file"
+      return AppIdentity(name: "\(program.suffix(from: program.index(afterLast: "/"))) (\(file))")
+    }
+    let known = registered.first { ProgramFile(path: $0.executable) == file }
+    if let known, process.user == user { return AppIdentity(name: known.name, manifest: known.manifest) }
+    guard let info = Self.infoDictionaryPaths(of: program).lazy.compactMap({ self.read($0) }).first else {
+      return AppIdentity(name: program)
+    }
+    guard let identifier = info.bundleIdentifier, owns(identifier, program, process.user) else {
+      return AppIdentity(name: program, manifest: info.manifest)
+    }
+    return AppIdentity(name: identifier, manifest: info.manifest)
+  }
+
+  /// Returns the name and the manifest that a program declares in its `Info.plist`; its path is the name otherwise.
+  package static func declaration(of program: String) -> AppIdentity {
+    let infos = infoDictionaryPaths(of: program).lazy.compactMap { try? InfoDictionary(path: $0) }
+    guard let info = infos.first else { return AppIdentity(name: program) }
+    return AppIdentity(name: info.bundleIdentifier ?? program, manifest: info.manifest)
+  }
+
+  /// The places of the `Info.plist` of a program: beside it, and in the bundle whose folder `Contents` has the
+  /// program's folder.
+  private static func infoDictionaryPaths(of program: String) -> [String] {
+    let folders = program.split(separator: "/").dropLast()
+    let bundle = folders.dropLast()
+    var paths = ["/" + (folders + ["Info.plist"]).joined(separator: "/")]
+    if bundle.last == "Contents" { paths.append("/" + (bundle + ["Info.plist"]).joined(separator: "/")) }
+    return paths
+  }
+
+  private func read(_ path: String) -> InfoDictionary? {
+    do throws(InfoDictionary.Problem) { return try InfoDictionary(path: path) } catch {
+      if !error.isMissing { note("\(error.description); the app has no manifest") }
+      return nil
+    }
+  }
+
+  /// Returns true if a program may have a bundle identifier: no other program of the user has claimed it before.
+  private func owns(_ identifier: String, _ program: String, _ user: UInt32) -> Bool {
+    let isTaken = registered.contains { $0.name == identifier }
+    let owner = state.withLockedValue { state in
+      if let owner = state.owners["\(user) \(identifier)"] { return owner }
+      if !isTaken, state.owners.count < Self.maximumCount { state.owners["\(user) \(identifier)"] = program }
+      return isTaken ? "a registered app" : program
+    }
+    if owner == program { return true }
+    note("\(program): the bundle identifier \(identifier) is that of \(owner); the app is named by its path")
+    return false
+  }
+
+  /// Logs a problem once.
+  private func note(_ line: String) {
+    let isNew = state.withLockedValue { state in
+      state.problems.count < Self.maximumCount && state.problems.insert(line).inserted
+    }
+    if isNew { ServerLog.warn(line) }
+  }
+}
+
+extension String {
+  /// The index behind the last occurrence of `character`; the start if there is none.
+  fileprivate func index(afterLast character: Character) -> Index {
+    lastIndex(of: character).map { index(after: $0) } ?? startIndex
+  }
+}
+
+/// A file, by its place in the file system.
+package struct ProgramFile: Hashable, Sendable {
+  package let device: UInt64
+  package let number: UInt64
+
+  package init(device: UInt64, number: UInt64) {
+    self.device = device
+    self.number = number
+  }
+
+  /// Returns the file that a path leads to; nil: none.
+  package init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    number = UInt64(status.st_ino)
+  }
+}

@@ -1,0 +1,168 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothWire
+import NIOCore
+
+/// An app on one adapter of a server: its processes, and its life as the daemon sees it. Confined to the server's event
+/// loop, except `receive`.
+final class ServedApp: AppClient, @unchecked Sendable {
+  let name: String
+  let served: ServedAdapter
+  let host: any AppAdapter
+  /// The command that launches the app; nil: none.
+  let command: RegisteredApp?
+  /// The connections of the app's processes with sessions on this adapter.
+  private(set) var connections: [ServerConnection] = []
+  /// The state as the daemon has reported it last.
+  private(set) var state = AppRunState.terminated
+  /// The process that the server has launched, until it ends.
+  private var child: (process: Int32, start: NIODeadline)?
+  /// True from the launch for an event until the launched process uses the server.
+  private var isLaunching = false
+  private var history = LaunchHistory()
+  private unowned let apps: ServerApps
+
+  init(_ name: String, on served: ServedAdapter, _ host: any AppAdapter, _ command: RegisteredApp?, of apps: ServerApps)
+  {
+    self.name = name
+    self.served = served
+    self.host = host
+    self.command = command
+    self.apps = apps
+    host.setClient(self, ofApp: name)
+    if command == nil { host.send(.launchable(false), ofApp: name) }
+  }
+
+  /// The app, for a list.
+  var description: AppDescription {
+    let processes = connections.compactMap { $0.identity?.process.map { UInt32(clamping: $0.id) } }
+    return AppDescription(
+      name: name, adapter: served.name, state: state, processes: Array(Set(processes)).sorted(),
+      sessions: connections.reduce(0) { $0 + UInt32($1.sessionCount) },
+      access: served.adapter.directory.access(ofApp: name), hasCommand: command != nil)
+  }
+
+  // MARK: Processes
+
+  /// Adds a connection, which is about to open its first session.
+  ///
+  /// - Parameter hasReturned: true if the process has had a connection before: nothing is restored then.
+  func add(_ connection: ServerConnection, _ manifest: AppManifest, hasReturned: Bool) {
+    if connections.isEmpty {
+      if hasReturned { host.send(.terminated(.user), ofApp: name) }
+      host.send(.launched(manifest, isInFront: !isLaunching), ofApp: name)
+      if !isLaunching {
+        history.reset()
+        if command != nil { host.send(.launchable(true), ofApp: name) }
+      }
+      isLaunching = false
+    }
+    connections.append(connection)
+  }
+
+  /// Removes a connection. The app ends with its last one; then the daemon decides about the sessions, and closing them
+  /// has no effect.
+  ///
+  /// - Parameter isLost: true if the process may have ended; false if the server has closed the connection.
+  func remove(_ connection: ServerConnection, isLost: Bool) {
+    guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
+    connections.remove(at: index)
+    if connections.isEmpty { host.send(.terminated(isLost ? .system : .user), ofApp: name) }
+  }
+
+  // MARK: Life
+
+  /// Changes the life of the app as its user does. Returns the reason why that is not possible; nil: it is done.
+  func perform(_ control: AppControl) -> String? {
+    switch control {
+    case .quit: quit("the user has ended this app", byUser: true)
+    case .foreground, .background, .suspend:
+      guard !connections.isEmpty else { return "\(name) does not run" }
+      switch control {
+      case .foreground: host.send(.becameFrontmost(true), ofApp: name)
+      case .background: host.send(.becameFrontmost(false), ofApp: name)
+      case .suspend where state == .foreground: return "\(name) is in the foreground: send it to the background first"
+      case .suspend: host.send(.suspended, ofApp: name)
+      case .quit: break
+      }
+    }
+    return nil
+  }
+
+  /// Ends the app: nothing of it is restored, and no event launches it.
+  private func quit(_ reason: String, byUser: Bool) {
+    ServerLog.tell("\(name) on \(served.name): ended: \(reason)")
+    let former = connections
+    connections.removeAll()
+    for connection in former { connection.stop(reason, byUser: byUser) }
+    if isLaunching, let child { apps.setup.starter.stop(child.process) }
+    isLaunching = false
+    history.reset()
+    host.send(.terminated(.user), ofApp: name)
+  }
+
+  func receive(_ event: AppEvent) { apps.loop.execute { self.handle(event) } }
+
+  private func handle(_ event: AppEvent) {
+    switch event {
+    case .stateChanged(let new):
+      state = new
+      ServerLog.trace("\(name) on \(served.name): \(new)")
+      for connection in connections { connection.report(.stateChanged(new)) }
+    case .launch(let identifiers): launch(identifiers)
+    case .stop(let reason): quit(reason, byUser: false)
+    }
+  }
+
+  // MARK: Launching
+
+  private func launch(_ identifiers: RestoreIdentifiers) {
+    // A process of the app has come meanwhile.
+    guard connections.isEmpty, !isLaunching else { return }
+    guard let command, child == nil else { return host.send(.terminated(.system), ofApp: name) }
+    do throws(ServerError) {
+      let start = NIODeadline.now()
+      let environment = apps.environment(of: command, on: served, identifiers)
+      let loop = apps.loop
+      let process = try apps.setup.starter.start(command, environment: environment) { [weak self] hasFailed in
+        guard let self else { return }
+        loop.execute { self.childEnded(hasFailed) }
+      }
+      child = (process, start)
+      isLaunching = true
+      ServerLog.tell("\(name) on \(served.name): launched for an event (process \(process))")
+    } catch {
+      ServerLog.warn("\(name) on \(served.name): \(error)")
+      pause(after: .zero, hasFailed: true)
+      host.send(.terminated(.system), ofApp: name)
+    }
+  }
+
+  private func childEnded(_ hasFailed: Bool) {
+    guard let former = child else { return }
+    child = nil
+    let neverCame = isLaunching
+    isLaunching = false
+    pause(after: NIODeadline.now() - former.start, hasFailed: hasFailed || neverCame)
+    // Otherwise the end of the connection ends the app.
+    if neverCame { host.send(.terminated(.system), ofApp: name) }
+  }
+
+  /// Launches the app for no event until a pause has passed.
+  private func pause(after lifetime: TimeAmount, hasFailed: Bool) {
+    host.send(.launchable(false), ofApp: name)
+    switch history.ended(after: lifetime, hasFailed: hasFailed) {
+    case .wait(let pause):
+      let count = history.failures
+      apps.loop.scheduleTask(in: pause) { [weak self] in
+        // The user has started or ended the app meanwhile, or it has failed again.
+        guard let self, history.failures == count, child == nil else { return }
+        host.send(.launchable(true), ofApp: name)
+      }
+    case .giveUp:
+      ServerLog.warn(
+        "\(name) on \(served.name): has failed \(LaunchHistory.maximumFailures) times right after its launch; no event "
+          + "launches it until its user starts it")
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The settings of a server that concern apps.
+package struct AppsSetup: Sendable {
+  /// The apps that the server can launch.
+  package var registered: [RegisteredApp] = []
+  /// Returns the app of a client; nil: the client's sessions belong to no app.
+  package var identify: @Sendable (ClientIdentity) -> AppIdentity?
+  package var starter: any AppStarter = ProcessStarter()
+  /// Called for each alert, on the server's event loop.
+  package var onAlert: (@Sendable (AlertDescription) -> Void)?
+
+  package init(_ registered: [RegisteredApp] = []) {
+    self.registered = registered
+    let identification = AppIdentification(registered)
+    identify = { identification.identity(of: $0) }
+  }
+}
+
+/// The apps of a server, on all its adapters, and what their user sees and decides. Confined to the server's event loop.
+final class ServerApps: @unchecked Sendable {
+  /// The maximum number of alerts that are kept; the oldest is dropped.
+  private static let maximumAlerts = 500
+  /// The maximum number of apps in a list, which is one message.
+  private static let maximumListed = 1_000
+  /// The variables of the server that are not those of its apps.
+  private static let ownVariables = [
+    "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "COREBLUETOOTH_WORLD", "COREBLUETOOTH_BONDS",
+    "COREBLUETOOTH_PROMPTS",
+  ]
+
+  let setup: AppsSetup
+  let loop: any EventLoop
+  /// The path of the socket for launched apps; nil: the server has none.
+  var socketPath: String?
+  private let limits: ServerLimits
+  private let adapters: [ServedAdapter]
+  private var apps: [ServedApp] = []
+  /// The number of apps of each user on each adapter.
+  private var counts: [String: Int] = [:]
+  private var observers: [AdapterObserver] = []
+  /// The names of the adapters whose directories have the identifiers of apps.
+  private var ready: Set<String> = []
+  /// The work that waits for an adapter, by its name.
+  private var waiting: [String: [() -> Void]] = [:]
+  private var alerts: [AlertDescription] = []
+  private var alertCount: UInt64 = 0
+  /// The connections that get each new alert.
+  private var followers: [ObjectIdentifier: ServerConnection] = [:]
+  /// The questions about peers that an adapter has not answered, by number.
+  private var questions: [UInt64: ([PeerUsage]) -> Void] = [:]
+  private var questionCount: UInt64 = 0
+
+  init(_ adapters: [ServedAdapter], _ setup: AppsSetup, _ limits: ServerLimits, on loop: any EventLoop) {
+    self.adapters = adapters
+    self.setup = setup
+    self.limits = limits
+    self.loop = loop
+  }
+
+  /// Begins to observe the adapters. Called once, on the event loop.
+  func begin() {
+    for served in adapters {
+      guard let host = served.host else { continue }
+      let observer = AdapterObserver(loop) { [weak self] in self?.handle($0, of: served.name) }
+      observers.append(observer)
+      host.setSystemClient(observer)
+      host.send(.prepareForApps)
+      let loop = loop
+      served.adapter.directory.observeAlerts { [weak self] alert in
+        guard let self else { return }
+        let time = Int64((Date().timeIntervalSince1970 * 1_000).rounded())
+        loop.execute { self.append(alert, time) }
+      }
+      for command in setup.registered { apps.append(ServedApp(command.name, on: served, host, command, of: self)) }
+    }
+  }
+
+  /// True if the directory of an adapter has the identifiers of apps.
+  func isReady(_ served: ServedAdapter) -> Bool { served.host == nil || ready.contains(served.name) }
+
+  /// Calls `body` when `isReady` is true.
+  func whenReady(_ served: ServedAdapter, _ body: @escaping () -> Void) {
+    waiting[served.name, default: []].append(body)
+  }
+
+  // MARK: Apps
+
+  /// Returns the app of a client on an adapter; nil: its user has too many.
+  func app(_ name: String, ofUser user: UInt32, on served: ServedAdapter, _ host: any AppAdapter) -> ServedApp? {
+    if let known = apps.first(where: { $0.name == name && $0.served.name == served.name }) { return known }
+    let key = "\(user) \(served.name)"
+    guard counts[key, default: 0] < limits.apps else { return nil }
+    counts[key, default: 0] += 1
+    let app = ServedApp(name, on: served, host, nil, of: self)
+    apps.append(app)
+    return app
+  }
+
+  var descriptions: [AppDescription] { apps.prefix(Self.maximumListed).map(\.description) }
+
+  /// Changes the life of an app on all adapters. Returns the reason why that is not possible; nil: it is done.
+  func perform(_ control: AppControl, on name: String) -> String? {
+    do throws(ServerError) {
+      var failures: [String] = []
+      let found = try find(name)
+      for app in found { if let failure = app.perform(control) { failures.append(failure) } }
+      return failures.count == found.count ? failures.first : nil
+    } catch {
+      return error.description
+    }
+  }
+
+  /// Allows or denies an app the use of all adapters.
+  func setPermission(_ isAllowed: Bool, of name: String) -> String? {
+    do throws(ServerError) {
+      for app in try find(name) { app.host.send(.permissionChanged(isAllowed), ofApp: app.name) }
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  /// Returns the apps that a user means: by their name, or by the last part of a path if it is unique.
+  private func find(_ name: String) throws(ServerError) -> [ServedApp] {
+    let exact = apps.filter { $0.name == name }
+    guard exact.isEmpty else { return exact }
+    let similar = apps.filter { $0.name.split(separator: "/").last.map { $0 == name } ?? false }
+    guard Set(similar.map(\.name)).count < 2 else {
+      throw ServerError("\"\(name)\" may be \(Set(similar.map(\.name)).sorted().joined(separator: " or "))")
+    }
+    guard !similar.isEmpty else { throw ServerError("no app \"\(name)\" has used this server") }
+    return similar
+  }
+
+  /// Returns the variables of an app that is launched for an event. The restore identifiers are one a line.
+  func environment(
+    of command: RegisteredApp, on served: ServedAdapter, _ identifiers: RestoreIdentifiers
+  ) -> [String: String] {
+    var result = ProcessInfo.processInfo.environment
+    for name in Self.ownVariables { result[name] = nil }
+    if let socketPath { result["COREBLUETOOTH_ADAPTER"] = "server:\(socketPath),\(served.name)" }
+    result.merge(command.environment) { $1 }
+    func lines(_ identifiers: [String]) -> String {
+      identifiers.filter { !$0.contains { $0.isNewline || $0 == "\0" } }.joined(separator: "\n")
+    }
+    result["COREBLUETOOTH_LAUNCH_CENTRALS"] = lines(identifiers.centrals)
+    result["COREBLUETOOTH_LAUNCH_PERIPHERALS"] = lines(identifiers.peripherals)
+    return result
+  }
+
+  // MARK: Alerts
+
+  private func append(_ alert: Alert, _ time: Int64) {
+    alertCount += 1
+    let description = AlertDescription(number: alertCount, time: time, app: alert.app, text: alert.text)
+    if alerts.count == Self.maximumAlerts { alerts.removeFirst() }
+    alerts.append(description)
+    setup.onAlert?(description)
+    for follower in followers.values { follower.report(.alerts([description])) }
+  }
+
+  /// Reports the alerts so far to a connection, and the later ones if it follows them.
+  func reportAlerts(to connection: ServerConnection, follows: Bool) {
+    connection.report(.alerts(alerts))
+    if follows { followers[ObjectIdentifier(connection)] = connection }
+  }
+
+  func removeFollower(_ connection: ServerConnection) { followers[ObjectIdentifier(connection)] = nil }
+
+  // MARK: Peers
+
+  /// Calls `answer` with the uses of the peers that have a name, an address or, for an app, an identifier.
+  func explain(_ text: String, on served: ServedAdapter, _ answer: @escaping ([PeerUsage]) -> Void) {
+    guard let host = served.host else { return answer([]) }
+    let names = apps.filter { $0.served.name == served.name }.map(\.name)
+    let directory = served.adapter.directory
+    questionCount += 1
+    questions[questionCount] = { usages in
+      answer(
+        usages.filter { usage in
+          let identifiers = names.map { directory.identifier(usage.identifier, ofApp: $0) } + [usage.identifier]
+          return usage.name == text || "\(usage.address)".caseInsensitiveCompare(text) == .orderedSame
+            || identifiers.contains { $0.digits.caseInsensitiveCompare(text) == .orderedSame }
+        })
+    }
+    host.send(.reportLinks(questionCount))
+  }
+
+  private func handle(_ event: SystemEvent, of adapter: String) {
+    switch event {
+    case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
+    case .readyForApps:
+      ready.insert(adapter)
+      for body in waiting.removeValue(forKey: adapter) ?? [] { body() }
+    }
+  }
+}
+
+/// The receiver of an adapter's events that belong to no app. It passes them to the event loop.
+private final class AdapterObserver: SystemClient {
+  private let loop: any EventLoop
+  private let handler: @Sendable (SystemEvent) -> Void
+
+  init(_ loop: any EventLoop, _ handler: @escaping @Sendable (SystemEvent) -> Void) {
+    self.loop = loop
+    self.handler = handler
+  }
+
+  func receive(_ event: SystemEvent) {
+    let handler = handler
+    loop.execute { handler(event) }
+  }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import BluetoothAdapters
+
+/// The options of all commands that ask a server.
+struct ServerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The server, as in COREBLUETOOTH_ADAPTER: server, server:PATH or server:tcp:HOST:PORT; a name after a comma "
+        + "selects an adapter.", valueName: "specifier"))
+  var server = "server"
+
+  @Option(help: ArgumentHelp("A file with the token of a server on TCP.", valueName: "file"))
+  var tokenFile: String?
+
+  /// Calls `body` with the server, and reports its failure in one line.
+  func ask<Result>(_ body: (ServerQuestion) throws -> Result) throws -> Result {
+    let specifier: ServerSpecifier
+    do throws(AdapterError) { specifier = try ServerSpecifier(server) } catch {
+      throw ValidationError(error.description)
+    }
+    do {
+      return try body(ServerQuestion(to: specifier, token: try tokenFile.map { try ServerToken.read($0) } ?? []))
+    } catch let error as AdapterError {
+      throw Failure(error.description)
+    }
+  }
+}

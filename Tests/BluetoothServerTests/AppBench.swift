@@ -1,0 +1,132 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothLab
+import BluetoothWire
+import NIOConcurrencyHelpers
+import TestSupport
+import Testing
+
+@testable import BluetoothServer
+
+/// Starts no process, and tells the test of each launch.
+final class RecordingStarter: AppStarter {
+  struct Start: Sendable {
+    let app: RegisteredApp
+    let environment: [String: String]
+    let end: @Sendable (_ hasFailed: Bool) -> Void
+  }
+
+  private let count = NIOLockedValueBox<Int32>(0)
+  let starts: AsyncStream<Start>
+  private let continuation: AsyncStream<Start>.Continuation
+  let stopped = NIOLockedValueBox<[Int32]>([])
+
+  init() { (starts, continuation) = AsyncStream.makeStream() }
+
+  var startCount: Int { Int(count.withLockedValue { $0 }) }
+
+  func start(
+    _ app: RegisteredApp, environment: [String: String], onEnd: @escaping @Sendable (_ hasFailed: Bool) -> Void
+  ) throws(ServerError) -> Int32 {
+    continuation.yield(Start(app: app, environment: environment, end: onEnd))
+    return count.withLockedValue { count in
+      count += 1
+      return count
+    }
+  }
+
+  func stop(_ process: Int32) { stopped.withLockedValue { $0.append(process) } }
+}
+
+/// A server whose clients are apps with the names that the test gives them: all processes are that of the test.
+final class AppBench {
+  /// The flashlight's characteristics.
+  static let lightSwitch: BluetoothUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D01"
+  static let status: BluetoothUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02"
+
+  let starter = RecordingStarter()
+  let bench: ServerBench
+  private let identity = NIOLockedValueBox<AppIdentity?>(nil)
+
+  init(_ policy: PlatformPolicy, registered: [String] = [], limits: ServerLimits = .patient) throws {
+    let identity = identity
+    var setup = AppsSetup(registered.map { RegisteredApp(name: $0, executable: "/\($0)") })
+    setup.identify = { _ in identity.withLockedValue { $0 } }
+    setup.starter = starter
+    bench = try ServerBench(limits: limits, policy: policy, apps: setup)
+  }
+
+  var question: ServerQuestion { ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: "")) }
+
+  /// Asks the server on another thread, because the question blocks.
+  func ask<R: Sendable>(_ body: @escaping @Sendable (ServerQuestion) throws -> R) async throws -> R {
+    // The question is a client without sessions, whose app plays no part.
+    let question = question
+    return try await Task.detached { try body(question) }.value
+  }
+
+  /// Waits until an app has a state.
+  func state(_ state: AppRunState, of name: String) async throws {
+    while try await ask({ try $0.apps() }).first(where: { $0.name == name && $0.adapter == "phone" })?.state != state {
+      await Task.yield()
+    }
+  }
+
+  /// A program of an app, with a central manager on the first adapter.
+  final class Program {
+    let central: RemoteCentral
+    let session: CentralSession
+    /// The reason for which the server has ended the program; nil: it has not.
+    let ending: NIOLockedValueBox<Ending?>
+
+    typealias Ending = (reason: String, byUser: Bool)
+
+    init(_ central: RemoteCentral, _ session: CentralSession, _ ending: NIOLockedValueBox<Ending?>) {
+      self.central = central
+      self.session = session
+      self.ending = ending
+    }
+
+    func ended() async -> Ending {
+      while true {
+        if let ending = ending.withLockedValue({ $0 }) { return ending }
+        await Task.yield()
+      }
+    }
+  }
+
+  /// Starts a program. Its session ends with the result.
+  func start(_ name: String, restoring identifier: String? = nil, _ manifest: AppManifest = AppManifest()) -> Program {
+    identity.withLockedValue { $0 = AppIdentity(name: name, manifest: manifest) }
+    let ending = NIOLockedValueBox<Program.Ending?>(nil)
+    let central = RemoteCentral(
+      bench.adapter(stop: { reason, byUser in ending.withLockedValue { $0 = (reason, byUser) } }))
+    let session = central.adapter.openCentralSession(
+      for: central, owner: SessionOwner(app: "ignored", restoreIdentifier: identifier))
+    return Program(central, session, ending)
+  }
+
+  /// Waits until the server has this many clients.
+  func clients(_ count: Int) async { while bench.server.connectedClients.count != count { await Task.yield() } }
+}
+
+extension AppBench.Program {
+  /// Finds the flashlight.
+  func find() async throws -> PeerInfo {
+    try await central.state(.poweredOn)
+    return try await central.find(Flashlight.service, by: session)
+  }
+
+  /// Connects to the flashlight, and returns a characteristic.
+  func connect(_ peer: PeerInfo, _ uuid: BluetoothUUID) async throws -> RemoteAttributeID {
+    let all = try await central.connect(to: peer.handle, service: Flashlight.service, by: session)
+    return try #require(all.first { $0.uuid == uuid }).id
+  }
+
+  /// Connects to the flashlight and subscribes to its status.
+  func subscribe(to peer: PeerInfo) async throws {
+    session.send(.setNotify(peer.handle, try await connect(peer, AppBench.status), true))
+    #expect(try await central.first(\.isNotifying) == true)
+  }
+}

@@ -1,0 +1,92 @@
+import BluetoothWire
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BluetoothServer
+
+/// The names of the apps of clients.
+@Suite struct AppIdentificationTests {
+  private let folder: TemporaryFolder
+  private let user: UInt32 = 1_000
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Creates a program in a folder, with an `Info.plist` in another one.
+  private func make(_ program: String, info: String? = nil, _ content: String = "") throws -> String {
+    let path = folder.file(program)
+    let files = FileManager.default
+    try files.createDirectory(
+      at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: path))
+    if let info {
+      let text = "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(content)</dict></plist>"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(info)))
+    }
+    return path
+  }
+
+  private func client(_ program: String?, user: UInt32 = 1_000, file: ProgramFile? = nil) -> ClientIdentity {
+    let file = file ?? program.flatMap { ProgramFile(path: $0) }
+    return ClientIdentity(
+      process: ClientIdentity.Process(id: 1, user: user, group: user, program: program, file: file), address: nil)
+  }
+
+  private func identifier(_ text: String) -> String { "<key>CFBundleIdentifier</key><string>\(text)</string>" }
+
+  @Test("An app is named by the bundle identifier beside its program or in its bundle, else by its path")
+  func names() throws {
+    let apps = AppIdentification([], user: user)
+    let plain = try make("plain/tool")
+    #expect(apps.identity(of: client(plain)) == AppIdentity(name: plain))
+    let beside = try make(
+      "beside/tool", info: "beside/Info.plist",
+      identifier("com.example.tool") + "<key>UIBackgroundModes</key><array><string>bluetooth-central</string></array>")
+    let identity = apps.identity(of: client(beside))
+    #expect(identity == AppIdentity(name: "com.example.tool", manifest: AppManifest(backgroundModes: [.central])))
+    let bundle = try make(
+      "Scale.app/Contents/MacOS/Scale", info: "Scale.app/Contents/Info.plist", identifier("com.example.scale"))
+    #expect(apps.identity(of: client(bundle))?.name == "com.example.scale")
+    // A folder above that is no bundle plays no part.
+    let other = try make("other/bin/tool", info: "other/Info.plist", identifier("com.example.other"))
+    #expect(apps.identity(of: client(other))?.name == other)
+    // A manifest that can't be read.
+    let broken = try make("broken/tool", info: "broken/Info.plist", "<key>")
+    #expect(apps.identity(of: client(broken)) == AppIdentity(name: broken))
+  }
+
+  @Test("A program can't borrow a name: not that of another file, of another user, or of another program's identifier")
+  func borrowing() throws {
+    let apps = AppIdentification([], user: user)
+    let first = try make("first/tool", info: "first/Info.plist", identifier("com.example.tool"))
+    let second = try make("second/tool", info: "second/Info.plist", identifier("com.example.tool"))
+    #expect(apps.identity(of: client(first))?.name == "com.example.tool")
+    #expect(apps.identity(of: client(second))?.name == second)
+    #expect(apps.identity(of: client(first))?.name == "com.example.tool")
+    #expect(apps.identity(of: client(first, user: 1_001))?.name == "com.example.tool@1001")
+    // In its own mount namespace a process can have any path.
+    let stranger = client(first, file: ProgramFile(device: 7, number: 9))
+    #expect(apps.identity(of: stranger)?.name == "tool (file 7:9)")
+    #expect(apps.identity(of: client(nil, user: 1_001))?.name == "unknown program@1001")
+    #expect(apps.identity(of: ClientIdentity(process: nil, address: "127.0.0.1")) == nil)
+  }
+
+  @Test("A registered app has its name and manifest, whatever its folder says, and no other program gets the name")
+  func registered() throws {
+    let program = try make("app/tool", info: "app/Info.plist", identifier("com.example.other"))
+    let manifest = AppManifest(usageDescription: "To test.")
+    let apps = AppIdentification(
+      [RegisteredApp(name: "com.example.app", executable: program, manifest: manifest)], user: user)
+    #expect(apps.identity(of: client(program)) == AppIdentity(name: "com.example.app", manifest: manifest))
+    let imitation = try make("copy/tool", info: "copy/Info.plist", identifier("com.example.app"))
+    #expect(apps.identity(of: client(imitation))?.name == imitation)
+    #expect(AppIdentification.declaration(of: imitation).name == "com.example.app")
+  }
+
+  @Test("The server learns the program file of a process from the system")
+  func programFile() throws {
+    let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    #expect(ProgramFile(path: "/proc/self/exe") == ProgramFile(path: path))
+    #expect(ProgramFile(path: folder.file("none")) == nil)
+  }
+}
