@@ -211,7 +211,6 @@ package struct Daemon: ~Copyable {
     return context.apps.enter(name)
   }
 
-
   /// Lets the directory have the identifiers of apps.
   func prepareForApps() { context.directory.prepareForApps(identifierKey: appIdentifierKey) }
 
