@@ -33,6 +33,7 @@ extension Stage {
     switch state {
     case .unauthorized:
       "this program may not use Bluetooth: run it at a terminal to be asked, or set COREBLUETOOTH_PROMPTS=accept"
+    case .unknown: "the adapter \(adapterName) has not started in time; ble doctor says more"
     case .poweredOff: "the adapter \(adapterName) is turned off"
     case .resetting: "the adapter \(adapterName) has no connection to its controller; ble doctor says more"
     default: "the adapter \(adapterName) can't be used; ble doctor says more"
@@ -56,7 +57,10 @@ extension Stage {
     guard found.isConnectable else {
       throw Failure("\(found.title) does not accept connections", status: ExitStatus.refused)
     }
-    do { try await peripheral.connect(within: stepLimit) } catch {
+    do { try await peripheral.connect(within: stepLimit) } catch is TimeLimitExceeded {
+      throw Failure(
+        "connecting to \(found.title): it has not answered for \(timeout.short) s", status: ExitStatus.linkLost)
+    } catch {
       throw Failure.of(error, "connecting to \(found.title)", peripheral)
     }
     do {

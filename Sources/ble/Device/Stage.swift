@@ -20,7 +20,7 @@ final class Stage: Sendable {
   /// The executor that runs the verb in the world's virtual time; nil: the verb runs in real time.
   private let executor: StepExecutor?
   /// The time limit of each step, in seconds.
-  private let timeout: Double
+  let timeout: Double
   private let start: ContinuousClock.Instant
 
   /// The longest time of a verb in virtual time.
