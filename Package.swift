@@ -338,6 +338,13 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PatternTests", dependencies: ["Patterns", "BluetoothLab", "CoreBluetooth"], swiftSettings: settings),
+    .testTarget(
+      name: "BleTests",
+      dependencies: [
+        "ble", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothTypes",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
+      ],
+      exclude: ["accessories.yaml"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )

@@ -1,0 +1,93 @@
+import BluetoothTypes
+import CoreBluetooth
+import Foundation
+import Testing
+
+@testable import ble
+
+@Suite struct ValueTests {
+  @Test(
+    "A value on the command line is hexadecimal, text, a number or a file",
+    arguments: [
+      ("0x0A1b", [0x0A, 0x1B]), ("0X 0a:1B-ff", [0x0A, 0x1B, 0xFF]), ("0x", []), ("\"Az\"", [0x41, 0x7A]),
+      ("\"\"", []), ("text:0x", [0x30, 0x78]), ("u8:255", [0xFF]), ("u16:500", [0xF4, 0x01]),
+      ("u16:0x0102", [0x02, 0x01]), ("u24:1", [1, 0, 0]), ("i8:-128", [0x80]), ("i32:-2", [0xFE, 0xFF, 0xFF, 0xFF]),
+      ("u64:18446744073709551615", [UInt8](repeating: 0xFF, count: 8)), ("f32:1", [0, 0, 0x80, 0x3F]),
+      ("f64:-2", [0, 0, 0, 0, 0, 0, 0, 0xC0]), ("file:/dev/null", []),
+    ] as [(String, [UInt8])])
+  func forms(text: String, octets: [UInt8]) throws {
+    #expect(Array(try WrittenValue(text).octets) == octets)
+  }
+
+  @Test(
+    "A value that can't be read is refused with the reason",
+    arguments: [
+      ("500", "expected one of"), ("0x123", "odd number"), ("0x1g", "is no octet"), ("u16:65536", "0 to 65535"),
+      ("u8:-1", "0 to 255"), ("i8:128", "-128 to 127"), ("u12:1", "unknown form \"u12:\""), ("f32:a", "no number"),
+      ("u128:1", "unknown form"), ("file:/nowhere", "No such file"),
+      ("0x" + String(repeating: "00", count: 513), "at most 512"),
+    ])
+  func refusals(text: String, reason: String) {
+    let failure = #expect(throws: Failure.self) { try WrittenValue(text) }
+    #expect(failure?.description.contains(reason) == true, "\(failure?.description ?? "none")")
+    #expect(failure?.status == (text.hasPrefix("file:") ? ExitStatus.ambiguous : ExitStatus.usage))
+  }
+
+  @Test("A value is shown as octets, as text if it is text, and decoded with its unit")
+  func shown() {
+    let battery = ValueText([0x57], of: CBUUID(string: "2A19"))
+    #expect(battery.line == "0x57  87 %")
+    // 0x57 is "W" as well, which a battery level is not.
+    #expect(battery.text == nil)
+    #expect(battery.brief == "87 %")
+    let name = ValueText(Array("Lamp".utf8), of: CBUUID(string: "2A00"))
+    #expect(name.line == "0x4C616D70  \"Lamp\"")
+    #expect(name.text == "Lamp" && name.decoded == "Lamp")
+    let own = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002")
+    #expect(ValueText(Array("Az\0".utf8), of: own).line == "0x417A00  \"Az\"")
+    #expect(ValueText([0x1B, 0x41], of: own).line == "0x1B41")
+    #expect(ValueText([] as [UInt8], of: own).line == "empty")
+    let invalid = ValueText([101], of: CBUUID(string: "2A19"))
+    #expect(invalid.problem?.hasPrefix("no valid Battery Level: ") == true)
+    #expect(invalid.line == "0x65  \"e\"  (\(invalid.problem ?? ""))")
+    #expect(invalid.decoded == nil)
+  }
+
+  @Test("JSON escapes what would break a line, and keeps the order of the fields")
+  func json() {
+    var record = JSONRecord("test")
+    record.add("text", "a\"b\\c\n\u{1B}\u{2028}é")
+    record.add("nothing", nil as String?)
+    record.add("number", .decimal(-1.5, places: 2))
+    record.add("whole", .decimal(2.999999, places: 3))
+    record.add("list", [.null, true, 7])
+    #expect(
+      record.line
+        == #"{"version":1,"record":"test","text":"a\"b\\c\n\u001b\u2028é","number":-1.5,"whole":3,"list":[null,true,7]}"#
+    )
+    #expect((0.25).decimal(1) == "0.3")
+    #expect((-0.001).decimal(2) == "0")
+    #expect((-12.50).decimal(2) == "-12.5")
+  }
+
+  @Test("Unknown names are refused with the nearest known one")
+  func names() throws {
+    #expect(try KnownNames.service("heart-rate") == 0x180D)
+    #expect(try KnownNames.service("0x180d") == 0x180D)
+    let failure = #expect(throws: Failure.self) { try KnownNames.service("hart rate") }
+    #expect(failure?.description.contains("did you mean \"Heart Rate\"") == true)
+    #expect(try KnownNames.companies("76") == [76])
+    #expect(try KnownNames.companies("apple, inc") == [76])
+    #expect(throws: Failure.self) { try KnownNames.companies("no such company anywhere") }
+    #expect(throws: Failure.self) { try AttributePath("temprature") }
+    #expect(throws: Failure.self) { try AttributePath("180D//2A37") }
+    _ = try AttributePath("180D/heart rate measurement/2902")
+  }
+
+  @Test("A line for a terminal is cut without breaking its control sequences")
+  func cut() {
+    #expect("\u{1B}[1mabc\u{1B}[0mdef".cut(to: 4) == "\u{1B}[1mabc\u{1B}[0md")
+    #expect("\u{1B}[1mabcdef\u{1B}[0m".cut(to: 2) == "\u{1B}[1mab\u{1B}[0m")
+    #expect(Sparkline.line([-100, -65, -30, 0, -127], columns: 4) == "▅██▁")
+  }
+}
