@@ -32,7 +32,7 @@ package final class DaemonServer: Sendable {
   {
     let apps = ServerApps(adapters, setup, limits, on: group.next())
     clients = ServerClients(adapters, limits, apps)
-    apps.loop.execute { apps.begin() }
+    apps.gate.execute { apps.begin() }
   }
 
   // MARK: Listening
@@ -139,6 +139,7 @@ package final class DaemonServer: Sendable {
     }
     let clients = clients
     try? group.next().submit { clients.refuseAll() }.wait()
+    clients.apps.gate.close()
     try? group.syncShutdownGracefully()
   }
 }

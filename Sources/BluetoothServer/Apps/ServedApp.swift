@@ -20,7 +20,13 @@ final class ServedApp: AppClient, @unchecked Sendable {
   /// True from the launch for an event until the launched process uses the server.
   private var isLaunching = false
   private var history = LaunchHistory()
-  private unowned let apps: ServerApps
+  /// The number of times that the app has been ended and the daemon has not handled it. A launch that it reports until
+  /// then is void.
+  private var pendingEnds = 0
+  private let gate: LoopGate
+  private let starter: any AppStarter
+  // An adapter can call the app after the end of the server.
+  private weak var apps: ServerApps?
 
   init(_ name: String, on served: ServedAdapter, _ host: any AppAdapter, _ command: RegisteredApp?, of apps: ServerApps)
   {
@@ -29,6 +35,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
     self.host = host
     self.command = command
     self.apps = apps
+    gate = apps.gate
+    starter = apps.setup.starter
     host.setClient(self, ofApp: name)
     if command == nil { host.send(.launchable(false), ofApp: name) }
   }
@@ -95,13 +103,15 @@ final class ServedApp: AppClient, @unchecked Sendable {
     let former = connections
     connections.removeAll()
     for connection in former { connection.stop(reason, byUser: byUser) }
-    if isLaunching, let child { apps.setup.starter.stop(child.process) }
+    if isLaunching, let child { starter.stop(child.process) }
     isLaunching = false
     history.reset()
     host.send(.terminated(.user), ofApp: name)
+    pendingEnds += 1
+    apps?.afterRequests(to: host) { [weak self] in self?.pendingEnds -= 1 }
   }
 
-  func receive(_ event: AppEvent) { apps.loop.execute { self.handle(event) } }
+  func receive(_ event: AppEvent) { gate.execute { self.handle(event) } }
 
   private func handle(_ event: AppEvent) {
     switch event {
@@ -118,15 +128,15 @@ final class ServedApp: AppClient, @unchecked Sendable {
 
   private func launch(_ identifiers: RestoreIdentifiers) {
     // A process of the app has come meanwhile.
-    guard connections.isEmpty, !isLaunching else { return }
-    guard let command, child == nil else { return host.send(.terminated(.system), ofApp: name) }
+    guard connections.isEmpty, !isLaunching, pendingEnds == 0 else { return }
+    guard let command, child == nil, let apps else { return host.send(.terminated(.system), ofApp: name) }
     do throws(ServerError) {
       let start = NIODeadline.now()
       let environment = apps.environment(of: command, on: served, identifiers)
-      let loop = apps.loop
-      let process = try apps.setup.starter.start(command, environment: environment) { [weak self] hasFailed in
+      let gate = gate
+      let process = try starter.start(command, environment: environment) { [weak self] hasFailed in
         guard let self else { return }
-        loop.execute { self.childEnded(hasFailed) }
+        gate.execute { self.childEnded(hasFailed) }
       }
       child = (process, start)
       isLaunching = true
@@ -154,7 +164,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
     switch history.ended(after: lifetime, hasFailed: hasFailed) {
     case .wait(let pause):
       let count = history.failures
-      apps.loop.scheduleTask(in: pause) { [weak self] in
+      gate.loop.scheduleTask(in: pause) { [weak self] in
         // The user has started or ended the app meanwhile, or it has failed again.
         guard let self, history.failures == count, child == nil else { return }
         host.send(.launchable(true), ofApp: name)

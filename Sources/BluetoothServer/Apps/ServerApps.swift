@@ -36,7 +36,7 @@ final class ServerApps: @unchecked Sendable {
   ]
 
   let setup: AppsSetup
-  let loop: any EventLoop
+  let gate: LoopGate
   /// The path of the socket for launched apps; nil: the server has none.
   var socketPath: String?
   private let limits: ServerLimits
@@ -61,22 +61,22 @@ final class ServerApps: @unchecked Sendable {
     self.adapters = adapters
     self.setup = setup
     self.limits = limits
-    self.loop = loop
+    gate = LoopGate(loop)
   }
 
   /// Begins to observe the adapters. Called once, on the event loop.
   func begin() {
     for served in adapters {
       guard let host = served.host else { continue }
-      let observer = AdapterObserver(loop) { [weak self] in self?.handle($0, of: served.name) }
+      let observer = AdapterObserver(gate) { [weak self] in self?.handle($0, of: served.name) }
       observers.append(observer)
       host.setSystemClient(observer)
       host.send(.prepareForApps)
-      let loop = loop
+      let gate = gate
       served.adapter.directory.observeAlerts { [weak self] alert in
         guard let self else { return }
         let time = Int64((Date().timeIntervalSince1970 * 1_000).rounded())
-        loop.execute { self.append(alert, time) }
+        gate.execute { self.append(alert, time) }
       }
       for command in setup.registered { apps.append(ServedApp(command.name, on: served, host, command, of: self)) }
     }
@@ -193,6 +193,13 @@ final class ServerApps: @unchecked Sendable {
     host.send(.reportLinks(questionCount))
   }
 
+  /// Calls `body` when the daemon has handled all requests that were sent before.
+  func afterRequests(to host: any AppAdapter, _ body: @escaping () -> Void) {
+    questionCount += 1
+    questions[questionCount] = { _ in body() }
+    host.send(.reportLinks(questionCount))
+  }
+
   private func handle(_ event: SystemEvent, of adapter: String) {
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
@@ -205,16 +212,16 @@ final class ServerApps: @unchecked Sendable {
 
 /// The receiver of an adapter's events that belong to no app. It passes them to the event loop.
 private final class AdapterObserver: SystemClient {
-  private let loop: any EventLoop
+  private let gate: LoopGate
   private let handler: @Sendable (SystemEvent) -> Void
 
-  init(_ loop: any EventLoop, _ handler: @escaping @Sendable (SystemEvent) -> Void) {
-    self.loop = loop
+  init(_ gate: LoopGate, _ handler: @escaping @Sendable (SystemEvent) -> Void) {
+    self.gate = gate
     self.handler = handler
   }
 
   func receive(_ event: SystemEvent) {
     let handler = handler
-    loop.execute { handler(event) }
+    gate.execute { handler(event) }
   }
 }
