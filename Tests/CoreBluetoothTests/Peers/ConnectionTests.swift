@@ -220,7 +220,7 @@ import Testing
     #expect(bench.commands == ["cancel 0"])
   }
 
-  @Test("3.14 StartDelay is the seconds before the attempt; options that only Apple supports have no effect")
+  @Test("3.14 StartDelay is the seconds before the attempt, RequiresANCS a second request, and bridging has no effect")
   func startDelay() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
@@ -230,7 +230,7 @@ import Testing
         CBConnectPeripheralOptionStartDelayKey: 2.5, CBConnectPeripheralOptionRequiresANCS: true,
         CBConnectPeripheralOptionEnableTransportBridgingKey: true,
       ])
-    #expect(bench.commands == ["connect after 2500 ms"])
+    #expect(bench.commands == ["connect after 2500 ms", "require notifications 0"])
   }
 
   @Test("An invalid start delay counts as none", arguments: [-1, Double.nan, -Double.infinity])
