@@ -211,8 +211,3 @@ private final class ScanningApp: NSObject, CBCentralManagerDelegate {
     if peripherals.count < capacity { peripherals.append(peripheral) }
   }
 }
-
-/// The notification on an own queue as work for `Benchmarks/counts`.
-enum OwnQueueWork {
-  static func run(_ times: Int) throws { try NotifiedApp(isInPlace: false).deliver(times) }
-}
