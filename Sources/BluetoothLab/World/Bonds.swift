@@ -56,7 +56,9 @@ extension Device {
 
   /// Lets a bonded accessory get the notifications of this device, or forbids it, as a user does in the settings.
   ///
-  /// - Parameter identifier: the accessory: `BondedDevice.identifier`. Without a bond, the call does nothing.
+  /// - Parameters:
+  ///   - isAllowed: false: the accessory gets no notifications.
+  ///   - identifier: the accessory: `BondedDevice.identifier`. Without a bond, the call does nothing.
   public func setNotificationSharing(_ isAllowed: Bool, with identifier: UUID) {
     let identifier = PeerIdentifier(identifier)
     perform { device, now in
