@@ -13,8 +13,9 @@ package struct ServerLimits: Sendable {
   package var attributes = 1_024
   /// The maximum number of octets that wait for the client to read them.
   package var waitingOctets = 4 << 20
-  /// The number of requests, of all clients together, that wait for the daemon: above it, no client is read from.
-  package var waitingRequests = 1_024
+  /// The number of requests and events, of all clients together, that wait for the daemon or for delivery: above it, no
+  /// client is read from.
+  package var pending = 1_024
   /// The time in which a client must say who it is.
   package var greetingTime = TimeAmount.seconds(5)
   /// The time after which a client is disconnected that handles no event while the daemon holds links because of it.

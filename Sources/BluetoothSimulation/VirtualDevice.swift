@@ -103,7 +103,9 @@ final class VirtualDevice: WorldDevice {
   var hasDelivery: Bool { !events.isEmpty }
 
   func deliverNext() {
-    if let event = events.popFirst() { components.sessions.deliver(event) }
+    guard let event = events.popFirst() else { return }
+    components.sessions.setUndelivered(events.count)
+    components.sessions.deliver(event)
   }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
@@ -127,9 +129,7 @@ final class VirtualDevice: WorldDevice {
   }
 
   func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant) {
-    let parts = wake(at: now)
-    parts.daemon.setAccess(isAllowed, ofApp: app, at: now)
-    exchange(parts, at: now)
+    input(at: now) { $0.setAccess(isAllowed, ofApp: app, at: now) }
   }
 
   func forgetBonds(at now: Instant) {
@@ -140,8 +140,13 @@ final class VirtualDevice: WorldDevice {
   }
 
   func resetNetworkSettings(at now: Instant) {
+    input(at: now) { $0.resetNetworkSettings(at: now) }
+  }
+
+  /// Gives the daemon an input, and processes what follows from it.
+  private func input(at now: Instant, _ body: (inout Daemon) -> Void) {
     let parts = wake(at: now)
-    parts.daemon.resetNetworkSettings(at: now)
+    body(&parts.daemon)
     exchange(parts, at: now)
   }
 
@@ -150,21 +155,15 @@ final class VirtualDevice: WorldDevice {
   var notificationActions: [NotificationAction] { parts?.daemon.notificationActions ?? [] }
 
   func post(_ notification: SystemNotification, at now: Instant) {
-    let parts = wake(at: now)
-    parts.daemon.post(notification, at: now)
-    exchange(parts, at: now)
+    input(at: now) { $0.post(notification, at: now) }
   }
 
   func removeNotification(_ identifier: String, at now: Instant) {
-    let parts = wake(at: now)
-    parts.daemon.removeNotification(identifier, at: now)
-    exchange(parts, at: now)
+    input(at: now) { $0.removeNotification(identifier, at: now) }
   }
 
   func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant) {
-    let parts = wake(at: now)
-    parts.daemon.setNotificationSharing(isAllowed, with: identity, at: now)
-    exchange(parts, at: now)
+    input(at: now) { $0.setNotificationSharing(isAllowed, with: identity, at: now) }
   }
 
   var bondRecords: [BondRecord] {
@@ -175,15 +174,11 @@ final class VirtualDevice: WorldDevice {
   var bondLimit: Int { components.configuration.bonds?.limit ?? components.configuration.bondLimit }
 
   func forgetBond(_ identity: DeviceAddress, at now: Instant) {
-    let parts = wake(at: now)
-    parts.daemon.forget(identity, at: now)
-    exchange(parts, at: now)
+    input(at: now) { $0.forget(identity, at: now) }
   }
 
   func importBond(_ record: BondRecord, at now: Instant) {
-    let parts = wake(at: now)
-    parts.daemon.take(record, at: now)
-    exchange(parts, at: now)
+    input(at: now) { $0.take(record, at: now) }
   }
 
   func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool {
@@ -244,9 +239,12 @@ final class VirtualDevice: WorldDevice {
   }
 
   private func collectEvents(_ parts: Parts, at now: Instant) {
-    while let event = parts.daemon.takeEvent() {
-      if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
-      events.append(event)
+    if parts.daemon.hasEvents {
+      while let event = parts.daemon.takeEvent() {
+        if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
+        events.append(event)
+      }
+      components.sessions.setUndelivered(events.count)
     }
     if parts.daemon.hasReports { takeReports(of: parts) }
   }

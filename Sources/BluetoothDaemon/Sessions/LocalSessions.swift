@@ -47,7 +47,16 @@ package final class LocalSessions: Sendable {
 
   private final class SharedState: Sendable {
     let box = NIOLockedValueBox(State())
+    /// The number of events that the daemon has sent and its adapter has not delivered.
+    let undelivered = Atomic(0)
   }
+
+  /// The number of requests that wait for the daemon, and of events that wait for delivery.
+  var pendingCount: Int { requests.count + (lazyState.load()?.undelivered.load(ordering: .relaxed) ?? 0) }
+
+  /// Notes the number of events that wait for delivery. An adapter that handles requests before it delivers events
+  /// calls this function, so that clients with many requests can be slowed down.
+  package func setUndelivered(_ count: Int) { lazyState.load()?.undelivered.store(count, ordering: .relaxed) }
 
   package init() {}
 

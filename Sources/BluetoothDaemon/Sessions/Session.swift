@@ -27,9 +27,10 @@ package final class Session<Role: SessionRole>: Sendable {
     if counters.backlog.removeFirst() { sessions.requests.wake() }
   }
 
-  /// The number of requests, of all sessions of the adapter, that the daemon has not taken yet. A server that passes on
-  /// the requests of other processes takes no more of them while this number is high.
-  package var waitingRequests: Int { sessions.requests.count }
+  /// The number of requests that the daemon has not taken yet, and of events that have not been delivered, of all
+  /// sessions of the adapter. A server that passes on the requests of other processes takes no more of them while this
+  /// number is high.
+  package var pendingCount: Int { sessions.pendingCount }
 
   /// Makes a device a peer of the adapter; see `DaemonRequest.introduce`.
   package func introduce(_ address: DeviceAddress) { sessions.requests.post(.introduce(address)) }

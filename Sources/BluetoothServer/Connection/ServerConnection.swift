@@ -192,9 +192,9 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   /// Takes no more requests for a moment if the daemon has too many.
   private func pauseIfBusy() {
     guard
-      let waiting = centrals.first?.value.counts.session?.waitingRequests
-        ?? peripherals.first?.value.counts.session?.waitingRequests,
-      waiting > limits.waitingRequests, let context
+      let pending = centrals.first?.value.counts.session?.pendingCount
+        ?? peripherals.first?.value.counts.session?.pendingCount,
+      pending > limits.pending, let context
     else { return }
     isPausing = true
     context.eventLoop.scheduleTask(in: .milliseconds(1)) { [self] in
