@@ -216,9 +216,6 @@ let package = Package(
       path: "Benchmarks/benchmarks",
       swiftSettings: settings),
     .executableTarget(
-      name: "app-time-cost", dependencies: ["BluetoothLabTime"], path: "Benchmarks/AppTimeCost",
-      swiftSettings: settings),
-    .executableTarget(
       name: "air-load",
       dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")] + nio,
       path: "Benchmarks/AirLoad",

@@ -6,6 +6,8 @@ import BluetoothWire
 /// An adapter with a daemon and a host, whose controller is a function: it accepts each command at once, reports the
 /// advertisers that it is given, and its only link leads to a GATT server with one notified value. No thread, no clock.
 final class AdapterInMemory: Adapter, AdapterSource, @unchecked Sendable {
+  // Unchecked: one thread calls `turn`, `report` and `notify`; apps use the directory and the sessions, which have locks.
+
   static let service: BluetoothUUID = 0x180D
 
   let directory = PeerDirectory()

@@ -62,7 +62,7 @@ struct AppsFile {
     }
     guard app.executable.hasPrefix("/") else { throw wrong(node, "executable: expected an absolute path") }
     guard access(app.executable, X_OK) == 0 else { throw wrong(node, "executable: can't start \(app.executable)") }
-    // What the file does not say is in the program's own manifest, as for every program.
+    // The program's own manifest, which every program has, gives the values that are missing in the file.
     let own = AppIdentification.declaration(of: app.executable)
     if app.name.isEmpty { app.name = own.name }
     guard app.name.utf8.count <= 512 else { throw wrong(node, "name: longer than 512 octets") }

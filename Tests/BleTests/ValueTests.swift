@@ -1,3 +1,4 @@
+import BluetoothAir
 import BluetoothTypes
 import CoreBluetooth
 import Foundation
@@ -60,7 +61,7 @@ import Testing
     record.add("nothing", nil as String?)
     record.add("number", .decimal(-1.5, places: 2))
     record.add("whole", .decimal(2.999999, places: 3))
-    record.add("list", [.null, true, 7])
+    record.add("list", .list([.null, .flag(true), .integer(7)]))
     #expect(
       record.line
         == #"{"version":1,"record":"test","text":"a\"b\\c\n\u001b\u2028é","number":-1.5,"whole":3,"list":[null,true,7]}"#

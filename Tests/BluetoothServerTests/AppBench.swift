@@ -68,8 +68,8 @@ final class AppBench {
 
   /// Waits until an app has a state.
   func state(_ state: AppRunState, of name: String) async throws {
-    while try await ask({ try $0.apps() }).first(where: { $0.name == name && $0.adapter == "phone" })?.state != state {
-      await Task.yield()
+    try await wait {
+      try await ask { try $0.apps() }.first { $0.name == name && $0.adapter == "phone" }?.state == state
     }
   }
 
@@ -89,10 +89,8 @@ final class AppBench {
     }
 
     func ended() async -> Ending {
-      while true {
-        if let ending = ending.withLockedValue({ $0 }) { return ending }
-        await Task.yield()
-      }
+      await wait { ending.withLockedValue { $0 != nil } }
+      return ending.withLockedValue { $0 } ?? (reason: "", byUser: false)
     }
   }
 
@@ -108,7 +106,12 @@ final class AppBench {
   }
 
   /// Waits until the server has this many clients.
-  func clients(_ count: Int) async { while bench.server.connectedClients.count != count { await Task.yield() } }
+  func clients(_ count: Int) async { await wait { bench.server.connectedClients.count == count } }
+}
+
+/// Waits until `isMet` returns true.
+func wait(until isMet: () async throws -> Bool) async rethrows {
+  while try await !isMet() { await Task.yield() }
 }
 
 extension AppBench.Program {

@@ -25,7 +25,7 @@ struct ServedAppTests {
       let peer = try await torch.find()
       try await torch.subscribe(to: peer)
       // The system reads the name after the connection. This is an event, too.
-      while torch.central.adapter.directory.peer(peer.handle)?.name != "flashlight" { await Task.yield() }
+      await wait { torch.central.adapter.directory.peer(peer.handle)?.name == "flashlight" }
     }
     await bench.clients(1)
     return (remote, flashlight, try await remote.connect(flashlight, AppBench.lightSwitch))
@@ -159,9 +159,7 @@ struct ServedAppTests {
     try await bench.state(.suspended, of: name)
     torch.session.send(.connect(peer.handle, delay: .zero, reconnects: false))
     let identifier = peer.identifier.digits
-    while try await bench.ask({ try $0.uses(of: identifier) }).first?.users.first?.phase != .connected {
-      await Task.yield()
-    }
+    try await wait { try await bench.ask { try $0.uses(of: identifier) }.first?.users.first?.phase == .connected }
     try await bench.ask { try $0.perform(.controlApp(name, .foreground)) }
     try await bench.state(.foreground, of: name)
     #expect(try await torch.central.first(\.connected) == peer.handle)
@@ -260,7 +258,10 @@ struct ServedAppTests {
     try await bench.state(.suspended, of: "torch")
     remote.session.send(.write(flashlight.handle, lightSwitch, [1]))
     var alerts: [AlertDescription] = []
-    while alerts.isEmpty { alerts = try await bench.ask { try $0.alerts() } }
+    try await wait {
+      alerts = try await bench.ask { try $0.alerts() }
+      return !alerts.isEmpty
+    }
     #expect(alerts.map(\.app) == ["torch"])
     #expect(alerts.first?.text.hasSuffix(" has sent a value") == true)
     #expect(alerts.map(\.number) == [1])

@@ -67,7 +67,7 @@ struct SharedAdapterTests {
       _ = try await victim.connect(to: same.handle, service: Flashlight.service, by: victimSession)
       #expect(bench.server.connectedClients.count == 2)
     }
-    while bench.server.connectedClients.count > 1 { await Task.yield() }
+    await wait { bench.server.connectedClients.count <= 1 }
     let status = try #require(characteristics.first { $0.uuid == Self.status })
     #expect(try await survivor.read(status.id, of: peer.handle, by: session) == [0])
   }

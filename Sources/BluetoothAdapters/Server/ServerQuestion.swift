@@ -126,6 +126,8 @@ package struct ServerQuestion: Sendable {
 
   /// Waits for the answer. Confined to the event loop.
   private final class Receiver<Answer: Sendable>: ServerChannelReceiver, @unchecked Sendable {
+    // Unchecked: `find` is called on the event loop alone.
+
     private let answer: EventLoopPromise<Answer>
     private let find: (ServerMessage) -> Answer?
 

@@ -6,6 +6,8 @@ import NIOCore
 /// An app on one adapter of a server: its processes, and its life as the daemon sees it. Confined to the server's event
 /// loop, except `receive`.
 final class ServedApp: AppClient, @unchecked Sendable {
+  // Unchecked: only code on the event loop uses the variables; `receive` uses constants.
+
   let name: String
   let served: ServedAdapter
   let host: any AppAdapter

@@ -25,6 +25,8 @@ package struct AppsSetup: Sendable {
 
 /// The apps of a server, on all its adapters, and what their user sees and decides. Confined to the server's event loop.
 final class ServerApps: @unchecked Sendable {
+  // Unchecked: only code on the event loop uses the variables.
+
   /// The maximum number of alerts that are kept; the oldest is dropped.
   private static let maximumAlerts = 500
   /// The maximum number of apps in a list, which is one message.

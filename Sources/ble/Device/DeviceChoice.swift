@@ -25,12 +25,12 @@ struct DeviceChoice: ParsableArguments {
     }
   }
 
-  /// How long others with a matching name are looked for, in seconds.
+  /// The time for which the search goes on after the first match, to find other devices of that name, in seconds.
   private static let settleTime = 1.0
 
   /// A device that was seen.
   struct Candidate: Sendable {
-    /// How a device matches, from the best match on.
+    /// The kinds of matches, the best one first.
     enum Match: Int, Sendable {
       case identity, name, partOfName
     }
@@ -75,7 +75,7 @@ struct DeviceChoice: ParsableArguments {
         }
       }
     } catch is TimeLimitExceeded {
-      // What was seen decides.
+      // The choice is made among the devices seen so far.
     } catch {
       throw Failure.of(error, "looking for \(device)")
     }

@@ -1,3 +1,4 @@
+import BluetoothAir
 import BluetoothTypes
 import BluetoothWire
 import CoreBluetoothExtras
@@ -20,7 +21,7 @@ struct AppleGuidelines: Sendable {
       record.add("rules", "apple")
       record.add("rule", rule)
       record.add("title", title)
-      record.add("kept", .bool(isKept))
+      record.add("kept", .flag(isKept))
       record.add("detail", detail)
       return record
     }

@@ -7,6 +7,7 @@ import BluetoothWire
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
+import NIOConcurrencyHelpers
 
 /// The verb that tells whether Bluetooth can be used, and what is missing.
 struct Doctor: ParsableCommand {
@@ -37,20 +38,21 @@ struct Doctor: ParsableCommand {
   private func tryOut(_ report: inout Report) throws {
     let finding: Finding
     do {
-      let box = FindingBox()
+      let result = NIOLockedValueBox(Finding("controller", .bad, "it was not tried"))
       try Stage(adapter).run { stage in
         let central = Central(adapter: stage.adapter)
         do {
           try await stage.waitForPower(of: central.waitUntilPoweredOn(within:)) { central.state }
-          box.finding = Finding("controller", .good, "it answers, and Bluetooth is on")
+          result.withLockedValue { $0 = Finding("controller", .good, "it answers, and Bluetooth is on") }
         } catch let failure as Failure {
-          box.finding = Finding(
+          let failed = Finding(
             "controller", .bad, failure.description.replacing("; ble doctor says more", with: ""),
             remedy: "see the lines above, and what was logged on the standard error")
+          result.withLockedValue { $0 = failed }
         }
         central.close()
       }
-      finding = box.finding
+      finding = result.withLockedValue { $0 }
     } catch let failure as Failure where failure.status != ExitStatus.interrupted {
       finding = Finding("controller", .bad, failure.description)
     }
@@ -265,9 +267,4 @@ private struct Report {
     try put("\(finding.state == .good ? state : style.bold(state))  \(subject)  \(finding.text.printable)\n")
     if let remedy = finding.remedy { try put("\(String(repeating: " ", count: 25))\(remedy.printable)\n") }
   }
-}
-
-/// The finding of a task. Unchecked, because the verb reads it only when the task has ended.
-private final class FindingBox: @unchecked Sendable {
-  var finding = Finding("controller", .bad, "it was not tried")
 }

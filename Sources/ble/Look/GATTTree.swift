@@ -1,3 +1,4 @@
+import BluetoothAir
 import BluetoothProfiles
 import BluetoothWire
 import CoreBluetooth
@@ -5,7 +6,7 @@ import CoreBluetoothExtras
 
 /// The attributes of a device, with their values.
 struct GATTTree: Sendable {
-  /// What a read has given.
+  /// The result of a read.
   enum Value: Sendable {
     case value(ValueText)
     /// The reason why there is no value.
@@ -146,7 +147,7 @@ struct GATTTree: Sendable {
     var result: [JSONRecord] = []
     for service in services {
       var record = Self.record("service", device, service.uuid)
-      record.add("primary", .bool(service.isPrimary))
+      record.add("primary", .flag(service.isPrimary))
       record.add("includes", .list(service.includes.map { .text($0.uuidString) }))
       result.append(record)
       for characteristic in service.characteristics {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAir
 import BluetoothWire
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -36,7 +37,7 @@ struct Inspect: ParsableCommand {
     }
   }
 
-  /// What the verb has learnt when the link has ended.
+  /// The lines, the record and the tree of a device, which are printed after its link has ended.
   private struct Result: Sendable {
     var head: [String] = []
     var record = JSONRecord("device")
@@ -99,9 +100,9 @@ struct Inspect: ParsableCommand {
     result.record.add("phy", "\(link.receivePHY)")
     result.record.add("interval", .decimal(interval, places: 6))
     result.record.add("mtu", mtu)
-    result.record.add("encrypted", .bool(link.security.isEncrypted))
-    result.record.add("authenticated", .bool(link.security.isAuthenticated))
-    result.record.add("bonded", .bool(link.security.isBonded))
+    result.record.add("encrypted", .flag(link.security.isEncrypted))
+    result.record.add("authenticated", .flag(link.security.isAuthenticated))
+    result.record.add("bonded", .flag(link.security.isBonded))
     return result
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAir
 import BluetoothNumbers
 import BluetoothTypes
 import BluetoothWire
@@ -153,7 +154,7 @@ struct Scan: ParsableCommand {
     record.add("addressKind", device.address.kind == .public ? "public" : "random")
     record.add("identifier", device.peripheral.id.uuidString)
     record.add("pdu", packet.pduType.rawValue)
-    record.add("connectable", .bool(packet.isConnectable))
+    record.add("connectable", .flag(packet.isConnectable))
     record.add("rssi", packet.rssi)
     record.add("smoothedRSSI", device.level.map { .decimal($0, places: 1) })
     record.add("name", device.name)

@@ -5,7 +5,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 
-/// What the packets of an advertiser have told so far.
+/// An advertiser, with the information from its packets so far.
 struct SightedDevice: Sendable {
   let peripheral: Peripheral
   let address: DeviceAddress

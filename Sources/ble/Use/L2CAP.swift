@@ -144,16 +144,16 @@ enum StandardInput {
       }
       continuation.finish()
     }
-    let iterator = NIOLockedValueBox(UncheckedIterator(stream.makeAsyncIterator()))
+    let iterator = PieceIterator(stream.makeAsyncIterator())
     return AsyncStream {
-      let piece = await iterator.withLockedValue { $0 }.next()
+      let piece = await iterator.next()
       taken.signal()
       return piece
     }
   }
 
-  /// An iterator that one task at a time uses.
-  private final class UncheckedIterator: @unchecked Sendable {
+  /// The iterator over the pieces. Unchecked, because one task at a time iterates over an `AsyncStream`.
+  private final class PieceIterator: @unchecked Sendable {
     private var iterator: AsyncStream<Data>.Iterator
     init(_ iterator: AsyncStream<Data>.Iterator) { self.iterator = iterator }
     func next() async -> Data? { await iterator.next() }

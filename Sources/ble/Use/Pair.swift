@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAir
 import CoreBluetooth
 import CoreBluetoothExtras
 
@@ -33,9 +34,9 @@ struct Pair: ParsableCommand {
         record.add("device", peripheral.id.uuidString)
         record.add("name", peripheral.name)
         record.add("address", peripheral.address?.digits)
-        record.add("bonded", .bool(bond != nil))
-        record.add("secureConnections", bond.map { .bool($0.isSecureConnections) })
-        record.add("authenticated", .bool(security.isAuthenticated))
+        record.add("bonded", .flag(bond != nil))
+        record.add("secureConnections", bond.map { .flag($0.isSecureConnections) })
+        record.add("authenticated", .flag(security.isAuthenticated))
         record.add("keySize", security.keySize)
         let parts = [
           bond.map { $0.isSecureConnections ? "LE Secure Connections" : "LE legacy pairing" },

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAir
 import CoreBluetooth
 import CoreBluetoothExtras
 
@@ -44,7 +45,7 @@ struct Write: ParsableCommand {
           record.add("descriptor", descriptor.uuid.uuidString)
         }
         record.add("value", "0x" + octets.digits)
-        record.add("acknowledged", .bool(hasResponse))
+        record.add("acknowledged", .flag(hasResponse))
         return record.line
       }
       if output.json { try put(record + "\n") }

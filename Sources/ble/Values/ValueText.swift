@@ -1,3 +1,4 @@
+import BluetoothAir
 import BluetoothNumbers
 import BluetoothProfiles
 import BluetoothTypes

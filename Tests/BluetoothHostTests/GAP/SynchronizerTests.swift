@@ -64,7 +64,7 @@ struct SynchronizerTests {
       advertiser: HCI.PeriodicAdvertiser(HCI.PeerAddress(HostHarness.peer), advertisingSID: 3),
       keeping: HCI.SyncKeeping(skip: 2, timeout: 100))
     #expect(creations(bench) == [expected])
-    // What the host hears for itself is not reported.
+    // The host does not report the packets of the scan that it has started for itself.
     bench.hearPart([2, 1, 6])
     bench.forget()
     bench.establish(5)

@@ -1,5 +1,6 @@
 /// A JSON value whose objects keep the order of their fields.
-indirect enum JSONText: Sendable {
+package indirect enum JSONText: Sendable {
+  case null
   case text(String)
   /// A number in its textual form.
   case number(String)
@@ -7,12 +8,18 @@ indirect enum JSONText: Sendable {
   case list([JSONText])
   case object([(String, JSONText)])
 
-  /// The JSON text on one line.
-  var description: String {
+  /// The JSON text on one line, without spaces.
+  package var line: String { joined(comma: ",", colon: ":") }
+
+  private func joined(comma: String, colon: String) -> String {
     switch self {
-    case .list(let values): "[" + values.map(\.description).joined(separator: ", ") + "]"
+    case .list(let values):
+      "[" + values.map { $0.joined(comma: comma, colon: colon) }.joined(separator: comma) + "]"
     case .object(let fields):
-      "{" + fields.map { Self.quoted($0.0) + ": " + $0.1.description }.joined(separator: ", ") + "}"
+      "{"
+        + fields.map { Self.quoted($0.0) + colon + $0.1.joined(comma: comma, colon: colon) }.joined(separator: comma)
+        + "}"
+    case .null: "null"
     case .text(let text): Self.quoted(text)
     case .number(let number): number
     case .flag(let flag): flag ? "true" : "false"
@@ -21,7 +28,7 @@ indirect enum JSONText: Sendable {
 
   /// Returns the JSON text with line breaks where a line would be longer than 100 characters.
   func pretty(indent: String = "") -> String {
-    let line = description
+    let line = joined(comma: ", ", colon: ": ")
     if indent.count + line.count <= 100 { return line }
     let inner = indent + "  "
     func lines(_ open: String, _ parts: [String], _ close: String) -> String {
@@ -31,10 +38,12 @@ indirect enum JSONText: Sendable {
     case .list(let values): return lines("[", values.map { $0.pretty(indent: inner) }, "]")
     case .object(let fields):
       return lines("{", fields.map { Self.quoted($0.0) + ": " + $0.1.pretty(indent: inner) }, "}")
-    case .text, .number, .flag: return line
+    case .null, .text, .number, .flag: return line
     }
   }
 
+  /// Returns the text in quotation marks. Control characters and the line separators of Unicode are escaped, so that no
+  /// value breaks a line or controls a terminal.
   private static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -42,7 +51,9 @@ indirect enum JSONText: Sendable {
       case "\"": result += "\\\""
       case "\\": result += "\\\\"
       case "\n": result += "\\n"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+      case "\t": result += "\\t"
+      case "\r": result += "\\r"
+      case _ where scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value || 0x2028...0x2029 ~= scalar.value:
         let digits = String(scalar.value, radix: 16)
         result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: result.unicodeScalars.append(scalar)

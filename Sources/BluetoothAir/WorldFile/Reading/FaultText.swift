@@ -17,7 +17,7 @@ enum FaultText {
   ///
   /// - Parameter value: a value that fits `ObjectShape.fault`.
   static func fault(_ value: LocatedValue) throws(FaultProblem) -> Fault {
-    let text = json(value, .object(.fault)).description
+    let text = json(value, .object(.fault)).line
     do {
       return try JSONDecoder().decode(Fault.self, from: Data(text.utf8))
     } catch let error as DecodingError {
