@@ -32,6 +32,9 @@ final class VirtualDevice: WorldDevice {
   private final class Parts {
     @exclusivity(unchecked) var station: ControllerStation
     @exclusivity(unchecked) var daemon: Daemon
+    /// The number of events waiting for delivery that the sessions know, a multiple of `countStep`.
+    @exclusivity(unchecked) var undelivered = 0
+    static let countStep = 64
 
     init(_ components: Components, _ settings: StationSettings) {
       station = ControllerStation(components.makeController(), settings)
@@ -104,7 +107,7 @@ final class VirtualDevice: WorldDevice {
 
   func deliverNext() {
     guard let event = events.popFirst() else { return }
-    components.sessions.setUndelivered(events.count)
+    if let parts { noteUndelivered(parts) }
     components.sessions.deliver(event)
   }
 
@@ -239,14 +242,20 @@ final class VirtualDevice: WorldDevice {
   }
 
   private func collectEvents(_ parts: Parts, at now: Instant) {
-    if parts.daemon.hasEvents {
-      while let event = parts.daemon.takeEvent() {
-        if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
-        events.append(event)
-      }
-      components.sessions.setUndelivered(events.count)
+    while let event = parts.daemon.takeEvent() {
+      if settings.capture != nil || settings.environment.callObserver != nil { describe(event, at: now) }
+      events.append(event)
     }
+    noteUndelivered(parts)
     if parts.daemon.hasReports { takeReports(of: parts) }
+  }
+
+  /// Tells the sessions how many events wait for delivery, rounded down to steps, because each call has its cost.
+  private func noteUndelivered(_ parts: Parts) {
+    let count = events.count / Parts.countStep * Parts.countStep
+    guard count != parts.undelivered else { return }
+    parts.undelivered = count
+    components.sessions.setUndelivered(count)
   }
 
   private func takeReports(of parts: Parts) {
