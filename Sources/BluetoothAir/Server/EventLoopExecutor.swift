@@ -6,20 +6,25 @@ import NIOCore
 /// An executor that runs a world on an event loop, on one thread with the sockets.
 final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   // Unchecked: `onTimer` is set once, before the timer can fire, and cleared on the loop; `isOpen` has a lock; `timer`
-  // is accessed on the loop only.
+  // and `handlerStart` are accessed on the loop only.
   let loop: any EventLoop
   private let isOpen = NIOLockedValueBox(true)
   private var onTimer: (@Sendable () -> Void)?
   private var timer: (due: NIODeadline, task: Scheduled<Void>)?
+  /// The time at which the timer's handler began; nil outside of it.
+  private var handlerStart: NIODeadline?
 
   /// The minimum delay of the timer. The loop runs all due tasks before it checks its sockets, including tasks that
   /// have become due meanwhile, so a world with due events would starve the sockets. The delay is longer than the loop
-  /// takes to check for due tasks (longer in a debug build).
+  /// takes to check for due tasks (longer in a debug build), and in proportion to the time that the handler took, because
+  /// a slow machine or a sanitizer makes both longer.
   #if DEBUG
     private static let turn = TimeAmount.microseconds(50)
   #else
     private static let turn = TimeAmount.microseconds(10)
   #endif
+  /// The ratio of the time that the handler took to the minimum delay after it.
+  private static let handlerTimePerTurn: Int64 = 32
 
   init(loop: any EventLoop) { self.loop = loop }
 
@@ -65,13 +70,18 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   func setTimer(_ wait: Int?) {
     guard let wait else { return }
-    let due = NIODeadline.now() + max(.nanoseconds(Int64(wait)), Self.turn)
+    let now = NIODeadline.now()
+    var turn = Self.turn
+    if let handlerStart { turn = max(turn, .nanoseconds((now - handlerStart).nanoseconds / Self.handlerTimePerTurn)) }
+    let due = now + max(.nanoseconds(Int64(wait)), turn)
     // A timer that fires too early is set again by its handler: cheaper than setting the timer for each packet.
     if let timer, timer.due <= due { return }
     timer?.task.cancel()
     let task = loop.scheduleTask(deadline: due) { [self] in
       timer = nil
+      handlerStart = .now()
       onTimer?()
+      handlerStart = nil
     }
     timer = (due, task)
   }
