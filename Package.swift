@@ -11,6 +11,15 @@ if Context.environment["COREBLUETOOTH_WARNINGS_AS_ERRORS"] == "1" {
   settings.append(.treatAllWarnings(as: .error))
 }
 
+/// The settings of the modules in which tests of whole worlds spend their time. They are optimized in debug builds, too;
+/// the tests then take a third of the time. SwiftPM accepts such flags in the package that is built and in one at a path,
+/// but not in a dependency with a version, whose folder is in `checkouts`. With COREBLUETOOTH_UNOPTIMIZED=1 a debugger
+/// shows all variables of these modules.
+var worldSettings = settings
+if !Context.packageDirectory.contains("/checkouts/"), Context.environment["COREBLUETOOTH_UNOPTIMIZED"] != "1" {
+  worldSettings.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+}
+
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -55,18 +64,18 @@ let package = Package(
   ],
   targets: [
     // Floor 0
-    .target(name: "BluetoothTypes", swiftSettings: settings),
+    .target(name: "BluetoothTypes", swiftSettings: worldSettings),
     .target(
       name: "BluetoothCrypto", dependencies: [.product(name: "CryptoExtras", package: "swift-crypto")],
-      swiftSettings: settings),
+      swiftSettings: worldSettings),
     .target(name: "BluetoothNumbers", swiftSettings: settings),
     // Floor 1
-    .target(name: "BluetoothWire", dependencies: ["BluetoothTypes"], swiftSettings: settings),
+    .target(name: "BluetoothWire", dependencies: ["BluetoothTypes"], swiftSettings: worldSettings),
     .target(
       name: "BluetoothProfiles", dependencies: ["BluetoothNumbers", "BluetoothTypes"], swiftSettings: settings),
     // Floor 2
-    .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
-    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
+    .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
+    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
     .target(name: "CBluetoothTransport"),
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque] + nio,
@@ -74,13 +83,14 @@ let package = Package(
     // Floor 3
     .target(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
-      swiftSettings: settings),
-    .target(name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: settings),
+      swiftSettings: worldSettings),
+    .target(
+      name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: worldSettings),
     // Floor 4
     .target(
       name: "BluetoothDaemon",
       dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks, deque, logging],
-      swiftSettings: settings),
+      swiftSettings: worldSettings),
     // Floor 5
     .target(
       name: "BluetoothBonds", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
@@ -92,7 +102,7 @@ let package = Package(
         "BluetoothWire",
         locks, deque, logging,
       ],
-      swiftSettings: settings),
+      swiftSettings: worldSettings),
     .target(
       name: "BluetoothDaemonProtocol", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothWire"],
       swiftSettings: settings),

@@ -53,15 +53,17 @@ extension PeriodicSyncs {
       return .unsupportedRemoteFeature
     }
     guard !connections[index].procedures.isFull else { return .controllerBusy }
-    let schedule = connections[index].schedule
-    let event = sync.event(after: schedule.anchor(of: schedule.next))
-    let reference = schedule.reference(for: sync.schedule.anchor(of: event))
+    let next = connections[index].schedule.next
+    let event = sync.event(after: connections[index].schedule.anchor(of: next))
+    let reference = connections[index].schedule.reference(for: sync.schedule.anchor(of: event))
+    let syncEvent = connections[index].schedule.event(at: heard.start)
     let transfer = LL.PeriodicSyncTransfer(
-      serviceData: serviceData, syncInfo: sync.syncInfo(of: event, from: schedule.anchor(of: reference)),
+      serviceData: serviceData,
+      syncInfo: sync.syncInfo(of: event, from: connections[index].schedule.anchor(of: reference)),
       connectionEventCount: UInt16(truncatingIfNeeded: reference), lastPeriodicEventCounter: heard.counter,
       advertisingSID: sync.advertisingSID, advertiser: sync.advertiser.address,
       sleepClockAccuracy: device.sleepClockAccuracy,
-      phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: schedule.event(at: heard.start)))
+      phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: syncEvent))
     connections[index].begin(.syncTransfer(transfer), at: now, into: &device.output)
     return .success
   }
@@ -94,10 +96,10 @@ extension PeriodicSyncs {
       info.isValid, let phy = transfer.phy.only, transfer.phy.isSubset(of: device.features.phys),
       !contains(advertiser.identity, transfer.advertisingSID)
     else { return }
-    let schedule = connections[index].schedule
+    let next = connections[index].schedule.next
     // The event with this count that is nearest to the current event.
-    let distance = Int16(bitPattern: transfer.connectionEventCount &- UInt16(truncatingIfNeeded: schedule.next))
-    let anchor = schedule.anchor(of: schedule.next + Int(distance))
+    let distance = Int16(bitPattern: transfer.connectionEventCount &- UInt16(truncatingIfNeeded: next))
+    let anchor = connections[index].schedule.anchor(of: next + Int(distance))
     let windowStart = device.clock.instant(info.span, after: anchor)
     let interval = LL.SyncInfo.intervalUnit * Int64(info.interval)
     // The last synchronization with the train; since then the clocks of the advertiser and the sender have drifted.
