@@ -348,7 +348,8 @@ let package = Package(
     .testTarget(
       name: "BleTests",
       dependencies: [
-        "ble", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothTypes",
+        "ble", "BluetoothLab", "BluetoothCapture", "BluetoothWire", "CoreBluetoothExtras", "CoreBluetooth",
+        "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],
       exclude: ["accessories.yaml"], swiftSettings: settings),

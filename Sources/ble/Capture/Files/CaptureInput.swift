@@ -1,0 +1,96 @@
+import BluetoothWire
+import Foundation
+
+/// Reads a capture from a file, a FIFO or the standard input (`-`), piece by piece.
+final class CaptureInput {
+  let path: String
+  private let file: FileHandle
+  /// For a FIFO that another program writes: true when the reading must end; nil for other files.
+  private let isOver: (() -> Bool)?
+  private var decoder = CaptureDecoder()
+  private var hasBegun = false
+  private var hasEnded = false
+
+  /// The octets of one read.
+  private static let pieceLength = 1 << 18
+
+  /// Opens the file.
+  ///
+  /// - Throws: `Failure` with exit status 65 if it can't be opened.
+  init(path: String) throws {
+    self.path = path == "-" ? "standard input" : path
+    isOver = nil
+    if path == "-" {
+      file = .standardInput
+      return
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure("\(path): \(String(cString: strerror(errno)))", status: ExitStatus.ambiguous)
+    }
+    file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+  }
+
+  /// Reads a FIFO that another program is about to open for writing.
+  ///
+  /// - Parameters:
+  ///   - descriptor: the FIFO, open for reading without waiting.
+  ///   - name: the name of the capture in messages.
+  ///   - isOver: tells if the reading must end. Called at least ten times in a second.
+  init(live descriptor: Int32, named name: String, until isOver: @escaping () -> Bool) {
+    path = name
+    file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    self.isOver = isOver
+  }
+
+  /// The format; nil before the first element.
+  var format: CaptureDecoder.Format? { decoder.format }
+
+  /// Returns the next element; nil: the file has ended.
+  ///
+  /// - Throws: `Failure` with exit status 65 if the file can't be read, or is no capture.
+  func next() throws -> CaptureElement? {
+    do {
+      while true {
+        if let element = try decoder.next() { return element }
+        if hasEnded { return nil }
+        let piece = try read()
+        guard piece.isEmpty else {
+          decoder.append(piece)
+          continue
+        }
+        hasEnded = true
+        // A live capture can end at any octet.
+        if isOver == nil { try decoder.finish() }
+      }
+    } catch let problem as CaptureProblem {
+      hasEnded = true
+      throw Failure("\(path): \(problem)", status: ExitStatus.ambiguous)
+    }
+  }
+
+  /// Returns the next octets; empty: the file has ended.
+  private func read() throws -> Data {
+    var octets = Data(count: Self.pieceLength)
+    while true {
+      if let isOver, isOver() { return Data() }
+      // `FileHandle` waits until it has all octets, which a FIFO delivers late.
+      let count = octets.withUnsafeMutableBytes { Foundation.read(file.fileDescriptor, $0.baseAddress, $0.count) }
+      let code = errno
+      if count > 0 {
+        hasBegun = true
+        return octets.prefix(count)
+      }
+      // A FIFO has no writer before the first octets, and none after the last ones.
+      if count == 0, isOver == nil || hasBegun { return Data() }
+      guard count == 0 || code == EINTR || isOver != nil && code == EAGAIN else {
+        throw Failure("\(path): \(String(cString: strerror(code)))", status: ExitStatus.ambiguous)
+      }
+      if isOver != nil {
+        var request = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        // Without a writer, poll returns at once with POLLHUP, or waits, depending on whether there was one.
+        if poll(&request, 1, 50) > 0, request.revents & Int16(POLLIN) == 0 { usleep(10_000) }
+      }
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import BluetoothTypes
+import BluetoothWire
+import Foundation
+
+/// The packets of a capture as a picture: by channel, as throughput, and as signal strength over time.
+struct CapturePlot {
+  private enum Series: Hashable {
+    case connection(interface: Int, UInt32)
+    case advertiser(DeviceAddress)
+  }
+
+  private struct Packet {
+    /// Seconds.
+    let time: Double
+    let channel: UInt8?
+    let series: Series
+    let octets: Int
+    let level: Int?
+    let isLost: Bool
+    let isConnection: Bool
+  }
+
+  private var packets: [Packet] = []
+  private var counts: [Series: Int] = [:]
+  private var titles: [Series: String] = [:]
+
+  /// The largest number of connections, and of advertisers, that are drawn with pens of their own.
+  private static let limit = 6
+
+  mutating func add(_ packet: PacketDescription) {
+    let isAdvertising = packet.content == .advertising
+    let series: Series
+    if isAdvertising {
+      guard let address = packet.addresses.first, packet.name.hasPrefix("ADV") || packet.name.hasPrefix("AUX") else {
+        return
+      }
+      series = .advertiser(address)
+      titles[series] = address.digits
+    } else {
+      guard let number = packet.connection, packet.content != .command, packet.content != .event else { return }
+      series = .connection(interface: packet.interface.index, number)
+      if titles[series] == nil {
+        // The peripheral's address is the last one; a capture that begins later has none.
+        let peer = packet.addresses.last.map { " with \($0.digits)" } ?? ""
+        titles[series] = "\(packet.interface.title) \(packet.connectionText ?? "")\(peer)"
+      }
+    }
+    counts[series, default: 0] += 1
+    packets.append(
+      Packet(
+        time: Double(packet.time) / 1e9, channel: packet.channel, series: series,
+        octets: packet.isRetransmission || packet.content == .ll || isAdvertising ? 0 : packet.payloadLength,
+        level: packet.level, isLost: packet.isLost || packet.isRetransmission, isConnection: !isAdvertising))
+  }
+
+  /// Writes the picture.
+  ///
+  /// - Throws: `Failure` if the file can't be written.
+  func write(to path: String, title: String) throws {
+    do { try Data(picture(title).svg.utf8).write(to: URL(fileURLWithPath: path)) } catch {
+      throw Failure("\(path): can't write the picture: \(error.localizedDescription)")
+    }
+  }
+
+  // MARK: Layout
+
+  private static let left = 70.0
+  private static let right = 975.0
+
+  private struct Frame {
+    let top: Double
+    let bottom: Double
+    let start: Double
+    let end: Double
+    let lowest: Double
+    let highest: Double
+
+    func x(_ time: Double) -> Double {
+      CapturePlot.left + (time - start) / (end - start) * (CapturePlot.right - CapturePlot.left)
+    }
+    func y(_ value: Double) -> Double { bottom - (value - lowest) / (highest - lowest) * (bottom - top) }
+  }
+
+  private func picture(_ title: String) -> SVGPicture {
+    // The hosts' side of connections on the air shows the same again.
+    let hasAir = packets.contains { $0.channel != nil }
+    let onAir = Set(packets.lazy.filter { $0.channel != nil }.map(\.series))
+    let connections = ranked { series in
+      if case .connection = series { !hasAir || onAir.contains(series) } else { false }
+    }
+    let advertisers = ranked { if case .advertiser = $0 { true } else { false } }
+    let legendHeight = 18.0 * Double(max(1, (connections.count + advertisers.count + 3) / 3))
+    var picture = SVGPicture(width: 1_000, height: 870 + legendHeight)
+    let start = packets.first?.time ?? 0
+    let end = max(packets.map(\.time).max() ?? 1, start + 1e-6)
+    picture.text(title, Self.left, 26, size: 16, isBold: true)
+    let channels = Frame(top: 60, bottom: 440, start: start, end: end, lowest: -0.7, highest: 39.7)
+    drawChannels(in: channels, connections, &picture)
+    let throughput = Frame(top: 500, bottom: 640, start: start, end: end, lowest: 0, highest: 1)
+    drawThroughput(in: throughput, connections, &picture)
+    let levels = packets.compactMap(\.level)
+    // Whole tens with room for the curves.
+    let low = floor((Double(levels.min() ?? -97) - 3) / 10) * 10
+    let high = ceil((Double(levels.max() ?? -33) + 3) / 10) * 10
+    let strength = Frame(top: 700, bottom: 820, start: start, end: end, lowest: low, highest: high)
+    drawLevels(in: strength, connections, advertisers, &picture)
+    drawLegend(at: 868, connections, advertisers, &picture)
+    return picture
+  }
+
+  /// The series with the most packets, in the order of their titles.
+  private func ranked(_ isIncluded: (Series) -> Bool) -> [Series] {
+    counts.filter { isIncluded($0.key) }
+      .sorted { ($1.value, titles[$0.key] ?? "") < ($0.value, titles[$1.key] ?? "") }
+      .prefix(Self.limit).map(\.key)
+      .sorted { (titles[$0] ?? "") < (titles[$1] ?? "") }
+  }
+
+  private func drawFrame(_ frame: Frame, _ title: String, _ ticks: AxisTicks, _ picture: inout SVGPicture) {
+    picture.text(title, Self.left, frame.top - 8, isBold: true)
+    for value in ticks.values where value >= frame.lowest && value <= frame.highest {
+      let y = frame.y(value)
+      picture.line(Self.left, y, Self.right, y, colour: "#DDDDDD", width: 0.6)
+      picture.text(ticks.text(value), Self.left - 6, y + 4, size: 11, anchor: .end)
+    }
+    let times = AxisTicks(from: frame.start, to: frame.end, about: 10)
+    for time in times.values {
+      picture.line(frame.x(time), frame.bottom, frame.x(time), frame.bottom + 4)
+      picture.text(times.text(time), frame.x(time), frame.bottom + 17, size: 11, anchor: .middle)
+    }
+    picture.text("s", Self.right + 8, frame.bottom + 17, size: 11)
+    picture.line(Self.left, frame.bottom, Self.right, frame.bottom)
+    picture.line(Self.left, frame.top, Self.left, frame.bottom)
+  }
+
+  /// Draws each place once, however many packets have it.
+  private func distinct(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
+    struct Pixel: Hashable { let x: Int, y: Int }
+    var seen: Set<Pixel> = []
+    return points.filter { seen.insert(Pixel(x: Int(($0.x * 2).rounded()), y: Int(($0.y * 2).rounded()))).inserted }
+  }
+
+  private func drawChannels(in frame: Frame, _ connections: [Series], _ picture: inout SVGPicture) {
+    let onAir = packets.filter { $0.channel != nil }
+    drawFrame(
+      frame, onAir.isEmpty ? "Packets by channel: the capture has none on the air" : "Packets by channel",
+      AxisTicks(from: 0, to: 39, about: 8), &picture)
+    func points(_ isIncluded: (Packet) -> Bool) -> [(x: Double, y: Double)] {
+      distinct(onAir.filter(isIncluded).map { (frame.x($0.time), frame.y(Double($0.channel ?? 0))) })
+    }
+    picture.circles(points { !$0.isConnection }, radius: 1.6, colour: "#777777")
+    for (number, series) in connections.enumerated() {
+      picture.symbols(points { $0.series == series && !$0.isLost }, SVGPicture.Pen(number))
+    }
+    let others = points { packet in packet.isConnection && !connections.contains(packet.series) && !packet.isLost }
+    picture.symbols(others, SVGPicture.Pen(Self.limit))
+    picture.crosses(points { $0.isConnection && $0.isLost }, radius: 3, colour: "#000000")
+  }
+
+  private static let binCount = 120
+
+  /// Returns the bin of a time, 0 to `binCount` − 1.
+  private func bin(_ time: Double, _ frame: Frame) -> Int {
+    min(Self.binCount - 1, max(0, Int((time - frame.start) / (frame.end - frame.start) * Double(Self.binCount))))
+  }
+
+  private func drawThroughput(in frame: Frame, _ connections: [Series], _ picture: inout SVGPicture) {
+    let width = (frame.end - frame.start) / Double(Self.binCount)
+    var bins: [Series: [Double]] = [:]
+    for packet in packets where packet.octets > 0 {
+      bins[packet.series, default: Array(repeating: 0, count: Self.binCount)][bin(packet.time, frame)] +=
+        Double(8 * packet.octets) / width / 1_000
+    }
+    let most = max(connections.compactMap { bins[$0]?.max() }.max() ?? 0, 0.001)
+    let frame = Frame(
+      top: frame.top, bottom: frame.bottom, start: frame.start, end: frame.end, lowest: 0, highest: most * 1.08)
+    drawFrame(frame, "Throughput, kbit/s", AxisTicks(from: 0, to: most, about: 4), &picture)
+    for (number, series) in connections.enumerated() {
+      guard let values = bins[series] else { continue }
+      var points: [(x: Double, y: Double)] = []
+      for (index, value) in values.enumerated() {
+        points.append((frame.x(frame.start + Double(index) * width), frame.y(value)))
+        points.append((frame.x(frame.start + Double(index + 1) * width), frame.y(value)))
+      }
+      picture.polyline(points, SVGPicture.Pen(number))
+    }
+  }
+
+  private func drawLevels(
+    in frame: Frame, _ connections: [Series], _ advertisers: [Series], _ picture: inout SVGPicture
+  ) {
+    let isKnown = packets.contains { $0.level != nil }
+    drawFrame(
+      frame, isKnown ? "Signal strength, dBm" : "Signal strength: the capture has none",
+      AxisTicks(from: frame.lowest, to: frame.highest, about: 4), &picture)
+    for (number, series) in (connections + advertisers).enumerated() {
+      var sums: [(sum: Double, count: Int)] = Array(repeating: (0, 0), count: Self.binCount)
+      for packet in packets where packet.series == series {
+        guard let level = packet.level else { continue }
+        let index = bin(packet.time, frame)
+        sums[index].sum += Double(level)
+        sums[index].count += 1
+      }
+      let width = (frame.end - frame.start) / Double(Self.binCount)
+      let points = sums.enumerated().filter { $0.element.count > 0 }.map { index, value in
+        (x: frame.x(frame.start + (Double(index) + 0.5) * width), y: frame.y(value.sum / Double(value.count)))
+      }
+      picture.polyline(points, SVGPicture.Pen(number), width: 1)
+      picture.symbols(points, SVGPicture.Pen(number))
+    }
+  }
+
+  private func drawLegend(
+    at top: Double, _ connections: [Series], _ advertisers: [Series], _ picture: inout SVGPicture
+  ) {
+    let columns = 3
+    let width = (Self.right - Self.left) / Double(columns)
+    func place(_ number: Int) -> (Double, Double) {
+      (Self.left + Double(number % columns) * width, top + Double(number / columns) * 18)
+    }
+    for (number, series) in (connections + advertisers).enumerated() {
+      let (x, y) = place(number)
+      picture.polyline([(x, y - 4), (x + 34, y - 4)], SVGPicture.Pen(number))
+      picture.symbols([(x + 17, y - 4)], SVGPicture.Pen(number), isSmall: false)
+      picture.text(titles[series] ?? "", x + 42, y, size: 11)
+    }
+    let (x, y) = place(connections.count + advertisers.count)
+    picture.circles([(x + 8, y - 4)], radius: 2.4, colour: "#777777")
+    picture.text("advertising", x + 18, y, size: 11)
+    picture.crosses([(x + 100, y - 4)], radius: 3, colour: "#000000")
+    picture.text("lost or retransmitted", x + 110, y, size: 11)
+  }
+}

@@ -1,0 +1,182 @@
+import ArgumentParser
+import Foundation
+
+/// The verbs for capture files.
+struct CaptureCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "capture", abstract: "Shows, filters, converts and measures capture files.",
+    discussion: """
+      A capture is a file of packets on the air or between a host and its controller: pcapng or pcap, as this package, \
+      sniffers and Wireshark write them, or btsnoop, as Android and btmon do. A FIFO and the standard input (-) are read \
+      as their packets arrive.
+      """,
+    subcommands: [Show.self, Filter.self, Convert.self, Stats.self])
+}
+
+/// The argument for the capture that is read.
+private let fileHelp = ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "file")
+
+extension CaptureCommand {
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Prints one line for each packet.",
+      discussion: """
+        In a pipe, the fields of a line are separated by tabs: number, seconds, channel or adapter, direction, \
+        connection, name, content.
+        """)
+
+    @Argument(help: fileHelp) var file: String
+    @OptionGroup var filter: PacketFilterOptions
+    @Option(parsing: .unconditional, help: "Ends after this number of packets.")
+    var count: Int?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+      if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
+    }
+
+    func run() throws {
+      let input = try CaptureInput(path: file)
+      var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, limit: count)
+      while let element = try input.next() {
+        if try !printer.add(element) { return }
+      }
+      try printer.finish()
+    }
+  }
+
+  struct Filter: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Writes the packets that match to another capture.",
+      discussion: "The octets, times and comments of the packets stay as they are.")
+
+    @Argument(help: fileHelp) var file: String
+    @Option(
+      name: .shortAndLong, help: ArgumentHelp("The written capture; - is the standard output.", valueName: "file"))
+    var output: String
+    @Option(
+      help: ArgumentHelp(
+        "The format of the written capture (default: that of its name, or pcapng).", valueName: "format"))
+    var format: CaptureOutput.Format?
+    @OptionGroup var filter: PacketFilterOptions
+
+    func run() throws {
+      let filter = try PacketFilter(filter)
+      try CaptureCommand.copy(file, to: output, format) { filter.admits($0) }
+    }
+  }
+
+  struct Convert: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Writes a capture in another format.",
+      discussion: """
+        btsnoop holds the HCI packets of one adapter. pcapng holds everything.
+        """)
+
+    @Argument(help: fileHelp) var file: String
+    @Argument(help: ArgumentHelp("The written capture; - is the standard output.", valueName: "output"))
+    var output: String
+    @Option(help: ArgumentHelp("The format of the written capture (default: that of its name).", valueName: "format"))
+    var format: CaptureOutput.Format?
+    @Option(
+      help: ArgumentHelp("Only the packets of this interface: air, or the name of an adapter.", valueName: "name"))
+    var interface: String?
+
+    func validate() throws {
+      guard format != nil || CaptureOutput.Format(path: output) != nil else {
+        throw ValidationError(
+          "the name \"\(output)\" tells no format: expected an ending such as .pcapng or .btsnoop, or --format")
+      }
+    }
+
+    func run() throws {
+      try CaptureCommand.copy(file, to: output, format) { packet in
+        interface == nil || packet.interface.title == interface
+      }
+    }
+  }
+
+  /// Copies packets, and tells how many.
+  private static func copy(
+    _ file: String, to path: String, _ format: CaptureOutput.Format?, _ admits: (PacketDescription) -> Bool
+  ) throws {
+    if path != "-", file != "-", CaptureOutput.isSame(file, path) {
+      throw Failure("\(path) is the capture that is read; choose another name", status: ExitStatus.usage)
+    }
+    let input = try CaptureInput(path: file)
+    // The first element tells that the file is a capture, before another file is replaced.
+    var element = try input.next()
+    let output = try CaptureOutput(path: path, format: format ?? CaptureOutput.Format(path: path) ?? .pcapng)
+    var dissector = Dissector()
+    var total = 0
+    while let current = element {
+      if case .packet(let packet) = current {
+        total += 1
+        if admits(dissector.describe(packet)) { try output.add(packet) }
+      }
+      element = try input.next()
+    }
+    try output.finish()
+    complain("\(output.count) of \(total) packets written")
+  }
+}
+
+extension CaptureOutput.Format: ExpressibleByArgument {}
+
+extension CaptureOutput {
+  /// True if two paths are those of one file.
+  static func isSame(_ one: String, _ other: String) -> Bool {
+    var status = (stat(), stat())
+    guard stat(one, &status.0) == 0, stat(other, &status.1) == 0 else { return false }
+    return status.0.st_dev == status.1.st_dev && status.0.st_ino == status.1.st_ino
+      && status.0.st_mode & S_IFMT == S_IFREG
+  }
+}
+
+/// Prints the packets that pass a filter.
+struct PacketPrinter {
+  let filter: PacketFilter
+  let output: OutputOptions
+  /// The number of packets after which the printing ends; nil: none.
+  let limit: Int?
+  private let isTerminal = Screen.isTerminal
+  private var dissector = Dissector()
+  private var total = 0
+  private(set) var shown = 0
+
+  init(filter: PacketFilter, output: OutputOptions, limit: Int?) {
+    (self.filter, self.output, self.limit) = (filter, output, limit)
+  }
+
+  /// Prints a packet if it passes. Returns false if the limit is reached.
+  mutating func add(_ element: CaptureElement) throws -> Bool {
+    switch element {
+    case .interface: return true
+    case .dropped(let interface, let count):
+      if count > 0 { complain("\(count) packets of \(interface.title) were not captured") }
+      return true
+    case .packet(let packet):
+      total += 1
+      let description = dissector.describe(packet)
+      guard filter.admits(description) else { return true }
+      shown += 1
+      let text =
+        output.json
+        ? description.record(octets: packet.octets).line
+        : isTerminal ? description.columns(output.style) : description.line
+      try put(text + "\n")
+      return shown != limit
+    }
+  }
+
+  /// Tells if no packet has passed.
+  func finish() throws {
+    if shown == 0 {
+      throw Failure(
+        total == 0 ? "the capture has no packets" : "none of \(total) packets matches", status: ExitStatus.notFound)
+    }
+    if let limit, shown < limit {
+      throw Failure("\(shown) of \(limit) packets", status: ExitStatus.notFound)
+    }
+  }
+}

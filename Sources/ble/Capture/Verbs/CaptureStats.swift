@@ -1,0 +1,196 @@
+import ArgumentParser
+import BluetoothAir
+import BluetoothTypes
+import BluetoothWire
+import Foundation
+
+extension CaptureCommand {
+  struct Stats: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Counts packets, octets and losses, and describes the connections.")
+
+    @Argument(help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "file"))
+    var file: String
+    @Option(
+      help: ArgumentHelp(
+        "Draws the packets by channel, the throughput and the signal strength over time.", valueName: "file.svg"))
+    var plot: String?
+    @OptionGroup var filter: PacketFilterOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      let report = try CaptureReport(file, PacketFilter(filter))
+      if let plot { try report.plot.write(to: plot, title: (file as NSString).lastPathComponent) }
+      try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
+    }
+  }
+}
+
+/// The statistics of a capture, and the data of its picture.
+struct CaptureReport {
+  let path: String
+  let format: CaptureDecoder.Format?
+  let statistics: CaptureStatistics
+  let plot: CapturePlot
+
+  /// Reads the packets of a capture that pass a filter.
+  init(_ path: String, _ filter: PacketFilter) throws {
+    let input = try CaptureInput(path: path)
+    var dissector = Dissector()
+    var statistics = CaptureStatistics()
+    var plot = CapturePlot()
+    while let element = try input.next() {
+      switch element {
+      case .interface(let interface): statistics.add(interface)
+      case .dropped(let interface, let count): statistics.add(dropped: count, on: interface)
+      case .packet(let packet):
+        let description = dissector.describe(packet)
+        guard filter.admits(description) else { continue }
+        statistics.add(packet, description)
+        plot.add(description)
+      }
+    }
+    guard statistics.packets > 0 else { throw Failure("\(path): no packets", status: ExitStatus.notFound) }
+    (self.path, format, self.statistics, self.plot) = (path, input.format, statistics, plot)
+  }
+
+  private var start: Double { Double(statistics.start ?? 0) / 1e9 }
+  private var end: Double { Double(statistics.end) / 1e9 }
+
+  /// The interfaces that have packets.
+  private var used: [CaptureStatistics.Interface] {
+    statistics.interfaces.filter { $0.packets > 0 || $0.dropped > 0 }
+  }
+
+  // MARK: Text
+
+  func text(_ style: Style) -> String {
+    var parts = [
+      "\(path.printable): \(format?.rawValue ?? ""), \(statistics.packets) packets, \(statistics.octets) octets, "
+        + "\((end - start).fixed(3)) s from \(start.fixed(6)) to \(end.fixed(6))"
+    ]
+    var interfaces = TextTable(["interface", "packets", "octets", "not captured"])
+    for entry in used {
+      interfaces.add([entry.interface.title, "\(entry.packets)", "\(entry.octets)", "\(entry.dropped)"])
+    }
+    parts.append(interfaces.text)
+    if !statistics.channels.isEmpty {
+      var table = TextTable(["channel", "advertising", "data", "octets", "air time", "retransmitted", "lost"])
+      for (number, channel) in statistics.channels.sorted(by: { $0.key < $1.key }) {
+        table.add([
+          "\(number)", "\(channel.advertising)", "\(channel.data)", "\(channel.octets)",
+          (Double(channel.airTime) / 1e6).fixed(3) + " ms", "\(channel.retransmissions)", "\(channel.lost)",
+        ])
+      }
+      parts.append(table.text)
+    }
+    for connection in statistics.connections { parts.append(lines(connection).joined(separator: "\n")) }
+    var sections = parts[0] + "\n"
+    for part in parts.dropFirst() { sections += "\n" + part + "\n" }
+    return sections
+  }
+
+  private func lines(_ connection: CaptureStatistics.Connection) -> [String] {
+    let isAir = connection.interface.link.isAir
+    let number = isAir ? connection.number.hexadecimal : UInt16(truncatingIfNeeded: connection.number).hexadecimal
+    let devices = connection.addresses.map(\.description).joined(separator: " → ")
+    var lines = [
+      "connection 0x\(number) of \(connection.interface.title.printable)" + (devices.isEmpty ? "" : ": \(devices)")
+    ]
+    let from = (Double(connection.start) / 1e9).fixed(6)
+    let to = (Double(connection.end) / 1e9).fixed(6)
+    lines.append(
+      "  \(connection.duration.fixed(3)) s from \(from) to \(to)"
+        + (connection.endReason.map { ", ended: \(SpecificationNames.title(of: $0))" } ?? ""))
+    var parameters: [String] = []
+    if !connection.intervals.isEmpty {
+      parameters.append("interval " + connection.intervals.map(\.intervalText).joined(separator: ", then "))
+    }
+    if let latency = connection.latency { parameters.append("latency \(latency)") }
+    if let timeout = connection.timeout { parameters.append("timeout \(timeout.timeoutText)") }
+    if !connection.phys.isEmpty { parameters.append(connection.phys.joined(separator: ", then ")) }
+    if connection.isEncrypted { parameters.append("encrypted") }
+    if !parameters.isEmpty { lines.append("  " + parameters.joined(separator: ", ")) }
+    if isAir { lines.append("  \(connection.events) connection events, \(connection.unanswered) unanswered") }
+    let ways =
+      isAir
+      ? [("to peripheral", connection.toPeripheral), ("to central", connection.toCentral)]
+      : [("to controller", connection.toPeripheral), ("to host", connection.toCentral)]
+    for (name, way) in ways {
+      var line = "  \(name): \(way.packets) packets, \(way.octets) octets"
+      if isAir { line += ", \(way.retransmissions) retransmitted, \(way.lost) lost" }
+      lines.append(line + ", \(Int(connection.throughput(way).rounded())) bit/s")
+    }
+    return lines
+  }
+
+  // MARK: Records
+
+  var records: [JSONRecord] {
+    var summary = JSONRecord("capture")
+    summary.add("file", path)
+    summary.add("format", format?.rawValue)
+    summary.add("packets", statistics.packets)
+    summary.add("octets", statistics.octets)
+    summary.add("start", .decimal(start, places: 9))
+    summary.add("end", .decimal(end, places: 9))
+    let interfaces = used.map { entry in
+      var record = JSONRecord("captureInterface")
+      record.add("interface", entry.interface.title)
+      record.add("transport", entry.interface.link.text)
+      record.add("packets", entry.packets)
+      record.add("octets", entry.octets)
+      record.add("notCaptured", Int(clamping: entry.dropped))
+      return record
+    }
+    let channels = statistics.channels.sorted { $0.key < $1.key }.map { number, channel in
+      var record = JSONRecord("captureChannel")
+      record.add("channel", Int(number))
+      record.add("advertising", channel.advertising)
+      record.add("data", channel.data)
+      record.add("octets", channel.octets)
+      record.add("airTime", .decimal(Double(channel.airTime) / 1e9, places: 9))
+      record.add("retransmissions", channel.retransmissions)
+      record.add("lost", channel.lost)
+      return record
+    }
+    return [summary] + interfaces + channels + statistics.connections.map { record($0) }
+  }
+
+  private func record(_ connection: CaptureStatistics.Connection) -> JSONRecord {
+    let isAir = connection.interface.link.isAir
+    func way(_ direction: CaptureStatistics.Direction) -> JSONText {
+      var fields: [(String, JSONText)] = [
+        ("packets", .integer(direction.packets)), ("octets", .integer(direction.octets)),
+        ("throughput", .decimal(connection.throughput(direction), places: 1)),
+      ]
+      if isAir {
+        fields += [
+          ("retransmissions", .integer(direction.retransmissions)), ("lost", .integer(direction.lost)),
+        ]
+      }
+      return .object(fields)
+    }
+    var record = JSONRecord("captureConnection")
+    record.add("interface", connection.interface.title)
+    record.add(
+      "connection",
+      "0x" + (isAir ? connection.number.hexadecimal : UInt16(truncatingIfNeeded: connection.number).hexadecimal))
+    record.add("addresses", .list(connection.addresses.map { .text($0.digits) }))
+    record.add("start", .decimal(Double(connection.start) / 1e9, places: 9))
+    record.add("end", .decimal(Double(connection.end) / 1e9, places: 9))
+    record.add("endReason", connection.endReason.map { Int($0.rawValue) })
+    record.add("intervals", .list(connection.intervals.map { .decimal(Double($0) * 0.00125, places: 5) }))
+    record.add("latency", connection.latency.map { Int($0) })
+    record.add("timeout", connection.timeout.map { .decimal(Double($0) / 100, places: 2) })
+    record.add("phys", connection.phys.isEmpty ? nil : .list(connection.phys.map { .text($0) }))
+    record.add("encrypted", .flag(connection.isEncrypted))
+    if isAir {
+      record.add("events", connection.events)
+      record.add("unanswered", connection.unanswered)
+    }
+    record.add(isAir ? "toPeripheral" : "toController", way(connection.toPeripheral))
+    record.add(isAir ? "toCentral" : "toHost", way(connection.toCentral))
+    return record
+  }
+}

@@ -1,0 +1,208 @@
+import ArgumentParser
+import BluetoothAir
+import BluetoothLab
+import Foundation
+
+/// The verb that runs a world in virtual time and reports what happened.
+struct Simulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Runs the world of a file as fast as the machine allows, and reports links, losses and energy.",
+    discussion: """
+      The clients of the world file play phones: each connects to every connectable device, discovers its services, and \
+      subscribes to all values. A sweep runs the world with many seeds, on several processors (--jobs) or machines \
+      (--shard); --merge joins the results.
+      """)
+
+  @Argument(help: ArgumentHelp("A world file (YAML or JSON).", valueName: "world"), completion: .file())
+  var world: String?
+
+  @Option(
+    name: .customLong("for"), parsing: .unconditional,
+    help: ArgumentHelp("The simulated time in seconds, or with s, min, h or d.", valueName: "time"))
+  var duration = TimeArgument(seconds: 60)
+
+  @Option(parsing: .unconditional, help: "The seed, in place of that of the file.")
+  var seed: UInt64?
+
+  @Option(
+    help: ArgumentHelp("The seeds of a sweep, such as 1..100 or 1,5,9..12: one run for each.", valueName: "seeds"))
+  var seeds: SeedList?
+
+  @Option(parsing: .unconditional, help: "How many runs of a sweep go on at the same time, each in a process.")
+  var jobs = 1
+
+  @Option(help: ArgumentHelp("Only part I of N of the seeds, such as 2/8.", valueName: "i/n"))
+  var shard: Shard?
+
+  @Option(
+    help: """
+      What the clients of the file do: subscribe to everything, scan only, or stay idle.
+      """)
+  var clients = SimulatedPhone.Behaviour.subscribe
+
+  @Option(help: ArgumentHelp("Captures the run in this pcapng file.", valueName: "file"))
+  var capture: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Draws the packets by channel, the throughput and the signal strength over time.", valueName: "file.svg"))
+  var plot: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Joins the results of runs with --json, in place of a simulation.", valueName: "file"))
+  var merge: [String] = []
+
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if merge.isEmpty {
+      guard world != nil else { throw ValidationError("expected a world file, or --merge with results") }
+    } else if world != nil {
+      throw ValidationError("expected either a world file or --merge")
+    }
+    if seed != nil, seeds != nil { throw ValidationError("expected either --seed or --seeds") }
+    if shard != nil, seeds == nil { throw ValidationError("--shard requires --seeds") }
+    guard (1...1_024).contains(jobs) else { throw ValidationError("invalid --jobs: expected 1 to 1024") }
+    if jobs > 1, seeds == nil { throw ValidationError("--jobs requires --seeds") }
+    if seeds != nil, capture != nil || plot != nil {
+      throw ValidationError("--capture and --plot show one run: use --seed in place of --seeds")
+    }
+  }
+
+  func run() throws {
+    guard merge.isEmpty else { return try joinResults() }
+    guard let path = world else { return }
+    let file = try readWorld(path)
+    guard let seeds else {
+      return try write(try Self.simulate(file, self, seed: seed ?? file.seed ?? 0, ProgressLine(of: duration.seconds)))
+    }
+    let mine = shard.map { seeds.shard($0) } ?? seeds
+    try sweep(file, mine)
+  }
+
+  private func readWorld(_ path: String) throws -> WorldFile {
+    do throws(WorldFileFailure) { return try WorldFile(path: path) } catch {
+      throw Failure(error.description, status: ExitStatus.ambiguous)
+    }
+  }
+
+  private func write(_ result: SimulationResult) throws {
+    try put(output.json ? result.records.map { $0.line + "\n" }.joined() : SimulationText.report(result))
+  }
+
+  // MARK: One run
+
+  /// Runs the world once.
+  private static func simulate(
+    _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine
+  ) throws -> SimulationResult {
+    let world = World(seed: seed)
+    let picture = options.plot == nil ? nil : try PlotCapture(options.capture)
+    if let path = picture?.path ?? options.capture {
+      do throws(Capture.Failure) { world.startCapture(try Capture(path: path)) } catch { throw Failure("\(error)") }
+    }
+    var population = file.populate(world)
+    var phones: [SimulatedPhone] = []
+    for (index, client) in file.clients.enumerated() {
+      let device = world.makeDevice(named: client.name, client.options)
+      population.place(index, for: device)
+      phones.append(SimulatedPhone(options.clients, on: device))
+    }
+    let end = Duration.seconds(options.duration.seconds)
+    // Pieces that are as long as those between two progress lines change nothing of the result.
+    let piece = max(end / 500, .milliseconds(1))
+    while world.now < end {
+      world.run(for: min(piece, end - world.now))
+      progress.show(world.now.seconds)
+    }
+    progress.clear()
+    let result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
+    do throws(Capture.Failure) { try world.finishCapture() } catch { throw Failure("\(error)") }
+    if let picture, let plot = options.plot {
+      let title = "\(((options.world ?? "") as NSString).lastPathComponent), seed \(seed)"
+      try CaptureReport(picture.path, PacketFilter(try PacketFilterOptions.parse([]))).plot.write(
+        to: plot, title: title)
+    }
+    return result
+  }
+
+  // MARK: Sweeps
+
+  private func sweep(_ file: WorldFile, _ seeds: SeedList) throws {
+    let progress = ProgressLine(of: Double(seeds.seeds.count), unit: "runs")
+    var results: [SimulationResult] = []
+    func add(_ result: SimulationResult) throws {
+      results.append(result)
+      progress.clear()
+      if output.json { try write(result) }
+      progress.show(Double(results.count))
+    }
+    if jobs == 1 {
+      for seed in seeds.seeds { try add(Self.simulate(file, self, seed: seed, .silent)) }
+    } else {
+      guard let world, world != "-" else {
+        throw Failure("several jobs can't read the standard input", status: ExitStatus.usage)
+      }
+      let arguments = ["simulate", world, "--for", "\(duration.seconds)", "--clients", clients.rawValue, "--json"]
+      let runs = SweepJobs(arguments: arguments, seeds: seeds, jobs: jobs)
+      try runs.run { text in
+        for result in try SimulationResult.read(text, named: "a job") { try add(result) }
+      }
+    }
+    progress.clear()
+    if !output.json { try put(SimulationText.distribution(results)) }
+  }
+
+  private func joinResults() throws {
+    var results: [SimulationResult] = []
+    var places: [UInt64: String] = [:]
+    for path in merge {
+      let text: String
+      do { text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self) } catch {
+        throw Failure("\(path): can't read the file", status: ExitStatus.ambiguous)
+      }
+      for result in try SimulationResult.read(text, named: path) {
+        if let other = places.updateValue(path, forKey: result.summary.seed) {
+          throw Failure("\(path): seed \(result.summary.seed) is in \(other), too", status: ExitStatus.ambiguous)
+        }
+        results.append(result)
+      }
+    }
+    guard let first = results.first else { throw Failure("no results", status: ExitStatus.notFound) }
+    if let other = results.first(where: { $0.summary.duration != first.summary.duration }) {
+      throw Failure(
+        "the results are not of one sweep: \(first.summary.duration.fixed(3)) s with seed \(first.summary.seed), "
+          + "\(other.summary.duration.fixed(3)) s with seed \(other.summary.seed)", status: ExitStatus.ambiguous)
+    }
+    results.sort { $0.summary.seed < $1.summary.seed }
+    try put(
+      output.json
+        ? results.flatMap(\.records).map { $0.line + "\n" }.joined() : SimulationText.distribution(results))
+  }
+}
+
+extension SimulatedPhone.Behaviour: ExpressibleByArgument {}
+
+/// The capture from which a picture is drawn: that of the user, or a temporary one.
+private final class PlotCapture {
+  let path: String
+  private let isTemporary: Bool
+
+  init(_ path: String?) throws {
+    isTemporary = path == nil
+    if let path {
+      self.path = path
+      return
+    }
+    var name = Array((NSTemporaryDirectory() + "/ble-simulate-XXXXXX").utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else { throw Failure("no temporary file: \(String(cString: strerror(errno)))") }
+    close(descriptor)
+    self.path = name.withUnsafeBufferPointer {
+      String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+  }
+
+  deinit { if isTemporary { unlink(path) } }
+}

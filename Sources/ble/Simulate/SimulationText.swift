@@ -1,0 +1,92 @@
+import BluetoothLab
+import Foundation
+
+/// The results of simulations as text.
+enum SimulationText {
+  /// The report of one run.
+  static func report(_ result: SimulationResult) -> String {
+    let summary = result.summary
+    var text = """
+      \(summary.duration.fixed(3)) s, seed \(summary.seed): \(summary.devices) devices, \(summary.packets) packets
+      clients: connections \(summary.connections), ended \(summary.disconnections), values received \(summary.values)
+      losses: CRC errors \(summary.crcErrors), missed packets \(summary.missedPackets), \
+      retransmissions \(summary.retransmissions)
+
+      """
+    if !result.links.isEmpty {
+      var table = TextTable([
+        "central", "peripheral", "duration", "events", "missed", "to peripheral", "to central", "retransmitted", "RSSI",
+      ])
+      for link in result.links {
+        table.add([
+          link.central, link.peripheral, link.duration.fixed(1) + " s" + (link.connected ? "" : " (ended)"),
+          "\(link.events)", "\(link.missedEvents)", rate(link.toPeripheral.throughput), rate(link.toCentral.throughput),
+          "\(link.toPeripheral.retransmissions + link.toCentral.retransmissions)",
+          link.rssi.map { "\(Int($0.rounded())) dBm" } ?? "-",
+        ])
+      }
+      text += "\n" + table.text + "\n"
+    }
+    var table = TextTable([
+      "device", "sent", "received", "CRC errors", "missed", "transmitting", "receiving", "current", "battery life",
+    ])
+    for device in result.devices {
+      table.add([
+        device.device, "\(device.sent)", "\(device.received)", "\(device.crcErrors)", "\(device.missedPackets)",
+        share(device.transmitting, summary.duration), share(device.receiving, summary.duration),
+        current(device.averageCurrent), life(device.batteryLife),
+      ])
+    }
+    text += "\n" + table.text + "\n"
+    for warning in result.devices.compactMap(\.warning) { text += "\nwarning: \(warning)\n" }
+    return text
+  }
+
+  /// The distribution of what several runs have shown.
+  static func distribution(_ results: [SimulationResult]) -> String {
+    var table = TextTable(["of \(results.count) runs", "mean", "deviation", "lowest", "highest"])
+    func add(_ name: String, _ values: [Double], _ text: (Double) -> String) {
+      guard let lowest = values.min(), let highest = values.max() else { return }
+      let mean = values.reduce(0, +) / Double(values.count)
+      let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+      let deviation = values.count > 1 ? (squares / Double(values.count - 1)).squareRoot() : 0
+      table.add([name, text(mean), text(deviation), text(lowest), text(highest)])
+    }
+    func addCount(_ name: String, _ value: (SimulationResult.Summary) -> Int) {
+      add(name, results.map { Double(value($0.summary)) }) { $0.fixed(1) }
+    }
+    addCount("connections", \.connections)
+    addCount("connections that ended", \.disconnections)
+    addCount("values received", \.values)
+    addCount("packets", \.packets)
+    addCount("CRC errors", \.crcErrors)
+    addCount("missed packets", \.missedPackets)
+    addCount("retransmissions", \.retransmissions)
+    add("throughput", results.map(\.summary.throughput), rate)
+    var names: [String] = []
+    for device in results.lazy.flatMap(\.devices) where !names.contains(device.device) { names.append(device.device) }
+    for name in names {
+      let devices = results.compactMap { $0.devices.first { $0.device == name } }
+      add("\(name): current", devices.map(\.averageCurrent), current)
+      add("\(name): battery life", devices.compactMap(\.batteryLife)) { life($0) }
+    }
+    return table.text + "\n"
+  }
+
+  private static func rate(_ bits: Double) -> String {
+    bits < 9_999.5 ? "\(Int(bits.rounded())) bit/s" : (bits / 1_000).fixed(1) + " kbit/s"
+  }
+
+  private static func share(_ time: Double, _ whole: Double) -> String {
+    whole > 0 ? (100 * time / whole).fixed(3) + " %" : "-"
+  }
+
+  private static func current(_ milliamperes: Double) -> String {
+    milliamperes < 0.9995 ? (milliamperes * 1_000).fixed(1) + " µA" : milliamperes.fixed(2) + " mA"
+  }
+
+  private static func life(_ days: Double?) -> String {
+    guard let days else { return "-" }
+    return days < 9.95 ? days.fixed(1) + " d" : "\(Int(days.rounded())) d"
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Runs the seeds of a sweep in processes of this program, several at a time.
+final class SweepJobs: Sendable {
+  private struct State {
+    /// The parts that no process has taken.
+    var next = 0
+    /// The outputs that wait until those of the parts before them have been delivered.
+    var outputs: [Int: String] = [:]
+    var failure: Failure?
+  }
+
+  private let arguments: [String]
+  private let parts: [SeedList]
+  private let jobs: Int
+  private let state = NIOLockedValueBox(State())
+
+  /// - Parameter arguments: the arguments of a process, to which `--seeds` is added.
+  init(arguments: [String], seeds: SeedList, jobs: Int) {
+    // Small parts keep all processors busy until the end, and begin to deliver results soon.
+    let size = max(1, min(50, seeds.seeds.count / (jobs * 4)))
+    parts = stride(from: 0, to: seeds.seeds.count, by: size).map { start in
+      SeedList(Array(seeds.seeds[start..<min(start + size, seeds.seeds.count)]))
+    }
+    self.arguments = arguments
+    self.jobs = min(jobs, max(1, parts.count))
+  }
+
+  /// Runs all parts. Calls `deliver` with the output of each, in the order of the seeds.
+  ///
+  /// - Throws: the failure of a process, or what `deliver` throws.
+  func run(_ deliver: (String) throws -> Void) throws {
+    let changes = DispatchSemaphore(value: 0)
+    for _ in 0..<jobs {
+      let thread = Thread { [self] in
+        while let part = takePart() {
+          let outcome = Result { try output(of: part) }
+          state.withLockedValue { state in
+            switch outcome {
+            case .success(let text): state.outputs[part] = text
+            case .failure(let error): state.failure = state.failure ?? error as? Failure ?? Failure("\(error)")
+            }
+          }
+          changes.signal()
+        }
+      }
+      thread.start()
+    }
+    for part in parts.indices {
+      while true {
+        let (text, failure) = state.withLockedValue { ($0.outputs.removeValue(forKey: part), $0.failure) }
+        if let failure { throw failure }
+        if let text {
+          try deliver(text)
+          break
+        }
+        changes.wait()
+      }
+    }
+  }
+
+  private func takePart() -> Int? {
+    state.withLockedValue { state in
+      guard state.failure == nil, state.next < parts.count else { return nil }
+      defer { state.next += 1 }
+      return state.next
+    }
+  }
+
+  private func output(of part: Int) throws -> String {
+    let process = Process()
+    process.executableURL = URL(
+      fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    process.arguments = arguments + ["--seeds", parts[part].argument]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      throw Failure(
+        "the run with the seeds \(parts[part].argument) has failed with status \(process.terminationStatus)",
+        status: process.terminationReason == .exit ? process.terminationStatus : EXIT_FAILURE)
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

@@ -1,0 +1,171 @@
+import BluetoothTypes
+import BluetoothWire
+import Testing
+
+@testable import ble
+
+/// Packets of connections in the words of the specification.
+@Suite struct DissectorTests {
+  private static let air = CaptureInterface(index: 0, name: "air", link: .linkLayerWithHeader)
+  private static let phone = CaptureInterface(index: 1, name: "phone", link: .hciH4WithDirection)
+  private static let accessAddress: UInt32 = 0x50C7_A2B4
+
+  /// Numbers packets, and describes them.
+  private final class Capture {
+    var dissector = Dissector()
+    var number = 0
+
+    func describe(_ interface: CaptureInterface, _ octets: [UInt8], comments: [String] = [])
+      -> PacketDescription
+    {
+      number += 1
+      return dissector.describe(
+        CapturedPacket(
+          number: number, time: Int64(number) * 1_000_000, interface: interface, octets: octets,
+          originalLength: octets.count, comments: comments))
+    }
+
+    /// Describes a data PDU on channel 5. `header` has the LLID in bits 0 and 1, and SN in bit 3.
+    func data(
+      _ header: UInt8, _ payload: [UInt8], toPeripheral: Bool = true, comments: [String] = []
+    ) -> PacketDescription {
+      // Channel, levels and reference access address; then the flags: direction, CRC checked and valid.
+      let flags: UInt16 = 0x0C01 | (toPeripheral ? 2 : 3) << 7
+      let address = withUnsafeBytes(of: DissectorTests.accessAddress.littleEndian) { Array($0) }
+      return describe(
+        DissectorTests.air,
+        [6, 0, 0, 0] + address + [UInt8(flags & 0xFF), UInt8(flags >> 8)] + address + [header, UInt8(payload.count)]
+          + payload + [1, 2, 3], comments: comments)
+    }
+
+    func acl(_ field: UInt16, _ payload: [UInt8], isFromHost: Bool = true) -> PacketDescription {
+      describe(
+        DissectorTests.phone,
+        [0, 0, 0, isFromHost ? 0 : 1, 2, UInt8(field & 0xFF), UInt8(field >> 8), UInt8(payload.count), 0] + payload)
+    }
+  }
+
+  /// An L2CAP frame on the channel of the Attribute Protocol.
+  private static func att(_ octets: [UInt8]) -> [UInt8] { [UInt8(octets.count), 0, 4, 0] + octets }
+
+  @Test("Words of the specification are made of the names of cases")
+  func names() {
+    #expect(SpecificationNames.name(of: ATT.Opcode.readByGroupTypeRequest) == "ATT_READ_BY_GROUP_TYPE_REQ")
+    #expect(SpecificationNames.name(of: ATT.Opcode.exchangeMTUResponse) == "ATT_EXCHANGE_MTU_RSP")
+    #expect(SpecificationNames.name(of: ATT.Opcode.multipleHandleValueNotification) == "ATT_MULTIPLE_HANDLE_VALUE_NTF")
+    #expect(SpecificationNames.name(of: LL.ControlOpcode.connectionParamReq) == "LL_CONNECTION_PARAM_REQ")
+    #expect(SpecificationNames.name(of: LL.ControlOpcode.minUsedChannelsInd) == "LL_MIN_USED_CHANNELS_IND")
+    #expect(SpecificationNames.name(of: SMP.Code.pairingDHKeyCheck) == "Pairing DHKey Check")
+    #expect(SpecificationNames.name(of: SMP.Code.identityAddressInformation) == "Identity Address Information")
+    #expect(SpecificationNames.name(of: HCI.EventKind.lePHYUpdateComplete) == "LE PHY Update Complete")
+    #expect(SpecificationNames.name(of: HCI.EventKind.leRequestPeerSCAComplete) == "LE Request Peer SCA Complete")
+    #expect(SpecificationNames.name(of: HCI.EventKind.numberOfCompletedPackets) == "Number Of Completed Packets")
+    #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0x13)) == "Remote User Terminated Connection (0x13)")
+    #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0x3E)) == "Connection Failed to be Established (0x3E)")
+    #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0xFF)) == "error 0xFF")
+    #expect(SpecificationNames.title(of: ATTErrorCode(rawValue: 0x0A)) == "Attribute Not Found (0x0A)")
+  }
+
+  @Test("A value is shown with the characteristic that discovery has told, in both directions")
+  func attributes() {
+    let capture = Capture()
+    #expect(capture.data(0b10, Self.att([0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28])).name == "ATT_READ_BY_TYPE_REQ")
+    let response = capture.data(
+      0b1010, Self.att([0x09, 7, 2, 0, 0x10, 3, 0, 0x19, 0x2A]), toPeripheral: false)
+    #expect(response.detail == "0x0003 Battery Level (2A19)")
+    let notification = capture.data(0b10, Self.att([0x1B, 3, 0, 87]), toPeripheral: false)
+    #expect(notification.name == "ATT_HANDLE_VALUE_NTF")
+    #expect(notification.detail == "0x0003 Battery Level (2A19): 0x57 (87 %)")
+    #expect(notification.handles == [3] && notification.content == .att)
+    // The central's server has attributes of its own.
+    #expect(capture.data(0b1010, Self.att([0x1B, 3, 0, 87])).detail == "0x0003: 0x57")
+  }
+
+  @Test("An L2CAP PDU in fragments is shown with its last fragment, and a repeated fragment is not taken twice")
+  func fragments() {
+    let capture = Capture()
+    let frame = Self.att([0x12, 9, 0, 1, 2, 3, 4])
+    #expect(capture.data(0b10, Array(frame[..<6])).detail == "6 of 11 octets")
+    let repeated = capture.data(0b10, Array(frame[..<6]))
+    #expect(repeated.isRetransmission && repeated.fullDetail == "6 of 11 octets, retransmission")
+    let last = capture.data(0b1001, Array(frame[6...]))
+    #expect(last.name == "ATT_WRITE_REQ" && last.detail == "0x0009: 0x01020304")
+    #expect(capture.data(0b0001, [1, 2]).detail == "2 octets, whose beginning was not captured")
+    // The same between host and controller: a first and a continuing fragment.
+    #expect(capture.acl(0x0040, Array(frame[..<6])).content == .acl)
+    #expect(capture.acl(0x1040, Array(frame[6...])).detail == "0x0009: 0x01020304")
+  }
+
+  @Test("Encrypted packets are not taken for anything else")
+  func encrypted() {
+    let capture = Capture()
+    #expect(capture.data(0b11, [0x05]).name == "LL_START_ENC_REQ")
+    let packet = capture.data(0b1010, [1, 2, 3, 4, 5, 6, 7], toPeripheral: false)
+    #expect(packet.name == "encrypted PDU" && packet.detail == "3 octets" && packet.isEncrypted)
+    let marked = Capture()
+    #expect(marked.data(0b10, [1, 2, 3, 4, 5], comments: ["a → b -50 dBm", "encrypted"]).isEncrypted)
+    #expect(marked.data(0b1010, [], comments: ["a → b -50 dBm"]).name == "empty PDU")
+  }
+
+  @Test("A new connection tells the addresses of its packets and its interval")
+  func connection() {
+    let capture = Capture()
+    let event: [UInt8] =
+      [0x3E, 19, 0x01, 0, 0x40, 0, 0, 1, 0x55, 0x44, 0x33, 0x22, 0x11, 0xC0, 24, 0, 0, 0, 200, 0, 0]
+    let complete = capture.describe(Self.phone, [0, 0, 0, 1, 4] + event)
+    #expect(complete.name == "LE Connection Complete")
+    #expect(complete.detail == "central of C0:11:22:33:44:55 (random), interval 30 ms, latency 0, timeout 2000 ms")
+    #expect(complete.timing?.interval == 24)
+    let packet = capture.acl(0x0040, Self.att([0x0A, 3, 0]))
+    #expect(packet.addresses.map(\.digits) == ["C0:11:22:33:44:55"])
+    #expect(packet.connectionText == "0x0040" && packet.direction == .toController)
+    #expect(packet.line == "2\t0.002000\tphone\tto controller\t0x0040\tATT_READ_REQ\t0x0003")
+  }
+
+  @Test("The comment of a world tells the receptions of a packet")
+  func receptions() {
+    let capture = Capture()
+    let good = capture.data(0b01, [], comments: ["strap → my phone -60 dBm, tablet corrupt -89 dBm"])
+    #expect(good.receptions?.map(\.receiver) == ["my phone", "tablet"])
+    #expect(good.receptions?.map(\.isIntact) == [true, false])
+    #expect(good.level == -60 && !good.isLost)
+    let bad = capture.data(0b1001, [], comments: ["strap → phone missed -91 dBm"])
+    #expect(bad.isLost && bad.level == nil)
+    #expect(capture.data(0b0001, [], comments: ["strap → nobody"]).isLost)
+  }
+
+  @Test("Statistics count events, losses and retransmissions of a connection")
+  func statistics() {
+    let capture = Capture()
+    var statistics = CaptureStatistics()
+    statistics.add(Self.air)
+    func add(_ description: PacketDescription) {
+      let packet = CapturedPacket(
+        number: description.number, time: description.time, interface: Self.air, octets: [1, 2, 3], originalLength: 3)
+      statistics.add(packet, description)
+    }
+    // Each packet is 1 ms after the one before, and begins an event.
+    add(capture.data(0b10, Self.att([0x0A, 3, 0]), comments: ["a → b corrupt -90 dBm"]))
+    add(capture.data(0b10, Self.att([0x0A, 3, 0]), comments: ["a → b -80 dBm"]))
+    add(capture.data(0b01, [], toPeripheral: false, comments: ["b → a -80 dBm"]))
+    add(capture.data(0b1011, [0x02, 0x13], comments: ["a → b -80 dBm"]))
+    #expect(statistics.packets == 4 && statistics.octets == 12)
+    let connection = statistics.connections[0]
+    #expect(statistics.connections.count == 1)
+    #expect(connection.toPeripheral.packets == 3 && connection.toPeripheral.retransmissions == 1)
+    #expect(connection.toPeripheral.lost == 1 && connection.toPeripheral.octets == 7)
+    #expect(connection.toCentral.packets == 1 && connection.toCentral.octets == 0)
+    #expect(connection.endReason == HCIErrorCode(rawValue: 0x13))
+    #expect(statistics.channels[5]?.data == 4 && statistics.channels[5]?.lost == 1)
+  }
+
+  @Test("The numbers along an axis are round")
+  func axis() {
+    let seconds = AxisTicks(from: 0, to: 10.5, about: 10)
+    #expect(seconds.values.map { seconds.text($0) } == ["0", "2", "4", "6", "8", "10"])
+    let levels = AxisTicks(from: -60, to: -40, about: 4)
+    #expect(levels.values.map { levels.text($0) } == ["-60", "-55", "-50", "-45", "-40"])
+    let parts = AxisTicks(from: 0, to: 0.03, about: 3)
+    #expect(parts.values.map { parts.text($0) } == ["0.00", "0.01", "0.02", "0.03"])
+  }
+}

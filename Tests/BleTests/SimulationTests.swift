@@ -1,0 +1,91 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@testable import ble
+
+@Suite struct SimulationTests {
+  @Test(
+    "A list of seeds has numbers and ranges",
+    arguments: [
+      ("7", [7]), ("1..4", [1, 2, 3, 4]), ("9,1..2", [9, 1, 2]), ("5..5", [5]), ("0,18446744073709551615", [0, .max]),
+    ] as [(String, [UInt64])])
+  func seeds(text: String, seeds: [UInt64]) {
+    #expect(SeedList(argument: text)?.seeds == seeds)
+    #expect(SeedList(argument: SeedList(seeds).argument)?.seeds == seeds)
+  }
+
+  @Test(
+    "A list of seeds that can't be read is refused",
+    arguments: ["", "1..", "..3", "4..1", "1,,2", "-1", "1..2..3", "1,1", "1..3,2", "0..18446744073709551615"])
+  func wrongSeeds(text: String) {
+    #expect(SeedList(argument: text) == nil)
+  }
+
+  @Test("The shards of a sweep have each seed once", arguments: [1, 3, 8])
+  func shards(count: Int) throws {
+    let all = SeedList(Array(1...20))
+    let parts = try (1...count).map { all.shard(try #require(Shard(argument: "\($0)/\(count)"))).seeds }
+    #expect(parts.flatMap { $0 }.sorted() == all.seeds)
+    #expect((parts.map(\.count).max() ?? 0) - (parts.map(\.count).min() ?? 0) <= 1)
+    for text in ["0/2", "3/2", "1", "1/0", "a/b", "1/2/3"] { #expect(Shard(argument: text) == nil, "\(text)") }
+  }
+
+  @Test("A time is a number of seconds, or has a unit")
+  func times() {
+    #expect(TimeArgument(argument: "90")?.seconds == 90)
+    #expect(TimeArgument(argument: "0.5s")?.seconds == 0.5)
+    #expect(TimeArgument(argument: "15min")?.seconds == 900)
+    #expect(TimeArgument(argument: "2h")?.seconds == 7_200)
+    #expect(TimeArgument(argument: "1d")?.seconds == 86_400)
+    for text in ["", "0", "-1", "h", "1w", "1e9", "nan"] { #expect(TimeArgument(argument: text) == nil, "\(text)") }
+  }
+
+  private static func result(_ seed: UInt64) -> SimulationResult {
+    let world = World(seed: seed)
+    world.add(HeartRateSensor(), named: "strap", DeviceOptions(position: Position(x: 2)))
+    let phones = [SimulatedPhone(.subscribe, on: world.makeDevice(named: "phone"))]
+    world.run(for: .seconds(5))
+    return SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
+  }
+
+  @Test("A client connects and subscribes, and the result has its link from both sides")
+  func subscribes() throws {
+    let result = Self.result(3)
+    #expect(result.summary.connections == 1 && result.summary.disconnections == 0)
+    #expect(result.summary.values >= 3)
+    #expect(result.devices.map(\.device) == ["strap", "phone"])
+    let link = try #require(result.links.first)
+    #expect(result.links.count == 1)
+    #expect(link.central == "phone" && link.peripheral == "strap" && link.connected)
+    #expect(link.toCentral.octets > 0 && link.toPeripheral.octets > 0)
+    #expect(link.rssi?.rounded() == -48)
+    #expect(result.summary.octets == link.toCentral.octets + link.toPeripheral.octets)
+    #expect(result.devices.allSatisfy { $0.averageCurrent > 0 && ($0.batteryLife ?? 0) > 0 })
+  }
+
+  @Test("Results can be read as they were written, and are the same for the same seed")
+  func records() throws {
+    let text = [3, 4].map { Self.result($0).records.map { $0.line + "\n" }.joined() }
+    let results = try SimulationResult.read(text.joined(), named: "results")
+    #expect(results.map(\.summary.seed) == [3, 4])
+    #expect(results[0].records.map(\.line).joined(separator: "\n") + "\n" == text[0])
+    #expect(Self.result(3).records.map(\.line) == results[0].records.map(\.line))
+    #expect(SimulationText.distribution(results).hasPrefix("of 2 runs"))
+  }
+
+  @Test(
+    "A line that is no result is refused with its number",
+    arguments: [
+      ("{}", "results:2: expected a record of ble simulate: the field \"version\" is missing"),
+      ("hello", "results:2: expected a record of ble simulate: this is no JSON object"),
+      (#"{"version":2,"record":"simulation"}"#, "results:2: version 2 is not known"),
+      (#"{"version":1,"record":"sighting"}"#, "results:2: expected a record of ble simulate, not \"sighting\""),
+      (#"{"version":1,"record":"simulation","seed":1}"#, "results:2: expected a record of ble simulate: the field"),
+    ])
+  func wrongResults(line: String, message: String) {
+    let failure = #expect(throws: Failure.self) { try SimulationResult.read("\n" + line, named: "results") }
+    #expect(failure?.description.hasPrefix(message) == true, "\(failure?.description ?? "none")")
+    #expect(failure?.status == ExitStatus.ambiguous)
+  }
+}
