@@ -9,7 +9,7 @@ struct Ble: ParsableCommand {
     commandName: "ble", abstract: "Bluetooth Low Energy from the command line.",
     subcommands: [
       Scan.self, Inspect.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self, Doctor.self,
-      CaptureCommand.self, Simulate.self,
+      CaptureCommand.self, Monitor.self, Simulate.self,
       Air.self, Bonds.self, Clients.self, Apps.self, Why.self, Settings.self, Alerts.self, UUIDVerb.self,
       Completions.self,
     ])

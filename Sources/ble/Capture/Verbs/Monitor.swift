@@ -1,0 +1,88 @@
+import ArgumentParser
+import BluetoothAir
+import Foundation
+
+/// The verb that shows the packets of a running air as they are sent.
+struct Monitor: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the packets of a running air, on the air and in HCI, as they are sent.",
+    discussion: """
+      The lines are those of ble capture show. An air has one capture at a time: a capture of ble air capture ends when \
+      the monitor begins.
+      """)
+
+  @OptionGroup var question: Air.Question
+  @OptionGroup var filter: PacketFilterOptions
+  @Option(parsing: .unconditional, help: "Ends after this number of packets (default: until interrupted).")
+  var count: Int?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
+  var duration: Double?
+  @Flag(help: "Shows packets of encrypted links in plain text.")
+  var decrypted = false
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
+    if let duration, !(duration > 0 && duration <= 1e6) {
+      throw ValidationError("--duration must be more than 0, up to 1000000")
+    }
+  }
+
+  func run() throws {
+    let pipe = try NamedPipe()
+    defer { withExtendedLifetime(pipe) {} }
+    var request = ControlRequest(.capture)
+    (request.path, request.decrypted) = (pipe.path, decrypted)
+    try question.ask(request)
+    // Only this verb reads the pipe, so the air must not go on to fill it.
+    defer { _ = try? question.ask(ControlRequest(.capture)) }
+    var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, limit: count)
+    let interrupt = Interrupt {}
+    let end = duration.map { ContinuousClock.now + .seconds($0) }
+    var isOver: Bool { interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
+    let input = CaptureInput(live: pipe.descriptor, named: "the air's capture") { isOver }
+    while let element = try input.next() {
+      if try !printer.add(element) { return }
+    }
+    guard !isOver else {
+      guard let count, printer.shown < count, !interrupt.hasOccurred else { return }
+      throw Failure("\(printer.shown) of \(count) packets within the time", status: ExitStatus.timeLimit)
+    }
+    complain("the air has ended")
+  }
+}
+
+/// A FIFO in a folder of its own, which only this user may enter.
+private final class NamedPipe {
+  let path: String
+  /// Open for reading; reading does not wait.
+  let descriptor: Int32
+  private let folder: String
+
+  init() throws {
+    var name = Array((NSTemporaryDirectory() + "/ble-monitor-XXXXXX").utf8CString)
+    guard mkdtemp(&name) != nil else { throw Failure("no temporary folder: \(String(cString: strerror(errno)))") }
+    folder = name.withUnsafeBufferPointer {
+      String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    path = folder + "/capture"
+    guard mkfifo(path, 0o600) == 0 else {
+      rmdir(folder)
+      throw Failure("\(path): \(String(cString: strerror(errno)))")
+    }
+    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      unlink(path)
+      rmdir(folder)
+      throw Failure("\(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit {
+    close(descriptor)
+    unlink(path)
+    rmdir(folder)
+  }
+}
