@@ -140,6 +140,25 @@ import Testing
     }
   }
 
+  @Test("Times beyond all bounds give statistics and a picture")
+  func times() throws {
+    var file = Self.pcapng
+    // The upper half of the time of the last packet, the largest one.
+    let type: [UInt8] = [6, 0, 0, 0]
+    let last = try #require(file.indices.dropLast(32).last { Array(file[$0..<$0 + 4]) == type && $0 % 4 == 0 })
+    for offset in 12..<20 { file[last + offset] = 0xFF }
+    var dissector = Dissector()
+    var statistics = CaptureStatistics()
+    var plot = CapturePlot()
+    for packet in Self.packets(try Self.decode(file)) {
+      let description = dissector.describe(packet)
+      statistics.add(packet, description)
+      plot.add(description)
+    }
+    #expect(statistics.packets == 3 && statistics.end > 3_000_000_000_000_000_000)
+    #expect(plot.svg("times").hasSuffix("</svg>\n"))
+  }
+
   @Test("Octets of another format are no capture")
   func foreign() {
     let problem = #expect(throws: CaptureProblem.self) { try Self.decode(Array("devices: []\n".utf8)) }

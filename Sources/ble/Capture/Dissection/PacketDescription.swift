@@ -97,16 +97,20 @@ struct PacketDescription: Sendable {
   }
 
   /// The packet on one line, with fields separated by tabs.
-  var line: String {
-    let fields = [
+  var line: String { line(withComments: false) }
+
+  /// The packet on one line, with its comments as the last field if they are wanted.
+  func line(withComments showsComments: Bool) -> String {
+    var fields = [
       "\(number)", timeText, place, direction?.words ?? "-", connectionText ?? "-", name,
       fullDetail.isEmpty ? "-" : fullDetail,
     ]
+    if showsComments { fields.append(comments.isEmpty ? "-" : comments.joined(separator: "; ")) }
     return fields.map(\.printable).joined(separator: "\t")
   }
 
   /// The packet on one line for a terminal, with columns.
-  func columns(_ style: Style) -> String {
+  func columns(_ style: Style, withComments showsComments: Bool = false) -> String {
     func padded(_ text: String, _ width: Int) -> String {
       let text = text.printable
       return text + String(repeating: " ", count: max(0, width - text.count))
@@ -120,6 +124,7 @@ struct PacketDescription: Sendable {
       }
     return style.dim(timeText) + "  " + padded(place, 18) + " " + arrow + " " + style.bold(name.printable)
       + (fullDetail.isEmpty ? "" : "  " + fullDetail.printable)
+      + (showsComments && !comments.isEmpty ? style.dim("  # " + comments.joined(separator: "; ").printable) : "")
   }
 
   /// The packet as a record.

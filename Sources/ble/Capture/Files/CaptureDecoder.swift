@@ -11,6 +11,9 @@ struct CaptureDecoder {
   /// The largest block or record, in octets.
   static let maximumLength = 16 << 20
 
+  /// Times are within ±126 years, so that sums and differences of two of them can't overflow.
+  private static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
+
   /// The time stamp of 1970-01-01 in btsnoop files, in microseconds.
   private static let btsnoopEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
@@ -80,6 +83,8 @@ struct CaptureDecoder {
   private func problem(_ reason: String) -> CaptureProblem {
     CaptureProblem(offset: passed + position, reason: reason)
   }
+
+  private static func bounded(_ time: Int64) -> Int64 { min(max(time, times.lowerBound), times.upperBound) }
 
   // MARK: Numbers
 
@@ -213,7 +218,8 @@ struct CaptureDecoder {
       packetCount += 1
       let units = UInt64(uint32(12)) << 32 | UInt64(uint32(16))
       var packet = CapturedPacket(
-        number: packetCount, time: clock.nanoseconds(units), interface: interface, octets: slice(28, count),
+        number: packetCount, time: Self.bounded(clock.nanoseconds(units)), interface: interface,
+        octets: slice(28, count),
         originalLength: Int(uint32(24)))
       for (code, value) in options(at: 28 + padded, until: length - 4) where code == 1 {
         packet.comments.append(String(decoding: value, as: UTF8.self))
@@ -282,7 +288,8 @@ struct CaptureDecoder {
     packetCount += 1
     let time = Int64(uint32(0)) * 1_000_000_000 + clock.nanoseconds(UInt64(uint32(4)))
     let packet = CapturedPacket(
-      number: packetCount, time: time, interface: interface, octets: slice(16, length), originalLength: Int(uint32(12)))
+      number: packetCount, time: Self.bounded(time), interface: interface, octets: slice(16, length),
+      originalLength: Int(uint32(12)))
     position += 16 + length
     return .packet(packet)
   }
@@ -295,7 +302,7 @@ struct CaptureDecoder {
     packetCount += 1
     let microseconds = Int64(bitPattern: number(16, 8, bigEndian: true)) &- Self.btsnoopEpoch
     let packet = CapturedPacket(
-      number: packetCount, time: microseconds.multipliedReportingOverflow(by: 1_000).partialValue,
+      number: packetCount, time: Self.bounded(microseconds.multipliedReportingOverflow(by: 1_000).partialValue),
       interface: interfaces[0].interface, octets: slice(24, length), originalLength: Int(uint32(0)), flags: uint32(8))
     position += 24 + length
     return .packet(packet)

@@ -57,10 +57,13 @@ struct CapturePlot {
   ///
   /// - Throws: `Failure` if the file can't be written.
   func write(to path: String, title: String) throws {
-    do { try Data(picture(title).svg.utf8).write(to: URL(fileURLWithPath: path)) } catch {
+    do { try Data(svg(title).utf8).write(to: URL(fileURLWithPath: path)) } catch {
       throw Failure("\(path): can't write the picture: \(error.localizedDescription)")
     }
   }
+
+  /// The picture as a file.
+  func svg(_ title: String) -> String { picture(title).svg }
 
   // MARK: Layout
 
@@ -91,7 +94,7 @@ struct CapturePlot {
     let advertisers = ranked { if case .advertiser = $0 { true } else { false } }
     let legendHeight = 18.0 * Double(max(1, (connections.count + advertisers.count + 3) / 3))
     var picture = SVGPicture(width: 1_000, height: 870 + legendHeight)
-    let start = packets.first?.time ?? 0
+    let start = packets.map(\.time).min() ?? 0
     let end = max(packets.map(\.time).max() ?? 1, start + 1e-6)
     picture.text(title, Self.left, 26, size: 16, isBold: true)
     let channels = Frame(top: 60, bottom: 440, start: start, end: end, lowest: -0.7, highest: 39.7)

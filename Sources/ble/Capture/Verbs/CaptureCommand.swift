@@ -29,6 +29,8 @@ extension CaptureCommand {
     @OptionGroup var filter: PacketFilterOptions
     @Option(parsing: .unconditional, help: "Ends after this number of packets.")
     var count: Int?
+    @Flag(help: "Shows the comments of the packets, such as their receivers in a world.")
+    var comments = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -37,7 +39,8 @@ extension CaptureCommand {
 
     func run() throws {
       let input = try CaptureInput(path: file)
-      var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, limit: count)
+      var printer = PacketPrinter(
+        filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
       while let element = try input.next() {
         if try !printer.add(element) { return }
       }
@@ -137,6 +140,7 @@ extension CaptureOutput {
 struct PacketPrinter {
   let filter: PacketFilter
   let output: OutputOptions
+  let showsComments: Bool
   /// The number of packets after which the printing ends; nil: none.
   let limit: Int?
   private let isTerminal = Screen.isTerminal
@@ -144,8 +148,8 @@ struct PacketPrinter {
   private var total = 0
   private(set) var shown = 0
 
-  init(filter: PacketFilter, output: OutputOptions, limit: Int?) {
-    (self.filter, self.output, self.limit) = (filter, output, limit)
+  init(filter: PacketFilter, output: OutputOptions, showsComments: Bool, limit: Int?) {
+    (self.filter, self.output, self.showsComments, self.limit) = (filter, output, showsComments, limit)
   }
 
   /// Prints a packet if it passes. Returns false if the limit is reached.
@@ -163,7 +167,9 @@ struct PacketPrinter {
       let text =
         output.json
         ? description.record(octets: packet.octets).line
-        : isTerminal ? description.columns(output.style) : description.line
+        : isTerminal
+          ? description.columns(output.style, withComments: showsComments)
+          : description.line(withComments: showsComments)
       try put(text + "\n")
       return shown != limit
     }

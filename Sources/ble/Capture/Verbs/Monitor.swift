@@ -21,6 +21,8 @@ struct Monitor: ParsableCommand {
   var duration: Double?
   @Flag(help: "Shows packets of encrypted links in plain text.")
   var decrypted = false
+  @Flag(help: "Shows the comments of the packets, such as their receivers.")
+  var comments = false
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -38,7 +40,7 @@ struct Monitor: ParsableCommand {
     try question.ask(request)
     // Only this verb reads the pipe, so the air must not go on to fill it.
     defer { _ = try? question.ask(ControlRequest(.capture)) }
-    var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, limit: count)
+    var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
     let interrupt = Interrupt {}
     let end = duration.map { ContinuousClock.now + .seconds($0) }
     var isOver: Bool { interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
