@@ -104,6 +104,83 @@ struct DescribedPeripheralTests {
     #expect(phone.accesses == [.written, .notWritten(CBATTError.invalidAttributeValueLength.rawValue)])
   }
 
+  @Test("A value written to one characteristic is the value of another one that echoes it, and is notified there")
+  func echo() async throws {
+    let (world, phone) = try await meet(
+      """
+      services:
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A56, properties: [write], maximumLength: 4}
+            - {uuid: 2A58, properties: [read, notify], text: old, echo: 2A56}
+            - {uuid: 2A57, properties: [read], text: other}
+      """)
+    let written = try #require(phone.characteristic("2A56"))
+    phone.subscribe("2A58")
+    await world.run(for: .seconds(1))
+    phone.peripheral?.writeValue(Data("new".utf8), for: written, type: .withResponse)
+    await world.run(for: .seconds(1))
+    #expect(phone.values(of: "2A58") == [Array("new".utf8)])
+    phone.peripheral?.writeValue(Data("too long".utf8), for: written, type: .withResponse)
+    await world.run(for: .seconds(1))
+    #expect(try await read("2A58", phone, world) == Array("new".utf8))
+    #expect(try await read("2A57", phone, world) == Array("other".utf8))
+    #expect(
+      complaints(
+        peripheralFile("services: [{uuid: 1815, characteristics: [{uuid: 2A56, properties: [read], echo: 2A57}]}]")
+      ) == [
+        "w:5:86: devices[0].accessory.services[0].characteristics[0].echo: this service has no characteristic 2A57; "
+          + "did you mean \"2A56\"?"
+      ])
+  }
+
+  @Test("The description of a peripheral has what the file says, and that of a ready-made accessory is missing")
+  func description() throws {
+    let file = try WorldFile(
+      text: peripheralFile(
+        """
+        connection: {interval: 0.05}
+        services:
+          - {uuid: 180A, isPrimary: false}
+          - uuid: 1815
+            includes: [180A]
+            characteristics:
+              - {uuid: 2A58, properties: [read, notify], values: ["01", "02"], notifyPeriod: 2, maximumLength: 4}
+              - uuid: 2A56
+                properties: [read, write]
+                protection: encrypted
+                reliableWrite: true
+                command: date
+                output: octets
+                descriptors: [{uuid: "2908", value: "01"}]
+              - {uuid: 2A57, properties: [notify], lines: vmstat 1, echo: 2A56}
+        """) + "- {name: strap, accessory: heart-rate}\n- {name: sign, accessory: {kind: broadcaster, advertising: "
+        + "{payload: {flags: 6}}}}\n")
+    #expect(file.members[1].description == nil)
+    #expect(file.members[2].description?.advertising.payload.octets == [2, 1, 6])
+    let description = try #require(file.members[0].description)
+    #expect(description.preferredParameters?.interval == .milliseconds(50))
+    #expect(description.services.map(\.uuid) == ["180A", "1815"])
+    #expect(description.services.map(\.isPrimary) == [false, true])
+    #expect(description.services[1].includes == ["180A"])
+    let characteristics = description.services[1].characteristics
+    #expect(characteristics.map(\.uuid) == ["2A58", "2A56", "2A57"])
+    #expect(characteristics.map(\.values) == [[[1], [2]], [], []])
+    #expect(characteristics.map(\.period) == [.seconds(2), nil, nil])
+    #expect(characteristics.map(\.maximumLength) == [4, 512, 512])
+    #expect(characteristics.map(\.protection) == [.none, .encrypted, .none])
+    #expect(characteristics.map(\.hasReliableWrite) == [false, true, false])
+    #expect(characteristics.map(\.descriptors) == [[], [.other("2908", [1])], []])
+    #expect(
+      characteristics.map(\.program) == [
+        nil, ValueProgram(kind: .command, command: "date"), ValueProgram(kind: .lines, command: "vmstat 1"),
+      ])
+    #expect(characteristics.map(\.output) == [.text, .octets, .text])
+    #expect(description.echoes(of: "2A56", in: "1815") == ["2A57"])
+    #expect(description.echoes(of: "2A56", in: "180A") == [])
+    #expect(characteristics.map(\.hasSubscriptions) == [true, false, true])
+  }
+
   @Test(
     "A file without advertising data advertises short service UUIDs and the name, or a long UUID and a name on request"
   )

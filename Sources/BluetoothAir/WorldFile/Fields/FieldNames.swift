@@ -33,6 +33,10 @@ enum ProtectionNames {
   static let all: [String: CharacteristicProtection] = ["none": .none, "encrypted": .encrypted]
 }
 
+enum OutputNames {
+  static let all: [String: ValueProgram.Output] = ["text": .text, "octets": .octets, "value": .value]
+}
+
 enum PropertyNames {
   static let all: [String: CharacteristicProperties] = [
     "broadcast": .broadcast, "read": .read, "write-without-response": .writeWithoutResponse, "write": .write,

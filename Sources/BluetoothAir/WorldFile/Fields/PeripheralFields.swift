@@ -60,6 +60,24 @@ extension ObjectShape {
         else: "only after a write",
         example: "1"),
       WorldField(
+        "command", .text(1...4_096),
+        "A shell command whose output is the value: it runs for each read, and every `notifyPeriod`. Only `ble serve` "
+          + "runs it; a world uses the value in the file", else: "none", example: #""cat /proc/loadavg""#),
+      WorldField(
+        "lines", .text(1...4_096),
+        "A shell command that runs as long as `ble serve`: each line of its output is the value from then on, and is "
+          + "sent to the subscribed clients; `-`: the lines of the standard input", else: "none",
+        example: #""vmstat 1""#),
+      WorldField(
+        "output", .choice(OutputNames.all.keys.sorted()),
+        "The form of the output of `command` or `lines`: `text`: UTF-8 without the line break; `octets`: as it is; "
+          + "`value`: as a value of `ble write`, such as `u16:500`",
+        else: #""text""#, example: #""value""#),
+      WorldField(
+        "echo", .uuid,
+        "Another characteristic of the service: a value written to it becomes the value of this one too, and is sent "
+          + "to the subscribed clients", else: "none", example: #""2A19""#),
+      WorldField(
         "maximumLength", .integer(0...512), "The maximum length of a written value, octets", else: "512",
         example: "20"),
       WorldField(
@@ -78,7 +96,7 @@ extension ObjectShape {
       WorldField(
         "descriptors", .list(.object(.descriptor), count: 0...10), "Other descriptors", else: "none",
         example: #"[{"uuid": "2908", "value": "0001"}]"#),
-    ], exclusive: [["value", "text", "values"]])
+    ], exclusive: [["value", "text", "values"], ["values", "command", "lines"]])
 
   static let presentationFormat = ObjectShape(
     "presentationFormat", "the presentation format of a value, as assigned numbers",

@@ -15,6 +15,12 @@ struct DescribedPeripheral: Accessory {
     let maximumLength: Int
     /// True if the value can be notified, indicated or broadcast.
     let sendsUpdates: Bool
+    /// The program that gives the values when `ble serve` plays the peripheral. In a world, no program runs.
+    let program: ValueProgram?
+    /// The way in which the program's output is a value.
+    let output: ValueProgram.Output
+    /// The characteristic of the same service whose written values are the values of this one; nil: none.
+    let echo: BluetoothUUID?
 
     fileprivate(set) var value: [UInt8]
     private var next = 1
@@ -22,10 +28,12 @@ struct DescribedPeripheral: Accessory {
     fileprivate var due: Duration?
 
     init(
-      path: CharacteristicPath, values: [[UInt8]], period: Duration?, maximumLength: Int, sendsUpdates: Bool
+      path: CharacteristicPath, values: [[UInt8]], period: Duration?, maximumLength: Int, sendsUpdates: Bool,
+      program: ValueProgram? = nil, output: ValueProgram.Output = .text, echo: BluetoothUUID? = nil
     ) {
       (self.path, self.values, self.period) = (path, values, period)
       (self.maximumLength, self.sendsUpdates) = (maximumLength, sendsUpdates)
+      (self.program, self.output, self.echo) = (program, output, echo)
       value = values.first ?? []
     }
 
@@ -43,7 +51,7 @@ struct DescribedPeripheral: Accessory {
   var appearance = Appearance(rawValue: 0)
   /// The connection parameters that the peripheral requests after each connection; nil: none.
   var preferredParameters: PreferredConnectionParameters?
-  private var characteristics: [Characteristic] = []
+  private(set) var characteristics: [Characteristic] = []
 
   /// The number of characteristics that have been added.
   var count: Int { characteristics.count }
@@ -103,7 +111,13 @@ struct DescribedPeripheral: Accessory {
     _ value: [UInt8], at index: Int, _ context: inout AccessoryContext
   ) throws(ATTErrorCode) {
     guard value.count <= characteristics[index].maximumLength else { throw .invalidAttributeValueLength }
-    characteristics[index].value = value
-    if characteristics[index].sendsUpdates { context.notify(characteristics[index].path) }
+    let path = characteristics[index].path
+    let echoes = characteristics.indices.filter {
+      $0 != index && characteristics[$0].echo == path.characteristic && characteristics[$0].path.service == path.service
+    }
+    for index in [index] + echoes {
+      characteristics[index].value = value
+      if characteristics[index].sendsUpdates { context.notify(characteristics[index].path) }
+    }
   }
 }

@@ -32,6 +32,7 @@ struct ServiceReader {
         service.characteristics.append(made)
         peripheral.add(state(characteristic, made))
       }
+      checkEchoes(entry, of: service)
       peripheral.services.append(service)
       known.insert(uuid)
     }
@@ -74,6 +75,20 @@ struct ServiceReader {
     return characteristic
   }
 
+  /// Reports echoes of characteristics that the service does not have.
+  private mutating func checkEchoes(_ entry: ObjectReader, of service: AccessoryService<DescribedPeripheral>) {
+    for characteristic in entry.objects("characteristics", .characteristic) {
+      guard let echo = characteristic.uuid("echo"), !service.characteristics.contains(where: { $0.uuid == echo }) else {
+        continue
+      }
+      let hint =
+        problems.wantsSuggestions
+        ? SpellingSuggestion.suggestion(for: "\(echo)", among: service.characteristics.map { "\($0.uuid)" }) : ""
+      problems.add(
+        characteristic.place("echo"), characteristic.path("echo"), "this service has no characteristic \(echo)" + hint)
+    }
+  }
+
   private mutating func descriptors(_ object: ObjectReader) -> [AccessoryDescriptor] {
     var result: [AccessoryDescriptor] = []
     if let text = object.text("userDescription") { result.append(.userDescription(text)) }
@@ -114,6 +129,12 @@ struct ServiceReader {
     return DescribedPeripheral.Characteristic(
       path: characteristic.path, values: values, period: object.time("notifyPeriod"),
       maximumLength: object.whole("maximumLength") ?? 512,
-      sendsUpdates: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]))
+      sendsUpdates: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]),
+      program: program(object), output: object.word("output", OutputNames.all) ?? .text, echo: object.uuid("echo"))
+  }
+
+  private func program(_ object: ObjectReader) -> ValueProgram? {
+    if let command = object.text("command") { return ValueProgram(kind: .command, command: command) }
+    return object.text("lines").map { ValueProgram(kind: .lines, command: $0) }
   }
 }

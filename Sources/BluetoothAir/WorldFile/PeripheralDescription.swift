@@ -1,0 +1,123 @@
+import BluetoothLab
+
+/// What a world file says about a peripheral that it describes completely: its advertising, its services and its
+/// values.
+package struct PeripheralDescription: Hashable, Sendable {
+  /// A service.
+  package struct Service: Hashable, Sendable {
+    /// The UUID in the form of the file.
+    package var uuid: BluetoothUUID
+    /// True for a primary service.
+    package var isPrimary: Bool
+    /// The included services, which precede this one.
+    package var includes: [BluetoothUUID]
+    /// The characteristics, in the order of the file.
+    package var characteristics: [Characteristic]
+  }
+
+  /// A characteristic.
+  package struct Characteristic: Hashable, Sendable {
+    /// The UUID in the form of the file.
+    package var uuid: BluetoothUUID
+    /// The operations that clients may perform on the value.
+    package var properties: CharacteristicProperties
+    /// The link security that reads, writes and subscriptions require.
+    package var protection: CharacteristicProtection
+    /// True if the file wants reliable writes.
+    package var hasReliableWrite: Bool
+    /// The descriptors, besides those that are added automatically.
+    package var descriptors: [AccessoryDescriptor]
+    /// The values of successive notifications, of which the first one is the value at the beginning; empty: the value
+    /// has no octets.
+    package var values: [[UInt8]]
+    /// The interval between notifications; nil: only a new value is notified.
+    package var period: Duration?
+    /// The longest value that a client may write, in octets.
+    package var maximumLength: Int
+    /// The program that the values come from; nil: they come from the file.
+    package var program: ValueProgram?
+    /// The way in which the program's output is a value.
+    package var output: ValueProgram.Output
+    /// The characteristic of the same service whose written values are the values of this one; nil: none.
+    package var echo: BluetoothUUID?
+
+    /// True if clients can subscribe to the value.
+    package var hasSubscriptions: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
+  }
+
+  /// The advertising while no central is connected.
+  package var advertising: Advertising
+  /// The services, in the order of the file.
+  package var services: [Service]
+  /// The connection parameters that the peripheral requests after each connection; nil: none.
+  package var preferredParameters: PreferredConnectionParameters?
+
+  /// Returns the characteristics of this service of which a written value of `characteristic` is the value as well.
+  package func echoes(of characteristic: BluetoothUUID, in service: BluetoothUUID) -> [BluetoothUUID] {
+    let entries = services.first { $0.uuid == service }?.characteristics ?? []
+    return entries.filter { $0.echo == characteristic && $0.uuid != characteristic }.map(\.uuid)
+  }
+}
+
+/// A program that the values of a characteristic come from, while `ble serve` plays the peripheral.
+package struct ValueProgram: Hashable, Sendable {
+  /// The ways in which a program runs.
+  package enum Kind: Hashable, Sendable {
+    /// It runs for each read and each notification, and its output is the value.
+    case command
+    /// It runs as long as the peripheral is served, and each line of its output is a value.
+    case lines
+  }
+
+  /// The ways in which output is a value.
+  package enum Output: Hashable, Sendable {
+    /// The output in UTF-8, without the line break at its end.
+    case text
+    /// The output as it is.
+    case octets
+    /// The output in the form of a value on the command line, such as `u16:500`.
+    case value
+  }
+
+  /// The way in which the program runs.
+  package var kind: Kind
+  /// The command line for the shell; `-` with `lines`: the standard input takes the place of a program.
+  package var command: String
+}
+
+extension WorldFile.Member {
+  /// The description of the device; nil: the device is an accessory of the lab, which has a program of its own.
+  package var description: PeripheralDescription? {
+    switch accessory {
+    case let peripheral as DescribedPeripheral: peripheral.description
+    case is Broadcaster, is IBeacon: PeripheralDescription(advertising: accessory.advertising, services: [])
+    default: nil
+    }
+  }
+}
+
+extension DescribedPeripheral {
+  /// The description in the file.
+  fileprivate var description: PeripheralDescription {
+    var states = characteristics[...]
+    let services = services.map { service in
+      PeripheralDescription.Service(
+        uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
+        characteristics: service.characteristics.compactMap { characteristic in
+          states.popFirst().map { Self.description(of: characteristic, $0) }
+        })
+    }
+    return PeripheralDescription(
+      advertising: advertising, services: services, preferredParameters: preferredParameters)
+  }
+
+  private static func description(
+    of characteristic: AccessoryCharacteristic<Self>, _ state: Characteristic
+  ) -> PeripheralDescription.Characteristic {
+    PeripheralDescription.Characteristic(
+      uuid: characteristic.uuid, properties: characteristic.properties, protection: characteristic.protection,
+      hasReliableWrite: characteristic.hasReliableWrite, descriptors: characteristic.descriptors,
+      values: state.values, period: state.period, maximumLength: state.maximumLength, program: state.program,
+      output: state.output, echo: state.echo)
+  }
+}
