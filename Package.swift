@@ -348,11 +348,12 @@ let package = Package(
     .testTarget(
       name: "BleTests",
       dependencies: [
-        "ble", "BluetoothLab", "BluetoothCapture", "BluetoothWire", "CoreBluetoothExtras", "CoreBluetooth",
+        "ble", "BluetoothAir", "BluetoothLab", "BluetoothCapture", "CoreBluetoothExtras", "CoreBluetooth",
+        "BluetoothWire",
         "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],
-      exclude: ["accessories.yaml"], swiftSettings: settings),
+      exclude: ["accessories.yaml", "empty.yaml"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )

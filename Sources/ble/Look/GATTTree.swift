@@ -24,6 +24,8 @@ struct GATTTree: Sendable {
     let uuid: CBUUID
     let properties: CBCharacteristicProperties
     let value: Value
+    /// True if the link was encrypted to read the value. Nobody can tell of values that are read later on this link.
+    var needsEncryption = false
     let descriptors: [Descriptor]
   }
 
@@ -35,6 +37,9 @@ struct GATTTree: Sendable {
   }
 
   let services: [Service]
+
+  /// Creates a tree of these services.
+  init(services: [Service]) { self.services = services }
 
   /// Discovers all attributes, and reads those that can be read.
   ///
@@ -76,6 +81,8 @@ struct GATTTree: Sendable {
       descriptors.append(Descriptor(uuid: descriptor.uuid, value: value))
     }
     var value = Value.none
+    let peripheral = characteristic.service.peripheral
+    let wasEncrypted = peripheral.link?.security.isEncrypted == true
     if readsValues, characteristic.properties.contains(.read) {
       value = try await read {
         ValueText(
@@ -83,7 +90,8 @@ struct GATTTree: Sendable {
       }
     }
     return Characteristic(
-      uuid: characteristic.uuid, properties: characteristic.properties, value: value, descriptors: descriptors)
+      uuid: characteristic.uuid, properties: characteristic.properties, value: value,
+      needsEncryption: !wasEncrypted && peripheral.link?.security.isEncrypted == true, descriptors: descriptors)
   }
 
   /// Reads a value. A refusal of the peer is a result.

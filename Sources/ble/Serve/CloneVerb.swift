@@ -1,0 +1,90 @@
+import ArgumentParser
+import BluetoothAir
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The verb that records a device, so that another one can play it.
+struct Clone: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Records the advertising, the attributes and the values of a device in a file for ble serve.",
+    discussion: """
+      The file is a world file, so that ble air --world simulates the device as well. Reading a protected value makes \
+      the devices pair, as in any app; --no-values prevents that.
+      """)
+
+  @OptionGroup var device: DeviceChoice
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("The file, JSON if its name ends with .json, else YAML; -: the standard output."))
+  var path = "-"
+  @Flag(inversion: .prefixedNo, help: "Reads the values.")
+  var values = true
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("How long to observe the advertising.", valueName: "seconds"))
+  var observe = 3.0
+  @OptionGroup var adapter: AdapterOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard observe > 0, observe <= 1e6 else { throw ValidationError("--observe must be more than 0, up to 1000000") }
+    if output.json, path == "-" { throw ValidationError("with --json, expected --output FILE") }
+  }
+
+  func run() throws {
+    try Stage(adapter).run { stage in
+      let central = try await stage.makeCentral()
+      let found = try await device.find(by: central, on: stage)
+      let advertising = try await observed(found, central, stage)
+      var tree = GATTTree(services: [])
+      if advertising.isConnectable {
+        tree = try await stage.withLink(to: found) {
+          try await GATTTree(of: $0, readsValues: values, stage)
+        }
+      }
+      let recording = DeviceRecording(named: found.name ?? "device", advertising, tree)
+      for note in recording.notes { complain("note: \(note)") }
+      try write(recording, found)
+    }
+  }
+
+  private func observed(
+    _ found: DeviceChoice.Candidate, _ central: Central, _ stage: Stage
+  ) async throws -> RecordedAdvertising {
+    let box = NIOLockedValueBox(RecordedAdvertising())
+    do {
+      try await withTimeLimit(stage.limit(observe)) {
+        for try await packet in central.packets() where packet.peripheral == found.peripheral {
+          box.withLockedValue { $0.add(packet) }
+        }
+      }
+    } catch is TimeLimitExceeded {
+      // The recording has the packets so far.
+    } catch { throw Failure.of(error, "observing \(found.title)") }
+    let advertising = box.withLockedValue { $0 }
+    guard advertising.isHeard else {
+      throw Failure("\(found.title) has not advertised for \(observe.short) s", status: ExitStatus.notFound)
+    }
+    return advertising
+  }
+
+  private func write(_ recording: DeviceRecording, _ found: DeviceChoice.Candidate) throws {
+    let text = path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml
+    guard path != "-" else { return try put(text) }
+    do {
+      // The file appears when it is complete.
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch { throw Failure("can't write \(path): \(error.localizedDescription)") }
+    guard output.json else { return }
+    var record = JSONRecord("clone")
+    record.add("device", found.peripheral.id.uuidString)
+    record.add("name", found.name)
+    record.add("file", path)
+    record.add("services", recording.counts.services)
+    record.add("characteristics", recording.counts.characteristics)
+    record.add("values", recording.counts.values)
+    try put(record.line + "\n")
+  }
+}

@@ -1,0 +1,146 @@
+import BluetoothAir
+import BluetoothProfiles
+import BluetoothTypes
+import CoreBluetooth
+
+/// A device as a world file with one device.
+struct DeviceRecording {
+  /// What the file can't describe, a line for each kind.
+  private(set) var notes: [String] = []
+  /// The numbers of services, characteristics and values in the file.
+  private(set) var counts = (services: 0, characteristics: 0, values: 0)
+  private var file = JSONText.null
+
+  /// Creates the recording of a device.
+  init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree) {
+    if advertising.isExtended {
+      notes.append("the device uses extended advertising: the file has the first 31 octets, for legacy advertising")
+    }
+    var accessory: [(String, JSONText)] = [
+      ("kind", .text(advertising.isConnectable ? "peripheral" : "broadcaster")), ("advertising", advertising.fields),
+    ]
+    let described = services(tree)
+    if !described.isEmpty { accessory.append(("services", .list(described))) }
+    // A name of more than 248 octets can't be advertised or read.
+    let device: [(String, JSONText)] = [("name", .text(name)), ("accessory", .object(accessory))]
+    file = .object([("devices", .list([.object(device)]))])
+  }
+
+  /// The file as JSON.
+  var json: String { FileText.json(file) }
+
+  /// The file as YAML.
+  var yaml: String {
+    "# Recorded by ble clone. ble serve plays it, ble air --world simulates it.\n" + FileText.yaml(file)
+  }
+
+  // MARK: Attributes
+
+  private mutating func note(_ what: String, _ places: [String]) {
+    if !places.isEmpty { notes.append("the file can't describe \(what): left out \(places.joined(separator: ", "))") }
+  }
+
+  private mutating func services(_ tree: GATTTree) -> [JSONText] {
+    var known: Set<BluetoothUUID> = []
+    var (repeated, lost, unusual) = ([String](), [String](), [String]())
+    var result: [JSONText] = []
+    for service in ordered(tree.services) {
+      guard let uuid = BluetoothUUID(service.uuid.uuidString), known.insert(uuid).inserted else {
+        repeated.append(service.uuid.uuidString)
+        continue
+      }
+      counts.services += 1
+      var fields: [(String, JSONText)] = [("uuid", .text("\(uuid)"))]
+      if !service.isPrimary { fields.append(("isPrimary", .flag(false))) }
+      let includes = service.includes.filter { include in
+        BluetoothUUID(include.uuidString).map { known.contains($0) && $0 != uuid } ?? false
+      }
+      lost += service.includes.filter { !includes.contains($0) }.map(\.uuidString)
+      if !includes.isEmpty { fields.append(("includes", .list(includes.map { .text($0.uuidString) }))) }
+      var characteristics: [JSONText] = []
+      var names: Set<BluetoothUUID> = []
+      for characteristic in service.characteristics {
+        guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted else {
+          repeated.append(characteristic.uuid.uuidString)
+          continue
+        }
+        guard let fields = self.fields(of: characteristic, uuid) else {
+          unusual.append("\(uuid)")
+          continue
+        }
+        counts.characteristics += 1
+        characteristics.append(.object(fields))
+      }
+      if !characteristics.isEmpty { fields.append(("characteristics", .list(characteristics))) }
+      result.append(.object(fields))
+    }
+    note("several attributes of one type", repeated)
+    note("services that only others include", lost)
+    note("characteristics with only signed writes", unusual)
+    return result
+  }
+
+  /// Returns the services such that each one follows those that it includes, otherwise in their order.
+  private func ordered(_ services: [GATTTree.Service]) -> [GATTTree.Service] {
+    var result: [GATTTree.Service] = []
+    var rest = services
+    while !rest.isEmpty {
+      let next = rest.firstIndex { service in
+        !rest.contains { other in other.uuid != service.uuid && service.includes.contains(other.uuid) }
+      }
+      // Services that include each other stay as they are.
+      result.append(rest.remove(at: next ?? 0))
+    }
+    return result
+  }
+
+  private mutating func fields(
+    of characteristic: GATTTree.Characteristic, _ uuid: BluetoothUUID
+  ) -> [(String, JSONText)]? {
+    let words = characteristic.properties.words.filter { !["signed-write", "extended"].contains($0) }
+    guard !words.isEmpty else { return nil }
+    var fields: [(String, JSONText)] = [
+      ("uuid", .text("\(uuid)")), ("properties", .list(words.map { .text($0) })),
+    ]
+    if case .value(let value) = characteristic.value {
+      counts.values += 1
+      if let text = value.text, Array(text.utf8) == value.octets {
+        fields.append(("text", .text(text)))
+      } else if !value.octets.isEmpty {
+        fields.append(("value", .text(value.octets.digits)))
+      }
+    }
+    if characteristic.needsEncryption { fields.append(("protection", .text("encrypted"))) }
+    var others: [JSONText] = []
+    for descriptor in characteristic.descriptors {
+      guard case .value(let value) = descriptor.value else { continue }
+      switch BluetoothUUID(descriptor.uuid.uuidString) {
+      case 0x2900? where value.octets.first.map { $0 & 1 != 0 } == true:
+        fields.append(("reliableWrite", .flag(true)))
+      case 0x2901?:
+        guard let text = String(validating: value.octets, as: UTF8.self) else { break }
+        fields.append(("userDescription", .text(text)))
+      case 0x2904?:
+        if let format = try? PresentationFormat(value.octets) {
+          fields.append(("presentationFormat", Self.fields(of: format)))
+        }
+      // They come with the properties, or have no field.
+      case 0x2900?, 0x2902?, 0x2903?, 0x2905?: break
+      case let uuid?:
+        others.append(.object([("uuid", .text("\(uuid)")), ("value", .text(value.octets.digits))]))
+      case nil: break
+      }
+    }
+    if !others.isEmpty { fields.append(("descriptors", .list(others))) }
+    return fields
+  }
+
+  private static func fields(of format: PresentationFormat) -> JSONText {
+    var fields: [(String, JSONText)] = [("format", .integer(Int(format.format.rawValue)))]
+    if format.exponent != 0 { fields.append(("exponent", .integer(Int(format.exponent)))) }
+    fields.append(("unit", .integer(Int(format.unit.rawValue))))
+    if format.details.namespace != 1 { fields.append(("namespace", .integer(Int(format.details.namespace)))) }
+    if format.details.number != 0 { fields.append(("description", .integer(Int(format.details.number)))) }
+    return .object(fields)
+  }
+}

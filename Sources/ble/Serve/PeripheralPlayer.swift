@@ -1,0 +1,364 @@
+import BluetoothAir
+import BluetoothLab
+import BluetoothProfiles
+import BluetoothTypes
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+
+/// A described peripheral that an adapter plays.
+final class PeripheralPlayer: Sendable {
+  /// A published characteristic.
+  private struct Entry: Sendable {
+    let service: BluetoothUUID
+    let description: PeripheralDescription.Characteristic
+    let local: LocalCharacteristic
+    /// The indices of the characteristics whose value is a value written to this one.
+    var echoes: [Int] = []
+  }
+
+  private struct State {
+    /// The present values.
+    var values: [[UInt8]]
+    /// The number of values of each sequence that have been used.
+    var counts: [Int]
+    /// The centrals that have made a request or a subscription.
+    var centrals: Set<RemoteCentral> = []
+  }
+
+  private let description: PeripheralDescription
+  private let name: String
+  private let peripheral: LocalPeripheral
+  private let stage: Stage
+  private let isJSON: Bool
+  private let output: @Sendable (String) throws -> Void
+  private let services: [LocalService]
+  private let entries: [Entry]
+  private let state: NIOLockedValueBox<State>
+  private let start: Duration
+  /// The indices of characteristics with a value that waits to be sent because a central has written it.
+  private let written = AsyncStream.makeStream(of: Int.self)
+  /// The centrals that have just appeared.
+  private let arrivals = AsyncStream.makeStream(of: RemoteCentral.self)
+
+  /// Creates a player.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the device in messages.
+  ///   - output: takes the lines that tell what centrals do.
+  init(
+    _ description: PeripheralDescription, named name: String, by peripheral: LocalPeripheral, _ stage: Stage,
+    isJSON: Bool, _ output: @escaping @Sendable (String) throws -> Void = { try put($0 + "\n") }
+  ) {
+    (self.description, self.name, self.peripheral) = (description, name, peripheral)
+    (self.stage, self.isJSON, self.output, start) = (stage, isJSON, output, stage.now)
+    var services: [BluetoothUUID: LocalService] = [:]
+    var order: [LocalService] = []
+    var entries: [Entry] = []
+    for service in description.services {
+      let first = entries.count
+      for characteristic in service.characteristics {
+        entries.append(
+          Entry(
+            service: service.uuid, description: characteristic, local: PublishedForm.characteristic(characteristic)))
+      }
+      for index in entries.indices.dropFirst(first) {
+        let names = description.echoes(of: entries[index].description.uuid, in: service.uuid)
+        entries[index].echoes = entries.indices.dropFirst(first).filter { names.contains(entries[$0].description.uuid) }
+      }
+      let local = LocalService(
+        PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
+        includes: service.includes.compactMap { services[$0] }, entries[first...].map(\.local))
+      services[service.uuid] = local
+      order.append(local)
+    }
+    (self.services, self.entries) = (order, entries)
+    state = NIOLockedValueBox(
+      State(values: entries.map { $0.description.values.first ?? [] }, counts: entries.map { _ in 1 }))
+  }
+
+  /// Publishes the services, advertises, and serves until the task is cancelled.
+  ///
+  /// - Throws: always: the reason of the end.
+  func play() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // Requests are lost before the iteration has begun.
+      let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
+      group.addTask { [self] in try await answerRequests { isReady.finish() } }
+      for await _ in ready {}
+      for service in services { try await peripheral.add(service, within: stage.stepLimit) }
+      group.addTask { [self] in try await watchPower() }
+      group.addTask { [self] in
+        for await index in written.stream { try await send(index) }
+      }
+      group.addTask { [self] in await requestConnectionParameters() }
+      for index in entries.indices {
+        let description = entries[index].description
+        if description.hasSubscriptions { group.addTask { [self] in try await reportSubscriptions(of: index) } }
+        if let period = description.period {
+          group.addTask { [self] in try await sendPeriodically(index, every: period) }
+        }
+        if let program = description.program, program.kind == .lines {
+          group.addTask { [self] in try await sendLines(of: program, index) }
+        }
+      }
+      group.addTask { [self] in try await advertise() }
+      defer { group.cancelAll() }
+      // The first error ends the others.
+      while try await group.next() != nil {}
+    }
+  }
+
+  /// Throws when the adapter is turned off: its services are then gone.
+  private func watchPower() async throws {
+    for await state in peripheral.states where state != .poweredOn {
+      throw Failure("the adapter \(stage.adapterName) was turned off", status: ExitStatus.noAdapter)
+    }
+  }
+
+  private func requestConnectionParameters() async {
+    guard let wanted = description.preferredParameters else { return }
+    for await central in arrivals.stream {
+      // A central may refuse.
+      try? await peripheral.requestConnectionParameters(
+        of: central, interval: wanted.interval...wanted.interval, latency: wanted.latency,
+        supervisionTimeout: wanted.supervisionTimeout, within: stage.stepLimit)
+    }
+  }
+
+  private func met(_ central: RemoteCentral) {
+    if state.withLockedValue({ $0.centrals.insert(central).inserted }) { arrivals.continuation.yield(central) }
+  }
+
+  // MARK: Advertising
+
+  private func advertise() async throws {
+    let advertising = description.advertising
+    var isFirst = true
+    for phase in advertising.schedule {
+      try await peripheral.withAdvertising(PublishedForm.parameters(advertising, phase)) {
+        if isFirst { try reportStart() }
+        isFirst = false
+        try await wait(phase.duration?.seconds)
+      }
+    }
+    // The services stay when the schedule has ended.
+    try await wait(nil)
+  }
+
+  /// Waits for this time, or without end.
+  private func wait(_ seconds: Double?) async throws {
+    if let seconds { return try await stage.sleep(seconds) }
+    while true { try await stage.sleep(1e6) }
+  }
+
+  // MARK: Requests
+
+  private func answerRequests(_ begun: @Sendable () -> Void) async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      var requests = peripheral.requests.makeAsyncIterator()
+      begun()
+      while let request = await requests.next() {
+        switch request {
+        case .write(let write): try answer(write)
+        case .read(let read):
+          met(read.central)
+          guard let index = entries.firstIndex(where: { $0.local === read.characteristic }) else {
+            read.reject(.attributeNotFound)
+            continue
+          }
+          // The parts of a long value must be those of one value.
+          if read.offset > 0 {
+            read.respond(with: Data(value(index)))
+          } else if entries[index].description.program?.kind == .command {
+            // Other centrals do not wait for the command.
+            group.addTask { [self] in
+              guard let value = await commandValue(index) else {
+                read.reject(.unlikelyError)
+                return
+              }
+              try answer(read, index, value)
+            }
+          } else {
+            try answer(read, index, value(index))
+          }
+        }
+      }
+    }
+    try Task.checkCancellation()
+  }
+
+  private func answer(_ read: ReadRequest, _ index: Int, _ value: [UInt8]) throws {
+    read.respond(with: Data(value))
+    try report("read", index, read.central, value)
+  }
+
+  private func answer(_ write: WriteRequest) throws {
+    met(write.central)
+    var values: [(index: Int, value: [UInt8])] = []
+    for part in write.parts {
+      guard let index = entries.firstIndex(where: { $0.local === part.characteristic }) else {
+        write.reject(.attributeNotFound)
+        return
+      }
+      let place = values.firstIndex { $0.index == index }
+      let before = place.map { values[$0].value } ?? (part.offset == 0 ? [] : value(index))
+      guard part.offset <= before.count else {
+        write.reject(.invalidOffset)
+        return
+      }
+      let value = before.prefix(part.offset) + part.octets
+      guard value.count <= entries[index].description.maximumLength else {
+        write.reject(.invalidAttributeValueLength)
+        return
+      }
+      if let place { values[place].value = Array(value) } else { values.append((index, Array(value))) }
+    }
+    state.withLockedValue { state in
+      for (index, value) in values {
+        for index in [index] + entries[index].echoes { state.values[index] = value }
+      }
+    }
+    write.accept()
+    for (index, value) in values {
+      try report("write", index, write.central, value)
+      for index in [index] + entries[index].echoes where entries[index].description.hasSubscriptions {
+        written.continuation.yield(index)
+      }
+    }
+  }
+
+  // MARK: Values
+
+  private func value(_ index: Int) -> [UInt8] { state.withLockedValue { $0.values[index] } }
+
+  private func send(_ index: Int) async throws {
+    try await peripheral.update(entries[index].local, to: Data(value(index)))
+  }
+
+  /// Runs the command of a characteristic. Returns its value, which is the value from then on; nil: it has none.
+  private func commandValue(_ index: Int) async -> [UInt8]? {
+    let description = entries[index].description
+    guard let program = description.program else { return nil }
+    let shell = ShellProgram(program.command)
+    do {
+      // In virtual time, the world waits for the command.
+      let output =
+        stage.isReal
+        ? try await shell.outputOnThread(within: stage.timeout) : try shell.output(within: stage.timeout)
+      let value = try ShellProgram.value(of: output, description.output)
+      state.withLockedValue { $0.values[index] = value }
+      return value
+    } catch {
+      if !Task.isCancelled { complain(index, error) }
+      return nil
+    }
+  }
+
+  private func complain(_ index: Int, _ error: any Error) {
+    let reason = (error as? ShellProgram.NoValue)?.reason ?? "\(error)"
+    ble.complain("the program of \(title(index)): \(reason)")
+  }
+
+  private func sendPeriodically(_ index: Int, every period: Duration) async throws {
+    let entry = entries[index]
+    while true {
+      try Task.checkCancellation()
+      for await subscribers in entry.local.subscriptions where !subscribers.isEmpty { break }
+      while true {
+        try await stage.sleep(period.seconds)
+        if entry.local.subscribers.isEmpty { break }
+        if entry.description.program?.kind == .command {
+          guard await commandValue(index) != nil else { continue }
+        } else {
+          advance(index)
+        }
+        try await send(index)
+      }
+    }
+  }
+
+  /// Takes the next value of a sequence. A single value stays, even if it was written.
+  private func advance(_ index: Int) {
+    let values = entries[index].description.values
+    guard values.count > 1 else { return }
+    state.withLockedValue { state in
+      state.values[index] = values[state.counts[index] % values.count]
+      state.counts[index] += 1
+    }
+  }
+
+  private func sendLines(of program: ValueProgram, _ index: Int) async throws {
+    let entry = entries[index]
+    let title = title(index)
+    let lines =
+      program.command == "-"
+      ? ShellProgram.standardInputLines()
+      : ShellProgram(program.command).lines { ble.complain("the program of \(title) \($0)") }
+    for await line in lines {
+      do {
+        let value = try ShellProgram.value(of: line, entry.description.output)
+        state.withLockedValue { $0.values[index] = value }
+      } catch {
+        complain(index, error)
+        continue
+      }
+      try await send(index)
+    }
+  }
+
+  // MARK: Output
+
+  private func title(_ index: Int) -> String { KnownNames.title(of: entries[index].local.uuid) }
+
+  private func reportSubscriptions(of index: Int) async throws {
+    var before: [RemoteCentral] = []
+    for await subscribers in entries[index].local.subscriptions {
+      for central in subscribers where !before.contains(central) {
+        met(central)
+        try report("subscribe", index, central, nil)
+      }
+      for central in before where !subscribers.contains(central) { try report("unsubscribe", index, central, nil) }
+      before = subscribers
+    }
+  }
+
+  private func reportStart() throws {
+    let time = stage.now - start
+    guard isJSON else { return try output("\(time.seconds.fixed(3))  serving  \(name.debugDescription)") }
+    var record = JSONRecord("serving")
+    record.add("time", .decimal(time.seconds, places: 6))
+    record.add("name", name)
+    record.add("services", .list(description.services.map { .text("\($0.uuid)") }))
+    record.add("data", "0x" + description.advertising.payload.octets.digits)
+    record.add("scanResponse", "0x" + description.advertising.scanResponse.octets.digits)
+    try output(record.line)
+  }
+
+  /// Prints what a central has done.
+  private func report(_ event: String, _ index: Int, _ central: RemoteCentral, _ value: [UInt8]?) throws {
+    let time = stage.now - start
+    let entry = entries[index]
+    let text = value.map { ValueText($0, of: entry.local.uuid, format: format(of: entry.description)) }
+    guard isJSON else {
+      let parts = [time.seconds.fixed(3), event, title(index), text?.line].compactMap { $0 }
+      return try output(parts.joined(separator: "  ").printable)
+    }
+    var record = JSONRecord("request")
+    record.add("time", .decimal(time.seconds, places: 6))
+    record.add("event", event)
+    record.add("central", central.id.uuidString)
+    record.add("service", "\(entry.service)")
+    record.add("characteristic", "\(entry.description.uuid)")
+    record.add("name", KnownNames.name(of: entry.description.uuid))
+    text?.add(to: &record)
+    try output(record.line)
+  }
+
+  private func format(of description: PeripheralDescription.Characteristic) -> PresentationFormat? {
+    for case .presentationFormat(let format) in description.descriptors { return format }
+    return nil
+  }
+}

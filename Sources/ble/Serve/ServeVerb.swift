@@ -1,0 +1,98 @@
+import ArgumentParser
+import BluetoothAir
+import BluetoothLab
+import CoreBluetooth
+import CoreBluetoothExtras
+
+/// The verb that plays a device that a file describes.
+struct Serve: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Plays a device that a file describes: its advertising, its services and its values.",
+    discussion: """
+      The file is a world file with a device of the kind peripheral, broadcaster or ibeacon. Each read, write and \
+      subscription is a line of the output. Commands in the file run with your rights: serve only files that you trust.
+      """)
+
+  @Argument(help: "The file, YAML or JSON; -: the standard input.")
+  var file: String
+  @Option(help: ArgumentHelp("The device, if the file describes several.", valueName: "name"))
+  var device: String?
+  @Option(
+    name: .customLong("for"), parsing: .unconditional,
+    help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
+  var duration: Double?
+  @OptionGroup var adapter: AdapterOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if let duration, !(duration > 0 && duration <= 1e6) {
+      throw ValidationError("--for must be more than 0, up to 1000000")
+    }
+    if adapter.virtualTime, duration == nil { throw ValidationError("with --virtual-time, expected --for") }
+  }
+
+  func run() throws {
+    let (name, description) = try chosen(from: try ServedFile.read(file))
+    let hasLines = description.services.contains { $0.characteristics.contains { $0.program?.kind == .lines } }
+    if adapter.virtualTime, hasLines {
+      throw Failure("a program whose lines are values does not run with --virtual-time", status: ExitStatus.usage)
+    }
+    for note in PublishedForm.notes(about: description) { complain("note: \(note)") }
+    try Stage(adapter).run(isEndless: duration == nil) { stage in
+      let peripheral = LocalPeripheral(adapter: stage.adapter)
+      defer { peripheral.close() }
+      try await stage.waitForPower(of: peripheral.waitUntilPoweredOn(within:)) { peripheral.state }
+      if stage.isAlone {
+        complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
+      }
+      let player = PeripheralPlayer(description, named: name, by: peripheral, stage, isJSON: output.json)
+      do {
+        guard let duration else { return try await player.play() }
+        do { try await withTimeLimit(stage.limit(duration)) { try await player.play() } } catch is TimeLimitExceeded {}
+      } catch { throw Failure.of(error, "serving \"\(name)\"") }
+    }
+  }
+
+  /// Returns the device to play, and its name.
+  private func chosen(from file: WorldFile) throws -> (name: String, description: PeripheralDescription) {
+    let known = file.members.compactMap { member in member.description.map { (member, $0) } }
+    if let device {
+      guard let member = file.members.first(where: { $0.name == device }) else {
+        throw Failure(
+          "\(self.file) has no device \"\(device)\""
+            + SpellingSuggestion.suggestion(for: device, among: file.members.map(\.name)), status: ExitStatus.notFound)
+      }
+      guard let description = member.description else {
+        throw Failure(
+          "\"\(device)\" is an accessory of the lab: expected the kind peripheral, broadcaster or ibeacon",
+          status: ExitStatus.ambiguous)
+      }
+      return (ServedFile.title(of: member), description)
+    }
+    guard let first = known.first else {
+      throw Failure(
+        "\(self.file) has no device of the kind peripheral, broadcaster or ibeacon", status: ExitStatus.ambiguous)
+    }
+    guard known.count == 1 else {
+      throw Failure(
+        "\(self.file) describes \(known.count) devices; choose one with --device: "
+          + known.map { "\"\($0.0.name)\"" }.joined(separator: ", "), status: ExitStatus.ambiguous)
+    }
+    return (ServedFile.title(of: first.0), first.1)
+  }
+}
+
+/// Files with devices to play.
+enum ServedFile {
+  /// Reads a world file.
+  ///
+  /// - Throws: `Failure` with all problems of the file.
+  static func read(_ path: String) throws -> WorldFile {
+    do throws(WorldFileFailure) { return try WorldFile(path: path) } catch {
+      throw Failure(error.description, status: ExitStatus.ambiguous)
+    }
+  }
+
+  /// Returns the name of a device in messages.
+  static func title(of member: WorldFile.Member) -> String { member.options.gapName ?? member.name }
+}

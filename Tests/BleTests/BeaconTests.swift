@@ -1,0 +1,63 @@
+import BluetoothTypes
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import ble
+
+/// The advertising data of `ble beacon`.
+@Suite struct BeaconTests {
+  private static func beacon(_ structures: [ADStructure]) -> Beacon? {
+    let octets = structures.flatMap(\.octets)
+    #expect(octets.count <= 31)
+    return Beacon(AdvertisingData(ByteSlice(octets)))
+  }
+
+  @Test("An Eddystone-UID has a power, a namespace and an instance")
+  func identity() {
+    let (namespace, instance) = ([UInt8](1...10), [UInt8](11...16))
+    #expect(
+      Self.beacon(EddystoneFrame.identity(namespace, instance, power: -18))
+        == .eddystoneUID(power: -18, namespace: ByteSlice(namespace), instance: ByteSlice(instance)))
+  }
+
+  @Test(
+    "An Eddystone-URL is shortened, and read as it was",
+    arguments: [
+      ("https://www.example.com/", 8), ("http://example.org", 8), ("https://example.com/a.net/b", 11),
+      ("http://www.a.information", 9),
+    ])
+  func address(url: String, count: Int) throws {
+    let frame = try EddystoneFrame.address(url, power: 4)
+    #expect(Self.beacon(frame) == .eddystoneURL(power: 4, url))
+    // Two octets for the service, one each for the kind of frame, the power and the scheme.
+    #expect(frame[2].data.count - 5 == count)
+  }
+
+  @Test(
+    "An address that Eddystone can't carry is refused",
+    arguments: [
+      "ftp://a.com", "https://", "https://a b.com", "http://é.com", "https://example.com/much-too-long-a-path",
+    ])
+  func refused(url: String) {
+    let failure = #expect(throws: Failure.self) { try EddystoneFrame.address(url, power: 0) }
+    #expect(failure?.status == ExitStatus.usage)
+  }
+
+  @Test("Eddystone-TLM has the battery, the temperature, the number of packets and the time")
+  func telemetry() {
+    let frame = EddystoneFrame.telemetry(battery: 3_000, temperature: -2.5, packets: 70_000, uptime: .seconds(12.34))
+    #expect(
+      Self.beacon(frame)
+        == .eddystoneTelemetry(
+          Beacon.Telemetry(version: 0, battery: 3_000, temperature: -640, advertisements: 70_000, uptime: 123)))
+    guard
+      case .eddystoneTelemetry(let none)? = Self.beacon(
+        EddystoneFrame.telemetry(battery: 0, temperature: nil, packets: 0, uptime: .zero))
+    else {
+      Issue.record("no telemetry")
+      return
+    }
+    #expect(none.temperature == .min)
+  }
+}

@@ -1,0 +1,177 @@
+import BluetoothAir
+import BluetoothTypes
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import ble
+
+/// What `ble clone` writes, and `ble serve` reads.
+@Suite struct RecordingTests {
+  /// The advertising in a file that has these fields.
+  private static func octets(of fields: JSONText) throws -> [UInt8] {
+    let file = try WorldFile(
+      text: FileText.yaml(
+        .object([
+          (
+            "devices",
+            .list([
+              .object([
+                ("name", .text("a")),
+                (
+                  "accessory",
+                  .object([("kind", .text("broadcaster")), ("advertising", .object([("payload", fields)]))])
+                ),
+              ])
+            ])
+          )
+        ])))
+    return try #require(file.members.first?.description).advertising.payload.octets
+  }
+
+  @Test(
+    "A recorded payload has the octets of the packet",
+    arguments: [
+      [], [2, 1, 6], [2, 1, 6, 3, 3, 0x1A, 0x18, 2, 0x0A, 0xF6, 4, 9, 0x54, 0x61, 0x67],
+      [5, 3, 0x0D, 0x18, 0x0F, 0x18, 3, 2, 0x0A, 0x18],
+      // Two lists of one width, and fields that come twice.
+      [3, 3, 0x0D, 0x18, 3, 3, 0x0F, 0x18], [2, 1, 6, 2, 0x0A, 0, 2, 1, 4], [2, 1, 6, 5, 0x16, 0x0F, 0x18, 0x64, 0x65],
+      [3, 0xFF, 0x4C, 0, 5, 0xFF, 0xFF, 0xFF, 1, 2], [2, 0xFF, 1], [3, 9, 0xC3, 0x28], [3, 0x19, 0x41, 3],
+      [2, 0x0A, 0x80],
+      [17, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 3, 0x24, 1, 2], [5, 5, 1, 2, 3, 4],
+      [5, 5, 0x0D, 0x18, 0, 0],
+      [4, 8, 0x79, 0x65, 0x73], [3, 9, 0x31, 0x32], [4, 9, 0x22, 0x5C, 0x0A], [1, 0x24],
+    ] as [[UInt8]])
+  func payloads(octets: [UInt8]) throws {
+    let again = try Self.octets(of: RecordedAdvertising.fields(of: octets))
+    #expect(again == octets)
+  }
+
+  @Test("A payload beyond 31 octets is recorded up to the last structure that fits")
+  func longPayload() throws {
+    let octets: [UInt8] = [2, 1, 6, 27, 0xFF] + [UInt8](repeating: 7, count: 26) + [3, 3, 0x0D, 0x18]
+    #expect(try Self.octets(of: RecordedAdvertising.fields(of: octets)) == Array(octets.dropLast(4)))
+  }
+
+  @Test("The interval of an advertiser is found behind its random delays, and without packets that were missed")
+  func intervals() throws {
+    for interval in [0.02, 0.1, 0.1525, 0.2, 1.0225, 1.285] {
+      // Delays that are evenly distributed over 10 ms, in an order that looks random.
+      var time = Duration.zero
+      var times: [Duration] = []
+      for number in 0..<60 {
+        if number % 7 != 3 { times.append(time) }
+        time += .seconds(interval + Double(number * 37 % 60) / 6_000)
+      }
+      #expect(RecordedAdvertising.interval(times) == interval)
+    }
+    #expect(RecordedAdvertising.interval([.zero, .seconds(1)]) == nil)
+    // An unusual interval is rounded to steps of 0.625 ms.
+    let unusual = (0..<2_000).map { Duration.seconds(Double($0) * 0.1191) }
+    let rounded = try #require(RecordedAdvertising.interval(unusual))
+    #expect(abs(rounded - 0.114375) < 1e-9)
+  }
+
+  @Test("A recorded tree is a file that describes the same services")
+  func tree() throws {
+    func value(_ octets: [UInt8], _ uuid: String) -> GATTTree.Value {
+      .value(ValueText(octets, of: CBUUID(string: uuid)))
+    }
+    let own = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002"
+    let tree = GATTTree(services: [
+      GATTTree.Service(
+        uuid: CBUUID(string: "180F"), isPrimary: true, includes: [CBUUID(string: "180A"), CBUUID(string: "1815")],
+        characteristics: [
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: "2A19"), properties: [.read, .notify, .authenticatedSignedWrites],
+            value: value([87], "2A19"),
+            descriptors: [
+              GATTTree.Descriptor(uuid: CBUUID(string: "2902"), value: value([0, 0], "2902")),
+              GATTTree.Descriptor(uuid: CBUUID(string: "2901"), value: value(Array("main: 50 %".utf8), "2901")),
+              GATTTree.Descriptor(uuid: CBUUID(string: "2904"), value: value([4, 0, 0xAD, 0x27, 1, 1, 0], "2904")),
+              GATTTree.Descriptor(uuid: CBUUID(string: "2908"), value: value([1, 2], "2908")),
+            ]),
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: "2A19"), properties: .read, value: .none, descriptors: []),
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: own), properties: .authenticatedSignedWrites, value: .none, descriptors: []),
+        ]),
+      GATTTree.Service(
+        uuid: CBUUID(string: "180A"), isPrimary: true, includes: [],
+        characteristics: [
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: own), properties: [.read, .write], value: value(Array("no".utf8), own),
+            needsEncryption: true, descriptors: []),
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: "2A29"), properties: .read, value: value([0x41, 0], "2A29"), descriptors: []),
+        ]),
+    ])
+    var advertising = RecordedAdvertising()
+    advertising.add(.advInd, [2, 1, 6], isConnectable: true, at: .zero)
+    advertising.add(.scanRsp, [2, 9, 0x41], isConnectable: true, at: .zero)
+    let recording = DeviceRecording(named: "a \"b\"", advertising, tree)
+    let counts = recording.counts
+    #expect([counts.services, counts.characteristics, counts.values] == [2, 3, 3])
+    #expect(recording.notes.count == 3, "\(recording.notes)")
+    for text in [recording.yaml, recording.json] {
+      let file = try WorldFile(text: text)
+      #expect(file.members.map(\.name) == ["a \"b\""])
+      let description = try #require(file.members.first?.description)
+      #expect(description.advertising.payload.octets == [2, 1, 6])
+      #expect(description.advertising.scanResponse.octets == [2, 9, 0x41])
+      // The included service comes first.
+      #expect(description.services.map(\.uuid) == ["180A", "180F"])
+      #expect(description.services[1].includes == ["180A"])
+      let first = description.services[0].characteristics
+      #expect(first.map(\.values) == [[Array("no".utf8)], [[0x41, 0]]])
+      #expect(first.map(\.protection) == [.encrypted, .none])
+      let level = try #require(description.services[1].characteristics.first)
+      #expect(description.services[1].characteristics.count == 1)
+      #expect(level.properties == [.read, .notify])
+      #expect(level.values == [[87]])
+      #expect(level.descriptors.count == 3)
+      #expect(level.descriptors.contains(.other("2908", [1, 2])))
+      #expect(level.descriptors.contains(.userDescription("main: 50 %")))
+    }
+    #expect(recording.yaml.contains("uuid: \"2A19\"  # Battery Level\n"))
+  }
+
+  @Test("The output of a program is text, octets, or a value as on the command line")
+  func outputs() throws {
+    let octets = Array("u8:7\r\n".utf8)
+    #expect(try ShellProgram.value(of: octets, .text) == Array("u8:7".utf8))
+    #expect(try ShellProgram.value(of: octets, .octets) == octets)
+    #expect(try ShellProgram.value(of: octets, .value) == [7])
+    #expect(try ShellProgram.value(of: [], .text) == [])
+    #expect(throws: ShellProgram.NoValue.self) { try ShellProgram.value(of: Array("7".utf8), .value) }
+    #expect(throws: ShellProgram.NoValue.self) {
+      try ShellProgram.value(of: [UInt8](repeating: 0, count: 513), .octets)
+    }
+  }
+
+  @Test("The output of a command that fails is no value")
+  func commands() throws {
+    #expect(try ShellProgram("printf 'a b'").output(within: 60) == Array("a b".utf8))
+    let failure = #expect(throws: ShellProgram.NoValue.self) { try ShellProgram("exit 3").output(within: 60) }
+    #expect(failure?.reason == "has ended with status 3")
+    let stopped = ShellProgram("echo a")
+    stopped.stop()
+    #expect(throws: ShellProgram.NoValue.self) { try stopped.output(within: 60) }
+  }
+
+  @Test("Each line of a program is a value, also a last one without a line break")
+  func lines() async throws {
+    let reasons = NIOLockedValueBox<[String]>([])
+    var lines: [String] = []
+    for await line in ShellProgram("printf 'a\\n\\nb c'; exit 2").lines({ reason in
+      reasons.withLockedValue { $0.append(reason) }
+    }) {
+      lines.append(String(decoding: line, as: UTF8.self))
+    }
+    #expect(lines == ["a", "", "b c"])
+    #expect(reasons.withLockedValue { $0 } == ["has ended with status 2"])
+  }
+}

@@ -1,0 +1,215 @@
+import ArgumentParser
+import BluetoothAir
+import BluetoothLab
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import ble
+
+/// `ble serve` and `ble clone`, with a central in the same world, in virtual time.
+@Suite struct ServeTests {
+  /// Plays the first device of a file, and runs `body` with a central of the world.
+  ///
+  /// - Returns: the lines of the output, without their times.
+  @discardableResult
+  private func play(
+    _ text: String, _ body: @escaping @Sendable (Central, DeviceChoice.Candidate, Stage) async throws -> Void
+  ) throws -> [String] {
+    let description = try #require(try WorldFile(text: text).members.first?.description)
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("empty.yaml").path
+    let lines = NIOLockedValueBox<[String]>([])
+    try Stage(try AdapterOptions.parse(["--world", path, "--virtual-time"])).run { stage in
+      let device = try #require(stage.adapter as? Device)
+      let local = LocalPeripheral(adapter: device)
+      let central = Central(adapter: device.world.makeDevice(named: "phone", at: Position(x: 1)))
+      defer {
+        local.close()
+        central.close()
+      }
+      try await local.waitUntilPoweredOn(within: stage.stepLimit)
+      try await central.waitUntilPoweredOn(within: stage.stepLimit)
+      let player = PeripheralPlayer(description, named: "Thing", by: local, stage, isJSON: false) { line in
+        lines.withLockedValue { $0.append(line.split(separator: " ").dropFirst().joined(separator: " ")) }
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          do { try await player.play() } catch is CancellationError {} catch { Issue.record(error) }
+        }
+        let found = try await DeviceChoice.parse(["Thing", "--first"]).find(by: central, on: stage)
+        try await body(central, found, stage)
+        group.cancelAll()
+      }
+    }
+    return lines.withLockedValue { $0 }
+  }
+
+  /// Returns a file with a device that has these services.
+  private static func file(_ services: String) -> String {
+    """
+    devices:
+      - name: Thing
+        accessory:
+          kind: peripheral
+          advertising: {interval: 0.1, payload: {flags: 6, name: Thing}}
+          services:
+    \(services.split(separator: "\n").map { "        " + $0 }.joined(separator: "\n"))
+    """
+  }
+
+  private static func value(_ uuid: String, of peripheral: Peripheral, _ stage: Stage) async throws -> String {
+    let characteristic = try await AttributePath(uuid).characteristic(on: peripheral, stage)
+    return String(decoding: try await characteristic.read(within: stage.stepLimit), as: UTF8.self)
+  }
+
+  @Test("A served device has the values of its file, takes written ones, and refuses those that are too long")
+  func values() throws {
+    let lines = try play(
+      Self.file(
+        """
+        - uuid: 180F
+          characteristics: [{uuid: 2A19, properties: [read], value: 57}]
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A58, properties: [read, write], text: old, maximumLength: 300}
+            - {uuid: 2A56, properties: [read], text: "\(String(repeating: "long ", count: 60))"}
+        """)
+    ) { _, found, stage in
+      try await stage.withLink(to: found) { peripheral in
+        // A service that belongs to the system on Apple's platforms.
+        #expect(try await Self.value("2A19", of: peripheral, stage) == "W")
+        #expect(try await Self.value("2A58", of: peripheral, stage) == "old")
+        #expect(try await Self.value("2A56", of: peripheral, stage) == String(repeating: "long ", count: 60))
+        let characteristic = try await AttributePath("2A58").characteristic(on: peripheral, stage)
+        try await characteristic.write(Data("new".utf8), within: stage.stepLimit)
+        #expect(try await Self.value("2A58", of: peripheral, stage) == "new")
+        await #expect(throws: CBATTError.self) {
+          try await characteristic.write(Data(repeating: 1, count: 301), within: stage.stepLimit)
+        }
+        #expect(try await Self.value("2A58", of: peripheral, stage) == "new")
+      }
+    }
+    #expect(lines.first == "serving \"Thing\"")
+    #expect(lines.contains("read Battery Level (2A19) 0x57 87 %"))
+    #expect(lines.filter { $0.hasPrefix("write ") }.count == 1)
+  }
+
+  @Test("A served device sends what is written, what is echoed, and the values of a sequence")
+  func notifications() throws {
+    let lines = try play(
+      Self.file(
+        """
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A56, properties: [write]}
+            - {uuid: 2A57, properties: [read, notify], echo: 2A56}
+            - {uuid: 2A58, properties: [indicate], values: ["01", "02", "03"], notifyPeriod: 0.5}
+        """)
+    ) { _, found, stage in
+      try await stage.withLink(to: found) { peripheral in
+        let echo = try await AttributePath("2A57").characteristic(on: peripheral, stage)
+        let written = try await AttributePath("2A56").characteristic(on: peripheral, stage)
+        let echoes = try await echo.subscribe(within: stage.stepLimit)
+        try await written.write(Data("a".utf8), within: stage.stepLimit)
+        try await written.write(Data("b".utf8), within: stage.stepLimit)
+        var received: [Data] = []
+        for try await value in echoes {
+          received.append(value)
+          if received.count == 2 { break }
+        }
+        #expect(received == [Data("a".utf8), Data("b".utf8)])
+        #expect(try await Self.value("2A57", of: peripheral, stage) == "b")
+        let sequence = try await AttributePath("2A58").characteristic(on: peripheral, stage)
+        let values = try await sequence.subscribe(within: stage.stepLimit)
+        let start = stage.now
+        received = []
+        for try await value in values {
+          received.append(value)
+          if received.count == 4 { break }
+        }
+        #expect(received.map { $0.first } == [2, 3, 1, 2])
+        #expect((1.9...2.5).contains((stage.now - start).seconds))
+      }
+    }
+    #expect(lines.contains { $0.hasPrefix("subscribe ") && $0.hasSuffix("(2A57)") })
+    #expect(lines.contains { $0.hasPrefix("unsubscribe ") && $0.hasSuffix("(2A57)") })
+  }
+
+  @Test("A served value comes from a command, for each read and for each period; a failing command rejects the read")
+  func commands() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    // The command counts its runs.
+    let count = "echo x >> '\(folder)/n'; wc -l < '\(folder)/n' | tr -d ' '"
+    try play(
+      Self.file(
+        """
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A56, properties: [read, notify], command: "\(count)", notifyPeriod: 1}
+            - {uuid: 2A57, properties: [read], command: "echo u16:513", output: value}
+            - {uuid: 2A58, properties: [read], command: exit 1}
+        """)
+    ) { _, found, stage in
+      try await stage.withLink(to: found) { peripheral in
+        #expect(try await Self.value("2A56", of: peripheral, stage) == "1")
+        #expect(try await Self.value("2A56", of: peripheral, stage) == "2")
+        #expect(try await Self.value("2A57", of: peripheral, stage) == "\u{1}\u{2}")
+        await #expect(throws: CBATTError.self) { _ = try await Self.value("2A58", of: peripheral, stage) }
+        let characteristic = try await AttributePath("2A56").characteristic(on: peripheral, stage)
+        for try await value in try await characteristic.subscribe(within: stage.stepLimit) {
+          #expect(value == Data("3".utf8))
+          break
+        }
+      }
+    }
+  }
+
+  @Test("The clone of a served clone is the same file, also with a protected value")
+  func roundTrip() throws {
+    let original = Self.file(
+      """
+      - uuid: 180A
+        characteristics: [{uuid: 2A29, properties: [read], text: Example & Sons}]
+      - uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001
+        includes: [180A]
+        characteristics:
+          - uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002
+            properties: [read, write-without-response, notify]
+            value: 7D 00
+            userDescription: "Volts: now"
+            presentationFormat: {format: 6, exponent: -1, unit: 0x2728}
+          - uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C003
+            properties: [read, indicate]
+            protection: encrypted
+            value: "01"
+      """)
+    var text = original
+    var clones: [String] = []
+    for _ in 0..<2 {
+      let clone = NIOLockedValueBox("")
+      try play(text) { central, found, stage in
+        let advertising = NIOLockedValueBox(RecordedAdvertising())
+        do {
+          try await withTimeLimit(stage.limit(3)) {
+            for try await packet in central.packets() { advertising.withLockedValue { $0.add(packet) } }
+          }
+        } catch is TimeLimitExceeded {}
+        let tree = try await stage.withLink(to: found) { try await GATTTree(of: $0, readsValues: true, stage) }
+        let recording = DeviceRecording(named: "Thing", advertising.withLockedValue { $0 }, tree)
+        #expect(recording.notes == [])
+        clone.withLockedValue { $0 = recording.yaml }
+      }
+      text = clone.withLockedValue { $0 }
+      clones.append(text)
+    }
+    #expect(clones[0] == clones[1])
+    // The file plays what the original file plays.
+    let first = try #require(try WorldFile(text: original).members.first?.description)
+    let second = try #require(try WorldFile(text: clones[0]).members.first?.description)
+    #expect(first == second)
+  }
+}
