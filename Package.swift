@@ -193,6 +193,7 @@ let package = Package(
         "BluetoothTransport", "BluetoothHost", "BluetoothWire",
         "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Crypto", package: "swift-crypto"),
       ] + nio,
       swiftSettings: settings),
     .executableTarget(

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothLab
 import BluetoothTypes
 import BluetoothWire
 import CoreBluetooth

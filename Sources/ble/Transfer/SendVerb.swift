@@ -1,0 +1,116 @@
+import ArgumentParser
+import CoreBluetooth
+import CoreBluetoothExtras
+import Crypto
+import Foundation
+
+/// The verb that sends a file to a device that runs `ble receive`.
+struct Send: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Sends a file to a device that runs ble receive.",
+    discussion: """
+      The file goes over an L2CAP channel. The exit status 0 means that the receiver has the whole file, with the same \
+      digest. A terminal shows the progress.
+      """)
+
+  @Argument(help: "The file.")
+  var file: String
+  @OptionGroup var device: DeviceChoice
+  @OptionGroup var adapter: AdapterOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() throws {
+    // A missing file is found before a device is.
+    let source = try SentFile(file)
+    try Stage(adapter).run { stage in
+      let summary = try await stage.withDevice(device) { try await send(source, to: $0, stage) }
+      try put((output.json ? summary.record("sent").line : summary.line("sent")) + "\n")
+    }
+  }
+
+  private func send(_ file: SentFile, to peripheral: Peripheral, _ stage: Stage) async throws -> TransferSummary {
+    let channel = try await open(peripheral, stage)
+    defer { channel.close() }
+    var reader = ChannelReader(channel, stage)
+    let header = FileTransfer.Header(name: file.name, size: file.size)
+    try await channel.write(Data(header.octets), within: stage.stepLimit)
+    try check(await reader.answer())
+    let start = stage.now.seconds
+    var progress = TransferProgress(total: file.size, at: start)
+    defer { progress.end() }
+    var digest = SHA256()
+    var count: UInt64 = 0
+    while let piece = try file.next() {
+      digest.update(data: piece)
+      try await channel.write(piece, within: stage.stepLimit)
+      count += UInt64(piece.count)
+      progress.show(count, at: stage.now.seconds)
+    }
+    guard count == file.size else { throw Failure("\(file.name) has changed while it was sent") }
+    let result = Array(digest.finalize())
+    try await channel.write(Data(result), within: stage.stepLimit)
+    try check(await reader.answer())
+    return TransferSummary(file: file.name, octets: count, seconds: stage.now.seconds - start, digest: result)
+  }
+
+  private func check(_ answer: FileTransfer.Answer) throws {
+    if case .refused(let reason) = answer {
+      throw Failure("the receiver has refused the file: \(reason)", status: ExitStatus.refused)
+    }
+  }
+
+  /// Opens the channel of the device's service.
+  private func open(_ peripheral: Peripheral, _ stage: Stage) async throws -> L2CAPChannel {
+    let services = try await peripheral.discoverServices(within: stage.stepLimit)
+    guard let service = services.first(where: { $0.uuid == FileTransfer.service }),
+      let characteristic = try await service.discoverCharacteristics(within: stage.stepLimit).first(where: {
+        $0.uuid == FileTransfer.psm
+      })
+    else {
+      throw Failure("the device receives no files: start ble receive on it", status: ExitStatus.refused)
+    }
+    let octets = try await characteristic.read(within: stage.stepLimit)
+    guard octets.count == 2, octets.contains(where: { $0 != 0 }) else {
+      throw Failure("the device does not tell its channel", status: ExitStatus.refused)
+    }
+    let psm = CBL2CAPPSM(octets[octets.startIndex]) | CBL2CAPPSM(octets[octets.startIndex + 1]) << 8
+    do { return try await peripheral.openL2CAPChannel(psm, within: stage.stepLimit) } catch let error as CBError
+      where error.code == .unknown
+    {
+      // Apple's API has no code of its own for a refusal.
+      throw Failure("the device has refused the channel with PSM \(psm)", status: ExitStatus.refused)
+    }
+  }
+}
+
+/// A file that is read in pieces.
+final class SentFile: Sendable {
+  /// The name without folders.
+  let name: String
+  /// The number of octets when the file was opened.
+  let size: UInt64
+  private let handle: FileHandle
+
+  /// Opens a regular file.
+  init(_ path: String) throws {
+    let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure("can't read \(path): \(String(cString: strerror(errno)))", status: ExitStatus.ambiguous)
+    }
+    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure("can't read \(path): not a regular file", status: ExitStatus.ambiguous)
+    }
+    size = UInt64(status.st_size)
+    name = URL(fileURLWithPath: path).lastPathComponent
+  }
+
+  /// Returns the next piece; nil: the end.
+  func next() throws -> Data? {
+    do {
+      let piece = try handle.read(upToCount: FileTransfer.pieceSize) ?? Data()
+      return piece.isEmpty ? nil : piece
+    } catch { throw Failure("can't read \(name): \(error.localizedDescription)") }
+  }
+}

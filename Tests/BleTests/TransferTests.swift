@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import ble
+
+/// What `ble send` and `ble receive` say and show.
+@Suite struct TransferTests {
+  @Test("The announcement of a file has its size and the length of its name")
+  func header() {
+    let header = FileTransfer.Header(name: "é.bin", size: 0x0102_0304_0506_0708)
+    let prefix = FileTransfer.Header.prefix(Array(header.octets.prefix(FileTransfer.Header.prefixLength)))
+    #expect(prefix?.size == 0x0102_0304_0506_0708)
+    #expect(prefix?.nameLength == 6)
+    #expect(Array(header.octets.suffix(6)) == Array("é.bin".utf8))
+    #expect(FileTransfer.Header(name: String(repeating: "x", count: 300), size: 0).octets.count == 14 + 255)
+    #expect(FileTransfer.Header.prefix([UInt8](repeating: 0, count: FileTransfer.Header.prefixLength)) == nil)
+    #expect(FileTransfer.Header.prefix([]) == nil)
+  }
+
+  @Test("A refusal always has a reason of 1 to 255 octets")
+  func answers() {
+    #expect(FileTransfer.Answer.accepted.octets == [0])
+    #expect(FileTransfer.Answer.refused("no").octets == [2, 0x6E, 0x6F])
+    #expect(FileTransfer.Answer.refused("").octets == [1, 0x3F])
+    #expect(FileTransfer.Answer.refused(String(repeating: "x", count: 300)).octets.count == 256)
+  }
+
+  @Test("Progress is octets, percentage, rate and remaining time")
+  func progress() {
+    #expect(TransferProgress.line(0, of: 10, after: 0) == "0 B of 10 B  0 %")
+    #expect(
+      TransferProgress.line(12_345_678, of: 40_000_000, after: 60)
+        == "12.3 MB of 40.0 MB  30 %  205.8 kB/s  2:15 left")
+    #expect(TransferProgress.line(0, of: 0, after: 1) == "0 B of 0 B  100 %")
+    #expect(TransferProgress.amount(999) == "999 B")
+    #expect(TransferProgress.amount(999_960) == "1.0 MB")
+    #expect(TransferProgress.time(3_725) == "1:02:05")
+    #expect(TransferProgress.time(-1) == "0:00")
+    #expect(TransferProgress.time(.infinity) == "99:59:59")
+  }
+
+  /// Runs `body` with an empty folder.
+  private func withFolder(_ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body(folder.path)
+  }
+
+  @Test("A received file appears when it is complete, and an incomplete one leaves nothing")
+  func files() throws {
+    try withFolder { folder in
+      func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder) }
+      do {
+        let lost = try ReceivedFile(folder, named: "a", replaces: false)
+        try lost.write([1])
+        #expect(try names().count == 1 && names() != ["a"])
+        lost.discard()
+      }
+      #expect(try names() == [])
+      let file = try ReceivedFile(folder + "/", named: "a", replaces: false)
+      try file.write([1, 2])
+      try file.keep()
+      #expect(try names() == ["a"])
+      #expect(FileManager.default.contents(atPath: folder + "/a") == Data([1, 2]))
+      // The file stays, unless it is to be replaced.
+      let failure = #expect(throws: Failure.self) { try ReceivedFile(folder + "/a", named: "b", replaces: false) }
+      #expect(failure?.status == ExitStatus.refused)
+      let other = try ReceivedFile(folder + "/a", named: "b", replaces: true)
+      try other.keep()
+      #expect(FileManager.default.contents(atPath: folder + "/a") == Data())
+      #expect(try names() == ["a"])
+    }
+  }
+
+  @Test("A file that appears during a transfer is not replaced")
+  func race() throws {
+    try withFolder { folder in
+      let file = try ReceivedFile(folder, named: "a", replaces: false)
+      try Data([7]).write(to: URL(fileURLWithPath: folder + "/a"))
+      #expect(throws: Failure.self) { try file.keep() }
+      #expect(FileManager.default.contents(atPath: folder + "/a") == Data([7]))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
+    }
+  }
+
+  @Test("A name of the sender leads to no other folder", arguments: ["", ".", "..", "../a", "a/b", ".profile", "a\0b"])
+  func names(name: String) throws {
+    try withFolder { folder in
+      let failure = #expect(throws: Failure.self) { try ReceivedFile(folder, named: name, replaces: true) }
+      #expect(failure?.status == ExitStatus.refused)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+    }
+  }
+}
