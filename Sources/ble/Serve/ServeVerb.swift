@@ -33,9 +33,13 @@ struct Serve: ParsableCommand {
 
   func run() throws {
     let (name, description) = try chosen(from: try ServedFile.read(file))
-    let hasLines = description.services.contains { $0.characteristics.contains { $0.program?.kind == .lines } }
-    if adapter.virtualTime, hasLines {
+    let lines = description.services.flatMap(\.characteristics).compactMap(\.program).filter { $0.kind == .lines }
+    if adapter.virtualTime, !lines.isEmpty {
       throw Failure("a program whose lines are values does not run with --virtual-time", status: ExitStatus.usage)
+    }
+    guard lines.filter({ $0.command == "-" }).count + (file == "-" ? 1 : 0) <= 1 else {
+      throw Failure(
+        "the standard input can be the file, or give the lines of one characteristic", status: ExitStatus.usage)
     }
     for note in PublishedForm.notes(about: description) { complain("note: \(note)") }
     try Stage(adapter).run(isEndless: duration == nil) { stage in
