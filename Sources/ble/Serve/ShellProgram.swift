@@ -30,8 +30,9 @@ final class ShellProgram: Sendable {
       return state.id
     }
     guard let id else { return }
-    // The shell may have started others, which are in its process group.
-    if getpgid(id) == id { kill(-id, SIGTERM) } else { kill(id, SIGTERM) }
+    // The shell may have started others, which are in its process group. The signals that this program ignores, such as
+    // SIGTERM, are ignored by them as well.
+    if getpgid(id) == id { kill(-id, SIGKILL) } else { kill(id, SIGKILL) }
   }
 
   /// Runs the program on this thread until it has ended and closed its output.
