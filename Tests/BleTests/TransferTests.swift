@@ -1,3 +1,5 @@
+import CoreBluetooth
+import CoreBluetoothExtras
 import Foundation
 import Testing
 
@@ -23,6 +25,39 @@ import Testing
     #expect(FileTransfer.Answer.refused("no").octets == [2, 0x6E, 0x6F])
     #expect(FileTransfer.Answer.refused("").octets == [1, 0x3F])
     #expect(FileTransfer.Answer.refused(String(repeating: "x", count: 300)).octets.count == 256)
+  }
+
+  @Test("A transfer over a characteristic carries octets in both directions, and ends with the subscription")
+  func characteristic() throws {
+    try Meeting.run { local, central, stage in
+      let receiver = LocalTransfer(by: local)
+      try await local.add(LocalService(FileTransfer.service, [receiver.characteristic]), within: stage.stepLimit)
+      try await local.withAdvertising(localName: "Sink") {
+        let found = try await Meeting.find("Sink", central, stage)
+        try await stage.withLink(to: found) { peripheral in
+          let path = try AttributePath(FileTransfer.data.uuidString)
+          let sender = try await RemoteTransfer(path.characteristic(on: peripheral, stage), stage)
+          let octets = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+          try await sender.write(Data(octets), within: stage.stepLimit)
+          try await receiver.waitForBeginning()
+          let watch = Task(executorPreference: stage.taskExecutor) { await receiver.watch() }
+          var incoming = ChannelReader(receiver, stage)
+          let received = try await incoming.exactly(5_000)
+          #expect(received == octets)
+          var answers = ChannelReader(sender, stage)
+          try await receiver.write(Data(FileTransfer.Answer.accepted.octets), within: stage.stepLimit)
+          let first = try await answers.answer()
+          #expect(first == .accepted)
+          let reason = String(repeating: "full ", count: 40)
+          try await receiver.write(Data(FileTransfer.Answer.refused(reason).octets), within: stage.stepLimit)
+          let second = try await answers.answer()
+          #expect(second == .refused(reason))
+          sender.close()
+          #expect(try await receiver.octets(within: stage.stepLimit) == nil)
+          await watch.value
+        }
+      }
+    }
   }
 
   @Test("Progress is octets, percentage, rate and remaining time")
@@ -57,7 +92,7 @@ import Testing
         #expect(try names().count == 1 && names() != ["a"])
         lost.discard()
       }
-      #expect(try names() == [])
+      #expect(try names().isEmpty)
       let file = try ReceivedFile(folder + "/", named: "a", replaces: false)
       try file.write([1, 2])
       try file.keep()
@@ -89,7 +124,8 @@ import Testing
     try withFolder { folder in
       let failure = #expect(throws: Failure.self) { try ReceivedFile(folder, named: name, replaces: true) }
       #expect(failure?.status == ExitStatus.refused)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+      let rest = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(rest.isEmpty)
     }
   }
 }

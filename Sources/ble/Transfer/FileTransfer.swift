@@ -3,12 +3,14 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 
-/// What the two sides of a file transfer say to each other on an L2CAP channel; `Documentation/Ble.md` describes it.
+/// What the two sides of a file transfer say to each other; `Documentation/Ble.md` describes it.
 enum FileTransfer {
   /// The service of a device that receives a file.
   static let service = CBUUID(string: "B042767A-DBA3-4429-A5A9-8CE58C4F2652")
   /// The characteristic that tells the PSM of the channel.
   static let psm = CBUUID(string: CBUUIDL2CAPPSMCharacteristicString)
+  /// The characteristic that carries the octets of a transfer without a channel.
+  static let data = CBUUID(string: "B042767A-DBA3-4429-A5A9-8CE58C4F2653")
   /// The number of octets that are read, written and counted at a time.
   static let pieceSize = 16_384
   /// The length of the digest, SHA-256, in octets.
@@ -64,19 +66,19 @@ enum FileTransfer {
 
 /// The octets that come from a channel, in portions that the reader chooses.
 struct ChannelReader: ~Copyable {
-  private let channel: L2CAPChannel
+  private let channel: any TransferChannel
   private let stage: Stage
   private var rest: [UInt8] = []
 
-  init(_ channel: L2CAPChannel, _ stage: Stage) { (self.channel, self.stage) = (channel, stage) }
+  init(_ channel: any TransferChannel, _ stage: Stage) { (self.channel, self.stage) = (channel, stage) }
 
   /// Returns the next octets, at least one and at most this number.
   ///
   /// - Throws: `Failure` if the channel ends before, or nothing comes for the time of a step.
   mutating func some(_ maximum: Int) async throws -> [UInt8] {
     if rest.isEmpty {
-      guard let octets = try await channel.read(within: stage.stepLimit) else {
-        throw Failure("the other side has closed the channel", status: ExitStatus.linkLost)
+      guard let octets = try await channel.octets(within: stage.stepLimit) else {
+        throw Failure("the other side has ended the transfer", status: ExitStatus.linkLost)
       }
       rest = Array(octets)
     }

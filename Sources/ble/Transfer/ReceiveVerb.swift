@@ -41,14 +41,15 @@ struct Receive: ParsableCommand {
       do {
         let listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
         let psm = Data([UInt8(truncatingIfNeeded: listener.psm), UInt8(listener.psm >> 8)])
+        let local = LocalTransfer(by: device)
         try await device.add(
-          LocalService(FileTransfer.service, [LocalCharacteristic(FileTransfer.psm, value: psm)]),
+          LocalService(
+            FileTransfer.service, [LocalCharacteristic(FileTransfer.psm, value: psm), local.characteristic]),
           within: stage.stepLimit)
-        let opened = try await device.withAdvertising(localName: name) {
+        let channel = try await device.withAdvertising(localName: name) {
           complain("waiting for a file as \"\(name)\"")
-          return try await listener.channels.first { _ in true }
+          return try await first(of: listener, local)
         }
-        guard let channel = opened else { throw Failure("the channel was closed", status: ExitStatus.linkLost) }
         let summary = try await receive(from: channel, stage)
         if output.json {
           try put(summary.record("received").line + "\n")
@@ -61,7 +62,34 @@ struct Receive: ParsableCommand {
     }
   }
 
-  private func receive(from channel: L2CAPChannel, _ stage: Stage) async throws -> TransferSummary {
+  /// Waits for a channel, or for octets of a characteristic.
+  private func first(of listener: L2CAPListener, _ local: LocalTransfer) async throws -> any TransferChannel {
+    try await withThrowingTaskGroup(of: (any TransferChannel).self) { group in
+      defer { group.cancelAll() }
+      group.addTask {
+        guard let channel = try await listener.channels.first(where: { _ in true }) else {
+          throw Failure("the channel was closed", status: ExitStatus.linkLost)
+        }
+        return channel
+      }
+      group.addTask {
+        try await local.waitForBeginning()
+        return local
+      }
+      guard let first = try await group.next() else { throw CancellationError() }
+      return first
+    }
+  }
+
+  private func receive(from channel: any TransferChannel, _ stage: Stage) async throws -> TransferSummary {
+    let watch = (channel as? LocalTransfer).map { local in
+      Task(executorPreference: stage.taskExecutor) { await local.watch() }
+    }
+    defer { watch?.cancel() }
+    return try await transfer(from: channel, stage)
+  }
+
+  private func transfer(from channel: any TransferChannel, _ stage: Stage) async throws -> TransferSummary {
     defer { channel.close() }
     var reader = ChannelReader(channel, stage)
     guard let (size, length) = FileTransfer.Header.prefix(try await reader.exactly(FileTransfer.Header.prefixLength))
@@ -97,13 +125,13 @@ struct Receive: ParsableCommand {
     let seconds = stage.now.seconds - start
     try await channel.write(Data(FileTransfer.Answer.accepted.octets), within: stage.stepLimit)
     // The sender closes the channel when it has the answer.
-    _ = try? await channel.read(within: stage.limit(5))
+    _ = try? await channel.octets(within: stage.limit(5))
     return TransferSummary(file: file.title, octets: count, seconds: seconds, digest: result)
   }
 
   /// Tells the sender the reason of a failure, and throws it.
   private func refuse(
-    _ error: any Error, _ channel: L2CAPChannel, _ reader: inout ChannelReader, _ stage: Stage
+    _ error: any Error, _ channel: any TransferChannel, _ reader: inout ChannelReader, _ stage: Stage
   ) async throws -> Never {
     let reason = (error as? Failure)?.description ?? (error as? OutputFailure)?.reason ?? "\(error)"
     // The reason of the failure matters more than whether the sender gets it.

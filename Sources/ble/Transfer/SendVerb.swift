@@ -9,13 +9,15 @@ struct Send: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends a file to a device that runs ble receive.",
     discussion: """
-      The file goes over an L2CAP channel. The exit status 0 means that the receiver has the whole file, with the same \
+      The file goes over an L2CAP channel, or, with --characteristic, over a characteristic. The exit status 0 means that the receiver has the whole file, with the same \
       digest. A terminal shows the progress.
       """)
 
   @Argument(help: "The file.")
   var file: String
   @OptionGroup var device: DeviceChoice
+  @Flag(help: "Sends over a characteristic, which is slower, for systems without L2CAP channels.")
+  var characteristic = false
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
 
@@ -59,16 +61,18 @@ struct Send: ParsableCommand {
     }
   }
 
-  /// Opens the channel of the device's service.
-  private func open(_ peripheral: Peripheral, _ stage: Stage) async throws -> L2CAPChannel {
+  /// Opens the channel of the device's service, or subscribes to its characteristic.
+  private func open(_ peripheral: Peripheral, _ stage: Stage) async throws -> any TransferChannel {
+    let uuid = self.characteristic ? FileTransfer.data : FileTransfer.psm
     let services = try await peripheral.discoverServices(within: stage.stepLimit)
     guard let service = services.first(where: { $0.uuid == FileTransfer.service }),
       let characteristic = try await service.discoverCharacteristics(within: stage.stepLimit).first(where: {
-        $0.uuid == FileTransfer.psm
+        $0.uuid == uuid
       })
     else {
       throw Failure("the device receives no files: start ble receive on it", status: ExitStatus.refused)
     }
+    if self.characteristic { return try await RemoteTransfer(characteristic, stage) }
     let octets = try await characteristic.read(within: stage.stepLimit)
     guard octets.count == 2, octets.contains(where: { $0 != 0 }) else {
       throw Failure("the device does not tell its channel", status: ExitStatus.refused)
