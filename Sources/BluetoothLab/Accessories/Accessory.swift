@@ -57,6 +57,9 @@ public protocol Accessory: Sendable {
   /// subscribed: `AccessoryContext.hasSubscribers(_:)`.
   mutating func subscriptionChanged(
     of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext)
+  /// Called when a notification has been passed to the controller, or a client has confirmed an indication: there is
+  /// room for one more. The client is `AccessoryContext.client`.
+  mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext)
 }
 
 extension Accessory {
@@ -76,4 +79,6 @@ extension Accessory {
   public mutating func subscriptionChanged(
     of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
   ) {}
+  /// Does nothing.
+  public mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext) {}
 }

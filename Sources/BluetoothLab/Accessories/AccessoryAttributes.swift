@@ -2,17 +2,19 @@ import BluetoothHost
 import BluetoothProfiles
 import BluetoothWire
 
+/// A client's subscription to a characteristic of an accessory.
+struct AccessorySubscriber: Equatable {
+  var link: HCI.ConnectionHandle
+  var handle: AttributeHandle
+  var path: CharacteristicPath
+}
+
 /// The attribute handles of an accessory's characteristics, with their subscriptions.
 struct AccessoryAttributes<Owner: Accessory> {
-  private struct Subscription: Equatable {
-    var link: HCI.ConnectionHandle
-    var handle: AttributeHandle
-  }
-
   private var paths: [(handle: AttributeHandle, path: CharacteristicPath)] = []
   /// The characteristics, each with the index of its path.
   private var characteristics: [AccessoryCharacteristic<Owner>] = []
-  private var subscriptions: [Subscription] = []
+  private(set) var subscriptions: [AccessorySubscriber] = []
   /// The characteristic values that clients have configured to be broadcast.
   private var broadcasts: Set<AttributeHandle> = []
   private var declarations: [(service: BluetoothUUID, handle: AttributeHandle)] = []
@@ -44,10 +46,8 @@ struct AccessoryAttributes<Owner: Accessory> {
     paths.firstIndex { $0.path == path }.map { (paths[$0].handle, characteristics[$0]) }
   }
 
-  /// The characteristics with at least one subscriber, each once.
-  var subscribed: [CharacteristicPath] {
-    paths.filter { entry in subscriptions.contains { $0.handle == entry.handle } }.map(\.path)
-  }
+  /// The characteristics that are told which of their values have been sent.
+  var controlPoints: [AccessoryCharacteristic<Owner>] { characteristics.filter { $0.clientEvent != nil } }
 
   /// The characteristics with at least one subscriber or a configured broadcast, each once.
   var observed: [AccessoryCharacteristic<Owner>] {
@@ -67,8 +67,9 @@ struct AccessoryAttributes<Owner: Accessory> {
   }
 
   mutating func setSubscription(of link: HCI.ConnectionHandle, to handle: AttributeHandle, _ isOn: Bool) {
-    subscriptions.removeAll { $0 == Subscription(link: link, handle: handle) }
-    if isOn { subscriptions.append(Subscription(link: link, handle: handle)) }
+    subscriptions.removeAll { $0.link == link && $0.handle == handle }
+    guard isOn, let path = path(at: handle) else { return }
+    subscriptions.append(AccessorySubscriber(link: link, handle: handle, path: path))
   }
 
   mutating func forget(_ link: HCI.ConnectionHandle) { subscriptions.removeAll { $0.link == link } }

@@ -1,11 +1,17 @@
 import BluetoothProfiles
 import BluetoothWire
 
+/// A connected client of an accessory. The value identifies the client until it disconnects.
+public struct AccessoryClient: Hashable, Sendable {
+  let link: HCI.ConnectionHandle
+}
+
 /// The context of an accessory's callback: the state of its connections, and methods that request effects. The
 /// effects take place after the callback has returned.
 public struct AccessoryContext: Sendable {
   enum Effect: Sendable {
     case notify(CharacteristicPath)
+    case send([UInt8], of: CharacteristicPath, to: AccessoryClient)
     case wake(Duration?)
     case update(PreferredConnectionParameters)
     case disconnect
@@ -16,19 +22,30 @@ public struct AccessoryContext: Sendable {
   public let now: Duration
   /// The number of connected centrals.
   public let connections: Int
-  /// The characteristics with at least one subscriber.
-  public let subscriptions: Set<CharacteristicPath>
+  /// The client whose write, subscription, connection or confirmation caused the callback; nil in callbacks that no
+  /// client caused, such as `timeReached`.
+  public let client: AccessoryClient?
+  private let subscribers: [AccessorySubscriber]
   private(set) var effects: [Effect] = []
 
-  init(now: Duration, connections: Int, subscriptions: Set<CharacteristicPath>) {
+  init(now: Duration, connections: Int, subscriptions: [AccessorySubscriber], client: AccessoryClient? = nil) {
     self.now = now
     self.connections = connections
-    self.subscriptions = subscriptions
+    self.client = client
+    subscribers = subscriptions
   }
+
+  /// The characteristics with at least one subscriber.
+  public var subscriptions: Set<CharacteristicPath> { Set(subscribers.lazy.map(\.path)) }
 
   /// Returns true if at least one central has subscribed to the characteristic.
   public func hasSubscribers<Value>(_ characteristic: Characteristic<Value>) -> Bool {
-    subscriptions.contains(characteristic.path)
+    subscribers.contains { $0.path == characteristic.path }
+  }
+
+  /// Returns true if this client has subscribed to the characteristic.
+  public func isSubscribed<Value>(_ client: AccessoryClient, to characteristic: Characteristic<Value>) -> Bool {
+    subscribers.contains { $0.link == client.link && $0.path == characteristic.path }
   }
 
   /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
@@ -36,6 +53,19 @@ public struct AccessoryContext: Sendable {
 
   /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
   public mutating func notify(_ path: CharacteristicPath) { effects.append(.notify(path)) }
+
+  /// Notifies or indicates a value to one client, if it has subscribed to the characteristic.
+  /// `Accessory.valueSent(of:in:)` is called when the value has been sent.
+  public mutating func send<Value>(
+    _ value: Value, of characteristic: Characteristic<Value>, to client: AccessoryClient
+  ) {
+    effects.append(.send(value.octets, of: characteristic.path, to: client))
+  }
+
+  /// Returns true if the callback has requested to notify the characteristic to all its subscribers.
+  func notifies(_ path: CharacteristicPath) -> Bool {
+    effects.contains { if case .notify(path) = $0 { true } else { false } }
+  }
 
   /// Schedules `timeReached` after this time, at least 1 ms, and replaces any time scheduled before; nil cancels it.
   public mutating func wake(after time: Duration?) {

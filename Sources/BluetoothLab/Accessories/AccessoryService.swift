@@ -27,6 +27,9 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   public typealias Reading = @Sendable (Owner) -> [UInt8]
   /// Handles a client's write of octets. An error answers the client's request.
   public typealias Writing = @Sendable (inout Owner, [UInt8], inout AccessoryContext) throws(ATTErrorCode) -> Void
+  /// Handles an event of a client.
+  typealias ClientEventHandler =
+    @Sendable (inout Owner, AccessoryClientEvent, AccessoryClient, inout AccessoryContext) -> Void
 
   /// The UUIDs of the service and of the characteristic.
   public let path: CharacteristicPath
@@ -42,6 +45,8 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   public var descriptors: [AccessoryDescriptor] = []
   let read: Reading
   let write: Writing
+  /// Handles what happens to the procedures of a client; nil for characteristics without procedures.
+  var clientEvent: ClientEventHandler?
 
   /// The UUID of the characteristic.
   public var uuid: BluetoothUUID { path.characteristic }
@@ -123,6 +128,14 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
       try written(&owner, value, &context)
     }
   }
+}
+
+/// An event that changes the state of a procedure of a client.
+enum AccessoryClientEvent {
+  /// The client has confirmed an indication of the characteristic.
+  case sent
+  /// The client has unsubscribed from the characteristic, or has disconnected.
+  case unsubscribed
 }
 
 /// The link security that access to a characteristic requires · Vol 3, Part C, 10.2.1.

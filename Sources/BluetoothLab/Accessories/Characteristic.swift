@@ -1,16 +1,20 @@
 import BluetoothProfiles
 
-/// A characteristic of an accessory, identified by its UUID and that of its service.
+/// A characteristic of an accessory, identified by its UUID and that of its service. The instance number distinguishes
+/// characteristics of one service with the same UUID, such as the reports of a keyboard.
 public struct CharacteristicPath: Hashable, Sendable {
   /// The UUID of the service.
   public var service: BluetoothUUID
   /// The UUID of the characteristic.
   public var characteristic: BluetoothUUID
+  /// The number of this characteristic among those of the service with the same UUID, from 0.
+  public var instance: Int
 
   /// Creates a path to the characteristic with this UUID in the service with that UUID.
-  public init(_ characteristic: BluetoothUUID, of service: BluetoothUUID) {
+  public init(_ characteristic: BluetoothUUID, of service: BluetoothUUID, instance: Int = 0) {
     self.service = service
     self.characteristic = characteristic
+    self.instance = instance
   }
 }
 
@@ -25,7 +29,9 @@ public struct Characteristic<Value: AttributeValue>: Hashable, Sendable {
   public let path: CharacteristicPath
 
   /// Creates a characteristic with a custom UUID.
-  public init(_ uuid: BluetoothUUID, of service: BluetoothUUID) { path = CharacteristicPath(uuid, of: service) }
+  public init(_ uuid: BluetoothUUID, of service: BluetoothUUID, instance: Int = 0) {
+    path = CharacteristicPath(uuid, of: service, instance: instance)
+  }
 
   /// Decodes the octets that a client has written.
   ///
@@ -44,5 +50,7 @@ public struct Characteristic<Value: AttributeValue>: Hashable, Sendable {
 
 extension Characteristic where Value: CharacteristicValue {
   /// Creates a characteristic with the assigned UUID of its values' type.
-  public init(of service: BluetoothUUID) { self.init(BluetoothUUID(Value.uuid), of: service) }
+  public init(of service: BluetoothUUID, instance: Int = 0) {
+    self.init(BluetoothUUID(Value.uuid), of: service, instance: instance)
+  }
 }

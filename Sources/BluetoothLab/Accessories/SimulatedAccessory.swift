@@ -105,28 +105,36 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
   /// Runs `body` on the accessory and notifies the subscribers of each characteristic whose value changed.
   func act(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
     let before = attributes.observed.map { ($0, $0.read(accessory)) }
-    withAccessory(at: now, body)
+    var context = context(at: now, for: nil)
+    body(&accessory, &context)
+    perform(context, at: now)
     for (characteristic, value) in before where characteristic.read(accessory) != value {
-      notify(characteristic.path, at: now)
+      if !context.notifies(characteristic.path) { notify(characteristic.path, at: now) }
     }
     exchange(at: now)
   }
 
-  private func withAccessory(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
-    var context = context(at: now)
+  private func withAccessory(
+    at now: Instant, for link: HCI.ConnectionHandle? = nil, _ body: (inout A, inout AccessoryContext) -> Void
+  ) {
+    var context = context(at: now, for: link)
     body(&accessory, &context)
     perform(context, at: now)
   }
 
-  private func context(at now: Instant) -> AccessoryContext {
+  private func context(at now: Instant, for link: HCI.ConnectionHandle?) -> AccessoryContext {
     AccessoryContext(
-      now: now.sinceZero.duration, connections: handles.count, subscriptions: Set(attributes.subscribed))
+      now: now.sinceZero.duration, connections: handles.count, subscriptions: attributes.subscriptions,
+      client: link.map(AccessoryClient.init))
   }
 
   private func perform(_ context: AccessoryContext, at now: Instant) {
     for effect in context.effects {
       switch effect {
       case .notify(let path): notify(path, at: now)
+      case .send(let octets, let path, let client):
+        guard let handle = attributes.characteristic(path)?.handle else { break }
+        host.update(handle, with: ByteSlice(octets), on: client.link, at: now)
       case .wake(let time): wakeTime = time.map { now + TimeSpan($0) }
       case .update(let preferred): for link in handles { host.updateConnection(link, preferred.parameters, at: now) }
       case .disconnect: for link in handles { host.disconnect(link, at: now) }
@@ -172,13 +180,14 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
       lastCentral = link.peer
       progress = nil
       host.stopAdvertising(at: now)
-      withAccessory(at: now) { $0.connected(in: &$1) }
+      withAccessory(at: now, for: link.handle) { $0.connected(in: &$1) }
     case .disconnected(let link, let reason):
       handles.removeAll { $0 == link }
       attributes.forget(link)
       if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
+      for characteristic in attributes.controlPoints { tell(characteristic, .unsubscribed, on: link, at: now) }
       // Runs before advertising restarts, so that the accessory can change its advertising.
-      withAccessory(at: now) { $0.disconnected(because: reason, in: &$1) }
+      withAccessory(at: now, for: link) { $0.disconnected(because: reason, in: &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .security(let link, .prompt(let prompt)): answer(prompt, on: link, at: now)
@@ -220,14 +229,23 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
         with: offset <= value.count
           ? .success(ByteSlice(value.dropFirst(offset))) : .failure(.invalidOffset), at: now)
     case .writeRequested(let request, let parts):
-      let result = write(parts, at: now)
+      var context = context(at: now, for: link)
+      let result = write(parts, in: &context)
+      // The response precedes notifications and indications that the write causes.
       if let request { host.respond(to: request, on: link, with: result, at: now) }
+      perform(context, at: now)
     case .subscriptionChanged(let handle, let subscription):
-      guard let path = attributes.path(at: handle) else { break }
+      guard let characteristic = attributes.characteristic(at: handle) else { break }
       attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
-      withAccessory(at: now) { $0.subscriptionChanged(of: path, isOn: !subscription.isEmpty, in: &$1) }
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .backgroundTurn,
-      .updateSent:
+      if subscription.isEmpty { tell(characteristic, .unsubscribed, on: link, at: now) }
+      withAccessory(at: now, for: link) {
+        $0.subscriptionChanged(of: characteristic.path, isOn: !subscription.isEmpty, in: &$1)
+      }
+    case .updateSent(let handle):
+      guard let characteristic = attributes.characteristic(at: handle) else { break }
+      tell(characteristic, .sent, on: link, at: now)
+      withAccessory(at: now, for: link) { $0.valueSent(of: characteristic.path, in: &$1) }
+    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .backgroundTurn:
       break
     case .broadcastChanged(let handle, let isOn):
       attributes.setBroadcast(of: handle, isOn)
@@ -235,10 +253,19 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     }
   }
 
+  /// Tells a control point about an event of a client.
+  private func tell(
+    _ characteristic: AccessoryCharacteristic<A>, _ event: AccessoryClientEvent, on link: HCI.ConnectionHandle,
+    at now: Instant
+  ) {
+    guard let handler = characteristic.clientEvent else { return }
+    withAccessory(at: now, for: link) { handler(&$0, event, AccessoryClient(link: link), &$1) }
+  }
+
   /// Passes a write to the accessory as whole values.
-  private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
-    var context = context(at: now)
-    defer { perform(context, at: now) }
+  private func write(
+    _ parts: GATTWriteParts, in context: inout AccessoryContext
+  ) -> Result<ByteSlice, ATT.ErrorCode> {
     do throws(ATTErrorCode) {
       try AccessoryWrite(parts).perform(on: &accessory, attributes, in: &context)
       return .success(ByteSlice())

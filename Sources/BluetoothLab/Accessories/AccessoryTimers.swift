@@ -1,0 +1,39 @@
+/// The pending deadlines of an accessory that waits for several things, such as its next measurement and the end of a
+/// calibration. The context schedules the earliest.
+struct AccessoryTimers<Purpose: Equatable & Sendable>: Sendable {
+  private var pending: [(purpose: Purpose, time: Duration)] = []
+
+  /// Returns true if a deadline for this purpose is pending.
+  func has(_ purpose: Purpose) -> Bool { pending.contains { $0.purpose == purpose } }
+
+  /// Sets the deadline for this purpose, and replaces the one that was pending; nil cancels it.
+  mutating func set(_ purpose: Purpose, after time: Duration?, in context: inout AccessoryContext) {
+    pending.removeAll { $0.purpose == purpose }
+    if let time { pending.append((purpose, context.now + time)) }
+    schedule(in: &context)
+  }
+
+  /// Sets the deadline for this purpose while it is needed, unless it is pending; otherwise cancels it. A time of zero
+  /// or less is never due.
+  mutating func run(_ purpose: Purpose, every time: Duration, while isNeeded: Bool, in context: inout AccessoryContext)
+  {
+    guard isNeeded, time > .zero else {
+      if has(purpose) { set(purpose, after: nil, in: &context) }
+      return
+    }
+    if !has(purpose) { set(purpose, after: time, in: &context) }
+  }
+
+  /// Removes and returns the purposes whose deadlines have passed, in the order in which they were set.
+  mutating func takeDue(in context: inout AccessoryContext) -> [Purpose] {
+    let due = pending.filter { $0.time <= context.now }.map(\.purpose)
+    pending.removeAll { $0.time <= context.now }
+    schedule(in: &context)
+    return due
+  }
+
+  private func schedule(in context: inout AccessoryContext) {
+    let now = context.now
+    context.wake(after: pending.map(\.time).min().map { $0 - now })
+  }
+}

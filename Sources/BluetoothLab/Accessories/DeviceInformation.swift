@@ -1,0 +1,50 @@
+import BluetoothProfiles
+
+/// The values of the Device Information service of an accessory. A value that is nil has no characteristic.
+public struct DeviceInformation: Hashable, Sendable {
+  /// The name of the manufacturer.
+  public var manufacturer: String?
+  /// The model number.
+  public var model: String?
+  /// The serial number of this accessory.
+  public var serialNumber: String?
+  /// The hardware revision.
+  public var hardwareRevision: String?
+  /// The firmware revision.
+  public var firmwareRevision: String?
+  /// The software revision.
+  public var softwareRevision: String?
+  /// The unique identifier of the device.
+  public var systemID: SystemID?
+  /// The vendor, the product and its version.
+  public var pnpID: PnPID?
+
+  /// Creates information with these texts.
+  public init(manufacturer: String? = "BluetoothLab", model: String? = nil, serialNumber: String? = nil) {
+    self.manufacturer = manufacturer
+    self.model = model
+    self.serialNumber = serialNumber
+  }
+}
+
+extension AccessoryService {
+  /// Returns the Device Information service (0x180A) with the values that are present · Device Information Service
+  /// 1.1, 3.
+  public static func deviceInformation(_ information: DeviceInformation) -> AccessoryService {
+    let service: BluetoothUUID = 0x180A
+    var characteristics: [AccessoryCharacteristic<Owner>] = []
+    func add<Value: CharacteristicValue>(_ value: Value?) {
+      guard let value else { return }
+      characteristics.append(AccessoryCharacteristic(Characteristic<Value>(of: service), .read, value: { _ in value }))
+    }
+    add(information.manufacturer.map { ManufacturerNameString($0) })
+    add(information.model.map { ModelNumberString($0) })
+    add(information.serialNumber.map { SerialNumberString($0) })
+    add(information.hardwareRevision.map { HardwareRevisionString($0) })
+    add(information.firmwareRevision.map { FirmwareRevisionString($0) })
+    add(information.softwareRevision.map { SoftwareRevisionString($0) })
+    add(information.systemID)
+    add(information.pnpID)
+    return AccessoryService(service, characteristics)
+  }
+}
