@@ -1,7 +1,8 @@
 import BluetoothProfiles
 
 /// A key fob that sounds an alarm on command or when its link is lost: Immediate Alert (0x1802), Link Loss (0x1803)
-/// and Tx Power (0x1804).
+/// and Tx Power (0x1804), with Battery and Device Information. It is a Find Me Target and a Proximity Reporter · Find Me
+/// Profile 1.0, 3, and Proximity Profile 1.0, 3.
 ///
 /// After a central connects, the key fob requests a short connection interval, which speeds up service discovery, and
 /// later a long one.
@@ -21,6 +22,10 @@ public struct KeyFob: Accessory {
   public var linkLossAlert = AlertLevel.noAlert
   /// The value of Tx Power Level, −100 to 20 dBm. It does not set the radio's transmit power.
   public var transmitPower: Int8
+  /// The battery level, 0 to 100 %.
+  public var batteryLevel: UInt8 = 100
+  /// The values of the Device Information service.
+  public var information = DeviceInformation(model: "Key Fob")
   /// The connection parameters requested first; nil for none. Like every peripheral, the key fob waits at least 5 s
   /// after the connection.
   public var fast: PreferredConnectionParameters? = PreferredConnectionParameters(interval: .milliseconds(15))
@@ -49,7 +54,7 @@ public struct KeyFob: Accessory {
   /// Generic Keyring.
   public var appearance: Appearance { Appearance(rawValue: 0x0240) }
 
-  /// The Immediate Alert, Link Loss and Tx Power services.
+  /// The Immediate Alert, Link Loss, Tx Power, Battery and Device Information services.
   public var services: [AccessoryService<Self>] {
     [
       AccessoryService(
@@ -72,6 +77,8 @@ public struct KeyFob: Accessory {
           AccessoryCharacteristic(
             Self.transmitPowerLevel, .read, value: { TxPowerLevel(clamping: $0.transmitPower) })
         ]),
+      .battery(level: \.batteryLevel),
+      .deviceInformation(information),
     ]
   }
 
