@@ -1,13 +1,18 @@
 import BluetoothProfiles
 
-/// A speed and cadence sensor on a bicycle: Cycling Speed and Cadence (0x1816).
+/// A speed and cadence sensor on a bicycle: Cycling Speed and Cadence (0x1816), with Battery and Device Information
+/// · Cycling Speed and Cadence Profile 1.0, 3.
 public struct CyclingSensor: Accessory {
   /// The UUID of the Cycling Speed and Cadence service.
   public static let service: BluetoothUUID = 0x1816
   /// CSC Measurement, notified every second: the cumulative revolutions and the time of the last complete one.
   public static let measurement = Characteristic<CSCMeasurement>(of: service)
-  /// CSC Feature: wheel and crank revolution data supported.
+  /// CSC Feature: wheel and crank revolution data and multiple sensor locations supported.
   public static let feature = Characteristic<CSCFeature>(of: service)
+  /// Sensor Location: the value of `location`.
+  public static let sensorLocation = Characteristic<SensorLocation>(of: service)
+  /// SC Control Point: it sets the number of wheel revolutions and the location.
+  public static let controlPoint = Characteristic<SCControlPoint>(of: service)
 
   /// The advertised name.
   public var name: String
@@ -17,13 +22,14 @@ public struct CyclingSensor: Accessory {
   public var cadence: Double
   /// The wheel's circumference in metres.
   public var wheelCircumference: Double
-  /// The distance since power-on, in metres.
-  public private(set) var distance = 0.0
-  /// The number of crank revolutions since power-on.
-  public private(set) var crankRevolutions = 0.0
-  private var lastTime: Duration?
-  private var wheelEventTime = 0.0
-  private var crankEventTime = 0.0
+  /// The battery level, 0 to 100 %.
+  public var batteryLevel: UInt8 = 100
+  /// The values of the Device Information service.
+  public var information = DeviceInformation(model: "Speed and Cadence Sensor")
+  private var motion = BicycleMotion()
+  private var placement = SensorPlacement(
+    location: .rearWheel, supported: [.rearWheel, .frontWheel, .chainstay, .rearHub])
+  private var control = ControlPoint(Self.controlPoint, errors: .application)
 
   /// Creates a sensor on a bicycle with this speed and cadence.
   public init(
@@ -35,6 +41,13 @@ public struct CyclingSensor: Accessory {
     self.wheelCircumference = wheelCircumference
   }
 
+  /// The distance since power-on, in metres.
+  public var distance: Double { motion.distance }
+  /// The number of crank revolutions since power-on.
+  public var crankRevolutions: Double { motion.crankRevolutions }
+  /// The place of the sensor on the bicycle, which clients may change.
+  public var location: SensorLocation { placement.location }
+
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
     Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1816]), .name(name)]))
@@ -43,57 +56,57 @@ public struct CyclingSensor: Accessory {
   /// Cycling: Speed and Cadence Sensor.
   public var appearance: Appearance { Appearance(rawValue: 0x0485) }
 
-  /// The Cycling Speed and Cadence service.
+  /// The Cycling Speed and Cadence, Battery and Device Information services.
   public var services: [AccessoryService<Self>] {
     [
       AccessoryService(
         Self.service,
         [
           AccessoryCharacteristic(Self.measurement, .notify, value: \.current),
-          AccessoryCharacteristic(Self.feature, .read, value: { _ in [.wheelRevolutionData, .crankRevolutionData] }),
-        ])
+          AccessoryCharacteristic(
+            Self.feature, .read,
+            value: { _ in [.wheelRevolutionData, .crankRevolutionData, .multipleSensorLocations] }),
+          AccessoryCharacteristic(Self.sensorLocation, .read, value: \.placement.location),
+          AccessoryCharacteristic(
+            controlPoint: Self.controlPoint, \.control, command: { sensor, octets, _ in sensor.perform(octets) }),
+        ]),
+      .battery(level: \.batteryLevel),
+      .deviceInformation(information),
     ]
   }
 
-  /// The measurement that is notified now.
-  private var current: CSCMeasurement {
-    CSCMeasurement(
-      wheel: WheelRevolutions(
-        cumulative: UInt32(clamping: Int64(wheelRevolutions)), lastEventTime: Self.ticks(wheelEventTime)),
-      crank: CrankRevolutions(
-        cumulative: UInt16(truncatingIfNeeded: Int64(crankRevolutions)), lastEventTime: Self.ticks(crankEventTime)))
+  /// Performs a command and returns its response · Cycling Speed and Cadence Service 1.0, 3.4.
+  private mutating func perform(_ octets: [UInt8]) -> SCControlPoint {
+    let opCode = SCControlPoint.OpCode(rawValue: octets[0])
+    switch try? SCControlPoint(octets) {
+    case .setCumulativeValue(let number):
+      motion.setWheelRevolutions(number)
+      return .response(to: opCode, .success, [])
+    case .updateSensorLocation(let location): return .response(to: opCode, placement.choose(location), [])
+    case .requestSupportedSensorLocations: return .response(to: opCode, .success, placement.supported)
+    case nil where opCode != .startSensorCalibration && opCode != .responseCode:
+      // The parameter is missing, or too long.
+      return .response(to: opCode, .invalidParameter, [])
+    default: return .response(to: opCode, .opCodeNotSupported, [])
+    }
   }
 
-  private var wheelRevolutions: Double { wheelCircumference >= 0.01 ? distance / wheelCircumference : 0 }
+  /// The measurement that is notified now.
+  private var current: CSCMeasurement { CSCMeasurement(wheel: motion.wheel(rate: 1_024), crank: motion.crank) }
 
-  /// Returns a time in units of 1/1024 s, which wraps around every 64 s.
-  private static func ticks(_ seconds: Double) -> Scalar<Seconds1024> {
-    Scalar(clamping: Int(UInt16(truncatingIfNeeded: Int64(min(max(seconds, 0), 1e12) * 1_024))))
+  private mutating func advance(to now: Duration) {
+    motion.advance(to: now, speed: speed, cadence: cadence, circumference: wheelCircumference)
   }
 
   /// Starts riding.
   public mutating func started(in context: inout AccessoryContext) {
-    lastTime = context.now
+    advance(to: context.now)
     context.wake(after: .seconds(1))
   }
 
   /// Adds the distance and crank revolutions of the time passed, and notifies subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
-    let seconds = (context.now - (lastTime ?? context.now)).seconds
-    lastTime = context.now
-    // Implausible values are clamped; beyond these limits the profile's counters would carry no information.
-    let speed = speed.isFinite ? min(max(0, speed), 1_000) : 0
-    let cadence = cadence.isFinite ? min(max(0, cadence), 10_000) : 0
-    distance += speed * seconds
-    crankRevolutions += cadence / 60 * seconds
-    // The end of the last complete revolution: now, minus the time spent on the current one.
-    if speed > 0 {
-      wheelEventTime =
-        context.now.seconds - wheelRevolutions.truncatingRemainder(dividingBy: 1) * wheelCircumference / speed
-    }
-    if cadence > 0 {
-      crankEventTime = context.now.seconds - crankRevolutions.truncatingRemainder(dividingBy: 1) * 60 / cadence
-    }
+    advance(to: context.now)
     context.notify(Self.measurement)
     context.wake(after: .seconds(1))
   }
