@@ -1,0 +1,58 @@
+import BluetoothProfiles
+
+/// The input reports of a keyboard or a mouse, which are sent one after the other, and the protocol in which they are
+/// sent · HID Service 1.0, 2.
+struct InputReports<Report: CharacteristicValue>: Sendable {
+  /// The protocol that the HID host has chosen; Report Protocol Mode on each new connection.
+  private(set) var mode = ProtocolMode.report
+  /// The value of the Report characteristic, and that of the boot report.
+  private(set) var report: Report
+  private(set) var bootReport: Report
+  /// The time between two reports.
+  var interval = Duration.milliseconds(10)
+  private let idle: Report
+  private var pending: ArraySlice<Report> = []
+
+  /// Creates the reports of a device that begins with this report.
+  init(idle: Report) { (report, bootReport, self.idle) = (idle, idle, idle) }
+
+  /// Appends reports, of which the first is sent as soon as possible.
+  mutating func append(_ reports: [Report], in context: inout AccessoryContext) {
+    if pending.isEmpty { context.wake(after: .zero) }
+    pending += reports
+  }
+
+  /// Sends the next report: as a Report or as a boot report, depending on the protocol mode.
+  mutating func sendNext(
+    as report: Characteristic<HIDReport>, boot: Characteristic<Report>, in context: inout AccessoryContext
+  ) {
+    guard let next = pending.popFirst() else { return }
+    if mode == .boot {
+      bootReport = next
+      context.notify(boot)
+    } else {
+      self.report = next
+      context.notify(report)
+    }
+    if !pending.isEmpty { context.wake(after: interval) }
+  }
+
+  /// Sets the protocol mode. Throws Value Not Allowed (0x13) for a reserved mode.
+  mutating func choose(_ mode: ProtocolMode) throws(ATTErrorCode) {
+    guard mode.name != nil else { throw .valueNotAllowed }
+    if mode != self.mode { (report, bootReport) = (idle, idle) }
+    self.mode = mode
+  }
+
+  /// Returns to Report Protocol Mode and drops the pending reports, because the HID host has connected or disconnected.
+  mutating func reset() {
+    (mode, report, bootReport, pending) = (.report, idle, idle, [])
+  }
+}
+
+extension AccessoryDescriptor {
+  /// Returns a Report Reference descriptor · HID Service 1.0, 2.5.3.1.
+  static func reportReference(_ id: UInt8, _ type: ReportReference.ReportType) -> AccessoryDescriptor {
+    .other(BluetoothUUID(ReportReference.uuid), ReportReference(reportID: id, type: type).octets)
+  }
+}
