@@ -61,7 +61,7 @@ import Testing
       } catch is TimeLimitExceeded {}
     }
     let observed = rules.withLockedValue { $0 }
-    #expect(observed.count == 8)
+    #expect(observed.count == 16)
     for (address, rules) in observed {
       for finding in rules.findings { #expect(finding.isKept, "\(address): \(finding.line)") }
     }

@@ -32,6 +32,11 @@ struct WorldFieldTests {
       "signalStrength": { device("\"accessory\": \"battery\", \"signalStrength\": \($0)") },
       "client": { "{\"clients\": [\($0)]}" },
       "connection": { peripheral("\"connection\": \($0)") },
+      "route": { device("\"accessory\": {\"kind\": \"location\", \"routes\": [\($0)]}") },
+      "routePoint": {
+        device(
+          "\"accessory\": {\"kind\": \"location\", \"routes\": [{\"name\": \"r\", \"waypoints\": [\($0)]}]}")
+      },
       "advertising": { peripheral("\"advertising\": \($0)") },
       "phase": { advertising("\"schedule\": [\($0)]") },
       "payload": { advertising("\"payload\": \($0)") },

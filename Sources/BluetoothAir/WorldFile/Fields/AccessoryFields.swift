@@ -2,7 +2,8 @@ extension ObjectShape {
   /// The kinds of accessories: the ready-made accessories of the lab, then `peripheral`, which the file describes
   /// completely.
   static let accessoryKinds = [
-    heartRate, thermometer, bloodPressure, cycling, flashlight, keyFob, battery, iBeacon, broadcaster, peripheral,
+    heartRate, thermometer, bloodPressure, glucose, cycling, cyclingPower, running, location, keyboard, mouse,
+    sensorTag, telephone, flashlight, keyFob, battery, iBeacon, broadcaster, peripheral,
   ]
 
   private static let localName = WorldField(
@@ -34,7 +35,7 @@ extension ObjectShape {
     [
       localName,
       WorldField("celsius", .number(-273.15...10_000), "The temperature, °C", else: "36.6", example: "38.2"),
-      measurementInterval,
+      measurementInterval, batteryLevel,
     ])
 
   private static let bloodPressure = ObjectShape(
@@ -44,7 +45,17 @@ extension ObjectShape {
       WorldField("systolic", .number(0...2_000), "The systolic pressure, mmHg", else: "120", example: "135"),
       WorldField("diastolic", .number(0...2_000), "The diastolic pressure, mmHg", else: "80", example: "85"),
       WorldField("pulseRate", .number(0...2_000), "The pulse rate, beats per minute", else: "72", example: "90"),
-      measurementInterval,
+      measurementInterval, batteryLevel,
+    ])
+
+  private static let glucose = ObjectShape(
+    "glucose", "a blood glucose meter with stored records: Glucose service",
+    [
+      localName,
+      WorldField(
+        "records", .integer(0...65_536), "The number of stored records, one for each hour from 2024-01-01 on",
+        else: "10", example: "100"),
+      protection(else: "none"), batteryLevel,
     ])
 
   private static let cycling = ObjectShape(
@@ -56,6 +67,115 @@ extension ObjectShape {
         "cadence", .number(0...10_000), "The crank cadence, revolutions per minute", else: "70", example: "90"),
       WorldField(
         "wheelCircumference", .number(0.01...100), "The wheel circumference, metres", else: "2.1", example: "2.2"),
+      batteryLevel,
+    ])
+
+  private static let cyclingPower = ObjectShape(
+    "cycling-power", "a power meter in the crank of a bicycle: Cycling Power service",
+    [
+      localName,
+      WorldField("power", .number(-32_768...32_767), "The power, W", else: "200", example: "250"),
+      WorldField(
+        "cadence", .number(0...10_000), "The crank cadence, revolutions per minute", else: "85", example: "95"),
+      WorldField("speed", .number(0...1_000), "The speed, m/s", else: "8", example: "8.5"),
+      WorldField(
+        "wheelCircumference", .number(0.01...100), "The wheel circumference, metres", else: "2.1", example: "2.2"),
+      WorldField(
+        "leftShare", .number(0...100), "The share of the left pedal in the power, %", else: "50", example: "48.5"),
+      batteryLevel,
+    ])
+
+  private static let running = ObjectShape(
+    "running", "a foot pod of a runner: Running Speed and Cadence service",
+    [
+      localName,
+      WorldField("speed", .number(0...255), "The speed, m/s", else: "3", example: "4.2"),
+      WorldField("cadence", .integer(0...255), "The cadence, steps per minute", else: "160", example: "175"),
+      batteryLevel,
+    ])
+
+  private static let location = ObjectShape(
+    "location", "a receiver of positions with navigation: Location and Navigation service",
+    [
+      localName,
+      WorldField(
+        "latitude", .number(-90...90), "The initial latitude, degrees; north is positive", else: "48",
+        example: "48.137"),
+      WorldField(
+        "longitude", .number(-180...180), "The initial longitude, degrees; east is positive", else: "11",
+        example: "11.575"),
+      WorldField("speed", .number(0...655), "The speed, m/s", else: "5", example: "1.4"),
+      WorldField(
+        "heading", .number(0...360), "The direction of the movement, degrees from north to east", else: "90",
+        example: "180"),
+      WorldField("elevation", .number(-80_000...80_000), "The elevation, metres", else: "500", example: "519"),
+      WorldField(
+        "routes", .list(.object(.route), count: 0...100), "The routes that clients select", else: "none",
+        example: #"[{"name": "home", "waypoints": [{"latitude": 48, "longitude": 11.01}]}]"#),
+      batteryLevel,
+    ])
+
+  static let route = ObjectShape(
+    "route", "a route of a receiver of positions",
+    [
+      WorldField(required: "name", .text(WorldLimits.name), "The name", example: #""home""#),
+      WorldField(
+        "waypoints", .list(.object(.routePoint), count: 0...1_000), "The waypoints; the last one is the destination",
+        else: "none", example: #"[{"latitude": 48, "longitude": 11.01}]"#),
+    ])
+
+  static let routePoint = ObjectShape(
+    "routePoint", "a waypoint of a route",
+    [
+      WorldField(
+        required: "latitude", .number(-90...90), "The latitude, degrees; north is positive", example: "48.137"),
+      WorldField(
+        required: "longitude", .number(-180...180), "The longitude, degrees; east is positive", example: "11.575"),
+    ])
+
+  private static func protection(else standard: String) -> WorldField {
+    WorldField(
+      "protection", .choice(ProtectionNames.all.keys.sorted()),
+      "The link security that the characteristics of the service require", else: "\"\(standard)\"",
+      example: standard == "none" ? #""encrypted""# : #""none""#)
+  }
+
+  private static let inputDeviceFields = [
+    localName,
+    WorldField(
+      "reportInterval", .number(0.001...10), "The time between two reports, seconds", else: "0.01", example: "0.02"),
+    WorldField(
+      "connection", .object(.preferredParameters), "The connection parameters that it requests after connecting",
+      else: "15 ms for a keyboard and 11.25 ms for a mouse, latency 20, supervision timeout 4 s",
+      example: #"{"interval": 0.02, "latency": 30}"#),
+    protection(else: "encrypted"), batteryLevel,
+  ]
+
+  private static let keyboard = ObjectShape(
+    "keyboard", "a keyboard: Human Interface Device service", inputDeviceFields)
+
+  private static let mouse = ObjectShape("mouse", "a mouse: Human Interface Device service", inputDeviceFields)
+
+  private static let sensorTag = ObjectShape(
+    "sensor-tag", "a sensor tag: infrared and ambient temperature, humidity, pressure and movement",
+    [
+      localName,
+      WorldField(
+        "objectTemperature", .number(-256...255), "The temperature of the object in front of it, °C", else: "30",
+        example: "36.5"),
+      WorldField("ambientTemperature", .number(-40...125), "The ambient temperature, °C", else: "22", example: "19.5"),
+      WorldField("humidity", .number(0...100), "The relative humidity, %", else: "45", example: "60"),
+      WorldField("pressure", .number(0...167_772), "The pressure, Pa", else: "101325", example: "98000"),
+      batteryLevel,
+    ])
+
+  private static let telephone = ObjectShape(
+    "telephone", "a telephone: Alert Notification, Phone Alert Status and the services of the time",
+    [
+      localName,
+      WorldField(
+        "hasReference", .flag, "True if it can update its clock from a reference", else: "true", example: "false"),
+      batteryLevel,
     ])
 
   private static let flashlight = ObjectShape(
@@ -84,6 +204,7 @@ extension ObjectShape {
       WorldField(
         "slow", .object(.preferredParameters), "The connection parameters that it requests afterwards",
         else: "500 ms, latency 4, supervision timeout 6 s", example: #"{"interval": 1}"#),
+      batteryLevel,
     ])
 
   static let preferredParameters = ObjectShape(

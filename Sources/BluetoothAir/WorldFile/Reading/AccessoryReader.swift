@@ -17,7 +17,15 @@ struct AccessoryReader {
     case "heart-rate": return heartRate(object)
     case "thermometer": return thermometer(object)
     case "blood-pressure": return bloodPressure(object)
+    case "glucose": return glucose(object)
     case "cycling": return cycling(object)
+    case "cycling-power": return cyclingPower(object)
+    case "running": return running(object)
+    case "location": return location(object)
+    case "keyboard": return keyboard(object)
+    case "mouse": return mouse(object)
+    case "sensor-tag": return sensorTag(object)
+    case "telephone": return telephone(object)
     case "flashlight": return flashlight(object)
     case "key-fob": return keyFob(object)
     case "battery": return battery(object)
@@ -43,6 +51,7 @@ struct AccessoryReader {
     var thermometer = Thermometer(name: localName(object))
     if let celsius = object.number("celsius") { thermometer.celsius = celsius }
     if let interval = object.time("interval") { thermometer.interval = interval }
+    if let level: UInt8 = object.whole("batteryLevel") { thermometer.batteryLevel = level }
     return thermometer
   }
 
@@ -52,7 +61,16 @@ struct AccessoryReader {
     if let diastolic = object.number("diastolic") { monitor.diastolic = diastolic }
     if let pulseRate = object.number("pulseRate") { monitor.pulseRate = pulseRate }
     if let interval = object.time("interval") { monitor.interval = interval }
+    if let level: UInt8 = object.whole("batteryLevel") { monitor.batteryLevel = level }
     return monitor
+  }
+
+  private func glucose(_ object: ObjectReader) -> GlucoseMeter {
+    var meter = GlucoseMeter(name: localName(object))
+    if let count: Int = object.whole("records") { meter.records = GlucoseRecord.samples(count) }
+    if let protection = object.word("protection", ProtectionNames.all) { meter.protection = protection }
+    if let level: UInt8 = object.whole("batteryLevel") { meter.batteryLevel = level }
+    return meter
   }
 
   private func cycling(_ object: ObjectReader) -> CyclingSensor {
@@ -60,7 +78,83 @@ struct AccessoryReader {
     if let speed = object.number("speed") { sensor.speed = speed }
     if let cadence = object.number("cadence") { sensor.cadence = cadence }
     if let circumference = object.number("wheelCircumference") { sensor.wheelCircumference = circumference }
+    if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
     return sensor
+  }
+
+  private func cyclingPower(_ object: ObjectReader) -> CyclingPowerMeter {
+    var meter = CyclingPowerMeter(name: localName(object))
+    if let power = object.number("power") { meter.power = power }
+    if let cadence = object.number("cadence") { meter.cadence = cadence }
+    if let speed = object.number("speed") { meter.speed = speed }
+    if let circumference = object.number("wheelCircumference") { meter.wheelCircumference = circumference }
+    if let share = object.number("leftShare") { meter.leftShare = share }
+    if let level: UInt8 = object.whole("batteryLevel") { meter.batteryLevel = level }
+    return meter
+  }
+
+  private func running(_ object: ObjectReader) -> RunningSensor {
+    var sensor = RunningSensor(name: localName(object))
+    if let speed = object.number("speed") { sensor.speed = speed }
+    if let cadence: UInt8 = object.whole("cadence") { sensor.cadence = cadence }
+    if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
+    return sensor
+  }
+
+  private func location(_ object: ObjectReader) -> LocationSensor {
+    func position(_ object: ObjectReader) -> GeographicPosition {
+      GeographicPosition(
+        latitude: object.number("latitude") ?? 48, longitude: object.number("longitude") ?? 11)
+    }
+    var sensor = LocationSensor(name: localName(object), position: position(object))
+    if let speed = object.number("speed") { sensor.speed = speed }
+    if let heading = object.number("heading") { sensor.heading = heading }
+    if let elevation = object.number("elevation") { sensor.elevation = elevation }
+    sensor.routes = object.objects("routes", .route).map { route in
+      NavigationRoute(
+        route.text("name") ?? "", waypoints: route.objects("waypoints", .routePoint).map(position))
+    }
+    if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
+    return sensor
+  }
+
+  private func keyboard(_ object: ObjectReader) -> Keyboard {
+    var keyboard = Keyboard(name: localName(object))
+    if let interval = object.time("reportInterval") { keyboard.reportInterval = interval }
+    if let connection = preferredParameters(object.object("connection", .preferredParameters)) {
+      keyboard.connection = connection
+    }
+    if let protection = object.word("protection", ProtectionNames.all) { keyboard.protection = protection }
+    if let level: UInt8 = object.whole("batteryLevel") { keyboard.batteryLevel = level }
+    return keyboard
+  }
+
+  private func mouse(_ object: ObjectReader) -> Mouse {
+    var mouse = Mouse(name: localName(object))
+    if let interval = object.time("reportInterval") { mouse.reportInterval = interval }
+    if let connection = preferredParameters(object.object("connection", .preferredParameters)) {
+      mouse.connection = connection
+    }
+    if let protection = object.word("protection", ProtectionNames.all) { mouse.protection = protection }
+    if let level: UInt8 = object.whole("batteryLevel") { mouse.batteryLevel = level }
+    return mouse
+  }
+
+  private func sensorTag(_ object: ObjectReader) -> SensorTag {
+    var tag = SensorTag(name: localName(object))
+    if let temperature = object.number("objectTemperature") { tag.objectTemperature = temperature }
+    if let temperature = object.number("ambientTemperature") { tag.ambientTemperature = temperature }
+    if let humidity = object.number("humidity") { tag.humidity = humidity }
+    if let pressure = object.number("pressure") { tag.pressure = pressure }
+    if let level: UInt8 = object.whole("batteryLevel") { tag.batteryLevel = level }
+    return tag
+  }
+
+  private func telephone(_ object: ObjectReader) -> Telephone {
+    var telephone = Telephone(name: localName(object))
+    if let hasReference = object.flag("hasReference") { telephone.hasReference = hasReference }
+    if let level: UInt8 = object.whole("batteryLevel") { telephone.batteryLevel = level }
+    return telephone
   }
 
   private func flashlight(_ object: ObjectReader) -> Flashlight {
@@ -77,6 +171,7 @@ struct AccessoryReader {
     if let fast = preferredParameters(object.object("fast", .preferredParameters)) { fob.fast = fast }
     if let time = object.time("fastTime") { fob.fastTime = time }
     if let slow = preferredParameters(object.object("slow", .preferredParameters)) { fob.slow = slow }
+    if let level: UInt8 = object.whole("batteryLevel") { fob.batteryLevel = level }
     return fob
   }
 
