@@ -31,7 +31,12 @@ private final class PieceQueue: @unchecked Sendable {
   func end() { continuation.finish() }
 
   func next(within limit: TimeLimit) async throws -> Data? {
-    try await withTimeLimit(limit) { [self] in await iterator.next() }
+    try await withTimeLimit(limit) { [self] in
+      let piece = await iterator.next()
+      // A cancelled iteration looks like the end.
+      if piece == nil { try Task.checkCancellation() }
+      return piece
+    }
   }
 }
 
