@@ -218,10 +218,12 @@ import Testing
     #expect(failure?.description.contains("\"tablet\", \"phone\"") == true)
   }
 
-  @Test("A copy that fails leaves the former file as it was")
+  @Test("A copy that fails leaves the former file as it was, and no other file")
   func replaces() throws {
-    let path = Self.temporary("former")
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = Self.temporary("folder")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/former"
     try Data("former".utf8).write(to: URL(fileURLWithPath: path))
     let packets = Self.packets(try Self.decode(Self.pcapng))
     do {
@@ -230,7 +232,7 @@ import Testing
       #expect(throws: Failure.self) { try output.add(packets[2]) }
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("former".utf8))
-    #expect(!FileManager.default.fileExists(atPath: path + ".unfinished"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["former"])
     let output = try CaptureOutput(path: path, format: .btsnoop)
     try output.finish()
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)).starts(with: Array("btsnoop\0".utf8)))

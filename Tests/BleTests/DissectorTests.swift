@@ -159,6 +159,18 @@ import Testing
     #expect(statistics.channels[5]?.data == 4 && statistics.channels[5]?.lost == 1)
   }
 
+  @Test("The largest numbers that a packet and a file can have are shown")
+  func largeNumbers() {
+    // LE Channel Selection Algorithm, with a number that is not assigned.
+    let event = Capture().describe(Self.phone, [0, 0, 0, 1, 4, 0x3E, 4, 0x14, 0, 0, 0xFF])
+    #expect(event.detail.contains("#256"), "\(event.name) \(event.detail)")
+    var statistics = CaptureStatistics()
+    statistics.add(Self.air)
+    statistics.set(dropped: .max, on: Self.air)
+    statistics.set(dropped: .max, on: Self.air)
+    #expect(statistics.interfaces[0].dropped == .max)
+  }
+
   @Test("The numbers along an axis are round")
   func axis() {
     let seconds = AxisTicks(from: 0, to: 10.5, about: 10)

@@ -157,6 +157,18 @@ import Testing
     }
   }
 
+  @Test("A command that leaves a program behind, which keeps its output open, is stopped after its time")
+  func leftBehind() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let program = ShellProgram("setsid sleep 60 & echo $! > '\(file)'")
+    #expect(throws: ShellProgram.NoValue.self) { try program.output(within: 0.5) }
+    // The program still runs, so nobody has waited for it.
+    let text = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    let process = try #require(pid_t(text))
+    #expect(kill(process, SIGKILL) == 0)
+  }
+
   @Test("The clone of a served clone is the same file, also with a protected value")
   func roundTrip() throws {
     let original = Self.file(

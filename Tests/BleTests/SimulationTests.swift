@@ -38,7 +38,9 @@ import Testing
     #expect(TimeArgument(argument: "15min")?.seconds == 900)
     #expect(TimeArgument(argument: "2h")?.seconds == 7_200)
     #expect(TimeArgument(argument: "1d")?.seconds == 86_400)
-    for text in ["", "0", "-1", "h", "1w", "1e9", "nan"] { #expect(TimeArgument(argument: text) == nil, "\(text)") }
+    for text in ["", "0", "-1", "h", "1w", "1e9", "1e-10", "nan"] {
+      #expect(TimeArgument(argument: text) == nil, "\(text)")
+    }
   }
 
   private static func result(_ seed: UInt64) -> SimulationResult {
@@ -87,5 +89,21 @@ import Testing
     let failure = #expect(throws: Failure.self) { try SimulationResult.read("\n" + line, named: "results") }
     #expect(failure?.description.hasPrefix(message) == true, "\(failure?.description ?? "none")")
     #expect(failure?.status == ExitStatus.ambiguous)
+  }
+
+  @Test("Results without all their devices are refused, and results of any size can be shown")
+  func strangeResults() throws {
+    let lines = Self.result(3).records.map(\.line)
+    let cut = lines.filter { !$0.contains("\"record\":\"simulatedDevice\"") || !$0.contains("phone") }
+    let failure = #expect(throws: Failure.self) {
+      try SimulationResult.read(cut.joined(separator: "\n"), named: "results")
+    }
+    #expect(failure?.description == "results: the run with seed 3 has 1 of 2 devices")
+    var results = try SimulationResult.read(lines.joined(separator: "\n"), named: "results")
+    results[0].summary.throughput = -1e300
+    results[0].devices[0].batteryLife = 1e300
+    results[0].links[0].rssi = 1e300
+    #expect(SimulationText.distribution(results).contains("battery life"))
+    #expect(SimulationText.report(results[0]).contains("dBm"))
   }
 }

@@ -56,7 +56,10 @@ final class ShellProgram: Sendable {
     }
     guard isStarted else { throw NoValue(reason: "stopped") }
     defer { state.withLockedValue { $0.id = nil } }
-    Self.readAll(of: output.fileHandleForReading.fileDescriptor, take)
+    // A program that has left the process group may keep the output open after the others have been stopped.
+    Self.readAll(of: output.fileHandleForReading.fileDescriptor, take) { [state] in
+      state.withLockedValue { $0.isStopped }
+    }
     ended.wait()
     return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
   }
@@ -117,10 +120,17 @@ final class ShellProgram: Sendable {
       { take in readAll(of: STDIN_FILENO, take) })
   }
 
-  /// Reads to the end, in pieces of the sizes in which they arrive.
-  private static func readAll(of descriptor: Int32, _ take: ([UInt8]) -> Void) {
+  /// The time between two questions whether reading has been stopped, in milliseconds.
+  private static let patience: Int32 = 100
+
+  /// Reads to the end, in pieces of the sizes in which they arrive, or until `isStopped` returns true.
+  private static func readAll(
+    of descriptor: Int32, _ take: ([UInt8]) -> Void, until isStopped: () -> Bool = { false }
+  ) {
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    while true {
+    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while !isStopped() {
+      guard poll(&ready, 1, patience) != 0 else { continue }
       let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return }

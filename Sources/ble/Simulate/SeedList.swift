@@ -75,7 +75,8 @@ struct TimeArgument: ExpressibleByArgument, Hashable, Sendable {
     let unit = units.first { argument.hasSuffix($0.0) }
     guard let number = Double(argument.dropLast(unit?.0.count ?? 0)) else { return nil }
     let seconds = number * (unit?.1 ?? 1)
-    guard seconds > 0, seconds <= 1e8 else { return nil }
+    // The clock of a world counts nanoseconds.
+    guard seconds >= 1e-9, seconds <= 1e8 else { return nil }
     self.seconds = seconds
   }
 

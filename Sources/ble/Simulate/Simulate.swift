@@ -71,6 +71,10 @@ struct Simulate: ParsableCommand {
   }
 
   func run() throws {
+    if let plot, [capture, world].contains(where: { $0.map { $0 == plot || CaptureOutput.isSame($0, plot) } ?? false })
+    {
+      throw ValidationError("the picture needs a file of its own")
+    }
     guard merge.isEmpty else { return try joinResults() }
     guard let path = world else { return }
     let file = try readWorld(path)
@@ -146,6 +150,10 @@ struct Simulate: ParsableCommand {
       }
       let arguments = ["simulate", world, "--for", "\(duration.seconds)", "--clients", clients.rawValue, "--json"]
       let runs = SweepJobs(arguments: arguments, seeds: seeds, jobs: jobs)
+      let interrupt = Interrupt { runs.stop() }
+      defer { withExtendedLifetime(interrupt) {} }
+      // A failure, such as that of one job or of the output, ends the other jobs, too.
+      defer { runs.stop() }
       try runs.run { text in
         for result in try SimulationResult.read(text, named: "a job") { try add(result) }
       }
@@ -174,6 +182,11 @@ struct Simulate: ParsableCommand {
       throw Failure(
         "the results are not of one sweep: \(first.summary.duration.fixed(3)) s with seed \(first.summary.seed), "
           + "\(other.summary.duration.fixed(3)) s with seed \(other.summary.seed)", status: ExitStatus.ambiguous)
+    }
+    if let other = results.first(where: { $0.devices.map(\.device) != first.devices.map(\.device) }) {
+      throw Failure(
+        "the results are not of one sweep: the devices with seed \(other.summary.seed) differ from those with seed "
+          + "\(first.summary.seed)", status: ExitStatus.ambiguous)
     }
     results.sort { $0.summary.seed < $1.summary.seed }
     try put(

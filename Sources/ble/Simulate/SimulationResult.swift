@@ -254,6 +254,14 @@ extension SimulationResult {
         throw fail("expected a record of ble simulate\(error.field)")
       }
     }
+    for result in results {
+      let summary = result.summary
+      guard result.devices.count == summary.devices, Set(result.devices.map(\.device)).count == summary.devices else {
+        throw Failure(
+          "\(name): the run with seed \(summary.seed) has \(result.devices.count) of \(summary.devices) devices",
+          status: ExitStatus.ambiguous)
+      }
+    }
     return results
   }
 }

@@ -22,7 +22,7 @@ enum SimulationText {
           link.central, link.peripheral, link.duration.fixed(1) + " s" + (link.connected ? "" : " (ended)"),
           "\(link.events)", "\(link.missedEvents)", rate(link.toPeripheral.throughput), rate(link.toCentral.throughput),
           "\(link.toPeripheral.retransmissions + link.toCentral.retransmissions)",
-          link.rssi.map { "\(Int($0.rounded())) dBm" } ?? "-",
+          link.rssi.map { "\($0.fixed(0)) dBm" } ?? "-",
         ])
       }
       text += "\n" + table.text + "\n"
@@ -74,7 +74,7 @@ enum SimulationText {
   }
 
   private static func rate(_ bits: Double) -> String {
-    bits < 9_999.5 ? "\(Int(bits.rounded())) bit/s" : (bits / 1_000).fixed(1) + " kbit/s"
+    bits < 9_999.5 ? "\(bits.fixed(0)) bit/s" : (bits / 1_000).fixed(1) + " kbit/s"
   }
 
   private static func share(_ time: Double, _ whole: Double) -> String {
@@ -87,6 +87,6 @@ enum SimulationText {
 
   private static func life(_ days: Double?) -> String {
     guard let days else { return "-" }
-    return days < 9.95 ? days.fixed(1) + " d" : "\(Int(days.rounded())) d"
+    return days < 9.95 ? days.fixed(1) + " d" : "\(days.fixed(0)) d"
   }
 }

@@ -9,6 +9,8 @@ final class SweepJobs: Sendable {
     /// The outputs that wait until those of the parts before them have been delivered.
     var outputs: [Int: String] = [:]
     var failure: Failure?
+    /// The identifiers of the running processes.
+    var running: Set<Int32> = []
   }
 
   private let arguments: [String]
@@ -60,6 +62,16 @@ final class SweepJobs: Sendable {
     }
   }
 
+  /// Ends the running processes, and begins no others.
+  func stop() {
+    let running = state.withLockedValue { state in
+      state.failure = state.failure ?? Failure("interrupted", status: 128 + SIGINT)
+      return state.running
+    }
+    // They may have inherited that other signals are ignored.
+    for process in running { kill(process, SIGKILL) }
+  }
+
   private func takePart() -> Int? {
     state.withLockedValue { state in
       guard state.failure == nil, state.next < parts.count else { return nil }
@@ -76,9 +88,14 @@ final class SweepJobs: Sendable {
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try state.withLockedValue { state in
+      if let failure = state.failure { throw failure }
+      try process.run()
+      state.running.insert(process.processIdentifier)
+    }
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
+    state.withLockedValue { _ = $0.running.remove(process.processIdentifier) }
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
       throw Failure(
         "the run with the seeds \(parts[part].argument) has failed with status \(process.terminationStatus)",

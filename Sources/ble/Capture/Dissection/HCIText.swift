@@ -157,7 +157,7 @@ enum HCIText {
       return phys + failure(status)
     case .leChannelSelectionAlgorithm(let handle, let algorithm):
       result.connection = handle
-      return ["#\(algorithm + 1)"]
+      return ["#\(Int(algorithm) + 1)"]
     case .leAdvertisingReport(let reports):
       return reports.flatMap { report -> [String] in
         let address = report.address.deviceAddress

@@ -42,10 +42,20 @@ final class CaptureOutput {
       // A failure leaves the former file as it was, and nothing half-written. FIFOs and devices stay what they are.
       var status = stat()
       let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-      let unfinished = isSpecial ? nil : path + ".unfinished"
-      self.unfinished = unfinished
-      // The capture that is read may have secrets, so this one is for its owner only.
-      descriptor = open(unfinished ?? path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      if isSpecial {
+        descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      } else {
+        // The capture that is read may have secrets, so this one is for its owner only, as `mkstemp` makes it.
+        let folder = (path as NSString).deletingLastPathComponent
+        var name = Array((folder.isEmpty ? ".ble-XXXXXX" : folder + "/.ble-XXXXXX").utf8CString)
+        descriptor = mkstemp(&name)
+        if descriptor >= 0 {
+          _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+          unfinished = name.withUnsafeBufferPointer {
+            String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+          }
+        }
+      }
       guard descriptor >= 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
     }
     guard format == .pcapng else { return }

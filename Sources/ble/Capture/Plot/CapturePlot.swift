@@ -57,7 +57,7 @@ struct CapturePlot {
   ///
   /// - Throws: `Failure` if the file can't be written.
   func write(to path: String, title: String) throws {
-    do { try Data(svg(title).utf8).write(to: URL(fileURLWithPath: path)) } catch {
+    do { try Data(svg(title).utf8).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
       throw Failure("\(path): can't write the picture: \(error.localizedDescription)")
     }
   }

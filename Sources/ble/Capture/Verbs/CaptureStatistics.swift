@@ -84,8 +84,9 @@ struct CaptureStatistics {
 
   mutating func add(_ interface: CaptureInterface) { interfaces.append(Interface(interface: interface)) }
 
-  mutating func add(dropped count: UInt64, on interface: CaptureInterface) {
-    update(interface) { $0.dropped += count }
+  /// Takes the number of packets dropped on an interface since the capture began; a later block has a later count.
+  mutating func set(dropped count: UInt64, on interface: CaptureInterface) {
+    update(interface) { $0.dropped = count }
   }
 
   private mutating func update(_ interface: CaptureInterface, _ change: (inout Interface) -> Void) {

@@ -19,6 +19,9 @@ extension CaptureCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+      if let plot, CaptureOutput.isSame(file, plot) {
+        throw Failure("\(plot) is the capture that is read; choose another name", status: ExitStatus.usage)
+      }
       let report = try CaptureReport(file, PacketFilter(filter))
       if let plot { try report.plot.write(to: plot, title: (file as NSString).lastPathComponent) }
       try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
@@ -42,7 +45,7 @@ struct CaptureReport {
     while let element = try input.next() {
       switch element {
       case .interface(let interface): statistics.add(interface)
-      case .dropped(let interface, let count): statistics.add(dropped: count, on: interface)
+      case .dropped(let interface, let count): statistics.set(dropped: count, on: interface)
       case .packet(let packet):
         let description = dissector.describe(packet)
         guard filter.admits(description) else { continue }

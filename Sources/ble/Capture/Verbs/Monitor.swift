@@ -38,8 +38,8 @@ struct Monitor: ParsableCommand {
     var request = ControlRequest(.capture)
     (request.path, request.decrypted) = (pipe.path, decrypted)
     try question.ask(request)
-    // Only this verb reads the pipe, so the air must not go on to fill it.
-    defer { _ = try? question.ask(ControlRequest(.capture)) }
+    // Only this verb reads the pipe, so the air must not go on to fill it. A later capture is not ended.
+    defer { if pipe.isWritten { _ = try? question.ask(ControlRequest(.capture)) } }
     var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
     let interrupt = Interrupt {}
     let end = duration.map { ContinuousClock.now + .seconds($0) }
@@ -51,6 +51,9 @@ struct Monitor: ParsableCommand {
     guard !isOver else {
       guard let count, printer.shown < count, !interrupt.hasOccurred else { return }
       throw Failure("\(printer.shown) of \(count) packets within the time", status: ExitStatus.timeLimit)
+    }
+    if (try? question.ask(ControlRequest(.devices))) != nil {
+      throw Failure("the air is captured by another program now; it has one capture at a time")
     }
     complain("the air has ended")
   }
@@ -80,6 +83,12 @@ private final class NamedPipe {
       rmdir(folder)
       throw Failure("\(path): \(String(cString: strerror(errno)))")
     }
+  }
+
+  /// True while a program has the FIFO open for writing.
+  var isWritten: Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&state, 1, 0) >= 0 && state.revents & Int16(POLLHUP) == 0
   }
 
   deinit {
