@@ -10,7 +10,7 @@ import Testing
 
 @testable import ble
 
-/// What `ble clone` writes, and `ble serve` reads.
+/// The files that `ble clone` writes and `ble serve` reads.
 @Suite struct RecordingTests {
   /// The advertising in a file that has these fields.
   private static func octets(of fields: JSONText) throws -> [UInt8] {

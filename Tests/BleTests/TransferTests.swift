@@ -5,7 +5,7 @@ import Testing
 
 @testable import ble
 
-/// What `ble send` and `ble receive` say and show.
+/// The protocol and the progress of `ble send` and `ble receive`.
 @Suite struct TransferTests {
   @Test("The announcement of a file has its size and the length of its name")
   func header() {

@@ -1,7 +1,7 @@
 import BluetoothLab
 
-/// What a world file says about a peripheral that it describes completely: its advertising, its services and its
-/// values.
+/// The description of a peripheral in a world file, if the file describes it completely: its advertising, its services
+/// and its values.
 package struct PeripheralDescription: Hashable, Sendable {
   /// A service.
   package struct Service: Hashable, Sendable {

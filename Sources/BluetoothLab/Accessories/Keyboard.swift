@@ -176,6 +176,7 @@ extension DeviceInformation {
 extension BootKeyboardInputReport {
   /// The report without pressed keys.
   static let released: Self = {
+    // The initializer refuses only more than six keys, so this constant always exists.
     guard let report = Self(keys: []) else { fatalError("six keys are permitted") }
     return report
   }()

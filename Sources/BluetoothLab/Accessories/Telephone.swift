@@ -187,6 +187,7 @@ public struct Telephone: Accessory {
   }
 
   private static let unknownTime: DateTime = {
+    // Zero means "not known" in each of these fields, so the initializer accepts this constant.
     guard let time = DateTime(year: 0, month: 0, day: 0) else { fatalError("a time without a date is permitted") }
     return time
   }()

@@ -5,7 +5,7 @@ import CoreBluetooth
 
 /// A device as a world file with one device.
 struct DeviceRecording {
-  /// What the file can't describe, a line for each kind.
+  /// The properties of the device that the file can't describe, a line for each kind.
   private(set) var notes: [String] = []
   /// The numbers of services, characteristics and values in the file.
   private(set) var counts = (services: 0, characteristics: 0, values: 0)

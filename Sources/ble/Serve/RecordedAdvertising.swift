@@ -4,7 +4,7 @@ import BluetoothWire
 import CoreBluetoothExtras
 import Foundation
 
-/// What the packets of an advertiser tell, in the fields of a world file.
+/// The advertising of a device as its packets have shown it, in the fields of a world file.
 struct RecordedAdvertising: Sendable {
   private var kind: String?
   private var payload: [UInt8] = []

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// The delegate is called on the thread that runs the world.
 final class SimulatedPhone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
-  /// What the clients of a world do.
+  /// The behaviour of the clients of a world.
   enum Behaviour: String, CaseIterable, Sendable {
     /// Connect, discover and subscribe.
     case subscribe

@@ -2,7 +2,7 @@ import BluetoothAir
 import BluetoothLab
 import Foundation
 
-/// What one run of a world has shown. The fields are those of the records in `Documentation/Ble.md`.
+/// The results of one run of a world. The fields are those of the records in `Documentation/Ble.md`.
 struct SimulationResult: Sendable {
   /// The sums over all devices.
   struct Summary: Codable, Hashable, Sendable {

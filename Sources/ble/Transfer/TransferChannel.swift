@@ -17,7 +17,8 @@ extension L2CAPChannel: TransferChannel {
   func octets(within limit: TimeLimit) async throws -> Data? { try await read(within: limit) }
 }
 
-/// Pieces that have arrived, and wait to be taken. Unchecked, because one task at a time takes them.
+/// Pieces that have arrived, and wait to be taken. Unchecked: only `next` uses the iterator, and a transfer calls it again
+/// only after the call before has returned, which waits for the task that it has started.
 private final class PieceQueue: @unchecked Sendable {
   private let continuation: AsyncStream<Data>.Continuation
   private var iterator: AsyncStream<Data>.Iterator

@@ -64,7 +64,7 @@ struct TransferProgress {
   }
 }
 
-/// What a transfer has done, for its last line.
+/// The result of a transfer, for its last line.
 struct TransferSummary: Sendable {
   var file: String
   var octets: UInt64

@@ -11,7 +11,7 @@ struct Dissector {
     let number: UInt32
   }
 
-  /// What the capture has shown of a connection.
+  /// The facts about a connection that earlier packets of the capture have shown.
   private struct Link {
     var addresses: [DeviceAddress] = []
     /// The fragments of an L2CAP PDU, by direction.

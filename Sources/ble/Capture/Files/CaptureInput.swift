@@ -88,7 +88,8 @@ final class CaptureInput {
       }
       if isOver != nil {
         var request = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        // Without a writer, poll returns at once with POLLHUP, or waits, depending on whether there was one.
+        // Without a writer, poll returns at once with POLLHUP if there was one before. No descriptor tells of the next
+        // writer, so this thread asks again after 10 ms, in place of a busy loop.
         if poll(&request, 1, 50) > 0, request.revents & Int16(POLLIN) == 0 { usleep(10_000) }
       }
     }

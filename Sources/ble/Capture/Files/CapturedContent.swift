@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What a captured packet is, without the pseudo-headers of its file.
+/// A captured packet without the pseudo-headers of its file.
 enum CapturedContent {
   /// A packet on the air.
   case air(CapturedAirPacket)

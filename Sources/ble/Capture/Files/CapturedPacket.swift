@@ -91,7 +91,7 @@ struct CapturedPacket: Sendable {
   var comments: [String] = []
 }
 
-/// What a capture file contains.
+/// A part of a capture file.
 enum CaptureElement: Sendable {
   case interface(CaptureInterface)
   case packet(CapturedPacket)

@@ -2,7 +2,7 @@ import BluetoothTypes
 import BluetoothWire
 import Foundation
 
-/// What the packets of a capture show together.
+/// The sums over the packets of a capture, by interface, channel and connection.
 struct CaptureStatistics {
   /// The packets of an interface.
   struct Interface {
