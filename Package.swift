@@ -15,9 +15,15 @@ if Context.environment["COREBLUETOOTH_WARNINGS_AS_ERRORS"] == "1" {
 /// the tests then take a third of the time. SwiftPM accepts such flags in the package that is built and in one at a path,
 /// but not in a dependency with a version, whose folder is in `checkouts`. With COREBLUETOOTH_UNOPTIMIZED=1 a debugger
 /// shows all variables of these modules.
+///
+/// The last flag turns off a pass of Swift 6.3.1 that destroys a large structure through memory that is free by then, if
+/// the structure is read through a `_read` accessor that is not inlined, as none of another file is.
 var worldSettings = settings
 if !Context.packageDirectory.contains("/checkouts/"), Context.environment["COREBLUETOOTH_UNOPTIMIZED"] != "1" {
-  worldSettings.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+  worldSettings.append(
+    .unsafeFlags(
+      ["-O", "-assert-config", "Debug", "-Xfrontend", "-disable-large-loadable-types-reg2mem"],
+      .when(configuration: .debug)))
 }
 
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")

@@ -74,7 +74,7 @@ struct AppTable {
   var indices: some Sequence<AppIndex> { apps.indices.lazy.map { AppIndex(position: $0) } }
 
   subscript(app: AppIndex) -> App {
-    _read { yield apps[app.position] }
+    @inline(__always) _read { yield apps[app.position] }
     _modify { yield &apps[app.position] }
   }
 

@@ -72,7 +72,7 @@ struct PeerTable {
   func contains(_ handle: PeerHandle) -> Bool { Int(handle.index) < peers.count }
 
   subscript(handle: PeerHandle) -> Peer {
-    _read { yield peers[Int(handle.index)] }
+    @inline(__always) _read { yield peers[Int(handle.index)] }
     _modify { yield &peers[Int(handle.index)] }
   }
 

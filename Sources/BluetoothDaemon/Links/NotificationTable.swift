@@ -34,7 +34,7 @@ struct NotificationTable {
   }
 
   subscript(index: Int) -> Entry {
-    _read { yield entries[index] }
+    @inline(__always) _read { yield entries[index] }
     _modify { yield &entries[index] }
   }
 

@@ -16,7 +16,7 @@ struct AdvertisingSets {
 
   /// The advertiser of a set, which is read and changed in place. The first change creates it.
   subscript(handle: HCI.AdvertisingHandle) -> Advertiser {
-    _read {
+    @inline(__always) _read {
       if handle == .main {
         yield main
       } else if let index = index(of: handle) {
