@@ -80,39 +80,3 @@ public struct CurrentProfile: Hashable, Sendable, Codable {
     return last.milliamperes
   }
 }
-
-/// A battery.
-public struct Cell: Hashable, Sendable, Codable {
-  /// The capacity.
-  public var milliampereHours: Double
-  /// The maximum current for short pulses.
-  public var peakMilliamperes: Double
-  /// The self-discharge in per cent a year.
-  public var selfDischargePerYear: Double
-
-  /// Creates a battery with its capacity, its maximum current for short pulses, and its self-discharge in per cent a
-  /// year.
-  public init(milliampereHours: Double, peakMilliamperes: Double, selfDischargePerYear: Double = 1) {
-    self.milliampereHours = milliampereHours
-    self.peakMilliamperes = peakMilliamperes
-    self.selfDischargePerYear = selfDischargePerYear
-  }
-
-  /// A CR2032 coin cell, 20 mm in diameter and 3.2 mm high.
-  public static let cr2032 = Cell(milliampereHours: 220, peakMilliamperes: 20)
-  /// A CR2025 coin cell, 20 mm in diameter and 2.5 mm high.
-  public static let cr2025 = Cell(milliampereHours: 160, peakMilliamperes: 20)
-  /// A CR2450 coin cell, 24 mm in diameter and 5 mm high.
-  public static let cr2450 = Cell(milliampereHours: 620, peakMilliamperes: 30)
-  /// Two alkaline AAA cells in series.
-  public static let twoAAA = Cell(milliampereHours: 1_200, peakMilliamperes: 500, selfDischargePerYear: 3)
-  /// A phone's battery.
-  public static let telephone = Cell(milliampereHours: 3_000, peakMilliamperes: 2_000, selfDischargePerYear: 30)
-
-  /// Returns the battery life in days at this average current, including self-discharge.
-  public func lifeInDays(atMilliamperes current: Double) -> Double {
-    let losing = milliampereHours * selfDischargePerYear / 100 / 365
-    let daily = current * 24 + losing
-    return daily > 0 ? milliampereHours / daily : .infinity
-  }
-}

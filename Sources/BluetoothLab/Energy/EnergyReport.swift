@@ -19,8 +19,10 @@ public struct EnergyReport: Hashable, Sendable, Codable {
 
   /// The charge per day.
   public var milliampereHoursPerDay: Double { averageMilliamperes * 24 }
-  /// The battery life at this average current.
-  public var batteryLifeInDays: Double { cell.lifeInDays(atMilliamperes: averageMilliamperes) }
+  /// The battery life at this average and this maximum current.
+  public var batteryLifeInDays: Double {
+    cell.lifeInDays(atMilliamperes: averageMilliamperes, peakMilliamperes: peakMilliamperes)
+  }
 
   /// Returns the share of the total charge that a purpose of the radio consumed, 0 to 1.
   public func share(of purpose: RadioPurpose) -> Double {
@@ -37,7 +39,7 @@ public struct EnergyReport: Hashable, Sendable, Codable {
 }
 
 extension EnergyReport: CustomStringConvertible {
-  /// A summary on one line: `hub: 50 µA on average, 1.20 mAh a day, 183 days; advertising 0 %, scanning 60 %,
+  /// A summary on one line: `hub: 50 µA on average, 1.20 mAh a day, 178 days; advertising 0 %, scanning 60 %,
   /// connections 20 %`.
   public var description: String {
     func rounded(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }

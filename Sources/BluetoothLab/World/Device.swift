@@ -25,6 +25,12 @@ public class RadioDevice: @unchecked Sendable {
     world.requestQueue.perform { $0[radio].position = grid }
   }
 
+  /// Turns or replaces the device's antenna. Its gain stays the one of `DeviceOptions.antennaGain`.
+  public func setAntennaPattern(_ pattern: AntennaPattern) {
+    let (radio, loss) = (radio, pattern.directionalLoss)
+    world.requestQueue.perform { $0.setDirectionalLoss(loss, of: radio) }
+  }
+
   /// Turns Bluetooth on or off, as a user does in the settings.
   public func setPower(_ isOn: Bool) {
     perform { device, now in device.setPower(isOn, at: now) }

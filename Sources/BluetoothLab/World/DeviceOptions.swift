@@ -61,8 +61,10 @@ public struct DeviceOptions: Hashable, Sendable {
   /// The battery.
   public var cell = Cell.cr2032
 
-  /// The antenna gain in dBi, for transmitting and receiving.
+  /// The antenna gain in dBi, for transmitting and receiving, in the antenna's strongest direction.
   public var antennaGain = 0.0
+  /// The directions in which the antenna is weaker.
+  public var antennaPattern = AntennaPattern.omnidirectional
   /// The level in dBm at which the bit error rate on LE 1M is 0.1 %. The sensitivities of the other PHYs keep their
   /// usual difference from it.
   public var sensitivity = -90.0

@@ -142,7 +142,9 @@ public final class World: Sendable {
       }
       registry.supplies.append((options.chip, options.cell))
       faults.addDevice(named: name)
-      return make()
+      let device = make()
+      if options.antennaPattern != .omnidirectional { device.setAntennaPattern(options.antennaPattern) }
+      return device
     }
   }
 

@@ -52,6 +52,11 @@ struct Medium {
     if !radios[radio.index].isMoving { radios[radio.index].place = propagation.losses.nextPlace() }
   }
 
+  mutating func setDirectionalLoss(_ loss: DirectionalLoss?, of radio: RadioID) {
+    propagation.setDirectionalLoss(loss, of: radio)
+    if !radios[radio.index].isMoving { radios[radio.index].place = propagation.losses.nextPlace() }
+  }
+
   mutating func move(_ radio: RadioID, along path: MovementPath?) {
     paths[radio.index] = path
     radios[radio.index].isMoving = path != nil

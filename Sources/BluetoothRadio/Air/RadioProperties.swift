@@ -12,7 +12,8 @@ package struct RadioProperties: Sendable {
   /// The level in dBm at which receiver overload causes a bit error rate of 0.1 %: the specification's maximum input
   /// level · Vol 6, Part A, 4.5. At 3.6 dB above it and more, almost no packet is received.
   package var maximumInputLevel = Decibel(-10)
-  /// The antenna gain for both transmission and reception, equal in all directions, dBi.
+  /// The antenna gain for both transmission and reception in its strongest direction, dBi. A `DirectionalLoss` of the
+  /// world reduces it in other directions.
   package var antennaGain = Decibel(0)
   /// The conversion from true levels to the RSSI that the link layer gets.
   package var signalStrength = SignalStrengthIndicator()

@@ -21,6 +21,13 @@ extension WorldEngine {
     placeChanged(of: radio.index)
   }
 
+  /// Sets the directional loss of a radio's antenna; nil: the same gain in all directions.
+  package func setDirectionalLoss(_ loss: DirectionalLoss?, of radio: RadioID) {
+    run(radio.index)
+    medium.setDirectionalLoss(loss, of: radio)
+    placeChanged(of: radio.index)
+  }
+
   /// The path loss model.
   package var pathLoss: PathLossModel {
     get { medium.propagation.model }

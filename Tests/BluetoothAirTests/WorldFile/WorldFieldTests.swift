@@ -30,6 +30,7 @@ struct WorldFieldTests {
       "waypoint": { device("\"accessory\": \"battery\", \"path\": [\($0)]") },
       "power": { device("\"accessory\": \"battery\", \"power\": [\($0)]") },
       "signalStrength": { device("\"accessory\": \"battery\", \"signalStrength\": \($0)") },
+      "antenna": { device("\"accessory\": \"battery\", \"antenna\": \($0)") },
       "client": { "{\"clients\": [\($0)]}" },
       "connection": { peripheral("\"connection\": \($0)") },
       "route": { device("\"accessory\": {\"kind\": \"location\", \"routes\": [\($0)]}") },

@@ -146,6 +146,35 @@ struct WorldPopulationTests {
     #expect(levels == [8 - 60 + 2 + 5] as Set<Double>)
   }
 
+  @Test("Antennas of a file count in their directions")
+  func antennas() async throws {
+    let file = try WorldFile(
+      text: """
+        environment: {exponent: 2}
+        devices:
+          - {name: towards, accessory: battery, position: [10, 0], antenna: {axis: [-3, 0], frontToBackRatio: 15}}
+          - {name: away, accessory: battery, position: [10, 0], antenna: {axis: [3, 0], frontToBackRatio: 15}}
+          - {name: beside, accessory: battery, position: [10, 0], antenna: {axis: [0, 1], attenuations: [0, 7, 50]}}
+          - {name: wire, accessory: battery, position: [10, 0], antenna: {shape: dipole, frontToBackRatio: 12}}
+        clients: [{name: phone}]
+        """)
+    let scene = Scene(file)
+    let phone = PhoneApp(scene.clients[0])
+    await scene.world.run(for: .seconds(2))
+    for (name, loss) in [("towards", 60.0), ("away", 75), ("beside", 67), ("wire", 72)] {
+      #expect(Set(phone.sightings(of: name).map(\.level)) == [-loss], "\(name)")
+    }
+  }
+
+  @Test("An antenna whose axis has no direction is refused")
+  func wrongAntenna() {
+    #expect {
+      try WorldFile(text: "devices: [{name: d, accessory: battery, antenna: {axis: [0, 0]}}]")
+    } throws: {
+      "\($0)".contains("no direction")
+    }
+  }
+
   @Test("Interference in a file disturbs the band")
   func interference() async throws {
     func sightings(_ source: String) async throws -> Int {

@@ -6,6 +6,12 @@ enum EnvironmentNames {
   static let all: [String: Environment] = ["free": .free, "line-of-sight": .lineOfSight, "office": .office]
 }
 
+/// The shapes of an antenna's pattern in world files.
+enum AntennaShape: String, CaseIterable {
+  case directional
+  case dipole
+}
+
 enum GenerationNames {
   static let all: [String: DeviceOptions.Generation] = ["bluetooth54": .bluetooth54, "bluetooth40": .bluetooth40]
 }

@@ -112,6 +112,29 @@ extension ObjectShape {
       WorldField("maximum", .number(-127...20), "The highest reported RSSI, dBm", else: "20", example: "-20"),
     ])
 
+  static let antenna = ObjectShape(
+    "antenna", "the directions in which an antenna is weaker, for sending and receiving",
+    [
+      WorldField(
+        "shape", .choice(AntennaShape.allCases.map(\.rawValue)),
+        "`directional`: strongest along the axis, as a patch; `dipole`: strongest all around the axis",
+        else: #""directional""#, example: #""dipole""#),
+      WorldField(
+        "axis", .position, "The direction of the axis, as a vector of any length", else: "[1, 0, 0]",
+        example: "[0, 0, 1]"),
+      WorldField(
+        "beamwidth", .number(1...360), "The angle between the directions of half power, degrees; a dipole ignores it",
+        else: "65", example: "90"),
+      WorldField(
+        "frontToBackRatio", .number(0...100),
+        "The attenuation against the axis, for a dipole the attenuation along it, dB", else: "20; for a dipole 30",
+        example: "15"),
+      WorldField(
+        "attenuations", .list(.number(0...100), count: 2...181),
+        "Measured values in place of the shape: the attenuation at equal steps of the angle to the axis, from 0° to "
+          + "180°, dB", else: "those of `shape`", example: "[0, 3, 20]"),
+    ])
+
   // MARK: Devices
 
   static let device = ObjectShape(
@@ -171,7 +194,11 @@ extension ObjectShape {
       "sleepClockDrift", .number(-100_000...100_000),
       "The actual drift of the sleep clock, ppm; positive: slow", else: "0", example: "30"),
     WorldField(
-      "antennaGain", .number(-100...100), "The antenna gain for sending and receiving, dBi", else: "0", example: "2"),
+      "antennaGain", .number(-100...100),
+      "The antenna gain for sending and receiving in the antenna's strongest direction, dBi", else: "0", example: "2"),
+    WorldField(
+      "antenna", .object(.antenna), "The directions in which the antenna is weaker", else: "equal in all directions",
+      example: #"{"axis": [0, 1]}"#),
     WorldField(
       "sensitivity", .number(-130 ... -20),
       "The receiver sensitivity: the level with a bit error rate of 0.1 % on LE 1M, dBm", else: "-90", example: "-96"),
@@ -184,6 +211,9 @@ extension ObjectShape {
     WorldField(
       "cell", .choice(CellNames.all.keys.sorted()), "The battery, for energy reports", else: #""cr2032""#,
       example: #""cr2450""#),
+    WorldField(
+      "temperature", .number(-60...150), "The temperature of the battery, for energy reports, °C", else: "20",
+      example: "-10"),
   ]
 
   // MARK: Interference

@@ -118,9 +118,11 @@ struct WorldReader {
     if let accuracy: Int = object.whole("sleepClockAccuracy") { options.sleepClockAccuracy = accuracy }
     if let drift = object.number("sleepClockDrift") { options.sleepClockDrift = drift }
     if let gain = object.number("antennaGain") { options.antennaGain = gain }
+    if let antenna = object.object("antenna", .antenna) { options.antennaPattern = antennaPattern(antenna) }
     if let sensitivity = object.number("sensitivity") { options.sensitivity = sensitivity }
     if let chip = object.word("chip", ChipNames.all) { options.chip = chip }
     if let cell = object.word("cell", CellNames.all) { options.cell = cell }
+    if let temperature = object.number("temperature") { options.cell.temperature = temperature }
     if let strength = object.object("signalStrength", .signalStrength) {
       options.signalStrength = signalStrength(strength)
     }
@@ -135,6 +137,26 @@ struct WorldReader {
     return DeviceOptions.SignalStrength(
       offset: object.number("offset") ?? 0, step: object.number("step") ?? 0,
       range: minimum...max(minimum, maximum))
+  }
+
+  private mutating func antennaPattern(_ object: ObjectReader) -> AntennaPattern {
+    let shapes = Dictionary(uniqueKeysWithValues: AntennaShape.allCases.map { ($0.rawValue, $0) })
+    let shape = object.word("shape", shapes) ?? .directional
+    let axis = object.position("axis") ?? Position(x: 1)
+    if axis == .origin {
+      problems.add(object.place("axis"), object.path("axis"), "a vector of length 0 has no direction")
+    }
+    let attenuations = object.list("attenuations").compactMap(\.value.number)
+    if !attenuations.isEmpty {
+      return AntennaPattern(axis: axis, attenuations: attenuations)
+    }
+    let ratio = object.number("frontToBackRatio")
+    switch shape {
+    case .directional:
+      return .directional(
+        towards: axis, beamwidth: object.number("beamwidth") ?? 65, frontToBackRatio: ratio ?? 20)
+    case .dipole: return .dipole(along: axis, deepest: ratio ?? 30)
+    }
   }
 
   private mutating func path(_ object: ObjectReader) -> [Waypoint] {
