@@ -1,6 +1,7 @@
 import BluetoothProfiles
 
-/// A heart rate belt: Heart Rate (0x180D) and Battery (0x180F).
+/// A heart rate belt: Heart Rate (0x180D) and Battery (0x180F), and Device Information (0x180A) if it has
+/// `information`.
 public struct HeartRateSensor: Accessory {
   /// The UUID of the Heart Rate service.
   public static let service: BluetoothUUID = 0x180D
@@ -24,6 +25,8 @@ public struct HeartRateSensor: Accessory {
   public var interval: Duration
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
+  /// The values of the Device Information service; nil for a belt without the service.
+  public var information: DeviceInformation?
 
   /// Creates a belt that measures this heart rate.
   public init(name: String = "Heart Rate", beatsPerMinute: UInt16 = 72, interval: Duration = .seconds(1)) {
@@ -40,11 +43,11 @@ public struct HeartRateSensor: Accessory {
   /// Heart Rate Sensor: Heart Rate Belt.
   public var appearance: Appearance { Appearance(rawValue: 0x0341) }
 
-  /// The Heart Rate and Battery services. A command other than the reset of the energy expended is rejected with
-  /// Control Point Not Supported (0x80) · Heart Rate Service 1.0, 3.3.1.1.
+  /// The Heart Rate and Battery services, and Device Information if there is `information`. A command other than the
+  /// reset of the energy expended is rejected with Control Point Not Supported (0x80) · Heart Rate Service 1.0, 3.3.1.1.
   public var services: [AccessoryService<Self>] {
     let notSupported = ATTErrorCode(rawValue: 0x80)
-    return [
+    var services: [AccessoryService<Self>] = [
       AccessoryService(
         Self.service,
         [
@@ -58,6 +61,8 @@ public struct HeartRateSensor: Accessory {
         ]),
       .battery(level: \.batteryLevel),
     ]
+    if let information { services.append(.deviceInformation(information)) }
+    return services
   }
 
   /// The measurement that is notified now.

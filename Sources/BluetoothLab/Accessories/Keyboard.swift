@@ -30,8 +30,6 @@ public struct Keyboard: Accessory {
   public var name: String
   /// The LEDs that the HID host has turned on.
   public private(set) var leds: BootKeyboardOutputReport = []
-  /// True if the HID host has entered the suspend state.
-  public private(set) var isSuspended = false
   /// The link security that the characteristics of the service require. The profile requires encryption.
   public var protection = CharacteristicProtection.encrypted
   /// The connection parameters that the keyboard requests; nil for none.
@@ -48,6 +46,9 @@ public struct Keyboard: Accessory {
 
   /// The protocol that the HID host has chosen.
   public var mode: ProtocolMode { reports.mode }
+
+  /// True if the HID host has entered the suspend state.
+  public var isSuspended: Bool { reports.isSuspended }
 
   /// The time between two reports, at least 1 ms.
   public var reportInterval: Duration {
@@ -100,35 +101,20 @@ public struct Keyboard: Accessory {
 
   /// The Human Interface Device, Battery and Device Information services.
   public var services: [AccessoryService<Self>] {
-    var input = AccessoryCharacteristic<Self>(
-      Self.inputReport, [.read, .notify], value: { HIDReport(content: $0.reports.report.octets) })
-    input.descriptors = [.reportReference(1, .input)]
     var output = AccessoryCharacteristic<Self>(
       Self.outputReport, [.read, .write, .writeWithoutResponse], value: { HIDReport(content: $0.leds.octets) },
       written: { (keyboard, report, _) throws(ATTErrorCode) in
         keyboard.leds = try Self.bootOutputReport.value(of: report.content)
       })
     output.descriptors = [.reportReference(1, .output)]
-    var characteristics = [
-      AccessoryCharacteristic<Self>(
-        Self.protocolMode, [.read, .writeWithoutResponse], value: \.reports.mode,
-        written: { (keyboard, mode, _) throws(ATTErrorCode) in try keyboard.reports.choose(mode) }),
-      AccessoryCharacteristic(Self.reportMap, .read, value: { _ in Self.map }),
-      input, output,
-      AccessoryCharacteristic(Self.bootInputReport, [.read, .notify], value: \.reports.bootReport),
-      AccessoryCharacteristic(
-        Self.bootOutputReport, [.read, .write, .writeWithoutResponse], value: \.leds,
-        written: { keyboard, leds, _ in keyboard.leds = leds }),
-      AccessoryCharacteristic(
-        Self.information, .read, value: { _ in HIDInformation(flags: [.normallyConnectable]) }),
-      AccessoryCharacteristic(Self.controlPoint, .writeWithoutResponse) { keyboard, command, _ in
-        if command.name != nil { keyboard.isSuspended = command == .suspend }
-      },
-    ]
-    for index in characteristics.indices { characteristics[index].protection = protection }
+    let bootOutput = AccessoryCharacteristic<Self>(
+      Self.bootOutputReport, [.read, .write, .writeWithoutResponse], value: \.leds,
+      written: { keyboard, leds, _ in keyboard.leds = leds })
     return [
-      AccessoryService(Self.service, characteristics), .battery(level: \.batteryLevel),
-      .deviceInformation(deviceInformation),
+      .humanInterfaceDevice(
+        \.reports, map: Self.map, outputs: [output], boot: Self.bootInputReport, bootOutputs: [bootOutput],
+        protection: protection),
+      .battery(level: \.batteryLevel), .deviceInformation(deviceInformation),
     ]
   }
 
@@ -149,7 +135,6 @@ public struct Keyboard: Accessory {
   /// Begins in Report Protocol Mode, and requests the connection parameters.
   public mutating func connected(in context: inout AccessoryContext) {
     reports.reset()
-    isSuspended = false
     if let connection { context.requestConnection(connection) }
   }
 

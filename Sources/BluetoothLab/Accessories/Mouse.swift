@@ -25,8 +25,6 @@ public struct Mouse: Accessory {
 
   /// The advertised name.
   public var name: String
-  /// True if the HID host has entered the suspend state.
-  public private(set) var isSuspended = false
   /// The link security that the characteristics of the service require. The profile requires encryption.
   public var protection = CharacteristicProtection.encrypted
   /// The connection parameters that the mouse requests; nil for none.
@@ -44,6 +42,9 @@ public struct Mouse: Accessory {
 
   /// The protocol that the HID host has chosen.
   public var mode: ProtocolMode { reports.mode }
+
+  /// True if the HID host has entered the suspend state.
+  public var isSuspended: Bool { reports.isSuspended }
 
   /// The time between two reports, at least 1 ms.
   public var reportInterval: Duration {
@@ -98,26 +99,9 @@ public struct Mouse: Accessory {
 
   /// The Human Interface Device, Battery and Device Information services.
   public var services: [AccessoryService<Self>] {
-    var input = AccessoryCharacteristic<Self>(
-      Self.inputReport, [.read, .notify], value: { HIDReport(content: $0.reports.report.octets) })
-    input.descriptors = [.reportReference(1, .input)]
-    var characteristics = [
-      AccessoryCharacteristic<Self>(
-        Self.protocolMode, [.read, .writeWithoutResponse], value: \.reports.mode,
-        written: { (mouse, mode, _) throws(ATTErrorCode) in try mouse.reports.choose(mode) }),
-      AccessoryCharacteristic(Self.reportMap, .read, value: { _ in Self.map }),
-      input,
-      AccessoryCharacteristic(Self.bootInputReport, [.read, .notify], value: \.reports.bootReport),
-      AccessoryCharacteristic(
-        Self.information, .read, value: { _ in HIDInformation(flags: [.normallyConnectable]) }),
-      AccessoryCharacteristic(Self.controlPoint, .writeWithoutResponse) { mouse, command, _ in
-        if command.name != nil { mouse.isSuspended = command == .suspend }
-      },
-    ]
-    for index in characteristics.indices { characteristics[index].protection = protection }
-    return [
-      AccessoryService(Self.service, characteristics), .battery(level: \.batteryLevel),
-      .deviceInformation(deviceInformation),
+    [
+      .humanInterfaceDevice(\.reports, map: Self.map, boot: Self.bootInputReport, protection: protection),
+      .battery(level: \.batteryLevel), .deviceInformation(deviceInformation),
     ]
   }
 
@@ -138,7 +122,6 @@ public struct Mouse: Accessory {
   /// Begins in Report Protocol Mode, and requests the connection parameters.
   public mutating func connected(in context: inout AccessoryContext) {
     reports.reset()
-    isSuspended = false
     if let connection { context.requestConnection(connection) }
   }
 
