@@ -49,6 +49,7 @@ let package = Package(
       name: "CoreBluetoothTestDynamic", type: .dynamic,
       targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab", "BluetoothLabTime"]),
     .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
+    .library(name: "CoreBluetoothProfiles", targets: ["CoreBluetoothProfiles"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
@@ -157,6 +158,10 @@ let package = Package(
       swiftSettings: settings),
     // Floor 9
     .target(
+      name: "CoreBluetoothProfiles",
+      dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers", locks],
+      swiftSettings: settings),
+    .target(
       name: "BluetoothAir",
       dependencies: [
         "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
@@ -253,6 +258,11 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothHost", "BluetoothWire", "TestVectors", locks],
       path: "Tests/TestSupport", swiftSettings: settings),
+    // What tests of asynchronous APIs share: tasks that run in turn with a world.
+    .target(
+      name: "AsyncTestSupport",
+      dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", deque, locks],
+      path: "Tests/AsyncTestSupport", swiftSettings: settings),
     .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothWireTests", dependencies: ["BluetoothWire", "BluetoothTypes", "TestVectors"],
@@ -325,7 +335,16 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CoreBluetoothExtrasTests",
-      dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "TestSupport", deque, locks],
+      dependencies: [
+        "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "TestSupport", "AsyncTestSupport", deque, locks,
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CoreBluetoothProfilesTests",
+      dependencies: [
+        "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothProfiles",
+        "AsyncTestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothLabTests",

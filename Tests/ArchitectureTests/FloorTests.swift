@@ -132,7 +132,8 @@ private struct House {
     let packages = Set(parts.filter { $0.count == 3 && $0[2] == "Package.swift" }.map { $0[1] })
     #expect(!packages.isEmpty)
     let products: Set<String> = [
-      "CoreBluetooth", "CoreBluetoothExtras", "BluetoothLab", "BluetoothProfiles", "BluetoothNumbers",
+      "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothLab",
+      "BluetoothProfiles", "BluetoothNumbers",
       "BluetoothTypes", "ArgumentParser", "Foundation", "Dispatch",
     ]
     for (file, path) in zip(files, parts) where path.last != "Package.swift" {
@@ -142,7 +143,9 @@ private struct House {
       if packages.contains(path[1]) {
         allowed.formUnion(parts.filter { $0[1] == path[1] && $0.count > 4 && $0[2] == "Sources" }.map { $0[3] })
         allowed.formUnion(
-          isApp ? ["CoreBluetoothExtras", "BluetoothProfiles"] : ["BluetoothLabTime", "Testing", "XCTest"])
+          isApp
+            ? ["CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothProfiles"]
+            : ["BluetoothLabTime", "Testing", "XCTest"])
       }
       let others = file.imports.subtracting(allowed)
       #expect(others.isEmpty, "\(file.path) imports \(others.sorted())")

@@ -59,7 +59,9 @@ import Testing
   }
 
   /// The modules that apps call.
-  static let publicModules: Set<String> = ["CoreBluetooth", "CoreBluetoothExtras", "BluetoothLab"]
+  static let publicModules: Set<String> = [
+    "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothLab",
+  ]
 
   @Test("Public modules report errors of an app in release builds too, and use no preconditions or assertions")
   func reasons() {

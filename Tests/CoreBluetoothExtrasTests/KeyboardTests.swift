@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras

@@ -4,31 +4,58 @@ extension Peripheral {
   /// Starts an iteration over the notifications of a characteristic. The first one subscribes to the characteristic.
   func notifications(of box: Unchecked<CBCharacteristic>) -> AsyncThrowingStream<Data, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
-    do { _ = try begin(continuation, box) } catch { continuation.finish(throwing: error) }
+    do { _ = try begin(continuation, [box]) { _, value in value } } catch { continuation.finish(throwing: error) }
     return stream
   }
 
-  /// Starts an iteration, and waits until the peripheral has accepted the subscription.
-  func subscribe(to box: Unchecked<CBCharacteristic>) async throws -> AsyncThrowingStream<Data, any Error> {
+  /// Starts an iteration over the notifications of several characteristics, and waits until the peripheral has accepted
+  /// all subscriptions.
+  ///
+  /// - Parameter element: returns the element for a value of the characteristic with this index.
+  func subscribe<Element: Sendable>(
+    to boxes: [Unchecked<CBCharacteristic>], _ element: @escaping @Sendable (Int, Data) -> Element
+  ) async throws -> AsyncThrowingStream<Element, any Error> {
     try Task.checkCancellation()
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
-    try await begin(continuation, box).accepted()
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self, throwing: (any Error).self)
+    for subscription in try begin(continuation, boxes, element) { try await subscription.accepted() }
     return stream
   }
 
-  private func begin(_ continuation: Subscription.Continuation, _ box: Unchecked<CBCharacteristic>) throws
-    -> Subscription
-  {
-    let (subscription, number) = try with { state in
+  private func begin<Element: Sendable>(
+    _ continuation: AsyncThrowingStream<Element, any Error>.Continuation, _ boxes: [Unchecked<CBCharacteristic>],
+    _ element: @escaping @Sendable (Int, Data) -> Element
+  ) throws -> [Subscription] {
+    var begun: [(subscription: Subscription, number: Int)] = []
+    do {
+      for (index, box) in boxes.enumerated() {
+        let receiver = Subscription.Receiver(
+          send: { continuation.yield(element(index, $0)) }, finish: { continuation.finish(throwing: $0) })
+        begun.append(try begin(receiver, box))
+      }
+    } catch {
+      for (subscription, number) in begun { unsubscribe(subscription, number) }
+      throw error
+    }
+    let subscriptions = begun
+    continuation.onTermination = { [weak self] _ in
+      for (subscription, number) in subscriptions { self?.unsubscribe(subscription, number) }
+    }
+    return subscriptions.map(\.subscription)
+  }
+
+  private func begin(
+    _ receiver: Subscription.Receiver, _ box: Unchecked<CBCharacteristic>
+  ) throws -> (Subscription, Int) {
+    try with { state in
       let (characteristic, key) = (box.value, ObjectIdentifier(box.value))
       try check(characteristic, state)
       state.iterationCount += 1
       if let subscription = state.subscriptions[key] {
-        subscription.add(continuation, state.iterationCount)
+        subscription.add(receiver, state.iterationCount)
         return (subscription, state.iterationCount)
       }
       let subscription = Subscription(characteristic)
-      subscription.add(continuation, state.iterationCount)
+      subscription.add(receiver, state.iterationCount)
       state.subscriptions[key] = subscription
       let change = PendingOperation<Void> { [weak self, weak subscription] result in
         guard let subscription else { return }
@@ -41,8 +68,6 @@ extension Peripheral {
       }
       return (subscription, state.iterationCount)
     }
-    continuation.onTermination = { [weak self] _ in self?.unsubscribe(subscription, number) }
-    return subscription
   }
 
   /// Ends an iteration. The end of the last iteration cancels the subscription.

@@ -72,7 +72,9 @@ public struct RemoteCharacteristic: Sendable {
   /// - Returns: the values from now on. The first iteration gets them all; the subscription lasts until it ends, or
   ///   until the sequence is released. A later iteration begins as one over `notifications` does.
   public func subscribe(within limit: TimeLimit? = nil) async throws -> ThrowingEventSequence<Data> {
-    let stream = try await limited(limit) { [peripheral, box] in try await peripheral.subscribe(to: box) }
+    let stream = try await limited(limit) { [peripheral, box] in
+      try await peripheral.subscribe(to: [box]) { _, value in value }
+    }
     let first = NIOLockedValueBox<AsyncThrowingStream<Data, any Error>?>(stream)
     return ThrowingEventSequence(owner: peripheral) { [peripheral, box] in
       let first = first.withLockedValue { first in
@@ -81,6 +83,21 @@ public struct RemoteCharacteristic: Sendable {
       }
       return first ?? peripheral.notifications(of: box)
     }
+  }
+
+  /// Subscribes to several characteristics of one peripheral, and waits until the peripheral has accepted all
+  /// subscriptions.
+  ///
+  /// - Parameters:
+  ///   - characteristics: the characteristics, which the caller retains.
+  ///   - element: returns the element for a value of the characteristic with this index.
+  /// - Returns: the values in the order in which they arrive. The subscriptions last until the stream is released or its
+  ///   iteration is cancelled.
+  package static func subscribe<Element: Sendable>(
+    to characteristics: [RemoteCharacteristic], _ element: @escaping @Sendable (Int, Data) -> Element
+  ) async throws -> AsyncThrowingStream<Element, any Error> {
+    guard let peripheral = characteristics.first?.peripheral else { return AsyncThrowingStream { $0.finish() } }
+    return try await peripheral.subscribe(to: characteristics.map(\.box), element)
   }
 }
 

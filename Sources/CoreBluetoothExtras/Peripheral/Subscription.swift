@@ -3,10 +3,14 @@ import NIOConcurrencyHelpers
 
 /// The iterations over the notifications of a characteristic.
 final class Subscription: Sendable {
-  typealias Continuation = AsyncThrowingStream<Data, any Error>.Continuation
+  /// The receiver of an iteration's values.
+  struct Receiver: Sendable {
+    let send: @Sendable (Data) -> Void
+    let finish: @Sendable (any Error) -> Void
+  }
 
   private struct State {
-    var continuations: [Int: Continuation] = [:]
+    var receivers: [Int: Receiver] = [:]
     /// The calls that wait for the answer of the peripheral.
     var waiters: [PendingOperation<Void>] = []
     /// The answer of the peripheral; nil: there is none yet.
@@ -18,21 +22,21 @@ final class Subscription: Sendable {
 
   init(_ characteristic: CBCharacteristic) { self.characteristic = Unchecked(characteristic) }
 
-  var isEmpty: Bool { state.withLockedValue { $0.continuations.isEmpty } }
+  var isEmpty: Bool { state.withLockedValue { $0.receivers.isEmpty } }
 
-  func add(_ continuation: Continuation, _ number: Int) {
-    state.withLockedValue { $0.continuations[number] = continuation }
+  func add(_ receiver: Receiver, _ number: Int) {
+    state.withLockedValue { $0.receivers[number] = receiver }
   }
 
   func remove(_ number: Int) {
-    // The closure returns the continuation, so that it is released without the lock: its termination handler may take
-    // the lock.
-    _ = state.withLockedValue { $0.continuations.removeValue(forKey: number) }
+    // The closure returns the receiver, so that it is released without the lock: the termination handler of its stream
+    // may take the lock.
+    _ = state.withLockedValue { $0.receivers.removeValue(forKey: number) }
   }
 
   func send(_ value: Data) {
     state.withLockedValue { state in
-      for continuation in state.continuations.values { continuation.yield(value) }
+      for receiver in state.receivers.values { receiver.send(value) }
     }
   }
 
@@ -58,7 +62,7 @@ final class Subscription: Sendable {
   func finish(throwing error: any Error) {
     let ended = answered(.failure(error))
     for waiter in ended.waiters { waiter.fail(error) }
-    for continuation in ended.continuations.values { continuation.finish(throwing: error) }
+    for receiver in ended.receivers.values { receiver.finish(error) }
   }
 
   /// Stores the answer of the peripheral, or the end of the subscription, and returns the state before.
@@ -67,7 +71,7 @@ final class Subscription: Sendable {
       let before = state
       state.answer = answer
       state.waiters = []
-      if case .failure = answer { state.continuations = [:] }
+      if case .failure = answer { state.receivers = [:] }
       return before
     }
   }

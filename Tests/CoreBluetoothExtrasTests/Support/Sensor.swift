@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -203,15 +204,5 @@ extension Peripheral {
   func characteristic(_ uuid: CBUUID = Sensor.value) async throws -> RemoteCharacteristic {
     let service = try await discoverServices([Sensor.service]).first.orThrow()
     return try await service.discoverCharacteristics([uuid]).first.orThrow()
-  }
-}
-
-/// The error of a result that is missing.
-struct IsMissing: Error {}
-
-extension Optional {
-  func orThrow() throws -> Wrapped {
-    guard let self else { throw IsMissing() }
-    return self
   }
 }

@@ -5,16 +5,19 @@ import NIOConcurrencyHelpers
 
 /// Runs tasks and a world in turn on the thread of the test: time passes only while no task can go on, so each run of a
 /// test is the same.
-final class AppStage {
-  let world: World
-  private let executor = StepExecutor()
+package final class AppStage {
+  package let world: World
+  private let steps = StepExecutor()
 
-  init(_ world: World) { self.world = world }
+  /// The executor of the tasks, for objects of an app that start tasks.
+  package var executor: any TaskExecutor { steps }
+
+  package init(_ world: World) { self.world = world }
 
   /// Starts a task. It runs when the test runs the world.
-  func start<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> AppTask<Value> {
+  package func start<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> AppTask<Value> {
     let outcome = NIOLockedValueBox<Result<Value, any Error>?>(nil)
-    let task = Task(executorPreference: executor) {
+    let task = Task(executorPreference: steps) {
       let result: Result<Value, any Error>
       do { result = .success(try await body()) } catch { result = .failure(error) }
       outcome.withLockedValue { $0 = result }
@@ -26,50 +29,52 @@ final class AppStage {
   ///
   /// - Returns: true if the condition became true.
   @discardableResult
-  func run(until condition: () -> Bool, limit: Duration = .seconds(60)) -> Bool {
+  package func run(until condition: () -> Bool, limit: Duration = .seconds(60)) -> Bool {
     let end = world.now + limit
     while true {
-      executor.runJobs()
+      steps.runJobs()
       if condition() { return true }
       let now = world.now
       guard now < end else { return false }
       // The condition reads the clock, so the world evaluates it after every event, such as the end of a sleep.
-      world.run(until: { world.now >= now && (executor.hasJobs || condition()) }, limit: end - now)
+      world.run(until: { world.now >= now && (steps.hasJobs || condition()) }, limit: end - now)
     }
   }
 
-  func run(for duration: Duration) { run(until: { false }, limit: duration) }
+  package func run(for duration: Duration) { run(until: { false }, limit: duration) }
 
   /// Runs until the task has ended, and returns its value or throws its error.
-  func value<Value>(of task: AppTask<Value>, limit: Duration = .seconds(60)) throws -> Value {
+  package func value<Value>(of task: AppTask<Value>, limit: Duration = .seconds(60)) throws -> Value {
     guard run(until: { task.result != nil }, limit: limit), let result = task.result else { throw DidNotEnd() }
     return try result.get()
   }
 
   /// Runs a task to its end, and returns its value or throws its error.
-  func perform<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+  package func perform<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
     try value(of: start(body))
   }
 }
 
 /// The error of a task that has not ended within the limit of the test.
-struct DidNotEnd: Error {}
+package struct DidNotEnd: Error {
+  package init() {}
+}
 
 /// A task of a test.
-struct AppTask<Value: Sendable>: Sendable {
-  let task: Task<Void, Never>
+package struct AppTask<Value: Sendable>: Sendable {
+  package let task: Task<Void, Never>
   fileprivate let outcome: NIOLockedValueBox<Result<Value, any Error>?>
 
   /// The result; nil: the task has not ended.
-  var result: Result<Value, any Error>? { outcome.withLockedValue { $0 } }
+  package var result: Result<Value, any Error>? { outcome.withLockedValue { $0 } }
 
   /// The error with which the task ended; nil: none.
-  var error: (any Error)? {
+  package var error: (any Error)? {
     guard case .failure(let error)? = result else { return nil }
     return error
   }
 
-  func cancel() { task.cancel() }
+  package func cancel() { task.cancel() }
 }
 
 /// Keeps the jobs of tasks until the test runs them.
@@ -90,12 +95,12 @@ private final class StepExecutor: TaskExecutor {
 }
 
 /// A value that tasks and the test change.
-final class Box<Value: Sendable>: Sendable {
+package final class Box<Value: Sendable>: Sendable {
   private let content: NIOLockedValueBox<Value>
 
-  init(_ value: Value) { content = NIOLockedValueBox(value) }
+  package init(_ value: Value) { content = NIOLockedValueBox(value) }
 
-  var value: Value {
+  package var value: Value {
     get { content.withLockedValue { $0 } }
     set { content.withLockedValue { $0 = newValue } }
   }
@@ -103,7 +108,9 @@ final class Box<Value: Sendable>: Sendable {
 
 extension Box {
   @discardableResult
-  func change<Result>(_ body: (inout Value) -> Result) -> Result { content.withLockedValue { body(&$0) } }
+  package func change<Result>(_ body: (inout Value) -> Result) -> Result { content.withLockedValue { body(&$0) } }
 
-  func append<Element>(_ element: Element) where Value == [Element] { content.withLockedValue { $0.append(element) } }
+  package func append<Element>(_ element: Element) where Value == [Element] {
+    content.withLockedValue { $0.append(element) }
+  }
 }

@@ -2,7 +2,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 
 /// The result of a call, in a form that tests can compare.
-enum Outcome: Hashable {
+package enum Outcome: Hashable {
   case success
   case core(CBError.Code)
   case att(CBATTError.Code)
@@ -12,7 +12,7 @@ enum Outcome: Hashable {
   case none
   case other(String)
 
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as CBError: self = .core(error.code)
     case let error as CBATTError: self = .att(error.code)
@@ -24,12 +24,24 @@ enum Outcome: Hashable {
   }
 }
 
-func outcome<Value>(_ body: () throws -> Value) -> Outcome {
+package func outcome<Value>(_ body: () throws -> Value) -> Outcome {
   do { _ = try body() } catch { return Outcome(error) }
   return .success
 }
 
-func asyncOutcome(_ body: () async throws -> Void) async -> Outcome {
+package func asyncOutcome(_ body: () async throws -> Void) async -> Outcome {
   do { try await body() } catch { return Outcome(error) }
   return .success
+}
+
+/// The error of a result that is missing.
+package struct IsMissing: Error {
+  package init() {}
+}
+
+extension Optional {
+  package func orThrow() throws -> Wrapped {
+    guard let self else { throw IsMissing() }
+    return self
+  }
 }

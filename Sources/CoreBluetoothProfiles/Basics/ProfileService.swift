@@ -1,0 +1,61 @@
+import BluetoothProfiles
+import CoreBluetooth
+import CoreBluetoothExtras
+
+/// A service of a peripheral with its characteristics, by their assigned numbers.
+struct ProfileService: Sendable {
+  let uuid: UInt16
+  private let characteristics: [RemoteCharacteristic]
+
+  /// Discovers a service and its characteristics.
+  ///
+  /// - Throws: `ProfileError.missingService`, beside the errors of every call.
+  init(_ uuid: UInt16, of peripheral: Peripheral) async throws {
+    let type = CBUUID(assigned: uuid)
+    guard let service = try await peripheral.discoverServices([type]).first else {
+      throw ProfileError.missingService(uuid)
+    }
+    self.uuid = uuid
+    characteristics = try await service.discoverCharacteristics()
+  }
+
+  /// Returns the service; nil if the peripheral does not have it.
+  static func optional(_ uuid: UInt16, of peripheral: Peripheral) async throws -> ProfileService? {
+    do { return try await ProfileService(uuid, of: peripheral) } catch ProfileError.missingService { return nil }
+  }
+
+  /// Returns all characteristics of this type.
+  func all(_ uuid: UInt16) -> [RemoteCharacteristic] {
+    let type = CBUUID(assigned: uuid)
+    return characteristics.filter { $0.uuid == type }
+  }
+
+  /// Returns the characteristic with this type of value. Throws `ProfileError.missingCharacteristic` if there is none.
+  func require<Value>(_ type: Value.Type = Value.self) throws -> ProfileCharacteristic<Value> {
+    guard let characteristic = find(type) else {
+      throw ProfileError.missingCharacteristic(Value.uuid, of: uuid)
+    }
+    return characteristic
+  }
+
+  /// Returns the characteristic with this type of value; nil if there is none.
+  func find<Value>(_ type: Value.Type = Value.self) -> ProfileCharacteristic<Value>? {
+    all(Value.uuid).first.map { ProfileCharacteristic($0) }
+  }
+}
+
+extension CBUUID {
+  /// Creates the UUID with this assigned number.
+  convenience init(assigned number: UInt16) {
+    self.init(data: Data([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]))
+  }
+}
+
+extension Optional {
+  /// Returns the characteristic. Throws `ProfileError.missingCharacteristic` if there is none.
+  func required<Value>(of service: UInt16) throws -> ProfileCharacteristic<Value>
+  where Wrapped == ProfileCharacteristic<Value> {
+    guard let self else { throw ProfileError.missingCharacteristic(Value.uuid, of: service) }
+    return self
+  }
+}

@@ -1,0 +1,153 @@
+import AsyncTestSupport
+import BluetoothLab
+import BluetoothProfiles
+import CoreBluetooth
+import CoreBluetoothExtras
+import CoreBluetoothProfiles
+import Testing
+
+@Suite("Clients of health devices") struct HealthClientTests {
+  @Test("A heart rate client gets measurements as typed values, reads the location and resets the energy")
+  func heartRate() throws {
+    var belt = HeartRateSensor(beatsPerMinute: 61)
+    belt.energyExpended = 100
+    let scene = ClientScene(belt)
+    let client = try scene.client { try await HeartRateClient($0) }
+    let values = try scene.stage.perform { try await client.measurements.take(2) }
+    #expect(values.map(\.heartRate) == [61, 61] && values.map(\.energyExpended) == [101, 102])
+    #expect(values[0].sensorContact == .detected)
+    #expect(try scene.stage.perform { try await client.bodySensorLocation() } == .chest)
+    try scene.stage.perform { try await client.resetEnergyExpended() }
+    #expect(scene.device.accessory.energyExpended == 0)
+    // The end of the loop has unsubscribed: nothing is measured any more.
+    scene.stage.run(for: .seconds(5))
+    #expect(scene.device.accessory.energyExpended == 0)
+  }
+
+  @Test("A belt has device information if it is given, and the values of any characteristic are typed")
+  func deviceInformation() throws {
+    var belt = HeartRateSensor()
+    belt.information = DeviceInformation(model: "Belt")
+    let scene = ClientScene(belt)
+    let peripheral = try scene.connect()
+    let model = try scene.stage.perform {
+      let service = try await peripheral.discoverServices([CBUUID(string: "180A")]).first.orThrow()
+      let found = try await service.discoverCharacteristics([CBUUID(string: "2A24")]).first.orThrow()
+      return try await ProfileCharacteristic<ModelNumberString>(found).read()
+    }
+    #expect(model == "Belt")
+    let plain = ClientScene(HeartRateSensor())
+    let other = try plain.connect()
+    #expect(try plain.stage.perform { try await other.discoverServices([CBUUID(string: "180A")]).isEmpty })
+  }
+
+  @Test("A service or a characteristic that a client requires and the peripheral lacks is a typed error")
+  func missing() throws {
+    let scene = ClientScene(RawSensor(0x1808, [(0x2A18, .notify, [])]))
+    let peripheral = try scene.connect()
+    func error(_ make: @escaping @Sendable (Peripheral) async throws -> Void) -> ProfileError? {
+      failure { try scene.stage.perform { try await make(peripheral) } }
+    }
+    #expect(error { _ = try await HeartRateClient($0) } == .missingService(0x180D))
+    #expect(error { _ = try await GlucoseClient($0) } == .missingCharacteristic(0x2A51, of: 0x1808))
+    #expect("\(ProfileError.missingService(0x180D))" == "The peripheral has no service Heart Rate.")
+    #expect(
+      "\(ProfileError.missingCharacteristic(0x2A51, of: 0x1808))"
+        == "The service Glucose has no characteristic Glucose Feature.")
+  }
+
+  @Test("An optional characteristic that is missing is nil, and its command an error; a refused command is typed")
+  func optionalParts() throws {
+    let scene = ClientScene(RawSensor(0x180D, [(0x2A37, .notify, [0, 60])]))
+    let client = try scene.client { try await HeartRateClient($0) }
+    #expect(try scene.stage.perform { try await client.bodySensorLocation() } == nil)
+    let error = failure(ProfileError.self) { try scene.stage.perform { try await client.resetEnergyExpended() } }
+    #expect(error == .missingCharacteristic(0x2A39, of: 0x180D))
+    var refusing = RawSensor(0x180D, [(0x2A37, .notify, [0, 60])])
+    (refusing.controlPoint, refusing.error) = (0x2A39, ATTErrorCode(rawValue: 0x80))
+    let second = ClientScene(refusing)
+    let belt = try second.client { try await HeartRateClient($0) }
+    let refusal = failure(ProfileError.self) { try second.stage.perform { try await belt.resetEnergyExpended() } }
+    #expect(refusal == .commandNotSupported)
+  }
+
+  @Test("A malformed value is a typed error, after which the iteration goes on; results have it as an element")
+  func malformedValues() throws {
+    let scene = ClientScene(RawSensor(0x180D, [(0x2A37, .notify, [])]))
+    let client = try scene.client { try await HeartRateClient($0) }
+    let texts = Box<[String]>([])
+    let reading = scene.stage.start {
+      var iterator = client.measurements.makeAsyncIterator()
+      while true {
+        do {
+          guard let value = try await iterator.next() else { break }
+          texts.append("\(value.heartRate)")
+        } catch let error as ProfileError { texts.append("\(error)") }
+      }
+    }
+    let rates = Box<[UInt16?]>([])
+    let results = scene.stage.start {
+      for try await result in client.measurements.results { rates.append((try? result.get())?.heartRate) }
+    }
+    let loop = scene.stage.start { for try await _ in client.measurements {} }
+    scene.stage.run(for: .seconds(1))
+    for octets in [[0, 60], [1, 60], [0x10, 61, 1], [0, 62]] as [[UInt8]] {
+      scene.device.send(octets)
+      scene.stage.run(for: .seconds(1))
+    }
+    let tooShort = "The value of Heart Rate Measurement is too short."
+    #expect(texts.value == ["60", tooShort, tooShort, "62"])
+    #expect(rates.value == [60, nil, nil, 62])
+    #expect(loop.error as? ProfileError == .malformedValue(of: 0x2A37, .tooShort))
+    reading.cancel()
+    results.cancel()
+    #expect(outcome { try scene.stage.value(of: results) } == .cancelled)
+  }
+
+  @Test("The end of the link ends the measurements with its error")
+  func lostLink() throws {
+    let scene = ClientScene(HeartRateSensor())
+    let client = try scene.client { try await HeartRateClient($0) }
+    let reading = scene.stage.start { for try await _ in client.measurements {} }
+    scene.stage.run(for: .seconds(2))
+    scene.device.setPower(false)
+    #expect(outcome { try scene.stage.value(of: reading) } == .core(.peripheralDisconnected))
+    #expect(outcome { try scene.stage.perform { try await client.resetEnergyExpended() } } == .core(.notConnected))
+  }
+
+  @Test("A thermometer client gets both temperatures, and sets an interval within the permitted range")
+  func thermometer() throws {
+    var thermometer = Thermometer(celsius: 37.25, interval: .seconds(3))
+    thermometer.permittedIntervals = 2...10
+    let scene = ClientScene(thermometer)
+    let client = try scene.client { try await HealthThermometerClient($0) }
+    let value = try scene.stage.perform { try await client.measurements.take(1)[0] }
+    #expect(value.temperature.value == 37.25 && value.unit == .degreeCelsius)
+    let intermediate = try #require(client.intermediateTemperatures)
+    #expect(try scene.stage.perform { try await intermediate.take(2) }.map(\.temperature.value) == [37.25, 37.25])
+    #expect(try scene.stage.perform { try await client.temperatureType() } == .body)
+    #expect(try scene.stage.perform { try await client.measurementInterval() }?.value == 3)
+    try scene.stage.perform { try await client.setMeasurementInterval(MeasurementInterval(clamping: 2)) }
+    #expect(scene.device.accessory.interval == .seconds(2))
+    let error = failure(ProfileError.self) {
+      try scene.stage.perform { try await client.setMeasurementInterval(MeasurementInterval(clamping: 11)) }
+    }
+    #expect(error == .outOfRange)
+  }
+
+  @Test("A blood pressure client gets measurements and cuff pressures with their units")
+  func bloodPressure() throws {
+    var monitor = BloodPressureMonitor(systolic: 130, diastolic: 85)
+    monitor.features = [.irregularPulseDetection]
+    monitor.userID = 7
+    let scene = ClientScene(monitor)
+    let client = try scene.client { try await BloodPressureClient($0) }
+    let value = try scene.stage.perform { try await client.measurements.take(1)[0] }
+    #expect(value.systolic.value == 130 && value.diastolic.value == 85 && value.meanArterialPressure.value == 100)
+    #expect(value.unit == .millimetresOfMercury && value.details.userID == 7)
+    let cuff = try #require(client.cuffPressures)
+    let pressures = try scene.stage.perform { try await cuff.take(3) }.compactMap(\.pressure.value)
+    #expect(pressures.count == 3 && pressures == pressures.sorted(by: >))
+    #expect(try scene.stage.perform { try await client.feature() } == [.irregularPulseDetection])
+  }
+}
