@@ -50,6 +50,7 @@ let package = Package(
       targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab", "BluetoothLabTime"]),
     .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
     .library(name: "CoreBluetoothProfiles", targets: ["CoreBluetoothProfiles"]),
+    .library(name: "BeaconLocation", targets: ["BeaconLocation"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
@@ -160,6 +161,10 @@ let package = Package(
     .target(
       name: "CoreBluetoothProfiles",
       dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers", locks],
+      swiftSettings: settings),
+    .target(
+      name: "BeaconLocation",
+      dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothWire", "BluetoothTypes", locks],
       swiftSettings: settings),
     .target(
       name: "BluetoothAir",
@@ -344,6 +349,12 @@ let package = Package(
       dependencies: [
         "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothProfiles",
         "AsyncTestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BeaconLocationTests",
+      dependencies: [
+        "BeaconLocation", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothTypes", "AsyncTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -132,7 +132,7 @@ private struct House {
     let packages = Set(parts.filter { $0.count == 3 && $0[2] == "Package.swift" }.map { $0[1] })
     #expect(!packages.isEmpty)
     let products: Set<String> = [
-      "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothLab",
+      "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BeaconLocation", "BluetoothLab",
       "BluetoothProfiles", "BluetoothNumbers",
       "BluetoothTypes", "ArgumentParser", "Foundation", "Dispatch",
     ]
@@ -144,7 +144,7 @@ private struct House {
         allowed.formUnion(parts.filter { $0[1] == path[1] && $0.count > 4 && $0[2] == "Sources" }.map { $0[3] })
         allowed.formUnion(
           isApp
-            ? ["CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothProfiles"]
+            ? ["CoreBluetoothExtras", "CoreBluetoothProfiles", "BeaconLocation", "BluetoothProfiles"]
             : ["BluetoothLabTime", "Testing", "XCTest"])
       }
       let others = file.imports.subtracting(allowed)

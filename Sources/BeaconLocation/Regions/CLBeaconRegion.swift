@@ -1,0 +1,101 @@
+import BluetoothTypes
+import Foundation
+
+/// The beacons that a ranging reports: those with a UUID, or also with a group, or also with a number.
+public final class CLBeaconIdentityConstraint: NSObject, Sendable {
+  let constraint: BeaconConstraint
+
+  /// Selects all beacons with this UUID.
+  public init(uuid: UUID) { constraint = BeaconConstraint(uuid: uuid, major: nil, minor: nil) }
+
+  /// Selects the beacons with this UUID in a group.
+  public init(uuid: UUID, major: UInt16) { constraint = BeaconConstraint(uuid: uuid, major: major, minor: nil) }
+
+  /// Selects the beacons with this UUID, group and number.
+  public init(uuid: UUID, major: UInt16, minor: UInt16) {
+    constraint = BeaconConstraint(uuid: uuid, major: major, minor: minor)
+  }
+
+  /// The UUID.
+  public var uuid: UUID { constraint.uuid }
+  /// The group; nil: any.
+  public var major: UInt16? { constraint.major }
+  /// The number within the group; nil: any.
+  public var minor: UInt16? { constraint.minor }
+
+  /// True if `object` is a constraint that selects the same beacons.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? CLBeaconIdentityConstraint)?.constraint == constraint
+  }
+
+  public override var hash: Int { constraint.hashValue }
+}
+
+/// An area that a location manager monitors.
+open class CLRegion: NSObject, @unchecked Sendable {
+  /// The name by which the app distinguishes its regions.
+  public let identifier: String
+  // The flags may change while another thread reads them; both values are valid then.
+  /// True if the delegate is told of entries.
+  public var notifyOnEntry = true
+  /// True if the delegate is told of exits.
+  public var notifyOnExit = true
+
+  init(identifier: String) { self.identifier = identifier }
+
+  /// True if `object` is a region with the same identifier.
+  open override func isEqual(_ object: Any?) -> Bool { (object as? CLRegion)?.identifier == identifier }
+
+  open override var hash: Int { identifier.hashValue }
+}
+
+/// The area in which packets of certain beacons are received.
+public final class CLBeaconRegion: CLRegion, @unchecked Sendable {
+  /// The beacons of the region.
+  public let beaconIdentityConstraint: CLBeaconIdentityConstraint
+
+  /// Creates the region of the beacons that the constraint selects.
+  public init(beaconIdentityConstraint: CLBeaconIdentityConstraint, identifier: String) {
+    self.beaconIdentityConstraint = beaconIdentityConstraint
+    super.init(identifier: identifier)
+  }
+
+  /// Creates the region of all beacons with this UUID.
+  public convenience init(uuid: UUID, identifier: String) {
+    self.init(beaconIdentityConstraint: CLBeaconIdentityConstraint(uuid: uuid), identifier: identifier)
+  }
+
+  /// Creates the region of the beacons with this UUID in a group.
+  public convenience init(uuid: UUID, major: UInt16, identifier: String) {
+    self.init(beaconIdentityConstraint: CLBeaconIdentityConstraint(uuid: uuid, major: major), identifier: identifier)
+  }
+
+  /// Creates the region of the beacons with this UUID, group and number.
+  public convenience init(uuid: UUID, major: UInt16, minor: UInt16, identifier: String) {
+    self.init(
+      beaconIdentityConstraint: CLBeaconIdentityConstraint(uuid: uuid, major: major, minor: minor),
+      identifier: identifier)
+  }
+
+  /// The UUID of the beacons.
+  public var uuid: UUID { beaconIdentityConstraint.uuid }
+  /// The group of the beacons; nil: any.
+  public var major: NSNumber? { beaconIdentityConstraint.major.map { NSNumber(value: $0) } }
+  /// The number of the beacon; nil: any.
+  public var minor: NSNumber? { beaconIdentityConstraint.minor.map { NSNumber(value: $0) } }
+
+  /// Returns the advertising data of a beacon of this region, for `AdvertisingParameters`. Groups and numbers that the
+  /// region leaves open are 0.
+  ///
+  /// - Parameter measuredPower: the level at a distance of one metre in dBm.
+  public func advertisingData(measuredPower: Int8 = -59) -> [ADStructure] {
+    let constraint = beaconIdentityConstraint.constraint
+    let numbers = [constraint.major ?? 0, constraint.minor ?? 0].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    let identity = withUnsafeBytes(of: constraint.uuid.uuid) { Array($0) }
+    // Apple's company identifier, the type 0x02 and the length 0x15 of the rest.
+    return [
+      .flags(),
+      .manufacturerData(company: 0x004C, [0x02, 0x15] + identity + numbers + [UInt8(bitPattern: measuredPower)]),
+    ]
+  }
+}

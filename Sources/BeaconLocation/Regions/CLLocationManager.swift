@@ -1,0 +1,249 @@
+import CoreBluetooth
+import CoreBluetoothExtras
+import NIOConcurrencyHelpers
+
+/// Monitors the regions of beacons, and ranges beacons, with the interface of Core Location's class.
+///
+/// ```swift
+/// let manager = CLLocationManager()
+/// manager.delegate = visitor
+/// manager.startMonitoring(for: CLBeaconRegion(uuid: museum, identifier: "museum"))
+/// manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: museum))
+/// ```
+///
+/// The manager scans passively while it monitors or ranges, and transmits nothing. The app must retain it. Where the
+/// interface differs from Apple's, `Documentation/Beacons.md` says so.
+public final class CLLocationManager: NSObject, @unchecked Sendable {
+  // Unchecked: `content` has a lock, and the delegate, which may not be Sendable, is called on its queue only.
+
+  private struct State {
+    weak var delegate: (any CLLocationManagerDelegate)?
+    var tracker = BeaconTracker()
+    var regions: [String: CLRegion] = [:]
+    var ranged: [BeaconConstraint: CLBeaconIdentityConstraint] = [:]
+    /// The tasks that scan and keep the time; none while nothing is monitored or ranged.
+    var tasks: [Task<Void, Never>] = []
+  }
+
+  private let central: Central
+  private let queue: DispatchQueue?
+  private let executor: (any TaskExecutor)?
+  /// The time since the manager was created.
+  private let elapsed: @Sendable () -> Duration
+  private let sleep: @Sendable (Duration) async throws -> Void
+  private let content = NIOLockedValueBox(State())
+
+  /// Creates a manager.
+  ///
+  /// - Parameters:
+  ///   - adapter: the adapter, as for `Central`; nil: the default adapter.
+  ///   - clock: the clock of rangings and exits; in a world, its clock.
+  ///   - executor: the executor of the manager's tasks; nil: the global one.
+  ///   - queue: the queue on which the delegate is called; nil: the delegate is called by the manager's tasks.
+  public init(
+    adapter: Any? = nil, clock: some Clock<Duration> = ContinuousClock(), executor: (any TaskExecutor)? = nil,
+    queue: DispatchQueue? = .main
+  ) {
+    central = Central(adapter: adapter)
+    self.executor = executor
+    self.queue = queue
+    let start = clock.now
+    elapsed = { start.duration(to: clock.now) }
+    sleep = { try await clock.sleep(for: $0) }
+    super.init()
+  }
+
+  deinit {
+    for task in content.withLockedValue({ $0.tasks }) { task.cancel() }
+    central.close()
+  }
+
+  /// The receiver of events, which the manager holds weakly.
+  public var delegate: (any CLLocationManagerDelegate)? {
+    get { content.withLockedValue { $0.delegate } }
+    set { content.withLockedValue { $0.delegate = newValue } }
+  }
+
+  /// The model with which distances are estimated. Core Location has no such property.
+  public var distanceModel: DistanceModel {
+    get { content.withLockedValue { $0.tracker.model } }
+    set { content.withLockedValue { $0.tracker.model = newValue } }
+  }
+
+  /// The time without a packet after which the device has left a region, 30 s by default. Core Location has no such
+  /// property.
+  public var exitDelay: Duration {
+    get { content.withLockedValue { $0.tracker.exitDelay } }
+    set { content.withLockedValue { $0.tracker.exitDelay = newValue } }
+  }
+
+  // MARK: Monitoring
+
+  /// Returns true for regions of beacons, which are the only ones that can be monitored.
+  public static func isMonitoringAvailable(for regionClass: AnyClass) -> Bool { regionClass == CLBeaconRegion.self }
+
+  /// The monitored regions.
+  public var monitoredRegions: Set<CLRegion> { content.withLockedValue { Set($0.regions.values) } }
+
+  /// Begins to monitor a region of beacons; other regions fail. A region with the same identifier is replaced.
+  ///
+  /// The delegate is told the state when it is known: inside with the first packet, outside after `exitDelay`. Entries
+  /// and exits are changes of that state, so that a device which begins inside does not enter.
+  public func startMonitoring(for region: CLRegion) {
+    guard let beacons = region as? CLBeaconRegion else {
+      return tell { $1.locationManager($0, monitoringDidFailFor: region, withError: CLError(.regionMonitoringFailure)) }
+    }
+    let now = elapsed()
+    content.withLockedValue { state in
+      state.regions[region.identifier] = region
+      state.tracker.monitor(region.identifier, beacons.beaconIdentityConstraint.constraint, at: now)
+    }
+    tell { $1.locationManager($0, didStartMonitoringFor: region) }
+    begin()
+  }
+
+  /// Ends the monitoring of the region with this identifier.
+  public func stopMonitoring(for region: CLRegion) {
+    content.withLockedValue { state in
+      state.regions[region.identifier] = nil
+      state.tracker.stopMonitoring(region.identifier)
+    }
+    endIfIdle()
+  }
+
+  /// Tells the delegate the state of a monitored region; `unknown` for another one.
+  public func requestState(for region: CLRegion) {
+    let state = content.withLockedValue { $0.tracker.state(of: region.identifier) } ?? .unknown
+    tell { $1.locationManager($0, didDetermineState: state, for: region) }
+  }
+
+  // MARK: Ranging
+
+  /// Returns true: any adapter can range.
+  public static func isRangingAvailable() -> Bool { true }
+
+  /// The constraints whose beacons are ranged.
+  public var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> {
+    content.withLockedValue { Set($0.ranged.values) }
+  }
+
+  /// Begins to report the beacons that the constraint selects, once per second.
+  ///
+  /// The level is the mean of the last three seconds. A beacon without a packet in that time has an unknown distance, and
+  /// is left out after 10 s.
+  public func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
+    let now = elapsed()
+    content.withLockedValue { state in
+      state.ranged[constraint.constraint] = constraint
+      state.tracker.range(constraint.constraint, at: now)
+    }
+    begin()
+  }
+
+  /// Ends the reports for the constraint.
+  public func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
+    content.withLockedValue { state in
+      state.ranged[constraint.constraint] = nil
+      state.tracker.stopRanging(constraint.constraint)
+    }
+    endIfIdle()
+  }
+
+  // MARK: Scanning
+
+  /// Starts the tasks, unless they run.
+  private func begin() {
+    content.withLockedValue { state in
+      guard state.tasks.isEmpty else { return }
+      // The tasks don't retain the manager: its deinitializer ends them.
+      let scan = Task(executorPreference: executor) { [weak self, central] in
+        while !Task.isCancelled {
+          do { try await central.waitUntilPoweredOn() } catch {
+            self?.fail(error)
+            return
+          }
+          // The scan ends when Bluetooth is turned off, and begins again when it is turned on.
+          do { for try await packet in central.packets(isActive: false) { self?.receive(packet) } } catch { continue }
+        }
+      }
+      let timer = Task(executorPreference: executor) { [weak self, sleep] in
+        while let pause = self?.timeReached(), !Task.isCancelled { try? await sleep(pause) }
+      }
+      state.tasks = [scan, timer]
+    }
+  }
+
+  private func endIfIdle() {
+    let tasks = content.withLockedValue { state -> [Task<Void, Never>] in
+      guard state.tracker.isIdle else { return [] }
+      defer { state.tasks = [] }
+      return state.tasks
+    }
+    for task in tasks { task.cancel() }
+  }
+
+  private func receive(_ packet: AdvertisingPacket) {
+    guard let sighting = BeaconSighting(packet) else { return }
+    let now = elapsed()
+    report(content.withLockedValue { $0.tracker.receive(sighting, at: now) })
+  }
+
+  /// Handles the time, and returns the time until the next call: at most a second, because requests may come.
+  private func timeReached() -> Duration {
+    let now = elapsed()
+    let (events, deadline) = content.withLockedValue { state in
+      (state.tracker.timeReached(now), state.tracker.deadline)
+    }
+    report(events)
+    guard let deadline else { return .seconds(1) }
+    return min(max(deadline - now, .milliseconds(1)), .seconds(1))
+  }
+
+  private func fail(_ error: any Error) {
+    let (regions, constraints) = content.withLockedValue { state in
+      for task in state.tasks { task.cancel() }
+      state.tasks = []
+      return (Array(state.regions.values), Array(state.ranged.values))
+    }
+    for region in regions.sorted(by: { $0.identifier < $1.identifier }) {
+      tell { $1.locationManager($0, monitoringDidFailFor: region, withError: error) }
+    }
+    for constraint in constraints { tell { $1.locationManager($0, didFailRangingFor: constraint, error: error) } }
+  }
+
+  // MARK: Delegate
+
+  private func report(_ events: [BeaconTracker.Event]) {
+    let date = Date()
+    for event in events {
+      switch event {
+      case .determined(let identifier, let state):
+        guard let region = region(identifier) else { continue }
+        tell { $1.locationManager($0, didDetermineState: state, for: region) }
+      case .entered(let identifier):
+        guard let region = region(identifier), region.notifyOnEntry else { continue }
+        tell { $1.locationManager($0, didEnterRegion: region) }
+      case .exited(let identifier):
+        guard let region = region(identifier), region.notifyOnExit else { continue }
+        tell { $1.locationManager($0, didExitRegion: region) }
+      case .ranged(let key, let ranged):
+        guard let constraint = content.withLockedValue({ $0.ranged[key] }) else { continue }
+        let beacons = ranged.map { CLBeacon($0, at: date) }
+        tell { $1.locationManager($0, didRange: beacons, satisfying: constraint) }
+      }
+    }
+  }
+
+  private func region(_ identifier: String) -> CLRegion? { content.withLockedValue { $0.regions[identifier] } }
+
+  /// Calls the delegate on its queue. No lock is held.
+  private func tell(_ call: @escaping @Sendable (CLLocationManager, any CLLocationManagerDelegate) -> Void) {
+    guard let queue else {
+      if let delegate { call(self, delegate) }
+      return
+    }
+    queue.async { [self] in
+      if let delegate { call(self, delegate) }
+    }
+  }
+}
