@@ -42,6 +42,12 @@ package struct VirtualDeviceConfiguration: Sendable {
   /// The name of the app for which the user must give permission before any app may use the device; nil: the user is
   /// not asked.
   package var app: String?
+  /// The settings of a server that shares the device; nil: none does. Stored by reference, because few devices have them.
+  package var serving: ServingOptions? {
+    get { changedServing?.value }
+    set { changedServing = newValue.map { Shared($0) } }
+  }
+  private var changedServing: Shared<ServingOptions>?
   /// True if the device keeps its identity across runs: its address and its identity key are stored with its bonds.
   package var hasLastingIdentity = false
 
@@ -58,6 +64,7 @@ package struct VirtualDeviceConfiguration: Sendable {
     result.bonds = bonds ?? MemoryBondStore(limit: bondLimit)
     result.app = app
     result.hasLastingIdentity = hasLastingIdentity
+    if let serving { result.apply(serving) }
     return result
   }
 

@@ -16,20 +16,28 @@ struct Apps: ParsableCommand {
 
     func run() throws {
       var table = TextTable(["app", "state", "adapter", "managers", "processes", "permission", "launched for events"])
+      var questions: [(String, String)] = []
       for app in try options.ask({ try $0.apps() }) {
         let processes = app.processes.map { "\($0)" }.joined(separator: " ")
         let access =
           switch app.access {
           case .allowed: "allowed"
           case .denied: "denied"
-          case .undetermined: "not asked"
+          case .undetermined: app.question == nil ? "not asked" : "asked"
           }
+        if let question = app.question, !questions.contains(where: { $0.0 == app.name }) {
+          questions.append((app.name, question))
+        }
         table.add([
           app.name, "\(app.state)", app.adapter, "\(app.sessions)", processes.isEmpty ? "-" : processes, access,
           app.hasCommand ? "yes" : "no",
         ])
       }
       try say(table.isEmpty ? "no apps" : table.text)
+      for (name, usage) in questions {
+        try say("\(name) would like to use Bluetooth\(usage.isEmpty ? "" : ": " + usage)")
+        try say("answer with: ble settings allow \(name), or: ble settings deny \(name)")
+      }
     }
   }
 

@@ -12,6 +12,15 @@ struct ServerOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A file with the token of a server on TCP.", valueName: "file"))
   var tokenFile: String?
 
+  /// Returns the options for one adapter of the server; nil: the adapter that the options name.
+  func of(adapter: String?) throws -> ServerOptions {
+    guard let adapter else { return self }
+    guard !server.contains(",") else { throw ValidationError("two names of an adapter") }
+    var options = self
+    options.server += "," + adapter
+    return options
+  }
+
   /// Calls `body` with the server, and reports its failure in one line.
   func ask<Result>(_ body: (ServerQuestion) throws -> Result) throws -> Result {
     let specifier: ServerSpecifier

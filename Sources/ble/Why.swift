@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothDaemon
+import BluetoothTypes
 
 /// The command that tells which apps use a device.
 struct Why: ParsableCommand {
@@ -26,9 +27,38 @@ extension PeerUsage {
   fileprivate var text: String {
     let device = name.map { "\($0) (\(address))" } ?? "\(address)"
     let link = isEnding ? "the link is being ended" : isLinked ? "linked" : "not linked"
-    guard !users.isEmpty else { return "\(device): \(link), by the device itself" }
-    return "\(device): \(link)\n" + users.map { "  \($0.text)" }.joined(separator: "\n")
+    var lines = [users.isEmpty ? "\(device): \(link), by the device itself" : "\(device): \(link)"]
+    for user in users {
+      lines.append("  \(user.text)")
+      lines += user.pending.map { "    waits for \($0.text)" }
+    }
+    for app in served {
+      let name = app.app ?? "a program that is no app"
+      let types = app.subscriptions.map(\.title).joined(separator: ", ")
+      lines.append("  \(name) serves it" + (types.isEmpty ? "" : "; it has subscribed to \(types)"))
+      lines += app.pending.map { "    must answer \($0.text)" }
+    }
+    return lines.joined(separator: "\n")
   }
+}
+
+extension PeerUsage.Pending {
+  fileprivate var text: String {
+    let type = attribute.map(\.title)
+    let procedure =
+      switch self.procedure {
+      case .read: "a read of \(type ?? "a value")"
+      case .write: "a write to \(type ?? "a value")"
+      case .writeWithoutResponse: "the transmission of a write without response"
+      case .discovery: "a discovery"
+      }
+    return "\(procedure), for \(milliseconds / 1_000).\(milliseconds % 1_000 / 100) s"
+  }
+}
+
+extension BluetoothUUID {
+  /// The assigned name with the UUID, or the UUID alone.
+  fileprivate var title: String { KnownNames.name(of: self).map { "\($0) (\(self))" } ?? "\(self)" }
 }
 
 extension PeerUsage.User {

@@ -14,10 +14,15 @@ struct AdapterMaker {
   private let worldFile: WorldFile?
   private let bonds: String?
   private let policy: PlatformPolicy
+  /// Returns the settings of an adapter with a name.
+  private let serving: (String) -> ServingOptions
   private var virtualCount = 0
 
-  init(worldFile: WorldFile?, bonds: String?, policy: PlatformPolicy) {
+  init(
+    worldFile: WorldFile?, bonds: String?, policy: PlatformPolicy, serving: @escaping (String) -> ServingOptions
+  ) {
     self.policy = policy
+    self.serving = serving
     self.worldFile = worldFile
     self.bonds = bonds
   }
@@ -29,7 +34,8 @@ struct AdapterMaker {
     case .controller(let specifier):
       ServedAdapter(
         name: option.name,
-        adapter: TransportAdapter(serving: specifier, name: option.name, bondsIn: bonds, policy: policy))
+        adapter: TransportAdapter(
+          serving: specifier, name: option.name, bondsIn: bonds, policy: policy, serving: serving(option.name)))
     }
   }
 
@@ -44,7 +50,7 @@ struct AdapterMaker {
     var options = place?.options ?? DeviceOptions()
     options.policy = policy
     let device = world.makeDevice(
-      named: name, options, bondFolder: bonds ?? (try? FileBondStore.defaultFolder()))
+      named: name, options, bondFolder: bonds ?? (try? FileBondStore.defaultFolder()), serving: serving(name))
     population?.place(virtualCount, for: device)
     virtualCount += 1
     return device

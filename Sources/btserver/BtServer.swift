@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothAir
+import BluetoothDaemon
 import BluetoothServer
 import BluetoothTransport
 import BluetoothTypes
@@ -61,6 +62,18 @@ struct BtServer: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The permission of an app that its user has not decided about: allow, ask or deny.", valueName: "rule"))
+  var permissions = PermissionRule.allow.rawValue
+
+  @Option(
+    help: ArgumentHelp("The maximum number of links and pending connections of one app.", valueName: "number"))
+  var linksPerApp = 64
+
+  @Option(help: ArgumentHelp("The maximum number of advertising sets of one app.", valueName: "number"))
+  var setsPerApp = 4
+
+  @Option(
+    help: ArgumentHelp(
       "A file with the apps that the server launches for an event, in YAML or JSON.", valueName: "file"))
   var apps: String?
 
@@ -115,8 +128,12 @@ struct BtServer: AsyncParsableCommand {
     let endpoint = try Self.makeEndpoint(setup.metrics)
     defer { endpoint?.stop() }
     let sockets = ServiceManager.takeSockets()
-    var maker = AdapterMaker(worldFile: setup.worldFile, bonds: bonds, policy: setup.policy)
+    let questions = UserQuestions()
+    var maker = AdapterMaker(worldFile: setup.worldFile, bonds: bonds, policy: setup.policy) { name in
+      ServingOptions(setup.permissions, shares: setup.shares, adapter: name, questions: questions)
+    }
     var apps = AppsSetup(setup.apps)
+    apps.questions = questions
     if let command = alertCommand.map({ AlertCommand($0) }) { apps.onAlert = { command.run($0) } }
     let server = DaemonServer(setup.adapters.map { maker.make($0) }, apps: apps)
     do {
@@ -176,6 +193,8 @@ struct Setup {
   let metrics: (host: String, port: Int)?
   let logLevel: Logger.Level
   let policy: PlatformPolicy
+  let permissions: PermissionRule
+  let shares: AppShares
   let apps: [RegisteredApp]
   private let socket: String
 
@@ -202,6 +221,15 @@ struct Setup {
       worldFile = nil
     }
     policy = try PolicyOption.policy(options.policy)
+    guard let rule = PermissionRule(rawValue: options.permissions) else {
+      let forms = PermissionRule.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("invalid --permissions \"\(options.permissions)\": expected one of: \(forms)")
+    }
+    permissions = rule
+    guard options.linksPerApp > 0, options.setsPerApp > 0 else {
+      throw ValidationError("--links-per-app and --sets-per-app must be at least 1")
+    }
+    shares = AppShares(links: options.linksPerApp, advertisingSets: options.setsPerApp)
     apps = try options.apps.map { try AppsFile(path: $0).apps } ?? []
     guard let mode = UInt32(options.mode, radix: 8), mode <= 0o777 else {
       throw ValidationError("invalid --mode \"\(options.mode)\": expected 000 to 777, as for chmod")
@@ -253,6 +281,10 @@ struct Setup {
     if let tcp { lines.append("TCP: \(tcp.host):\(tcp.port)") }
     if let metrics { lines.append("metrics: \(metrics.host):\(metrics.port)") }
     lines.append("policy: \(policy.name)")
+    lines.append("permissions: \(permissions.rawValue)")
+    let links = shares.links.map { "\($0)" } ?? "all"
+    let sets = shares.advertisingSets.map { "\($0)" } ?? "all"
+    lines.append("share of an app: \(links) links, \(sets) advertising sets")
     for app in apps { lines.append("app: \(app.name), \(app.executable)") }
     if let worldFile { lines.append("world: \(worldFile.members.count) devices") }
     return lines.joined(separator: "\n") + "\nthe configuration is valid"

@@ -224,8 +224,14 @@ struct MessageSamples {
     let controls: [AppControl] = [.background, .foreground, .suspend, .quit]
     return controls.map { .controlApp("app", $0) } + [
       .returned, .restoreIdentifier(session(), text()), .listApps, .setPermission(app: text(), bool()),
-      .setPower(bool()), .listAlerts(follows: bool()), .explain(peer: text()),
+      .setPower(bool()), .listAlerts(follows: bool()), .explain(peer: text()), .resetIdentifiers(forgetsBonds: bool()),
+      .setSharing(peer: text(), bool()),
     ]
+  }
+
+  private mutating func pending() -> PeerUsage.Pending {
+    let procedures: [PeerUsage.Pending.Procedure] = [.read, .write, .writeWithoutResponse, .discovery]
+    return PeerUsage.Pending(procedures[count(0...3)], of: optional { $0.uuid() }, milliseconds: number())
   }
 
   mutating func appReports() -> [AppReport] {
@@ -236,20 +242,27 @@ struct MessageSamples {
       AppDescription(
         name: samples.text(), adapter: samples.text(), state: states[samples.count(0...3)],
         processes: samples.list { $0.number() }, sessions: samples.number(), access: accesses[samples.count(0...2)],
-        hasCommand: samples.bool())
+        hasCommand: samples.bool(), question: samples.optional { $0.text() })
     }
     let alerts = list {
       AlertDescription(number: $0.number(), time: Int64(bitPattern: $0.number()), app: $0.text(), text: $0.text())
     }
     let usages = list { samples in
-      PeerUsage(
+      var usage = PeerUsage(
         identifier: samples.identifier(), address: samples.address(), name: samples.optional { $0.text() },
         isLinked: samples.bool(), isEnding: samples.bool(),
         users: samples.list { samples in
-          PeerUsage.User(
+          var user = PeerUsage.User(
             app: samples.optional { $0.text() }, phase: phases[samples.count(0...3)], isPreserved: samples.bool(),
             reconnects: samples.bool(), isBlocked: samples.bool())
+          user.pending = samples.list { $0.pending() }
+          return user
         })
+      usage.served = samples.list { samples in
+        PeerUsage.Served(
+          app: samples.optional { $0.text() }, subscriptions: samples.uuids(), pending: samples.list { $0.pending() })
+      }
+      return usage
     }
     return states.map { .stateChanged($0) } + [
       .stop(text(), byUser: bool()), .apps(apps), .done(failure: optional { $0.text() }), .alerts(alerts),

@@ -49,21 +49,40 @@ final class AppBench {
   let bench: ServerBench
   private let identity = NIOLockedValueBox<AppIdentity?>(nil)
 
-  init(_ policy: PlatformPolicy, registered: [String] = [], limits: ServerLimits = .patient) throws {
+  init(
+    _ policy: PlatformPolicy, registered: [String] = [], limits: ServerLimits = .patient, rule: PermissionRule = .allow,
+    shares: AppShares = AppShares()
+  ) throws {
     let identity = identity
     var setup = AppsSetup(registered.map { RegisteredApp(name: $0, executable: "/\($0)") })
     setup.identify = { _ in identity.withLockedValue { $0 } }
     setup.starter = starter
-    bench = try ServerBench(limits: limits, policy: policy, apps: setup)
+    setup.questions = UserQuestions()
+    bench = try ServerBench(limits: limits, policy: policy, apps: setup, rule: rule, shares: shares)
   }
 
-  var question: ServerQuestion { ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: "")) }
+  var question: ServerQuestion { question(to: "") }
+
+  private func question(to adapter: String) -> ServerQuestion {
+    ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter))
+  }
 
   /// Asks the server on another thread, because the question blocks.
-  func ask<R: Sendable>(_ body: @escaping @Sendable (ServerQuestion) throws -> R) async throws -> R {
+  func ask<R: Sendable>(
+    _ adapter: String = "", _ body: @escaping @Sendable (ServerQuestion) throws -> R
+  ) async throws -> R {
     // The question is a client without sessions, whose app plays no part.
-    let question = question
+    let question = question(to: adapter)
     return try await Task.detached { try body(question) }.value
+  }
+
+  /// The open questions to the user.
+  var questions: UserQuestions { bench.questions }
+
+  /// Waits until the server has asked its user a question, and returns it.
+  func question() async -> UserQuestion? {
+    await wait { !questions.open.isEmpty }
+    return questions.open.first
   }
 
   /// Waits until an app has a state.
@@ -103,6 +122,13 @@ final class AppBench {
     let session = central.adapter.openCentralSession(
       for: central, owner: SessionOwner(app: "ignored", restoreIdentifier: identifier))
     return Program(central, session, ending)
+  }
+
+  /// Creates the adapter of a program. The server takes the program for the app until another one is created, so the
+  /// caller waits for the state of a manager first.
+  func adapter(_ name: String, of app: String, _ manifest: AppManifest = AppManifest()) -> ServerAdapter {
+    identity.withLockedValue { $0 = AppIdentity(name: app, manifest: manifest) }
+    return bench.adapter(name)
   }
 
   /// Waits until the server has this many clients.

@@ -24,8 +24,6 @@ struct ServedAppTests {
       let torch = bench.start("torch", restoring: "light", manifest)
       let peer = try await torch.find()
       try await torch.subscribe(to: peer)
-      // The system reads the name after the connection. This is an event, too.
-      await wait { torch.central.adapter.directory.peer(peer.handle)?.name == "flashlight" }
     }
     await bench.clients(1)
     return (remote, flashlight, try await remote.connect(flashlight, AppBench.lightSwitch))

@@ -17,12 +17,22 @@ final class ServerBench {
 
   private let policy: PlatformPolicy
   private let apps: AppsSetup
+  /// The rule for permissions, which applies to the daemons that are started from then on.
+  var rule = PermissionRule.allow
+  private let shares: AppShares
+  let questions: UserQuestions
 
-  init(limits: ServerLimits = .patient, policy: PlatformPolicy = .macos, apps: AppsSetup = AppsSetup()) throws {
+  init(
+    limits: ServerLimits = .patient, policy: PlatformPolicy = .macos, apps: AppsSetup = AppsSetup(),
+    rule: PermissionRule = .allow, shares: AppShares = AppShares()
+  ) throws {
     folder = try TemporaryFolder()
     self.policy = policy
+    self.rule = rule
+    self.shares = shares
+    questions = apps.questions ?? UserQuestions()
     self.apps = apps
-    (world, served) = Self.devices(folder, policy)
+    (world, served) = Self.devices(folder, policy, rule, shares, questions)
     server = DaemonServer(served, limits: limits, apps: apps)
     try server.listen(atPath: path)
   }
@@ -38,12 +48,17 @@ final class ServerBench {
   }
 
   /// The devices, with bonds and identities in `folder`.
-  private static func devices(_ folder: TemporaryFolder, _ policy: PlatformPolicy) -> (World, [ServedAdapter]) {
+  private static func devices(
+    _ folder: TemporaryFolder, _ policy: PlatformPolicy, _ rule: PermissionRule, _ shares: AppShares,
+    _ questions: UserQuestions
+  ) -> (World, [ServedAdapter]) {
     let world = World(seed: 1, time: .real(speed: 1))
     let served = ["phone", "lamp"].map { name in
       var options = DeviceOptions()
       options.policy = policy
-      let device = world.makeDevice(named: name, options, bondFolder: folder.file("bonds"))
+      let device = world.makeDevice(
+        named: name, options, bondFolder: folder.file("bonds"),
+        serving: ServingOptions(rule, shares: shares, adapter: name, questions: questions))
       return ServedAdapter(name: name, adapter: device.adapter)
     }
     world.add(Flashlight(), named: "flashlight")
@@ -52,7 +67,7 @@ final class ServerBench {
 
   /// Starts the server again after `stop`, with new daemons, which have only what is stored.
   func restartDaemons() throws {
-    (world, served) = Self.devices(folder, policy)
+    (world, served) = Self.devices(folder, policy, rule, shares, questions)
     try restart()
   }
 

@@ -12,14 +12,17 @@ extension TransportAdapter {
   ///   - name: the name of the adapter, in the log and among the bonds.
   ///   - folder: the folder for bonds; nil: the default one of this user.
   ///   - policy: the rules for apps.
+  ///   - serving: the settings of the server.
   package convenience init(
-    serving specifier: TransportSpecifier, name: String, bondsIn folder: String?, policy: PlatformPolicy
+    serving specifier: TransportSpecifier, name: String, bondsIn folder: String?, policy: PlatformPolicy,
+    serving: ServingOptions = ServingOptions()
   ) {
     var configuration = DaemonConfiguration(
       name: name, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
     configuration.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
     configuration.policy = policy
     configuration.prompts = PromptsSetting.ofProcess.makePrompts()
+    configuration.apply(serving)
     do throws(BondStoreError) {
       let folder = if let folder { folder } else { try FileBondStore.defaultFolder() }
       configuration.claimBonds(in: folder)

@@ -62,6 +62,7 @@ final class TransportRunner: @unchecked Sendable {
     // The seed is random, because runs with a real controller need not be reproducible.
     let generator = RandomStream(seed: UInt64.random(in: .min ... .max))
     daemon = configuration.makeDaemon(generator: generator, pool: pool, sessions: sessions, directory: directory)
+    daemon.timeOfZero = Int64(WallClock.secondsSince2001)
   }
 
   func begin() {

@@ -47,6 +47,9 @@ struct App {
 
   var isInBackground: Bool { phase != .foreground }
 
+  /// True if the app does not run.
+  var isAsleep: Bool { phase == .suspended || phase == .terminated }
+
   /// Enters the events since the last call that have run the suspended app. They count until `end`.
   mutating func noteWakes(until end: Instant) {
     for _ in 0..<newWakes { wakeEnds.append(end) }

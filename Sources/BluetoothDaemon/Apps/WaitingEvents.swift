@@ -17,6 +17,16 @@ struct WaitingEvents {
 
   var isEmpty: Bool { entries.isEmpty }
 
+  /// True if one of the events runs the app.
+  var runApp: Bool {
+    entries.contains { entry in
+      switch entry {
+      case .central(_, let event): event.runsApp
+      case .peripheral(_, let event): event.runsApp
+      }
+    }
+  }
+
   /// Removes and returns the events of the sessions for which `isWanted` returns true.
   mutating func take(where isWanted: (Entry) -> Bool) -> [Entry] {
     let taken = entries.filter(isWanted)
@@ -131,6 +141,14 @@ extension AdapterState {
 }
 
 extension CentralEvent {
+  /// False for an event that comes from the system's own use of a link: it waits until another event runs the app.
+  var runsApp: Bool {
+    switch self {
+    case .nameChanged, .maximumWriteLengthChanged: false
+    default: true
+    }
+  }
+
   /// Returns true if this event tells everything that the earlier event told.
   fileprivate func replaces(_ former: CentralEvent) -> Bool {
     switch (self, former) {
@@ -188,6 +206,11 @@ extension CentralEvent {
 }
 
 extension PeripheralEvent {
+  /// False for an event that comes from the system's own use of a link: it waits until another event runs the app.
+  var runsApp: Bool {
+    if case .maximumUpdateLengthChanged = self { false } else { true }
+  }
+
   /// Returns true if this event tells everything that the earlier event told.
   fileprivate func replaces(_ former: PeripheralEvent) -> Bool {
     switch (self, former) {

@@ -23,6 +23,7 @@ extension DaemonContext {
     case .discovered, .synchronization(_, .report, _): limit = .counted
     default: break
     }
+    if apps[app].isAsleep, !event.runsApp { return false }
     let isWaiting = centrals.values[index]?.preservation.isPreserved == true
     let key = centrals.key(at: index)
     if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {
@@ -35,6 +36,7 @@ extension DaemonContext {
 
   /// Returns true if a peripheral manager's session gets an event now; false: the event waits.
   mutating func admits(_ event: PeripheralEvent, of app: AppIndex, at index: Int) -> Bool {
+    if apps[app].isAsleep, !event.runsApp { return false }
     let isWaiting = peripherals.values[index]?.preservation.isPreserved == true
     if isWaiting, apps[app].phase != .terminated { return false }
     return runs(app, for: .peripheral, .none, reportTo: nil) && !isWaiting
@@ -103,7 +105,7 @@ extension DaemonContext {
   /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
   mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
     apps[app].isLaunchable = isLaunchable
-    if isLaunchable, apps[app].phase == .terminated, !apps[app].events.isEmpty { launch(app) }
+    if isLaunchable, apps[app].phase == .terminated, apps[app].events.runApp { launch(app) }
   }
 
   /// Launches a terminated app, whose sessions are preserved.
@@ -194,12 +196,30 @@ extension DaemonContext {
 
   /// Returns true if the app of a session may request another link.
   func mayLink(_ session: CentralSessionID) -> Bool {
-    guard let limit = policy.linksPerApp, let index = centrals.index(of: session.key),
-      let app = centrals.values[index]?.app
-    else { return true }
-    let sessions = centralSessions(of: app)
-    let count = peers.peers.count { peer in peer.users.contains { sessions.contains($0.session) } }
+    guard let index = centrals.index(of: session.key) else { return true }
+    let app = centrals.values[index]?.app
+    // The rule of a platform is about apps only.
+    let limits = [app == nil ? nil : policy.linksPerApp, shares.links]
+    guard let limit = limits.compactMap(\.self).min() else { return true }
+    let count = peers.peers.count { peer in peer.users.contains { self.app(of: $0.session) == .some(app) } }
     return count < limit
+  }
+
+  /// Returns true if the app of a session may have another advertising set.
+  ///
+  /// - Parameter owners: the sessions with sets, one for each set.
+  func mayAdvertise(_ session: PeripheralSessionID, beside owners: [PeripheralSessionID]) -> Bool {
+    guard let limit = shares.advertisingSets, let index = peripherals.index(of: session.key) else { return true }
+    let app = peripherals.values[index]?.app
+    let count = owners.count { owner in
+      peripherals.index(of: owner.key).map { peripherals.values[$0]?.app == app } ?? false
+    }
+    return count < limit
+  }
+
+  /// Returns the app of an open session, which may be none; nil: the session is closed.
+  private func app(of session: CentralSessionID) -> AppIndex?? {
+    centrals.index(of: session.key).map { centrals.values[$0]?.app }
   }
 
   /// The minimum time between two updates of values of a session; nil: there is none.

@@ -60,13 +60,15 @@ struct DaemonContext: ~Copyable {
   private(set) var alerts: Deque<Alert> = []
   private static let maximumAlerts = 256
   let policy: PlatformPolicy
+  let shares: AppShares
   private var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
   init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts,
-    policy: PlatformPolicy
+    shares: AppShares, policy: PlatformPolicy
   ) {
     self.host = host
+    self.shares = shares
     self.policy = policy
     self.sessions = sessions
     self.directory = directory

@@ -27,10 +27,14 @@ extension Daemon {
     case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .app(let name, let request): handle(request, ofApp: name, at: now)
     case .system(.setPower(let isOn)): setPower(isOn, at: now)
+    case .system(.resetIdentifiers(true)): resetNetworkSettings(at: now)
+    case .system(.resetIdentifiers(false)): resetIdentifiers(at: now)
+    case .system(.setNotificationSharing(let isAllowed, let identity)):
+      setNotificationSharing(isAllowed, with: identity, at: now)
     case .system(.prepareForApps):
       prepareForApps()
       context.deliver(.system(.readyForApps))
-    case .system(.reportLinks(let number)): context.deliver(.system(.links(number, context.peerUsages())))
+    case .system(.reportLinks(let number)): context.deliver(.system(.links(number, peerUsages(at: now))))
     }
   }
 

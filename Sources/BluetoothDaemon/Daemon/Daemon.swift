@@ -45,21 +45,25 @@ package struct Daemon: ~Copyable {
   ///   - bonds: the bond store.
   ///   - app: the name of the app for which the user must give permission before any app may use the adapter; nil: all
   ///     apps may use it.
+  ///   - asksForApps: true if the user must give permission for each app with a life of its own.
+  ///   - shares: the shares of the adapter that each app can have.
   ///   - policy: the behavior of the platform.
   package init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, random: RandomStream,
     identityKey: Block? = nil, identifierGeneration: UInt32 = 0, prompts: any Prompts = AutomaticPrompts(),
-    bonds: any BondStore = MemoryBondStore(), app: String? = nil, policy: PlatformPolicy = .macos
+    bonds: any BondStore = MemoryBondStore(), app: String? = nil, asksForApps: Bool = false,
+    shares: AppShares = AppShares(), policy: PlatformPolicy = .macos
   ) {
     let peers = PeerTable(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
       generation: identifierGeneration, directory: directory)
     context = DaemonContext(
-      host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, policy: policy)
+      host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, shares: shares,
+      policy: policy)
     var keys = random.split("app identifiers")
     appIdentifierKey = identityKey ?? Block(high: keys.next(), low: keys.next())
     self.bonds = BondBroker(bonds)
-    permissions = PermissionBroker(app: app)
+    permissions = PermissionBroker(app: app, asksForApps: asksForApps)
     self.bonds.recallBonds(&context)
     permissions.recallAccess(&self.bonds, &context)
   }
@@ -115,7 +119,12 @@ package struct Daemon: ~Copyable {
   /// Resets the network settings, as the user of a phone does: forgets all bonds, and gives all peers new identifiers
   /// for all apps, in this run and in later ones. Apps see `resetting` and then the former state, so that their scans,
   /// links, services and peripherals are gone. Their permissions stay.
-  package mutating func resetNetworkSettings(at now: Instant) {
+  package mutating func resetNetworkSettings(at now: Instant) { reset(forgettingBonds: true, at: now) }
+
+  /// Gives all peers new identifiers, as `resetNetworkSettings` does, and keeps the bonds.
+  package mutating func resetIdentifiers(at now: Instant) { reset(forgettingBonds: false, at: now) }
+
+  private mutating func reset(forgettingBonds: Bool, at now: Instant) {
     let former = state
     let isPowered = former == .poweredOn
     if isPowered || former == .poweredOff { become(.resetting, at: now) }
@@ -124,8 +133,9 @@ package struct Daemon: ~Copyable {
       context.host.setPower(false, at: now)
       removeDropped(at: now)
     }
-    for record in bonds.records { bonds.forget(record.identity, at: now, &context) }
+    if forgettingBonds { for record in bonds.records { bonds.forget(record.identity, at: now, &context) } }
     context.peers.resetIdentifiers()
+    bonds.updateIdentifiers(at: now, &context)
     context.directory.forgetIdentifiersOfApps()
     bonds.keepIdentifierGeneration(context.peers.generation)
     if isPowered { context.host.setPower(true, at: now) }
@@ -212,7 +222,9 @@ package struct Daemon: ~Copyable {
   }
 
   /// Lets the directory have the identifiers of apps.
-  func prepareForApps() { context.directory.prepareForApps(identifierKey: appIdentifierKey) }
+  func prepareForApps() {
+    context.directory.prepareForApps(identifierKey: appIdentifierKey, access: permissions.accessOfNewApps)
+  }
 
   // MARK: Notifications
 

@@ -16,6 +16,9 @@ package struct DaemonConfiguration: Sendable {
   /// The name of the app for which the user must give permission before any app may use the device; nil: the user is
   /// not asked.
   package var app: String?
+  /// True if the user must give permission before an app with a life of its own may use the device.
+  package var asksForApps = false
+  package var shares = AppShares()
   /// True if the device keeps its identity across runs: its address and its identity key are stored with its bonds.
   package var hasLastingIdentity = false
 
@@ -46,7 +49,8 @@ package struct DaemonConfiguration: Sendable {
     return Daemon(
       host: host, sessions: sessions, directory: directory, random: generator.split("service"),
       identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil,
-      identifierGeneration: identifierGeneration, prompts: prompts, bonds: bonds, app: app, policy: policy)
+      identifierGeneration: identifierGeneration, prompts: prompts, bonds: bonds, app: app,
+      asksForApps: asksForApps, shares: shares, policy: policy)
   }
 
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says

@@ -12,7 +12,7 @@ struct GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
-    guard let token = operations.add(operation, on: connection) else {
+    guard let token = operations.add(operation, on: connection, at: now) else {
       fail(operation, .outOfSpace, on: link, at: now, &context)
       return
     }

@@ -23,9 +23,11 @@ enum PendingOperation {
 
 /// The pending requests of the GATT client, by token.
 struct OperationTable {
-  private struct Entry {
+  struct Entry {
     var operation: PendingOperation
     let connection: HCI.ConnectionHandle
+    /// The time of the request.
+    let since: Instant
   }
 
   /// The maximum number of pending requests.
@@ -34,9 +36,16 @@ struct OperationTable {
   private var entries = SlotMap<Entry>()
 
   /// Adds a request and returns its token; nil: 65,536 requests are pending already.
-  mutating func add(_ operation: PendingOperation, on connection: HCI.ConnectionHandle) -> GATTToken? {
+  mutating func add(
+    _ operation: PendingOperation, on connection: HCI.ConnectionHandle, at now: Instant
+  ) -> GATTToken? {
     guard entries.count < Self.limit else { return nil }
-    return entries.insert(Entry(operation: operation, connection: connection)).rawValue
+    return entries.insert(Entry(operation: operation, connection: connection, since: now)).rawValue
+  }
+
+  /// Returns the requests on a connection.
+  func entries(on connection: HCI.ConnectionHandle) -> [Entry] {
+    entries.values.compactMap { $0 }.filter { $0.connection == connection }
   }
 
   /// Returns the token of the request of `procedure` on `connection`; nil: there is none.

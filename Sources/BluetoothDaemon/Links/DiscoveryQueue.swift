@@ -27,6 +27,11 @@ struct DiscoveryQueue {
 
   mutating func began(_ procedure: DiscoveryProcedure) { running.append(procedure) }
 
+  /// Returns true if a session waits for the end of a procedure.
+  func isAwaited(_ procedure: DiscoveryProcedure, by session: CentralSessionID) -> Bool {
+    waiters.contains { $0.session == session && $0.procedure == procedure }
+  }
+
   mutating func wait(_ waiter: Waiter) { waiters.append(waiter) }
 
   /// Ends the procedure and returns the requests that waited for it.

@@ -16,6 +16,13 @@ struct AdvertisingSetTable {
 
   private func index(of handle: HCI.AdvertisingHandle) -> Int? { entries.firstIndex { $0.handle == handle } }
 
+  /// The owners of the sets, one for each set.
+  var owners: [PeripheralSessionID] { entries.map(\.session) }
+
+  func contains(_ id: LocalSetID, of session: PeripheralSessionID) -> Bool {
+    entries.contains { $0.session == session && $0.id == id }
+  }
+
   /// Notes a start, and returns the host's set, which is a new one for an unknown ID; nil: all sets are in use.
   mutating func start(_ id: LocalSetID, of session: PeripheralSessionID) -> HCI.AdvertisingHandle? {
     if let index = entries.firstIndex(where: { $0.session == session && $0.id == id }) {

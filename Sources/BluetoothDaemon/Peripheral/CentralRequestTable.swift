@@ -8,6 +8,12 @@ struct PendingCentralRequest {
   let request: GATTServerRequest
   /// True if the request was passed to several sessions: the client gets the answer when all of them have answered.
   let isShared: Bool
+  /// The request, for reports.
+  let procedure: PeerUsage.Pending.Procedure
+  /// The characteristic; nil: the request concerns several of them.
+  let characteristic: LocalAttributeID?
+  /// The time of the request.
+  let since: Instant
 }
 
 /// The clients' requests that wait for apps, by the identifiers that the apps know.
@@ -22,6 +28,9 @@ struct CentralRequestTable {
 
   private var requests = SlotMap<PendingCentralRequest>()
   private var shared: [SharedRequest] = []
+
+  /// The requests that wait.
+  var all: some Sequence<PendingCentralRequest> { requests.values.lazy.compactMap { $0 } }
 
   mutating func add(_ request: PendingCentralRequest) -> CentralRequestID {
     CentralRequestID(number: requests.insert(request).rawValue)

@@ -41,6 +41,14 @@ struct LocalDatabase {
     byID[Key(session: session, id: id)]
   }
 
+  /// Returns the type of a characteristic; nil: it has been removed.
+  func uuid(of id: LocalAttributeID, of session: PeripheralSessionID) -> BluetoothUUID? {
+    guard let index = characteristic(id, of: session) else { return nil }
+    let handle = characteristics[index].handle
+    let service = services.first { $0.range.contains(handle) }
+    return service?.definition.characteristics.first { $0.id == id }?.definition.uuid
+  }
+
   func characteristic(at handle: AttributeHandle) -> Int? { byHandle[handle] }
 
   mutating func add(_ service: LocalService, of session: PeripheralSessionID, at placement: GATTServicePlacement) {

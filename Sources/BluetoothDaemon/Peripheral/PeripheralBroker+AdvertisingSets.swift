@@ -3,12 +3,15 @@ import BluetoothWire
 
 /// Advertising sets of apps, which do not exclude each other.
 extension PeripheralBroker {
-  /// Starts a set, or changes its parameters and data.
+  /// Starts a set, or changes its parameters and data. An app that has its share gets the error of a controller without
+  /// room.
   mutating func start(
     _ id: LocalSetID, _ advertising: HostAdvertising, for session: PeripheralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard let handle = advertisingSets.start(id, of: session) else {
+    let isAllowed =
+      advertisingSets.contains(id, of: session) || context.mayAdvertise(session, beside: advertisingSets.owners)
+    guard isAllowed, let handle = advertisingSets.start(id, of: session) else {
       return context.deliver(.advertisingSetStarted(id, .link(.memoryCapacityExceeded)), to: session)
     }
     context.host.startAdvertising(advertising, on: handle, at: now)

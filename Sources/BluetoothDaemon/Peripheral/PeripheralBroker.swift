@@ -116,7 +116,8 @@ struct PeripheralBroker {
     }
     let id = centralRequests.add(
       PendingCentralRequest(
-        session: characteristic.session, connection: connection, request: request, isShared: false))
+        session: characteristic.session, connection: connection, request: request, isShared: false, procedure: .read,
+        characteristic: characteristic.id, since: now))
     context.deliver(
       .readRequested(id, context.centralInfo(of: link), characteristic.id, offset: offset), to: characteristic.session)
   }
@@ -160,7 +161,8 @@ struct PeripheralBroker {
       let id = request.map {
         centralRequests.add(
           PendingCentralRequest(
-            session: session, connection: connection, request: $0, isShared: sessions.count > 1))
+            session: session, connection: connection, request: $0, isShared: sessions.count > 1, procedure: .write,
+            characteristic: nil, since: now))
       }
       context.deliver(.writeRequested(id, context.centralInfo(of: link), writes), to: session)
     }
@@ -190,7 +192,8 @@ struct PeripheralBroker {
     let id = request.map {
       centralRequests.add(
         PendingCentralRequest(
-          session: characteristic.session, connection: connection, request: $0, isShared: false))
+          session: characteristic.session, connection: connection, request: $0, isShared: false, procedure: .write,
+          characteristic: characteristic.id, since: now))
     }
     let write = CentralWrite(characteristic: characteristic.id, offset: part.offset, value: part.value)
     context.deliver(.writeRequested(id, context.centralInfo(of: link), [write]), to: characteristic.session)
@@ -277,6 +280,31 @@ struct PeripheralBroker {
 
   private mutating func finishUpdate(_ call: SlotKey, copies: Int, _ context: inout DaemonContext) {
     if let session = updates.finish(call, copies: copies) { context.deliver(.readyToUpdate, to: session) }
+  }
+
+  // MARK: Reports
+
+  /// Returns the sessions whose attributes the client on a link uses, with that use.
+  func uses(
+    by connection: HCI.ConnectionHandle, at now: Instant
+  ) -> [(session: PeripheralSessionID, use: PeerUsage.Served)] {
+    var uses: [(session: PeripheralSessionID, use: PeerUsage.Served)] = []
+    func change(_ session: PeripheralSessionID, _ body: (inout PeerUsage.Served) -> Void) {
+      if !uses.contains(where: { $0.session == session }) {
+        uses.append((session, PeerUsage.Served(app: nil, subscriptions: [], pending: [])))
+      }
+      for index in uses.indices where uses[index].session == session { body(&uses[index].use) }
+    }
+    for characteristic in localDatabase.characteristics where characteristic.subscribers.contains(connection) {
+      guard let uuid = localDatabase.uuid(of: characteristic.id, of: characteristic.session) else { continue }
+      change(characteristic.session) { $0.subscriptions.append(uuid) }
+    }
+    for request in centralRequests.all where request.connection == connection {
+      let uuid = request.characteristic.flatMap { localDatabase.uuid(of: $0, of: request.session) }
+      let age = PeerUsage.Pending.age(since: request.since, at: now)
+      change(request.session) { $0.pending.append(.init(request.procedure, of: uuid, milliseconds: age)) }
+    }
+    return uses
   }
 
   // MARK: End of a link

@@ -15,8 +15,10 @@ struct AppQuestions {
     init(_ app: AppIndex?) { self = app.map { .app($0) } ?? .process }
   }
 
-  /// The name of the process in questions; nil: the user is not asked about any app.
+  /// The name of the process in questions; nil: the user is not asked about the process.
   let processName: String?
+  /// True if the user is asked about each app with a life of its own.
+  let asksForApps: Bool
   /// The permissions of the subjects that have had a session.
   var access: [Subject: Access] = [:]
   /// True if an app wants Bluetooth on. The user is asked once Bluetooth turns out to be off.
@@ -28,14 +30,20 @@ struct AppQuestions {
 
   /// Creates the questions of one adapter.
   ///
-  /// - Parameter app: the name of the process in questions; nil: the user is not asked.
-  init(app: String?) { processName = app }
+  /// - Parameters:
+  ///   - app: the name of the process in questions; nil: the user is not asked about it.
+  ///   - asksForApps: true if the user is asked about each app with a life of its own, even if `app` is nil.
+  init(app: String?, asksForApps: Bool) {
+    processName = app
+    self.asksForApps = asksForApps || app != nil
+  }
 
   /// True if no app has been denied the use of Bluetooth, and the user is not asked.
-  var allowsAll: Bool { processName == nil && access.isEmpty }
+  var allowsAll: Bool { !asksForApps && access.isEmpty }
 
   func access(of subject: Subject) -> Access {
     if let known = access[subject] { return known }
-    return processName == nil ? .allowed : .unasked
+    let isAsked = if case .app = subject { asksForApps } else { processName != nil }
+    return isAsked ? .unasked : .allowed
   }
 }

@@ -97,6 +97,17 @@ struct BondBroker {
     return true
   }
 
+  /// Stores the identifiers by which apps know the bonded devices from now on.
+  mutating func updateIdentifiers(at now: Instant, _ context: inout DaemonContext) {
+    for var record in bonds.all {
+      guard let peer = context.peers.handle(of: record.identity),
+        context.peers[peer].info.identifier != record.identifier
+      else { continue }
+      record.identifier = context.peers[peer].info.identifier
+      keep(record, at: now, &context)
+    }
+  }
+
   /// Informs other programs that their changes have been applied.
   func acknowledgeChanges() { bonds.acknowledgeChanges() }
 

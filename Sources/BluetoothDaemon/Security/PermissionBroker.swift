@@ -8,9 +8,14 @@ struct PermissionBroker {
   private(set) var state = AdapterState.unknown
   private var questions: AppQuestions
 
-  /// - Parameter app: the name of the process, for which the user must give permission, as for each app; nil: the user
-  ///   is not asked.
-  init(app: String?) { questions = AppQuestions(app: app) }
+  /// - Parameters:
+  ///   - app: the name of the process, for which the user must give permission, as for each app; nil: the user is not
+  ///     asked about the process.
+  ///   - asksForApps: true if the user must give permission for each app, even if `app` is nil.
+  init(app: String?, asksForApps: Bool) { questions = AppQuestions(app: app, asksForApps: asksForApps) }
+
+  /// The permission of an app about which nothing is stored.
+  var accessOfNewApps: AppAccess { questions.asksForApps ? .undetermined : .allowed }
 
   /// The adapter's state as an app sees it; nil: a session that belongs to no app.
   func state(for app: AppIndex?) -> AdapterState { state(for: AppQuestions.Subject(app)) }
@@ -53,7 +58,7 @@ struct PermissionBroker {
   private func name(of subject: AppQuestions.Subject, _ context: borrowing DaemonContext) -> String? {
     switch subject {
     case .process: questions.processName
-    case .app(let app): questions.processName == nil ? nil : context.apps[app].name
+    case .app(let app): questions.asksForApps ? context.apps[app].name : nil
     }
   }
 

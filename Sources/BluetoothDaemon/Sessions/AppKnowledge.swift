@@ -15,15 +15,25 @@ final class AppKnowledge: @unchecked Sendable {
     var ofAdapter: [PeerIdentifier: PeerIdentifier] = [:]
   }
 
-  /// The permissions of apps, by name; an app without an entry has the permission of the process.
-  var access: [String: AppAccess] = [:]
+  /// The permissions of apps, by name.
+  private var accessByName: [String: AppAccess] = [:]
+  /// The permission of an app without an entry.
+  private let accessOfNewApps: AppAccess
   /// The key of the identifiers that apps see.
   private let identifierKey: Block
   private var identifiers: [String: Identifiers] = [:]
   /// The alerts that the adapter has shown, oldest first.
   private(set) var alerts: Deque<Alert> = []
 
-  init(identifierKey: Block) { self.identifierKey = identifierKey }
+  init(identifierKey: Block, access: AppAccess) {
+    self.identifierKey = identifierKey
+    accessOfNewApps = access
+  }
+
+  /// The permission of an app.
+  func access(of app: String) -> AppAccess { accessByName[app] ?? accessOfNewApps }
+
+  func setAccess(_ access: AppAccess, of app: String) { accessByName[app] = access }
 
   /// Returns the identifier by which an app knows a peer.
   func identifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier {

@@ -76,21 +76,23 @@ package struct PeerDirectory: Sendable {
 
   /// Prepares the directory for apps, before the first one is known.
   ///
-  /// - Parameter identifierKey: the key from which the identifiers of apps are derived.
-  func prepareForApps(identifierKey: Block) {
+  /// - Parameters:
+  ///   - identifierKey: the key from which the identifiers of apps are derived.
+  ///   - access: the permission of an app about which nothing is known.
+  func prepareForApps(identifierKey: Block, access: AppAccess) {
     state.withLockedValue { state in
-      if state.apps == nil { state.apps = AppKnowledge(identifierKey: identifierKey) }
+      if state.apps == nil { state.apps = AppKnowledge(identifierKey: identifierKey, access: access) }
     }
   }
 
   /// Returns the permission of an app.
   package func access(ofApp app: String) -> AppAccess {
-    state.withLockedValue { $0.apps?.access[app] ?? $0.access }
+    state.withLockedValue { $0.apps?.access(of: app) ?? $0.access }
   }
 
   func setAccess(_ access: AppAccess, ofApp app: String) {
     change { state in
-      state.apps?.access[app] = access
+      state.apps?.setAccess(access, of: app)
       // The copies of other apps get the same value again.
       return { $0.hasAccess = true }
     }
@@ -156,6 +158,13 @@ package struct PeerDirectory: Sendable {
   package func bond(with handle: PeerHandle) -> BondInfo? {
     state.withLockedValue { state in
       Int(handle.index) < state.addresses.count ? state.bonds[state.addresses[Int(handle.index)]] : nil
+    }
+  }
+
+  /// The peers with which the adapter has a bond, with their identity addresses, in the order of their handles.
+  package var bondedPeers: [(peer: PeerInfo, address: DeviceAddress)] {
+    state.withLockedValue { state in
+      zip(state.peers, state.addresses).filter { state.bonds[$0.1] != nil }.map { (peer: $0.0, address: $0.1) }
     }
   }
 
@@ -363,7 +372,7 @@ package struct PeerDirectory: Sendable {
 extension PeerDirectory.State {
   /// The permission of the app whose copy an observation keeps.
   fileprivate func access(for observation: DirectoryObservation) -> AppAccess {
-    observation.app.flatMap { apps?.access[$0] } ?? access
+    observation.app.flatMap { apps?.access(of: $0) } ?? access
   }
 
   fileprivate func change(of peer: PeerHandle) -> DirectoryChange {

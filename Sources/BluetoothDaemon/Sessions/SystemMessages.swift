@@ -4,6 +4,11 @@ import BluetoothWire
 package enum SystemRequest: Hashable, Sendable {
   /// Switches the adapter on or off.
   case setPower(Bool)
+  /// Gives all peers new identifiers, as `Daemon.resetNetworkSettings` does if `forgetsBonds`, else as
+  /// `Daemon.resetIdentifiers`.
+  case resetIdentifiers(forgetsBonds: Bool)
+  /// Allows or denies a bonded accessory to get the notifications of the system.
+  case setNotificationSharing(Bool, with: DeviceAddress)
   /// Prepares the directory for apps, which is answered by `readyForApps`. Otherwise it is prepared for the first app.
   case prepareForApps
   /// Asks for the peers that sessions use; answered by `SystemEvent.links` with the same number.
@@ -47,6 +52,8 @@ package struct PeerUsage: Hashable, Sendable {
     package var reconnects: Bool
     /// True if the link is held until the app handles its events.
     package var isBlocked: Bool
+    /// The procedures whose results the session waits for, the oldest ones first; at most 16.
+    package var pending: [Pending] = []
 
     package init(app: String?, phase: Phase, isPreserved: Bool, reconnects: Bool, isBlocked: Bool) {
       self.app = app
@@ -54,6 +61,39 @@ package struct PeerUsage: Hashable, Sendable {
       self.isPreserved = isPreserved
       self.reconnects = reconnects
       self.isBlocked = isBlocked
+    }
+  }
+
+  /// A GATT procedure that has not ended.
+  package struct Pending: Hashable, Sendable {
+    package enum Procedure: Hashable, Sendable { case read, write, writeWithoutResponse, discovery }
+
+    package var procedure: Procedure
+    /// The type of the attribute; nil: unknown, or the procedure concerns more than one.
+    package var attribute: BluetoothUUID?
+    /// The time since the request in milliseconds.
+    package var milliseconds: UInt32
+
+    package init(_ procedure: Procedure, of attribute: BluetoothUUID?, milliseconds: UInt32) {
+      self.procedure = procedure
+      self.attribute = attribute
+      self.milliseconds = milliseconds
+    }
+  }
+
+  /// An app whose services the peer uses, whichever device has initiated the link.
+  package struct Served: Hashable, Sendable {
+    /// The name of the app; nil: the services belong to no app.
+    package var app: String?
+    /// The types of the characteristics to which the peer has subscribed.
+    package var subscriptions: [BluetoothUUID]
+    /// The peer's requests that the app has not answered, the oldest ones first; at most 16.
+    package var pending: [Pending]
+
+    package init(app: String?, subscriptions: [BluetoothUUID], pending: [Pending]) {
+      self.app = app
+      self.subscriptions = subscriptions
+      self.pending = pending
     }
   }
 
@@ -66,6 +106,8 @@ package struct PeerUsage: Hashable, Sendable {
   package var isEnding: Bool
   /// The sessions that use the peer, in the order of their requests; empty: the peer has initiated the link.
   package var users: [User]
+  /// The apps whose services the peer uses.
+  package var served: [Served] = []
 
   package init(
     identifier: PeerIdentifier, address: DeviceAddress, name: String?, isLinked: Bool, isEnding: Bool, users: [User]

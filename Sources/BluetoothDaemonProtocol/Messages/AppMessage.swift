@@ -31,6 +31,12 @@ package enum AppMessage: Hashable, Sendable {
   case listAlerts(follows: Bool)
   /// Asks for the apps that use a peer, by its name, address or identifier; answered by `links`.
   case explain(peer: String)
+  /// Gives all peers of the connection's adapter new identifiers; answered by `done`. `forgetsBonds`: all bonds are
+  /// forgotten, too, as when the user of a phone resets its network settings.
+  case resetIdentifiers(forgetsBonds: Bool)
+  /// Allows or denies a bonded accessory, by its name, address or identifier, to get the notifications of the system;
+  /// answered by `done`.
+  case setSharing(peer: String, Bool)
 
   var type: AppRequestType {
     switch self {
@@ -42,6 +48,8 @@ package enum AppMessage: Hashable, Sendable {
     case .setPower: .setPower
     case .listAlerts: .listAlerts
     case .explain: .explain
+    case .resetIdentifiers: .resetIdentifiers
+    case .setSharing: .setSharing
     }
   }
 
@@ -60,6 +68,10 @@ package enum AppMessage: Hashable, Sendable {
     case .setPower(let isOn): writer.append(isOn)
     case .listAlerts(let follows): writer.append(follows)
     case .explain(let peer): writer.append(peer)
+    case .resetIdentifiers(let forgetsBonds): writer.append(forgetsBonds)
+    case .setSharing(let peer, let isAllowed):
+      writer.append(peer)
+      writer.append(isAllowed)
     }
   }
 
@@ -79,6 +91,10 @@ package enum AppMessage: Hashable, Sendable {
     case .setPower: self = .setPower(try reader.bool())
     case .listAlerts: self = .listAlerts(follows: try reader.bool())
     case .explain: self = .explain(peer: try reader.text())
+    case .resetIdentifiers: self = .resetIdentifiers(forgetsBonds: try reader.bool())
+    case .setSharing:
+      let peer = try reader.text()
+      self = .setSharing(peer: peer, try reader.bool())
     }
   }
 }

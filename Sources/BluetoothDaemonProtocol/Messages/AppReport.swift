@@ -14,10 +14,12 @@ package struct AppDescription: Hashable, Sendable {
   package var access: AppAccess
   /// True if the server has a command that launches the app.
   package var hasCommand: Bool
+  /// The open question for permission: the app's own description of its use, which may be empty; nil: none is open.
+  package var question: String?
 
   package init(
     name: String, adapter: String, state: AppRunState, processes: [UInt32], sessions: UInt32, access: AppAccess,
-    hasCommand: Bool
+    hasCommand: Bool, question: String? = nil
   ) {
     self.name = name
     self.adapter = adapter
@@ -26,6 +28,7 @@ package struct AppDescription: Hashable, Sendable {
     self.sessions = sessions
     self.access = access
     self.hasCommand = hasCommand
+    self.question = question
   }
 }
 
@@ -103,6 +106,9 @@ private enum RunStateNumber: UInt8 { case foreground, background, suspended, ter
 /// The numbers of the cases of `PeerUsage.Phase`.
 private enum PhaseNumber: UInt8 { case delayed, connecting, connected, disconnecting }
 
+/// The numbers of the cases of `PeerUsage.Pending.Procedure`.
+private enum ProcedureNumber: UInt8 { case read, write, writeWithoutResponse, discovery }
+
 extension MessageWriter {
   fileprivate mutating func append(_ state: AppRunState) {
     switch state {
@@ -121,6 +127,7 @@ extension MessageWriter {
     append(app.sessions)
     append(app.access)
     append(app.hasCommand)
+    append(optional: app.question) { $0.append($1) }
   }
 
   fileprivate mutating func append(_ alert: AlertDescription) {
@@ -147,7 +154,24 @@ extension MessageWriter {
       writer.append(user.isPreserved)
       writer.append(user.reconnects)
       writer.append(user.isBlocked)
+      writer.append(list: user.pending) { $0.append($1) }
     }
+    append(list: report.served) { writer, served in
+      writer.append(optional: served.app) { $0.append($1) }
+      writer.append(list: served.subscriptions) { $0.append($1) }
+      writer.append(list: served.pending) { $0.append($1) }
+    }
+  }
+
+  fileprivate mutating func append(_ pending: PeerUsage.Pending) {
+    switch pending.procedure {
+    case .read: put(ProcedureNumber.read)
+    case .write: put(ProcedureNumber.write)
+    case .writeWithoutResponse: put(ProcedureNumber.writeWithoutResponse)
+    case .discovery: put(ProcedureNumber.discovery)
+    }
+    append(optional: pending.attribute) { $0.append($1) }
+    append(pending.milliseconds)
   }
 }
 
@@ -168,9 +192,10 @@ extension MessageReader {
     let processes = try list { (reader) throws(DecodingError) in try reader.uint32() }
     let sessions = try uint32()
     let access = try access()
+    let hasCommand = try bool()
     return AppDescription(
       name: name, adapter: adapter, state: state, processes: processes, sessions: sessions, access: access,
-      hasCommand: try bool())
+      hasCommand: hasCommand, question: try self.name())
   }
 
   fileprivate mutating func alertDescription() throws(DecodingError) -> AlertDescription {
@@ -187,8 +212,29 @@ extension MessageReader {
     let isLinked = try bool()
     let isEnding = try bool()
     let users = try list { (reader) throws(DecodingError) in try reader.peerUser() }
-    return PeerUsage(
+    var usage = PeerUsage(
       identifier: identifier, address: address, name: name, isLinked: isLinked, isEnding: isEnding, users: users)
+    usage.served = try list { (reader) throws(DecodingError) in try reader.servedApp() }
+    return usage
+  }
+
+  private mutating func servedApp() throws(DecodingError) -> PeerUsage.Served {
+    let app = try name()
+    let subscriptions = try list { (reader) throws(DecodingError) in try reader.uuid() }
+    let pending = try list { (reader) throws(DecodingError) in try reader.pendingProcedure() }
+    return PeerUsage.Served(app: app, subscriptions: subscriptions, pending: pending)
+  }
+
+  private mutating func pendingProcedure() throws(DecodingError) -> PeerUsage.Pending {
+    let procedure: PeerUsage.Pending.Procedure =
+      switch try value(ProcedureNumber.self) {
+      case .read: .read
+      case .write: .write
+      case .writeWithoutResponse: .writeWithoutResponse
+      case .discovery: .discovery
+      }
+    let attribute = try optional { (reader) throws(DecodingError) in try reader.uuid() }
+    return PeerUsage.Pending(procedure, of: attribute, milliseconds: try uint32())
   }
 
   private mutating func peerUser() throws(DecodingError) -> PeerUsage.User {
@@ -202,7 +248,9 @@ extension MessageReader {
       }
     let isPreserved = try bool()
     let reconnects = try bool()
-    return PeerUsage.User(
+    var user = PeerUsage.User(
       app: app, phase: phase, isPreserved: isPreserved, reconnects: reconnects, isBlocked: try bool())
+    user.pending = try list { (reader) throws(DecodingError) in try reader.pendingProcedure() }
+    return user
   }
 }

@@ -51,7 +51,7 @@ enum AppRequestType: UInt16, CaseIterable {
   case restoreIdentifier = 0x0301
   /// From the command line.
   case listApps = 0x0310
-  case controlApp, setPermission, setPower, listAlerts, explain
+  case controlApp, setPermission, setPower, listAlerts, explain, resetIdentifiers, setSharing
 }
 
 /// The reports about apps: to the app, or to the command line.

@@ -1,5 +1,6 @@
 import BluetoothAdapters
 import BluetoothBonds
+import BluetoothDaemon
 import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
@@ -118,10 +119,21 @@ public final class World: Sendable {
   public func makeDevice(
     named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil, bondFolder: String? = nil
   ) -> Device {
+    makeDevice(named: name, options, prompts: prompts, bondFolder: bondFolder, serving: nil)
+  }
+
+  /// Adds a device, and turns it on; see above.
+  ///
+  /// - Parameter serving: the settings of a server that shares the device; nil: none does.
+  package func makeDevice(
+    named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil, bondFolder: String?,
+    serving: ServingOptions?
+  ) -> Device {
     register(name, options) {
       let deliversInPlace = if case .virtual = runner { true } else { false }
       var configuration = options.configuration(named: name)
       if let prompts { configuration.prompts = prompts }
+      configuration.serving = serving
       if let bondFolder {
         configuration.bonds = FileBondStore(folder: bondFolder, adapter: name, limit: options.storedBondLimit)
         configuration.hasLastingIdentity = true

@@ -49,7 +49,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
     return AppDescription(
       name: name, adapter: served.name, state: state, processes: Array(Set(processes)).sorted(),
       sessions: connections.reduce(0) { $0 + UInt32($1.sessionCount) },
-      access: served.adapter.directory.access(ofApp: name), hasCommand: command != nil)
+      access: served.adapter.directory.access(ofApp: name), hasCommand: command != nil,
+      question: apps?.question(of: name, on: served.name))
   }
 
   // MARK: Processes

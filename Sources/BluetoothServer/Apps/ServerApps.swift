@@ -13,6 +13,8 @@ package struct AppsSetup: Sendable {
   /// Returns the app of a client; nil: the client's sessions belong to no app.
   package var identify: @Sendable (ClientIdentity) -> AppIdentity?
   package var starter: any AppStarter = ProcessStarter()
+  /// The questions to the user; nil: the adapters ask none by the server.
+  package var questions: UserQuestions?
   /// Called for each alert, on the server's event loop.
   package var onAlert: (@Sendable (AlertDescription) -> Void)?
 
@@ -68,6 +70,7 @@ final class ServerApps: @unchecked Sendable {
 
   /// Begins to observe the adapters. Called once, on the event loop.
   func begin() {
+    setup.questions?.observe { Self.tell($0) }
     for served in adapters {
       guard let host = served.host else { continue }
       let observer = AdapterObserver(gate) { [weak self] in self?.handle($0, of: served.name) }
@@ -81,6 +84,18 @@ final class ServerApps: @unchecked Sendable {
         gate.execute { self.append(alert, time) }
       }
       for command in setup.registered { apps.append(ServedApp(command.name, on: served, host, command, of: self)) }
+    }
+  }
+
+  /// Logs a question to the user, with the way to answer it.
+  private static func tell(_ change: UserQuestions.Change) {
+    guard case .asked(let question) = change else { return }
+    switch question.subject {
+    case .permission(let app, _):
+      ServerLog.tell(
+        "\(question.text). Answer with: ble settings allow \(app), or: ble settings deny \(app)")
+    case .notifications:
+      ServerLog.tell("\(question.text). Answer with: ble settings notifications allow DEVICE, or: … deny DEVICE")
     }
   }
 
@@ -127,6 +142,27 @@ final class ServerApps: @unchecked Sendable {
     } catch {
       return error.description
     }
+  }
+
+  /// Allows or denies a bonded accessory to get the notifications of the system. Returns the reason why that is not
+  /// possible; nil: it is done.
+  func setSharing(_ isAllowed: Bool, with text: String, on served: ServedAdapter) -> String? {
+    guard let host = served.host else { return "this adapter shares no notifications" }
+    let bonded = served.adapter.directory.bondedPeers.filter { peer in
+      isMeant(text, name: peer.peer.name, peer.address, peer.peer.identifier, on: served)
+    }
+    guard bonded.count < 2 else { return "there are \(bonded.count) bonded devices \"\(text)\": use an address" }
+    guard let address = bonded.first?.address else { return "there is no bond with a device \"\(text)\"" }
+    host.send(.setNotificationSharing(isAllowed, with: address))
+    return nil
+  }
+
+  /// The open question for an app's permission: the app's own description of its use, which may be empty; nil: none.
+  func question(of app: String, on adapter: String) -> String? {
+    for question in setup.questions?.open ?? [] where question.adapter == adapter {
+      if case .permission(app, let usage) = question.subject { return usage.map { UserQuestion.line($0) } ?? "" }
+    }
+    return nil
   }
 
   /// Returns the apps that a user means: by their name, or by the last part of a path if it is unique.
@@ -181,18 +217,22 @@ final class ServerApps: @unchecked Sendable {
   /// Calls `answer` with the uses of the peers that have a name, an address or, for an app, an identifier.
   func explain(_ text: String, on served: ServedAdapter, _ answer: @escaping ([PeerUsage]) -> Void) {
     guard let host = served.host else { return answer([]) }
-    let names = apps.filter { $0.served.name == served.name }.map(\.name)
-    let directory = served.adapter.directory
     questionCount += 1
-    questions[questionCount] = { usages in
-      answer(
-        usages.filter { usage in
-          let identifiers = names.map { directory.identifier(usage.identifier, ofApp: $0) } + [usage.identifier]
-          return usage.name == text || "\(usage.address)".caseInsensitiveCompare(text) == .orderedSame
-            || identifiers.contains { $0.digits.caseInsensitiveCompare(text) == .orderedSame }
-        })
+    questions[questionCount] = { [self] usages in
+      answer(usages.filter { isMeant(text, name: $0.name, $0.address, $0.identifier, on: served) })
     }
     host.send(.reportLinks(questionCount))
+  }
+
+  /// Returns true if a text is the name or the address of a peer, or an identifier by which the adapter or an app knows
+  /// it.
+  private func isMeant(
+    _ text: String, name: String?, _ address: DeviceAddress, _ identifier: PeerIdentifier, on served: ServedAdapter
+  ) -> Bool {
+    if name == text || "\(address)".caseInsensitiveCompare(text) == .orderedSame { return true }
+    let names = apps.filter { $0.served.name == served.name }.map(\.name)
+    let identifiers = names.map { served.adapter.directory.identifier(identifier, ofApp: $0) } + [identifier]
+    return identifiers.contains { $0.digits.caseInsensitiveCompare(text) == .orderedSame }
   }
 
   /// Calls `body` when the daemon has handled all requests that were sent before.

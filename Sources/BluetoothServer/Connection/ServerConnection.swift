@@ -69,9 +69,11 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   /// The client, for a list; nil: it has not said what it wants.
   var description: ConnectedClient? {
     guard let identity, let served else { return nil }
+    let origin = identity.process?.program ?? identity.address
     return ConnectedClient(
       process: identity.process.map { UInt32(clamping: $0.id) }, user: identity.process?.user,
-      origin: identity.process?.program ?? identity.address, adapter: served.name, sessions: UInt32(sessionCount))
+      origin: origin.map { $0.cut(toOctets: DaemonProtocol.maximumTextLength) }, adapter: served.name,
+      sessions: UInt32(sessionCount))
   }
 
   // MARK: Beginning and end
@@ -374,6 +376,14 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       log("switches the adapter \(isOn ? "on" : "off")")
       host.send(.setPower(isOn))
       report(.done(failure: nil))
+    case .resetIdentifiers(let forgetsBonds):
+      guard let host = served?.host else { return report(.done(failure: "this adapter can't be reset")) }
+      log("resets the \(forgetsBonds ? "network settings" : "identifiers of peers")")
+      host.send(.resetIdentifiers(forgetsBonds: forgetsBonds))
+      report(.done(failure: nil))
+    case .setSharing(let peer, let isAllowed):
+      guard let served else { return }
+      report(.done(failure: apps.setSharing(isAllowed, with: peer, on: served)))
     case .listAlerts(let follows): apps.reportAlerts(to: self, follows: follows)
     case .explain(let peer):
       guard let served else { return }
@@ -443,5 +453,15 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       centrals.values.filter(\.counts.isFull).map(\.counts.handledCount)
       + peripherals.values.filter(\.counts.isFull).map(\.counts.handledCount)
     return full.isEmpty ? nil : full.reduce(0, +)
+  }
+}
+
+extension String {
+  /// The beginning of the text whose UTF-8 has at most `limit` octets.
+  fileprivate func cut(toOctets limit: Int) -> String {
+    guard utf8.count > limit else { return self }
+    var result = self
+    while result.utf8.count > limit { result.removeLast() }
+    return result
   }
 }

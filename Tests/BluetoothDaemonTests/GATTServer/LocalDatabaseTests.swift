@@ -81,7 +81,9 @@ struct CentralRequestTableTests {
   init() { (one, two) = peripheralSessions() }
 
   func pending(_ session: PeripheralSessionID, isShared: Bool = false) -> PendingCentralRequest {
-    PendingCentralRequest(session: session, connection: link, request: request, isShared: isShared)
+    PendingCentralRequest(
+      session: session, connection: link, request: request, isShared: isShared, procedure: .write, characteristic: nil,
+      since: .zero)
   }
 
   @Test("6.8 A second answer is ignored, even if another request has taken the slot")

@@ -38,6 +38,23 @@ struct RestorationTests {
     #expect(root.values.count == 4, "the subscription goes on")
   }
 
+  @Test("The system's own reads after a connection do not launch the app; the next event of the app's own does")
+  func lateName() throws {
+    var plan = BeltApp.Plan()
+    plan.subscribes = false
+    let stage = Stage(plan)
+    stage.app.launch()
+    #expect(stage.world.run(until: { stage.app.root?.events.contains("connected") == true }, limit: .seconds(5)))
+    stage.app.terminate()
+    // The MTU and the peer's name become known meanwhile.
+    stage.run(30)
+    #expect(stage.app.root == nil)
+    #expect(stage.app.launches.count == 1)
+    stage.belt.move(to: Position(x: 5_000))
+    #expect(stage.world.run(until: { stage.app.root != nil }, limit: .seconds(60)))
+    #expect(stage.app.root?.events.first == "restored")
+  }
+
   @Test("A pending connection is restored as connecting, and its completion launches the app")
   func pendingConnection() throws {
     let stage = Stage()

@@ -1,0 +1,183 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothHost
+import BluetoothLab
+import BluetoothWire
+import TestSupport
+import Testing
+
+@testable import BluetoothServer
+
+/// The questions of a server for permission, and the resets that its user makes.
+@Suite("Permissions and resets of a server", .timeLimit(.minutes(2)))
+struct ServedPermissionTests {
+  private let manifest = AppManifest(usageDescription: "To switch\nyour light.")
+
+  @Test("A server that asks leaves an app without a state until its user has answered, then the app can be used")
+  func asks() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    let torch = bench.start("torch", manifest)
+    let question = try #require(await bench.question())
+    #expect(question.subject == .permission(app: "torch", usage: "To switch\nyour light."))
+    #expect(question.text == "torch would like to use Bluetooth: To switch your light.")
+    #expect(question.adapter == "phone")
+    let app = try #require(try await bench.ask { try $0.apps() }.first)
+    #expect(app.question == "To switch your light.")
+    #expect(app.access == .undetermined)
+    // The barrier is the first event: no state has been reported.
+    torch.session.send(.barrier(1))
+    #expect(try await torch.central.first { $0 }.barrier == 1)
+    await wait { torch.central.adapter.access == .undetermined }
+    bench.questions.answer(question, true)
+    #expect(try await torch.central.first { $0 }.state == .poweredOn)
+    #expect(torch.central.adapter.access == .allowed)
+    #expect(bench.questions.open.isEmpty)
+    #expect(try await bench.ask { try $0.apps() }.first?.question == nil)
+  }
+
+  @Test("A refused app is unauthorized, also in later runs, and a question of another app is open meanwhile")
+  func refuses() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    let torch = bench.start("torch")
+    bench.questions.answer(try #require(await bench.question()), false)
+    try await torch.central.state(.unauthorized)
+    #expect(torch.central.adapter.access == .denied)
+    let remote = bench.start("remote")
+    let other = try #require(await bench.question())
+    #expect(other.subject == .permission(app: "remote", usage: nil))
+    remote.session.close()
+    await wait { bench.questions.open.isEmpty }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    let again = bench.start("torch")
+    try await again.central.state(.unauthorized)
+    #expect(bench.questions.open.isEmpty)
+    try await bench.ask { try $0.perform(.setPermission(app: "torch", true)) }
+    try await again.central.state(.poweredOn)
+  }
+
+  @Test("The settings answer an open question, and the end of the app withdraws it")
+  func settings() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    let torch = bench.start("torch")
+    _ = await bench.question()
+    try await bench.ask { try $0.perform(.setPermission(app: "torch", true)) }
+    try await torch.central.state(.poweredOn)
+    #expect(bench.questions.open.isEmpty)
+    do {
+      let remote = bench.start("remote")
+      _ = await bench.question()
+      remote.session.close()
+    }
+    await wait { bench.questions.open.isEmpty }
+  }
+
+  @Test("A server that denies lets an app in once its user allows it, and the rule is not stored as an answer")
+  func denies() async throws {
+    let bench = try AppBench(.macos, rule: .deny)
+    let torch = bench.start("torch")
+    try await torch.central.state(.unauthorized)
+    let remote = bench.start("remote")
+    try await remote.central.state(.unauthorized)
+    #expect(bench.questions.open.isEmpty)
+    try await bench.ask { try $0.perform(.setPermission(app: "torch", true)) }
+    try await torch.central.state(.poweredOn)
+    bench.bench.server.stop()
+    bench.bench.rule = .allow
+    try bench.bench.restartDaemons()
+    let later = bench.start("remote")
+    try await later.central.state(.poweredOn)
+  }
+
+  @Test("A client that belongs to no app needs no permission but its token")
+  func noApp() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    // Without a call of `start`, the server takes its clients for programs on TCP.
+    let central = RemoteCentral(bench.bench.adapter())
+    let session = central.adapter.openCentralSession(for: central)
+    try await central.state(.poweredOn)
+    #expect(central.adapter.access == .allowed)
+    #expect(bench.questions.open.isEmpty)
+    session.close()
+  }
+
+  @Test("A reset of the identifiers is seen at once by a running app, which loses its link and finds a new identifier")
+  func resetIdentifiers() async throws {
+    let bench = try AppBench(.macos)
+    let torch = bench.start("torch")
+    let former = try await torch.find()
+    _ = try await torch.connect(former, AppBench.status)
+    try await bench.ask { try $0.perform(.resetIdentifiers(forgetsBonds: false)) }
+    try await torch.central.state(.resetting)
+    let new = try await torch.find()
+    #expect(new.identifier != former.identifier)
+    #expect(torch.central.adapter.directory.peer(former.identifier) == nil)
+    // The new identifiers last.
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    let again = try await bench.start("torch").find()
+    #expect(again.identifier == new.identifier)
+  }
+
+  @Test("An app that exceeds its share of links gets an error, and another app can still connect", arguments: [1, 2])
+  func links(_ share: Int) async throws {
+    let bench = try AppBench(.macos, shares: AppShares(links: share))
+    for number in 1...3 { bench.bench.world.add(Flashlight(), named: "flashlight \(number)") }
+    let torch = bench.start("torch")
+    try await torch.central.state(.poweredOn)
+    let request = ScanRequest(services: [Flashlight.service], solicitedServices: [], allowsDuplicates: false)
+    torch.session.send(.scan(request))
+    var peers: [PeerInfo] = []
+    while peers.count < 3 {
+      let peer = try await torch.central.first(\.discovered)
+      if !peers.contains(where: { $0.handle == peer.handle }) { peers.append(peer) }
+    }
+    torch.session.send(.stopScan)
+    for peer in peers.prefix(share) {
+      torch.session.send(.connect(peer.handle, delay: .zero, reconnects: false))
+      #expect(try await torch.central.first(\.connected) == peer.handle)
+    }
+    torch.session.send(.connect(peers[share].handle, delay: .zero, reconnects: false))
+    let error = try await torch.central.first { event in
+      if case .connectionFailed(_, let error) = event { error } else { nil }
+    }
+    #expect(error == .connectionLimitReached)
+    // Another app has a share of its own, and the first one can connect again after a disconnection.
+    let remote = bench.start("remote")
+    _ = try await remote.connect(try await remote.find(), AppBench.status)
+    torch.session.send(.cancelConnection(peers[0].handle))
+    #expect(try await torch.central.first(\.disconnected) == peers[0].handle)
+    torch.session.send(.connect(peers[share].handle, delay: .zero, reconnects: false))
+  }
+
+  @Test("An app that exceeds its share of advertising sets gets an error, and another app can still advertise")
+  func sets() async throws {
+    let bench = try AppBench(.macos, shares: AppShares(advertisingSets: 1))
+    var advertising = HostAdvertising(data: [2, 10, 4], scanResponse: [])
+    advertising.shape.type = .nonConnectableUndirected
+    func answer(_ peripheral: RemotePeripheral) async throws -> SessionError? {
+      try await peripheral.first { event -> SessionError?? in
+        if case .advertisingSetStarted(_, let error) = event { .some(error) } else { nil }
+      }
+    }
+    let beacon = RemotePeripheral(bench.adapter("phone", of: "beacon"))
+    let session = beacon.adapter.openPeripheralSession(for: beacon)
+    try await beacon.poweredOn()
+    session.send(.startSet(LocalSetID(number: 1), advertising))
+    #expect(try await answer(beacon) == nil)
+    session.send(.startSet(LocalSetID(number: 2), advertising))
+    #expect(try await answer(beacon) == .link(.memoryCapacityExceeded))
+    // A change of the set that the app has is no other set.
+    session.send(.startSet(LocalSetID(number: 1), advertising))
+    #expect(try await answer(beacon) == nil)
+    let other = RemotePeripheral(bench.adapter("phone", of: "other"))
+    let otherSession = other.adapter.openPeripheralSession(for: other)
+    try await other.poweredOn()
+    otherSession.send(.startSet(LocalSetID(number: 1), advertising))
+    #expect(try await answer(other) == nil)
+    session.send(.stopSet(LocalSetID(number: 1)))
+    session.send(.startSet(LocalSetID(number: 2), advertising))
+    #expect(try await answer(beacon) == nil)
+  }
+}
