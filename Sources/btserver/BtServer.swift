@@ -8,6 +8,7 @@ import BluetoothTypes
 import Foundation
 import Logging
 import Metrics
+import NIOPosix
 import ServiceLifecycle
 import UnixSignals
 
@@ -83,6 +84,9 @@ struct BtServer: AsyncParsableCommand {
       valueName: "command"))
   var alertCommand: String?
 
+  @Flag(help: "Shows alerts and questions not on the desktop of the session, but in the log and by ble only.")
+  var noDesktop = false
+
   @Option(
     help: ArgumentHelp(
       "The least important lines of the log: trace, debug, info, notice, warning, error.", valueName: "level"))
@@ -134,7 +138,13 @@ struct BtServer: AsyncParsableCommand {
     }
     var apps = AppsSetup(setup.apps)
     apps.questions = questions
-    if let command = alertCommand.map({ AlertCommand($0) }) { apps.onAlert = { command.run($0) } }
+    let desktop = noDesktop ? nil : Self.makeDesktop(questions)
+    defer { desktop?.stop() }
+    let command = alertCommand.map { AlertCommand($0) }
+    apps.onAlert = { alert in
+      desktop?.show(alert)
+      command?.run(alert)
+    }
     let server = DaemonServer(setup.adapters.map { maker.make($0) }, apps: apps)
     do {
       for socket in sockets { try server.listen(on: socket) }
@@ -155,6 +165,13 @@ struct BtServer: AsyncParsableCommand {
         logger: Logger(label: "CoreBluetooth.server")))
     try await group.run()
     withExtendedLifetime(maker) {}
+  }
+
+  /// Connects to the desktop of the session; nil: this process belongs to none.
+  private static func makeDesktop(_ questions: UserQuestions) -> DesktopNotifications? {
+    SessionBus.ofProcess(ProcessInfo.processInfo.environment).map { bus in
+      DesktopNotifications(on: bus, questions: questions, loop: MultiThreadedEventLoopGroup.singleton.next())
+    }
   }
 
   /// Installs the metrics system, and opens its endpoint; nil: no metrics are wanted.

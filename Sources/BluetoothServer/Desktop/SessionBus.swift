@@ -1,0 +1,190 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The place of a message bus · D-Bus Specification, "Server Addresses".
+package struct SessionBus: Hashable, Sendable {
+  enum Place: Hashable, Sendable {
+    case path(String)
+    /// A name of Linux's abstract sockets.
+    case abstract(String)
+  }
+
+  let place: Place
+
+  /// Reads the first address that this program can use; nil: there is none.
+  package init?(address: String) {
+    for address in address.split(separator: ";") where address.hasPrefix("unix:") {
+      for part in address.dropFirst("unix:".count).split(separator: ",") {
+        guard let equals = part.firstIndex(of: "="), let value = Self.unescaped(part[part.index(after: equals)...])
+        else { continue }
+        switch part[..<equals] {
+        case "path": place = .path(value)
+        case "abstract": place = .abstract(value)
+        default: continue
+        }
+        return
+      }
+    }
+    return nil
+  }
+
+  /// The bus of the user's session; nil: this process belongs to no such session.
+  package static func ofProcess(_ environment: [String: String]) -> SessionBus? {
+    if let address = environment["DBUS_SESSION_BUS_ADDRESS"] { return SessionBus(address: address) }
+    guard let folder = environment["XDG_RUNTIME_DIR"], access(folder + "/bus", F_OK) == 0 else { return nil }
+    return SessionBus(address: "unix:path=\(folder)/bus")
+  }
+
+  /// Replaces octets that are written as % and two digits.
+  private static func unescaped(_ text: Substring) -> String? {
+    var octets: [UInt8] = []
+    var rest = text.utf8[...]
+    while let octet = rest.popFirst() {
+      guard octet == UInt8(ascii: "%") else {
+        octets.append(octet)
+        continue
+      }
+      guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+      octets.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: octets, as: UTF8.self)
+  }
+
+  /// Connects, and adds a handler to the connection.
+  func connect(on loop: any EventLoop, _ handler: DBusHandler) -> EventLoopFuture<any Channel> {
+    let bootstrap = ClientBootstrap(group: loop).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler) }
+    }
+    switch place {
+    case .path(let path): return bootstrap.connect(unixDomainSocketPath: path)
+    case .abstract(let name):
+      guard let descriptor = Self.connect(abstract: name) else {
+        return loop.makeFailedFuture(IOError(errnoCode: errno, reason: "connect"))
+      }
+      return bootstrap.withConnectedSocket(descriptor)
+    }
+  }
+
+  /// Connects to a Unix socket without a file. Returns the descriptor; nil: that fails.
+  private static func connect(abstract name: String) -> CInt? {
+    #if os(Linux)
+      let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+      guard descriptor >= 0 else { return nil }
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      let octets = [0] + Array(name.utf8)
+      let isFitting = withUnsafeMutableBytes(of: &address.sun_path) { path in
+        guard octets.count <= path.count else { return false }
+        path.copyBytes(from: octets)
+        return true
+      }
+      let length = socklen_t(MemoryLayout<sa_family_t>.size + octets.count)
+      let result = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { systemConnect(descriptor, $0, length) }
+      }
+      guard isFitting, result == 0 else {
+        close(descriptor)
+        return nil
+      }
+      return descriptor
+    #else
+      return nil
+    #endif
+  }
+}
+
+/// The function of the system, whose name is that of a method.
+private func systemConnect(_ descriptor: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> CInt {
+  connect(descriptor, address, length)
+}
+
+/// A client's end of a connection to a message bus: authentication, messages, and the answers to calls. Confined to the
+/// connection's event loop.
+final class DBusHandler: ChannelInboundHandler, @unchecked Sendable {
+  // Unchecked: only code on the event loop uses the variables.
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private var octets: [UInt8] = []
+  private var isAuthenticated = false
+  private var context: ChannelHandlerContext?
+  private var serial: UInt32 = 0
+  private var answers: [UInt32: (DBusMessage) -> Void] = [:]
+  /// Called when messages can be sent.
+  var onReady: () -> Void = {}
+  var onSignal: (DBusMessage) -> Void = { _ in }
+  /// Called once, when the connection has ended.
+  var onEnd: () -> Void = {}
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.context = context
+    // EXTERNAL: the bus takes the user from the socket · D-Bus Specification, "Authentication Mechanisms".
+    let user = Array("\(getuid())".utf8).map { String($0, radix: 16) }.joined()
+    write(Array("\0AUTH EXTERNAL \(user)\r\n".utf8))
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    answers.removeAll()
+    let end = onEnd
+    onEnd = {}
+    end()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  private func write(_ octets: [UInt8]) {
+    context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
+  }
+
+  /// Calls a method; `answer` gets the reply or the error.
+  func call(_ message: DBusMessage, _ answer: @escaping (DBusMessage) -> Void = { _ in }) {
+    serial &+= 1
+    var message = message
+    message.serial = serial
+    answers[serial] = answer
+    write(message.octets)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    octets += Array(unwrapInboundIn(data).readableBytesView)
+    do throws(DBusError) {
+      if !isAuthenticated { try takeAuthentication() }
+      while isAuthenticated, let length = try DBusMessage.length(octets[...]) {
+        let message = try DBusMessage(octets[..<length])
+        octets.removeFirst(length)
+        switch message.kind {
+        case .reply, .error: answers.removeValue(forKey: message.replySerial ?? 0)?(message)
+        case .signal: onSignal(message)
+        case .call: break
+        }
+      }
+    } catch {
+      context.close(promise: nil)
+    }
+  }
+
+  private func takeAuthentication() throws(DBusError) {
+    guard let end = octets.firstIndex(of: UInt8(ascii: "\n")) else {
+      if octets.count > 4_096 { throw .malformed }
+      return
+    }
+    guard octets.starts(with: Array("OK ".utf8)) else { throw .malformed }
+    octets.removeSubrange(...end)
+    isAuthenticated = true
+    write(Array("BEGIN\r\n".utf8))
+    let bus = "org.freedesktop.DBus"
+    call(DBusMessage(calling: "Hello", of: bus, at: "/org/freedesktop/DBus", on: bus)) { [weak self] answer in
+      if answer.kind == .reply { self?.onReady() } else { self?.context?.close(promise: nil) }
+    }
+  }
+}

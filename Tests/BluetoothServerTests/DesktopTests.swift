@@ -1,0 +1,84 @@
+import Testing
+
+@testable import BluetoothServer
+
+/// Messages and addresses of D-Bus.
+@Suite("The message bus of a desktop")
+struct DesktopTests {
+  /// A call of `Notify`, as the server sends it.
+  private var call: DBusMessage {
+    var call = DBusMessage(
+      calling: "Notify", of: "org.freedesktop.Notifications", at: "/org/freedesktop/Notifications", on: ":1.5",
+      [
+        .string("Bluetooth"), .uint32(7), .string(""), .strings(["allow", "Allow", "deny", "Don\u{2019}t allow"]),
+        .int32(-1), .byte(2),
+      ])
+    call.serial = 3
+    return call
+  }
+
+  @Test("A message is read as it was written, and its length is known from its beginning")
+  func coding() throws {
+    let octets = call.octets
+    #expect(try DBusMessage(octets[...]) == call)
+    #expect(try DBusMessage.length((octets + [0x6C])[...]) == octets.count)
+    for count in 0..<octets.count { #expect(try DBusMessage.length(octets[..<count]) == nil) }
+  }
+
+  @Test("A call of Hello has these octets · D-Bus Specification, Message Format")
+  func octets() {
+    var call = DBusMessage(.call)
+    call.serial = 1
+    call.path = "/o"
+    call.member = "Hello"
+    #expect(
+      call.octets == [
+        // Little-endian, a method call, no flags, version 1; no body; serial 1; 30 octets of fields.
+        0x6C, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 30, 0, 0, 0,
+        // PATH, an object path of two octets; up to a multiple of eight.
+        1, 1, 0x6F, 0, 2, 0, 0, 0, 0x2F, 0x6F, 0, 0, 0, 0, 0, 0,
+        // MEMBER, a text of five octets; up to a multiple of eight.
+        3, 1, 0x73, 0, 5, 0, 0, 0, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0, 0, 0,
+      ])
+  }
+
+  @Test("A dictionary of variants has its elements at multiples of eight octets")
+  func options() {
+    var writer = DBusWriter()
+    writer.append(.options(["a": .byte(2)]))
+    #expect(writer.octets == [10, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0, 1, 0x79, 0, 2])
+  }
+
+  @Test("Octets that are no message, and messages that claim an impossible length, are refused")
+  func malformed() throws {
+    #expect(throws: DBusError.malformed) { _ = try DBusMessage.length(Array(repeating: 0x42, count: 16)[...]) }
+    var octets = call.octets
+    octets.replaceSubrange(4..<8, with: [0xFF, 0xFF, 0xFF, 0x7F])
+    #expect(throws: DBusError.malformed) { _ = try DBusMessage.length(octets[...]) }
+    // Each message with one wrong octet is read or refused, and nothing else happens.
+    for index in 0..<call.octets.count {
+      var octets = call.octets
+      octets[index] ^= 0xFF
+      _ = try? DBusMessage(octets[...])
+    }
+  }
+
+  @Test(
+    "The address of a bus",
+    arguments: [
+      ("unix:path=/run/user/1000/bus", SessionBus.Place.path("/run/user/1000/bus")),
+      ("unix:abstract=/tmp/dbus-a,guid=5", .abstract("/tmp/dbus-a")),
+      ("tcp:host=a,port=1;unix:guid=1,path=/tmp/a%20b", .path("/tmp/a b")),
+    ])
+  func address(_ text: String, _ place: SessionBus.Place) {
+    #expect(SessionBus(address: text)?.place == place)
+  }
+
+  @Test("An address without a Unix socket is none")
+  func noAddress() {
+    for text in ["", "unix:", "tcp:host=a,port=1", "unix:path=%zz"] { #expect(SessionBus(address: text) == nil) }
+  }
+
+  @Test("The text of an app does not become markup")
+  func markup() { #expect(DesktopNotifications.markup("<b>a</b> & b") == "&lt;b&gt;a&lt;/b&gt; &amp; b") }
+}
