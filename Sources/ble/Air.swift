@@ -2,9 +2,7 @@ import ArgumentParser
 import BluetoothAir
 import BluetoothLab
 import BluetoothTransport
-import Dispatch
 import Foundation
-import NIOConcurrencyHelpers
 import NIOCore
 
 /// The commands for an air, a simulated radio environment whose virtual controllers other programs use.
@@ -178,8 +176,8 @@ extension Air {
       let server = AirServer(options)
       // Handle signals before printing that the air runs, because a script may send a signal as soon as it reads this
       // output.
-      let signals = Self.watchSignals { server.requestEnd() }
-      defer { withExtendedLifetime(signals) {} }
+      let interrupt = Interrupt { server.requestEnd() }
+      defer { withExtendedLifetime(interrupt) {} }
       do {
         try server.openControl(at: control.path)
         if let capture {
@@ -201,29 +199,6 @@ extension Air {
     private func tell(_ text: String) {
       do throws(OutputFailure) { try say(text) } catch {
         if error.code != EPIPE { complain("warning: \(error.reason)") }
-      }
-    }
-
-    /// Calls `end` at the first of SIGINT, SIGTERM and SIGHUP. A second signal ends the program at once.
-    private static func watchSignals(_ end: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
-      let queue = DispatchQueue(label: "ble air signals")
-      let hasEnded = NIOLockedValueBox(false)
-      return [SIGINT, SIGTERM, SIGHUP].map { number in
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler {
-          // `data` counts the signals since the last event: two signals in quick succession cause one event.
-          let isAlone = source.data <= 1
-          let isFirst = hasEnded.withLockedValue { hasEnded in
-            defer { hasEnded = true }
-            return !hasEnded
-          }
-          // A second signal ends the program, with the exit status that shells report for a signal.
-          guard isFirst, isAlone else { _exit(128 + number) }
-          end()
-        }
-        source.activate()
-        return source
       }
     }
 

@@ -23,12 +23,17 @@ struct ServerOptions: ParsableArguments {
 
   /// Calls `body` with the server, and reports its failure in one line.
   func ask<Result>(_ body: (ServerQuestion) throws -> Result) throws -> Result {
+    try withServer { try body(ServerQuestion(to: $0, token: $1)) }
+  }
+
+  /// Calls `body` with the address of the server and the token, and reports its failure in one line.
+  func withServer<Result>(_ body: (ServerSpecifier, _ token: [UInt8]) throws -> Result) throws -> Result {
     let specifier: ServerSpecifier
     do throws(AdapterError) { specifier = try ServerSpecifier(server) } catch {
       throw ValidationError(error.description)
     }
     do {
-      return try body(ServerQuestion(to: specifier, token: try tokenFile.map { try ServerToken.read($0) } ?? []))
+      return try body(specifier, try tokenFile.map { try ServerToken.read($0) } ?? [])
     } catch let error as AdapterError {
       throw Failure(error.description)
     }

@@ -203,6 +203,22 @@ import Testing
     #expect(back.map(\.time) == packets.map(\.time))
   }
 
+  @Test("A refusal shows control characters of a name as escapes")
+  func refusedNames() {
+    let name = "a\u{1B}[2J\nb"
+    var packets: [CapturedPacket] = []
+    for (index, link) in [CaptureLink.hciH4, .hciH4, .linkLayer].enumerated() {
+      let interface = CaptureInterface(index: index, name: name, link: link)
+      packets.append(
+        CapturedPacket(number: 1, time: 0, interface: interface, octets: [1, 3, 0x0C, 0], originalLength: 4))
+    }
+    for refused in [Array(packets[..<2]), [packets[2]]] {
+      let failure = #expect(throws: Failure.self) { try Self.copy(refused, .btsnoop) }
+      #expect(failure?.description.contains(name.printable) == true)
+      #expect(failure?.description.unicodeScalars.contains { $0.value < 0x20 } == false)
+    }
+  }
+
   @Test("btsnoop refuses packets on the air, and a second adapter")
   func refusals() throws {
     let packets = Self.packets(try Self.decode(Self.pcapng))

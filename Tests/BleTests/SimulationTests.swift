@@ -1,5 +1,7 @@
+import ArgumentParser
 import BluetoothLab
 import CoreBluetooth
+import Foundation
 import Testing
 
 @testable import ble
@@ -43,6 +45,16 @@ import Testing
     }
   }
 
+  @Test("An argument that is no list of seeds and no shard is refused with the expected form")
+  func forms() {
+    let shard = #expect(throws: (any Error).self) {
+      try Simulate.parse(["world.yaml", "--seeds", "1..4", "--shard", "-1/2"])
+    }
+    #expect(shard.map { Simulate.message(for: $0) }?.contains("such as 1/8 to 8/8") == true)
+    let seeds = #expect(throws: (any Error).self) { try Simulate.parse(["world.yaml", "--seeds", "-1"]) }
+    #expect(seeds.map { Simulate.message(for: $0) }?.contains("such as 1..100 or 1,5,9..12") == true)
+  }
+
   private static func result(_ seed: UInt64) -> SimulationResult {
     let world = World(seed: seed)
     world.add(HeartRateSensor(), named: "strap", DeviceOptions(position: Position(x: 2)))
@@ -74,6 +86,31 @@ import Testing
     #expect(results[0].records.map(\.line).joined(separator: "\n") + "\n" == text[0])
     #expect(Self.result(3).records.map(\.line) == results[0].records.map(\.line))
     #expect(SimulationText.distribution(results).hasPrefix("of 2 runs"))
+  }
+
+  @Test("Results may have lines that end with CR and LF")
+  func lineEnds() throws {
+    let lines = Self.result(3).records.map(\.line)
+    let results = try SimulationResult.read(lines.map { $0 + "\r\n" }.joined() + "\r\n", named: "results")
+    #expect(results.flatMap(\.records).map(\.line) == lines)
+  }
+
+  @Test("Results that have lost links are refused, also those of a version that did not count links")
+  func lostLinks() throws {
+    let lines = Self.result(3).records.map(\.line)
+    let cut = lines.filter { !$0.contains("\"record\":\"simulatedLink\"") }
+    #expect(cut.count == lines.count - 1)
+    let failure = #expect(throws: Failure.self) {
+      try SimulationResult.read(cut.joined(separator: "\n"), named: "results")
+    }
+    let message = "results: the run with seed 3 has 0 links of 0 octets; expected 1 links"
+    #expect(failure?.description.hasPrefix(message) == true)
+    #expect(failure?.status == ExitStatus.ambiguous)
+    let former = lines.map { $0.replacingOccurrences(of: "\"links\":1,", with: "") }
+    #expect(former != lines)
+    #expect(try SimulationResult.read(former.joined(separator: "\n"), named: "results").count == 1)
+    let formerCut = cut.map { $0.replacingOccurrences(of: "\"links\":1,", with: "") }
+    #expect(throws: Failure.self) { try SimulationResult.read(formerCut.joined(separator: "\n"), named: "results") }
   }
 
   @Test(

@@ -119,6 +119,18 @@ import Testing
     }
   }
 
+  @Test("A name of the sender may have 255 octets, and longer ones are cut", arguments: [255, 256, 765])
+  func longNames(count: Int) throws {
+    try withFolder { folder in
+      let name = String(repeating: "\u{FFFD}", count: count / 3) + String(repeating: "x", count: count % 3)
+      let file = try ReceivedFile(folder, named: name, replaces: false)
+      try file.write([1])
+      try file.keep()
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(names == [String(name.prefix(85))])
+    }
+  }
+
   @Test("A name of the sender leads to no other folder", arguments: ["", ".", "..", "../a", "a/b", ".profile", "a\0b"])
   func names(name: String) throws {
     try withFolder { folder in

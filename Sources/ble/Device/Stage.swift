@@ -109,14 +109,18 @@ final class Stage: Sendable {
   func run(isEndless: Bool = false, _ body: @escaping @Sendable (Stage) async throws -> Void) throws {
     let outcome = NIOLockedValueBox<Result<Void, any Error>?>(nil)
     let ended = DispatchSemaphore(value: 0)
+    // A script may send a signal as soon as it reads the first output of the task.
+    let running = NIOLockedValueBox<Task<Void, Never>?>(nil)
+    let interrupt = Interrupt { running.withLockedValue { $0?.cancel() } }
+    defer { withExtendedLifetime(interrupt) {} }
     let task = Task(executorPreference: executor) { [self] in
       let result: Result<Void, any Error>
       do { result = .success(try await body(self)) } catch { result = .failure(error) }
       outcome.withLockedValue { $0 = result }
       ended.signal()
     }
-    let interrupt = Interrupt { task.cancel() }
-    defer { withExtendedLifetime(interrupt) {} }
+    running.withLockedValue { $0 = task }
+    if interrupt.hasOccurred { task.cancel() }
     if let world, let executor {
       try drive(world, executor) { outcome.withLockedValue { $0 != nil } }
     } else {
@@ -126,7 +130,7 @@ final class Stage: Sendable {
     guard interrupt.hasOccurred else { return try result?.get() ?? () }
     // Only a failure to write remains of interest after an interrupt.
     if case .failure(let error as OutputFailure)? = result { throw error }
-    if !isEndless { throw Failure("interrupted", status: ExitStatus.interrupted) }
+    if !isEndless { throw Interrupt.failure }
   }
 
   /// Lets the world's time pass whenever the verb waits.
@@ -167,39 +171,4 @@ final class StepExecutor: TaskExecutor {
       for job in ready { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
   }
-}
-
-/// Handles SIGINT, SIGTERM and SIGHUP while it exists: the first one calls a closure, a second one ends the program.
-final class Interrupt {
-  private static let numbers = [SIGINT, SIGTERM, SIGHUP]
-
-  private let sources: [any DispatchSourceSignal]
-  private let state = NIOLockedValueBox(false)
-
-  init(_ onFirst: @escaping @Sendable () -> Void) {
-    let queue = DispatchQueue(label: "ble interrupts")
-    let state = state
-    sources = Self.numbers.map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler {
-        let isFirst = state.withLockedValue { hasOccurred in
-          defer { hasOccurred = true }
-          return !hasOccurred
-        }
-        // The exit status that shells report for a signal.
-        guard isFirst, source.data <= 1 else { _exit(128 + number) }
-        onFirst()
-      }
-      source.activate()
-      return source
-    }
-  }
-
-  deinit {
-    for source in sources { source.cancel() }
-    for number in Self.numbers { signal(number, SIG_DFL) }
-  }
-
-  var hasOccurred: Bool { state.withLockedValue { $0 } }
 }

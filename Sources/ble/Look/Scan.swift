@@ -46,9 +46,7 @@ struct Scan: ParsableCommand {
     help: ArgumentHelp("Shows only devices with at least this smoothed signal strength.", valueName: "dBm"))
   var rssi: Int?
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("How long to scan (default: until interrupted).", valueName: "seconds"))
-  var duration: Double?
+  @OptionGroup var duration: DurationOption
 
   @Option(parsing: .unconditional, help: "Ends after this number of packets.")
   var count: Int?
@@ -61,19 +59,14 @@ struct Scan: ParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
-    if let duration, !(duration > 0 && duration <= 1e6) {
-      throw ValidationError("--duration must be more than 0, up to 1000000")
-    }
-    if adapter.virtualTime, duration == nil, count == nil {
-      throw ValidationError("with --virtual-time, expected --duration or --count")
-    }
+    if count == nil { try duration.requireEnd(adapter, or: "--count") }
   }
 
   func run() throws {
     let filter = ScanFilter(
       name: name, services: try service.map { try KnownNames.service($0) },
       companies: try company.map { try KnownNames.companies($0) }, rssi: rssi)
-    try Stage(adapter).run(isEndless: duration == nil) { try await scan($0, filter) }
+    try Stage(adapter).run(isEndless: duration.seconds == nil) { try await scan($0, filter) }
   }
 
   private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {
@@ -81,13 +74,8 @@ struct Scan: ParsableCommand {
     let log = NIOLockedValueBox(SightingLog(filter: filter, start: stage.now))
     let isLive = Screen.isTerminal && stage.isReal && !output.json
     do {
-      if let duration {
-        try await withTimeLimit(stage.limit(duration)) { try await receive(from: central, stage, log, isLive) }
-      } else {
-        try await receive(from: central, stage, log, isLive)
-      }
-    } catch is TimeLimitExceeded {
-      try check(log.withLockedValue { $0.shown })
+      let isComplete = try await duration.run(on: stage) { try await receive(from: central, stage, log, isLive) }
+      if !isComplete { try check(log.withLockedValue { $0.shown }) }
     } catch let error as CBError {
       throw Failure("the scan has ended: \(error.localizedDescription.endless)", status: ExitStatus.noAdapter)
     }
@@ -96,9 +84,9 @@ struct Scan: ParsableCommand {
 
   /// Throws if the scan has ended before it has shown as many packets as it should.
   private func check(_ shown: Int) throws {
-    guard let count, shown < count, let duration else { return }
+    guard let count, shown < count, let seconds = duration.seconds else { return }
     throw Failure(
-      "\(shown == 1 ? "1 packet" : "\(shown) packets") of \(count) within \(duration.short) s",
+      "\(shown == 1 ? "1 packet" : "\(shown) packets") of \(count) within \(seconds.short) s",
       status: shown == 0 ? ExitStatus.notFound : ExitStatus.timeLimit)
   }
 

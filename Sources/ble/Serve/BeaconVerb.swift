@@ -19,20 +19,14 @@ struct BeaconVerb: ParsableCommand {
       parsing: .unconditional,
       help: ArgumentHelp("The transmit power (default: the controller chooses).", valueName: "dBm"))
     var txPower: Int?
-    @Option(
-      name: .customLong("for"), parsing: .unconditional,
-      help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
-    var duration: Double?
+    @OptionGroup var duration: DurationOption
     @OptionGroup var adapter: AdapterOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
       guard interval >= 0.02, interval <= 10.24 else { throw ValidationError("--interval must be 0.02 to 10.24") }
       if let txPower, !(-127...20 ~= txPower) { throw ValidationError("--tx-power must be -127 to 20") }
-      if let duration, !(duration > 0 && duration <= 1e6) {
-        throw ValidationError("--for must be more than 0, up to 1000000")
-      }
-      if adapter.virtualTime, duration == nil { throw ValidationError("with --virtual-time, expected --for") }
+      try duration.requireEnd(adapter)
     }
 
     /// Advertises until the end of the time, or until interrupted.
@@ -44,29 +38,27 @@ struct BeaconVerb: ParsableCommand {
     func advertise(
       _ format: String, renewal: Double? = nil, _ frame: @escaping @Sendable (Duration) -> [ADStructure]
     ) throws {
-      try Stage(adapter).run(isEndless: duration == nil) { stage in
+      try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
         let device = LocalPeripheral(adapter: stage.adapter)
         defer { device.close() }
         try await stage.waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
         let start = stage.now
-        let body: @Sendable () async throws -> Void = {
-          var isFirst = true
-          while true {
-            let data = frame(stage.now - start)
-            var parameters = AdvertisingParameters(data)
-            parameters.kind = .broadcast
-            parameters.interval = .seconds(interval)
-            parameters.txPower = txPower
-            try await device.withAdvertising(parameters) {
-              if isFirst { try report(format, data, stage.now - start) }
-              isFirst = false
-              try await stage.sleep(renewal ?? 1e6)
+        do {
+          try await duration.run(on: stage) {
+            var isFirst = true
+            while true {
+              let data = frame(stage.now - start)
+              var parameters = AdvertisingParameters(data)
+              parameters.kind = .broadcast
+              parameters.interval = .seconds(interval)
+              parameters.txPower = txPower
+              try await device.withAdvertising(parameters) {
+                if isFirst { try report(format, data, stage.now - start) }
+                isFirst = false
+                try await stage.sleep(renewal ?? 1e6)
+              }
             }
           }
-        }
-        do {
-          guard let duration else { return try await body() }
-          do { try await withTimeLimit(stage.limit(duration), body) } catch is TimeLimitExceeded {}
         } catch { throw Failure.of(error, "advertising") }
       }
     }

@@ -73,10 +73,7 @@ struct Clone: ParsableCommand {
   private func write(_ recording: DeviceRecording, _ found: DeviceChoice.Candidate) throws {
     let text = path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml
     guard path != "-" else { return try put(text) }
-    do {
-      // The file appears when it is complete.
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch { throw Failure("can't write \(path): \(error.localizedDescription)") }
+    try OutputFile.write(text, to: path)
     guard output.json else { return }
     var record = JSONRecord("clone")
     record.add("device", found.peripheral.id.uuidString)

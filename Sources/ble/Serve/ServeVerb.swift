@@ -17,18 +17,12 @@ struct Serve: ParsableCommand {
   var file: String
   @Option(help: ArgumentHelp("The device, if the file describes several.", valueName: "name"))
   var device: String?
-  @Option(
-    name: .customLong("for"), parsing: .unconditional,
-    help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
-  var duration: Double?
+  @OptionGroup var duration: DurationOption
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration <= 1e6) {
-      throw ValidationError("--for must be more than 0, up to 1000000")
-    }
-    if adapter.virtualTime, duration == nil { throw ValidationError("with --virtual-time, expected --for") }
+    try duration.requireEnd(adapter)
   }
 
   func run() throws {
@@ -42,7 +36,7 @@ struct Serve: ParsableCommand {
         "the standard input can be the file, or give the lines of one characteristic", status: ExitStatus.usage)
     }
     for note in PublishedForm.notes(about: description) { complain("note: \(note)") }
-    try Stage(adapter).run(isEndless: duration == nil) { stage in
+    try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
       let peripheral = LocalPeripheral(adapter: stage.adapter)
       defer { peripheral.close() }
       try await stage.waitForPower(of: peripheral.waitUntilPoweredOn(within:)) { peripheral.state }
@@ -51,8 +45,7 @@ struct Serve: ParsableCommand {
       }
       let player = PeripheralPlayer(description, named: name, by: peripheral, stage, isJSON: output.json)
       do {
-        guard let duration else { return try await player.play() }
-        do { try await withTimeLimit(stage.limit(duration)) { try await player.play() } } catch is TimeLimitExceeded {}
+        try await duration.run(on: stage) { try await player.play() }
       } catch { throw Failure.of(error, "serving \"\(name)\"") }
     }
   }

@@ -22,6 +22,16 @@ struct SeedList: ExpressibleByArgument, Hashable, Sendable {
     self.seeds = seeds
   }
 
+  /// Reads the argument of an option.
+  ///
+  /// - Throws: an error with the expected form.
+  init(checked argument: String) throws {
+    guard let list = SeedList(argument: argument) else {
+      throw ValidationError("expected numbers and ranges without repetitions, such as 1..100 or 1,5,9..12")
+    }
+    self = list
+  }
+
   /// The seeds as an argument, with ranges for successive seeds.
   var argument: String {
     var ranges: [ClosedRange<UInt64>] = []
@@ -61,6 +71,16 @@ struct Shard: ExpressibleByArgument, Hashable, Sendable {
     guard parts.count == 2, let number = parts[0], let count = parts[1], 1...1_000_000 ~= count, 1...count ~= number
     else { return nil }
     (self.number, self.count) = (number, count)
+  }
+
+  /// Reads the argument of an option.
+  ///
+  /// - Throws: an error with the expected form.
+  init(checked argument: String) throws {
+    guard let shard = Shard(argument: argument) else {
+      throw ValidationError("expected a part and the number of parts, such as 1/8 to 8/8")
+    }
+    self = shard
   }
 }
 

@@ -25,13 +25,17 @@ struct Simulate: ParsableCommand {
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("The seeds of a sweep, such as 1..100 or 1,5,9..12: one run for each.", valueName: "seeds"))
+    parsing: .unconditional,
+    help: ArgumentHelp("The seeds of a sweep, such as 1..100 or 1,5,9..12: one run for each.", valueName: "seeds"),
+    transform: SeedList.init(checked:))
   var seeds: SeedList?
 
   @Option(parsing: .unconditional, help: "How many runs of a sweep go on at the same time, each in a process.")
   var jobs = 1
 
-  @Option(help: ArgumentHelp("Only part I of N of the seeds, such as 2/8.", valueName: "i/n"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Only part I of N of the seeds, such as 2/8.", valueName: "i/n"),
+    transform: Shard.init(checked:))
   var shard: Shard?
 
   @Option(
@@ -71,15 +75,15 @@ struct Simulate: ParsableCommand {
   }
 
   func run() throws {
-    if let plot, [capture, world].contains(where: { $0.map { $0 == plot || CaptureOutput.isSame($0, plot) } ?? false })
-    {
+    if let plot, [capture, world].contains(where: { $0.map { $0 == plot || OutputFile.isSame($0, plot) } ?? false }) {
       throw ValidationError("the picture needs a file of its own")
     }
     guard merge.isEmpty else { return try joinResults() }
     guard let path = world else { return }
     let file = try readWorld(path)
     guard let seeds else {
-      return try write(try Self.simulate(file, self, seed: seed ?? file.seed ?? 0, ProgressLine(of: duration.seconds)))
+      let progress = ProgressLine(of: duration.seconds)
+      return try write(try Self.simulate(file, self, seed: seed ?? file.seed ?? 0, progress, Interrupt {}))
     }
     let mine = shard.map { seeds.shard($0) } ?? seeds
     try sweep(file, mine)
@@ -97,12 +101,13 @@ struct Simulate: ParsableCommand {
 
   // MARK: One run
 
-  /// Runs the world once.
+  /// Runs the world once, or until an interrupt.
   private static func simulate(
-    _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine
+    _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine, _ interrupt: Interrupt
   ) throws -> SimulationResult {
     let world = World(seed: seed)
     let picture = options.plot == nil ? nil : try PlotCapture(options.capture)
+    defer { picture?.remove() }
     if let path = picture?.path ?? options.capture {
       do throws(Capture.Failure) { world.startCapture(try Capture(path: path)) } catch { throw Failure("\(error)") }
     }
@@ -114,15 +119,17 @@ struct Simulate: ParsableCommand {
       phones.append(SimulatedPhone(options.clients, on: device))
     }
     let end = Duration.seconds(options.duration.seconds)
-    // Pieces that are as long as those between two progress lines change nothing of the result.
-    let piece = max(end / 500, .milliseconds(1))
-    while world.now < end {
+    // The pieces change nothing of the result. They are short, so that an interrupt does not wait.
+    let piece = min(max(end / 500, .milliseconds(1)), .seconds(5))
+    while world.now < end, !interrupt.hasOccurred {
       world.run(for: min(piece, end - world.now))
       progress.show(world.now.seconds)
     }
     progress.clear()
     let result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
     do throws(Capture.Failure) { try world.finishCapture() } catch { throw Failure("\(error)") }
+    // The capture ends at the interrupt, and is complete. A report of a part of the time would pass for the whole.
+    guard !interrupt.hasOccurred else { throw Interrupt.failure }
     if let picture, let plot = options.plot {
       let title = "\(((options.world ?? "") as NSString).lastPathComponent), seed \(seed)"
       try CaptureReport(picture.path, PacketFilter(try PacketFilterOptions.parse([]))).plot.write(
@@ -143,7 +150,8 @@ struct Simulate: ParsableCommand {
       progress.show(Double(results.count))
     }
     if jobs == 1 {
-      for seed in seeds.seeds { try add(Self.simulate(file, self, seed: seed, .silent)) }
+      let interrupt = Interrupt {}
+      for seed in seeds.seeds { try add(Self.simulate(file, self, seed: seed, .silent, interrupt)) }
     } else {
       guard let world, world != "-" else {
         throw Failure("several jobs can't read the standard input", status: ExitStatus.usage)
@@ -166,11 +174,8 @@ struct Simulate: ParsableCommand {
     var results: [SimulationResult] = []
     var places: [UInt64: String] = [:]
     for path in merge {
-      let text: String
-      do { text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self) } catch {
-        throw Failure("\(path): can't read the file", status: ExitStatus.ambiguous)
-      }
-      for result in try SimulationResult.read(text, named: path) {
+      for result in try SimulationResult.read(String(decoding: InputFile.octets(of: path), as: UTF8.self), named: path)
+      {
         if let other = places.updateValue(path, forKey: result.summary.seed) {
           throw Failure("\(path): seed \(result.summary.seed) is in \(other), too", status: ExitStatus.ambiguous)
         }
@@ -198,24 +203,21 @@ struct Simulate: ParsableCommand {
 extension SimulatedPhone.Behaviour: ExpressibleByArgument {}
 
 /// The capture from which a picture is drawn: that of the user, or a temporary one.
-private final class PlotCapture {
+private struct PlotCapture {
   let path: String
-  private let isTemporary: Bool
+  /// The file and its folder, if they are temporary.
+  private let temporary: [TemporaryPath]
 
   init(_ path: String?) throws {
-    isTemporary = path == nil
     if let path {
-      self.path = path
-      return
-    }
-    var name = Array((NSTemporaryDirectory() + "/ble-simulate-XXXXXX").utf8CString)
-    let descriptor = mkstemp(&name)
-    guard descriptor >= 0 else { throw Failure("no temporary file: \(String(cString: strerror(errno)))") }
-    close(descriptor)
-    self.path = name.withUnsafeBufferPointer {
-      String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      (self.path, temporary) = (path, [])
+    } else {
+      let folder = try TemporaryPath.makeFolder()
+      let file = folder.file(named: "capture.pcapng")
+      (self.path, temporary) = (file.path, [file, folder])
     }
   }
 
-  deinit { if isTemporary { unlink(path) } }
+  /// Removes the capture if it is temporary.
+  func remove() { for path in temporary { path.remove() } }
 }

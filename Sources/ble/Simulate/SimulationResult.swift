@@ -13,6 +13,8 @@ struct SimulationResult: Sendable {
     /// The connections that the clients have established, and those that have ended.
     var connections: Int
     var disconnections: Int
+    /// The number of links that have a record; nil: a former version of the program has not written it.
+    var links: Int?
     /// The values that the clients have received by notifications and indications.
     var values: Int
     var packets: Int
@@ -92,7 +94,8 @@ struct SimulationResult: Sendable {
     let duration = statistics.time.seconds.rounded(places: 9)
     summary = Summary(
       seed: seed, duration: duration, devices: devices.count, connections: phones.reduce(0) { $0 + $1.connections },
-      disconnections: phones.reduce(0) { $0 + $1.disconnections }, values: phones.reduce(0) { $0 + $1.values },
+      disconnections: phones.reduce(0) { $0 + $1.disconnections }, links: links.count,
+      values: phones.reduce(0) { $0 + $1.values },
       packets: devices.reduce(0) { $0 + $1.sent }, crcErrors: devices.reduce(0) { $0 + $1.crcErrors },
       missedPackets: devices.reduce(0) { $0 + $1.missedPackets },
       retransmissions: links.reduce(0) { $0 + $1.toPeripheral.retransmissions + $1.toCentral.retransmissions },
@@ -157,6 +160,7 @@ extension SimulationResult.Summary {
     record.add("devices", devices)
     record.add("connections", connections)
     record.add("disconnections", disconnections)
+    record.add("links", links)
     record.add("values", values)
     record.add("packets", packets)
     record.add("crcErrors", crcErrors)
@@ -229,12 +233,14 @@ extension SimulationResult {
   static func read(_ text: some StringProtocol, named name: String) throws -> [SimulationResult] {
     let decoder = JSONDecoder()
     var results: [SimulationResult] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    where !line.isEmpty {
+    // A line may end with CR and LF, which are one `Character`, but two octets.
+    let lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+      .map { $0.last == 0x0D ? $0.dropLast() : $0 }
+    for (index, line) in lines.enumerated() where !line.isEmpty {
       func fail(_ reason: String) -> Failure {
         Failure("\(name):\(index + 1): \(reason)", status: ExitStatus.ambiguous)
       }
-      let data = Data(line.utf8)
+      let data = Data(line)
       do {
         let head = try decoder.decode(RecordHead.self, from: data)
         guard head.version == JSONRecord.version else { throw fail("version \(head.version) is not known") }
@@ -259,6 +265,15 @@ extension SimulationResult {
       guard result.devices.count == summary.devices, Set(result.devices.map(\.device)).count == summary.devices else {
         throw Failure(
           "\(name): the run with seed \(summary.seed) has \(result.devices.count) of \(summary.devices) devices",
+          status: ExitStatus.ambiguous)
+      }
+      let links = result.links
+      // Numbers of a file may be of any size.
+      let octets = links.reduce(0) { $0 &+ $1.toPeripheral.octets &+ $1.toCentral.octets }
+      guard links.count == summary.links ?? links.count, octets == summary.octets else {
+        throw Failure(
+          "\(name): the run with seed \(summary.seed) has \(links.count) links of \(octets) octets; expected "
+            + (summary.links.map { "\($0) links of " } ?? "") + "\(summary.octets) octets",
           status: ExitStatus.ambiguous)
       }
     }

@@ -141,16 +141,14 @@ struct Receive: ParsableCommand {
   }
 }
 
-/// A file that appears when it is complete.
+/// The file that a sender has announced.
 final class ReceivedFile {
   /// The name in messages.
   let title: String
-  /// The file; nil: the standard output.
-  private let path: String?
-  /// The file that has the octets until all have come.
-  private let partial: String
-  private let replaces: Bool
-  private var descriptor: Int32 = -1
+  private let file: OutputFile
+
+  /// The longest name in a folder, in octets.
+  private static let maximumName = Int(NAME_MAX)
 
   /// Creates the file.
   ///
@@ -159,64 +157,29 @@ final class ReceivedFile {
   ///   - name: the name that the sender gives.
   ///   - replaces: true to replace a file that exists.
   init(_ path: String, named name: String, replaces: Bool) throws {
-    self.replaces = replaces
-    guard path != "-" else {
-      (title, self.path, partial) = (name.printable, nil, "")
-      return
-    }
-    var isFolder: ObjCBool = false
     var place = path
+    var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
       // A name of the sender must not lead to another folder, or to a file of settings.
       guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
         throw Failure("the name \(name.printable.debugDescription) is not allowed", status: ExitStatus.refused)
       }
-      place = path == "." ? name : path + (path.hasSuffix("/") ? "" : "/") + name
+      // Octets that are no UTF-8 have become longer.
+      var name = name
+      while name.utf8.count > Self.maximumName { name.removeLast() }
+      // The name "-" is that of a file, not of the standard output.
+      place = path == "." && name != "-" ? name : path + (path.hasSuffix("/") ? "" : "/") + name
     }
-    title = place.printable
-    self.path = place
-    if !replaces, FileManager.default.fileExists(atPath: place) {
-      throw Failure("\(title) exists", status: ExitStatus.refused)
-    }
-    let parts = place.split(separator: "/", omittingEmptySubsequences: false)
-    partial = (parts.dropLast() + [".\(parts.last ?? "").\(getpid()).part"]).joined(separator: "/")
-    descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      throw Failure("can't write \(title): \(String(cString: strerror(errno)))")
-    }
+    title = (path == "-" ? name : place).printable
+    file = try OutputFile(place, replaces: replaces)
   }
-
-  deinit { discard() }
 
   /// Appends octets.
-  func write(_ octets: [UInt8]) throws {
-    guard path != nil else { return try put(octets: octets) }
-    var rest = octets[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw Failure("can't write \(title): \(String(cString: strerror(errno)))")
-      }
-    }
-  }
+  func write(_ octets: [UInt8]) throws { try file.write(octets) }
 
   /// Gives the file its name.
-  func keep() throws {
-    guard let path, descriptor >= 0 else { return }
-    // A link, unlike a renaming, does not replace a file that has appeared meanwhile.
-    let isDone = fsync(descriptor) == 0 && (replaces ? rename(partial, path) : link(partial, path)) == 0
-    let code = errno
-    discard()
-    guard isDone else { throw Failure("can't write \(title): \(String(cString: strerror(code)))") }
-  }
+  func keep() throws { try file.finish(isSynchronized: true) }
 
   /// Removes what has come, unless the file has its name.
-  func discard() {
-    guard descriptor >= 0 else { return }
-    close(descriptor)
-    descriptor = -1
-    unlink(partial)
-  }
+  func discard() { file.discard() }
 }

@@ -19,26 +19,18 @@ struct Subscribe: ParsableCommand {
   var characteristic: String
   @Option(parsing: .unconditional, help: "Ends after this number of values.")
   var count: Int?
-  @Option(
-    name: .customLong("for"), parsing: .unconditional,
-    help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
-  var duration: Double?
+  @OptionGroup var duration: DurationOption
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
-    if let duration, !(duration > 0 && duration <= 1e6) {
-      throw ValidationError("--for must be more than 0, up to 1000000")
-    }
-    if adapter.virtualTime, duration == nil, count == nil {
-      throw ValidationError("with --virtual-time, expected --count or --for")
-    }
+    if count == nil { try duration.requireEnd(adapter, or: "--count") }
   }
 
   func run() throws {
     let path = try AttributePath(characteristic)
-    try Stage(adapter).run(isEndless: duration == nil && count == nil) { stage in
+    try Stage(adapter).run(isEndless: duration.seconds == nil && count == nil) { stage in
       try await stage.withDevice(device) { peripheral in
         let characteristic = try await path.characteristic(on: peripheral, stage)
         guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
@@ -56,7 +48,7 @@ struct Subscribe: ParsableCommand {
     let values = try await characteristic.subscribe(within: stage.stepLimit)
     let start = stage.now
     let received = NIOLockedValueBox(0)
-    let loop: @Sendable () async throws -> Void = {
+    let isComplete = try await duration.run(on: stage) {
       for try await value in values {
         let text = ValueText(value, of: characteristic.uuid, format: format)
         try put(line(text, characteristic, stage.now - start) + "\n")
@@ -67,14 +59,11 @@ struct Subscribe: ParsableCommand {
         if number == count { return }
       }
     }
-    guard let duration else { return try await loop() }
-    do { try await withTimeLimit(stage.limit(duration), loop) } catch is TimeLimitExceeded {
-      let number = received.withLockedValue { $0 }
-      guard let count, number < count else { return }
-      throw Failure(
-        "\(number == 1 ? "1 value" : "\(number) values") of \(count) within \(duration.short) s",
-        status: ExitStatus.timeLimit)
-    }
+    let number = received.withLockedValue { $0 }
+    guard !isComplete, let seconds = duration.seconds, let count, number < count else { return }
+    throw Failure(
+      "\(number == 1 ? "1 value" : "\(number) values") of \(count) within \(seconds.short) s",
+      status: ExitStatus.timeLimit)
   }
 
   private func line(_ text: ValueText, _ characteristic: RemoteCharacteristic, _ time: Duration) -> String {

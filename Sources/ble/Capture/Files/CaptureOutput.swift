@@ -18,10 +18,7 @@ final class CaptureOutput {
   }
 
   let format: Format
-  private let path: String
-  private let descriptor: Int32
-  /// The file that takes the place of `path` when it is complete; nil: `path` is written directly.
-  private var unfinished: String?
+  private let file: OutputFile
   private var octets: [UInt8] = []
   /// The numbers of the written interfaces in the file, by their index in the capture that was read.
   private var interfaces: [Int: UInt32] = [:]
@@ -35,29 +32,9 @@ final class CaptureOutput {
   ///
   /// - Throws: `Failure` if it can't be created.
   init(path: String, format: Format) throws {
-    (self.path, self.format) = (path, format)
-    if path == "-" {
-      descriptor = STDOUT_FILENO
-    } else {
-      // A failure leaves the former file as it was, and nothing half-written. FIFOs and devices stay what they are.
-      var status = stat()
-      let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-      if isSpecial {
-        descriptor = open(path, O_WRONLY | O_CLOEXEC)
-      } else {
-        // The capture that is read may have secrets, so this one is for its owner only, as `mkstemp` makes it.
-        let folder = (path as NSString).deletingLastPathComponent
-        var name = Array((folder.isEmpty ? ".ble-XXXXXX" : folder + "/.ble-XXXXXX").utf8CString)
-        descriptor = mkstemp(&name)
-        if descriptor >= 0 {
-          _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-          unfinished = name.withUnsafeBufferPointer {
-            String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-          }
-        }
-      }
-      guard descriptor >= 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
-    }
+    self.format = format
+    // The capture that is read may have secrets.
+    file = try OutputFile(path, isPrivate: true)
     guard format == .pcapng else { return }
     octets.append(contentsOf: [0x0A, 0x0D, 0x0D, 0x0A])
     append(UInt32(28))
@@ -66,11 +43,6 @@ final class CaptureOutput {
     append(UInt16(0))
     append(Int64(-1))
     append(UInt32(28))
-  }
-
-  deinit {
-    if let unfinished { unlink(unfinished) }
-    if descriptor != STDOUT_FILENO, descriptor >= 0 { close(descriptor) }
   }
 
   /// Appends a packet.
@@ -89,25 +61,11 @@ final class CaptureOutput {
   func finish() throws {
     if format == .btsnoop, datalink == nil { appendBtsnoopHeader(1002) }
     try flush()
-    guard let complete = unfinished else { return }
-    guard rename(complete, path) == 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
-    unfinished = nil
+    try file.finish()
   }
 
   private func flush() throws {
-    if descriptor == STDOUT_FILENO {
-      try put(octets: octets)
-    } else {
-      var rest = octets[...]
-      while !rest.isEmpty {
-        let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if written >= 0 {
-          rest = rest.dropFirst(written)
-        } else if errno != EINTR {
-          throw Failure("\(path): \(String(cString: strerror(errno)))")
-        }
-      }
-    }
+    try file.write(octets)
     octets.removeAll(keepingCapacity: true)
   }
 
@@ -189,8 +147,8 @@ final class CaptureOutput {
     if let datalink {
       guard datalink.interface == packet.interface else {
         throw Failure(
-          "a btsnoop file holds the HCI packets of one adapter: choose \"\(datalink.interface.title)\", "
-            + "\"\(packet.interface.title)\" or another one with --interface", status: ExitStatus.usage)
+          "a btsnoop file holds the HCI packets of one adapter: choose \"\(datalink.interface.title.printable)\", "
+            + "\"\(packet.interface.title.printable)\" or another one with --interface", status: ExitStatus.usage)
       }
     } else {
       let number: UInt32 =
@@ -200,7 +158,7 @@ final class CaptureOutput {
         case .linuxMonitor, .btsnoopMonitor: 2001
         case .linkLayer, .linkLayerWithHeader, .other:
           throw Failure(
-            "btsnoop has no form for packets of \"\(packet.interface.title)\" (\(packet.interface.link.text)), "
+            "btsnoop has no form for packets of \"\(packet.interface.title.printable)\" (\(packet.interface.link.text)), "
               + "only for HCI packets; choose an adapter with --interface, or write pcapng", status: ExitStatus.usage)
         }
       datalink = (packet.interface, number)

@@ -56,11 +56,7 @@ struct CapturePlot {
   /// Writes the picture.
   ///
   /// - Throws: `Failure` if the file can't be written.
-  func write(to path: String, title: String) throws {
-    do { try Data(svg(title).utf8).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
-      throw Failure("\(path): can't write the picture: \(error.localizedDescription)")
-    }
-  }
+  func write(to path: String, title: String) throws { try OutputFile.write(svg(title), to: path) }
 
   /// The picture as a file.
   func svg(_ title: String) -> String { picture(title).svg }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothWire
 import Foundation
 
 /// The verbs for capture files.
@@ -103,38 +104,31 @@ extension CaptureCommand {
   private static func copy(
     _ file: String, to path: String, _ format: CaptureOutput.Format?, _ admits: (PacketDescription) -> Bool
   ) throws {
-    if path != "-", file != "-", CaptureOutput.isSame(file, path) {
+    if path != "-", file != "-", OutputFile.isSame(file, path) {
       throw Failure("\(path) is the capture that is read; choose another name", status: ExitStatus.usage)
     }
-    let input = try CaptureInput(path: file)
-    // The first element tells that the file is a capture, before another file is replaced.
-    var element = try input.next()
-    let output = try CaptureOutput(path: path, format: format ?? CaptureOutput.Format(path: path) ?? .pcapng)
-    var dissector = Dissector()
-    var total = 0
-    while let current = element {
-      if case .packet(let packet) = current {
-        total += 1
-        if admits(dissector.describe(packet)) { try output.add(packet) }
+    let (count, total) = try Interrupt.endsProgram {
+      let input = try CaptureInput(path: file)
+      // The first element tells that the file is a capture, before another file is replaced.
+      var element = try input.next()
+      let output = try CaptureOutput(path: path, format: format ?? CaptureOutput.Format(path: path) ?? .pcapng)
+      var dissector = Dissector()
+      var total = 0
+      while let current = element {
+        if case .packet(let packet) = current {
+          total += 1
+          if admits(dissector.describe(packet)) { try output.add(packet) }
+        }
+        element = try input.next()
       }
-      element = try input.next()
+      try output.finish()
+      return (output.count, total)
     }
-    try output.finish()
-    complain("\(output.count) of \(total) packets written")
+    complain("\(count) of \(total) packets written")
   }
 }
 
 extension CaptureOutput.Format: ExpressibleByArgument {}
-
-extension CaptureOutput {
-  /// True if two paths are those of one file.
-  static func isSame(_ one: String, _ other: String) -> Bool {
-    var status = (stat(), stat())
-    guard stat(one, &status.0) == 0, stat(other, &status.1) == 0 else { return false }
-    return status.0.st_dev == status.1.st_dev && status.0.st_ino == status.1.st_ino
-      && status.0.st_mode & S_IFMT == S_IFREG
-  }
-}
 
 /// Prints the packets that pass a filter.
 struct PacketPrinter {
@@ -157,7 +151,7 @@ struct PacketPrinter {
     switch element {
     case .interface: return true
     case .dropped(let interface, let count):
-      if count > 0 { complain("\(count) packets of \(interface.title) were not captured") }
+      if count > 0 { complain("\(count) packets of \(interface.title.printable) were not captured") }
       return true
     case .packet(let packet):
       total += 1

@@ -19,7 +19,7 @@ extension CaptureCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-      if let plot, CaptureOutput.isSame(file, plot) {
+      if let plot, OutputFile.isSame(file, plot) {
         throw Failure("\(plot) is the capture that is read; choose another name", status: ExitStatus.usage)
       }
       let report = try CaptureReport(file, PacketFilter(filter))

@@ -15,10 +15,7 @@ struct Monitor: ParsableCommand {
   @OptionGroup var filter: PacketFilterOptions
   @Option(parsing: .unconditional, help: "Ends after this number of packets (default: until interrupted).")
   var count: Int?
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
-  var duration: Double?
+  @OptionGroup var duration: DurationOption
   @Flag(help: "Shows packets of encrypted links in plain text.")
   var decrypted = false
   @Flag(help: "Shows the comments of the packets, such as their receivers.")
@@ -27,9 +24,6 @@ struct Monitor: ParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
-    if let duration, !(duration > 0 && duration <= 1e6) {
-      throw ValidationError("--duration must be more than 0, up to 1000000")
-    }
   }
 
   func run() throws {
@@ -42,7 +36,7 @@ struct Monitor: ParsableCommand {
     defer { if pipe.isWritten { _ = try? question.ask(ControlRequest(.capture)) } }
     var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
     let interrupt = Interrupt {}
-    let end = duration.map { ContinuousClock.now + .seconds($0) }
+    let end = duration.seconds.map { ContinuousClock.now + .seconds($0) }
     var isOver: Bool { interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
     let input = CaptureInput(live: pipe.descriptor, named: "the air's capture") { isOver }
     while let element = try input.next() {
@@ -61,28 +55,19 @@ struct Monitor: ParsableCommand {
 
 /// A FIFO in a folder of its own, which only this user may enter.
 private final class NamedPipe {
-  let path: String
   /// Open for reading; reading does not wait.
   let descriptor: Int32
-  private let folder: String
+  private let folder: TemporaryPath
+  private let file: TemporaryPath
+
+  var path: String { file.path }
 
   init() throws {
-    var name = Array((NSTemporaryDirectory() + "/ble-monitor-XXXXXX").utf8CString)
-    guard mkdtemp(&name) != nil else { throw Failure("no temporary folder: \(String(cString: strerror(errno)))") }
-    folder = name.withUnsafeBufferPointer {
-      String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-    path = folder + "/capture"
-    guard mkfifo(path, 0o600) == 0 else {
-      rmdir(folder)
-      throw Failure("\(path): \(String(cString: strerror(errno)))")
-    }
-    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      unlink(path)
-      rmdir(folder)
-      throw Failure("\(path): \(String(cString: strerror(errno)))")
-    }
+    folder = try TemporaryPath.makeFolder()
+    file = folder.file(named: "capture")
+    guard mkfifo(file.path, 0o600) == 0 else { throw Failure.system(file.path) }
+    descriptor = open(file.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure.system(file.path) }
   }
 
   /// True while a program has the FIFO open for writing.
@@ -93,7 +78,7 @@ private final class NamedPipe {
 
   deinit {
     close(descriptor)
-    unlink(path)
-    rmdir(folder)
+    file.remove()
+    folder.remove()
   }
 }
