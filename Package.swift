@@ -206,7 +206,7 @@ let package = Package(
       dependencies: [
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemonProtocol", "BluetoothDaemon",
-        "BluetoothTransport", "BluetoothHost", "BluetoothWire",
+        "BluetoothTransport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire",
         "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
@@ -386,7 +386,7 @@ let package = Package(
       name: "BleTests",
       dependencies: [
         "ble", "BluetoothAir", "BluetoothLab", "BluetoothCapture", "CoreBluetoothExtras", "CoreBluetooth",
-        "BluetoothWire",
+        "BluetoothCrypto", "BluetoothWire",
         "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],

@@ -5,13 +5,13 @@ import Foundation
 /// The verbs for capture files.
 struct CaptureCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "capture", abstract: "Shows, filters, converts and measures capture files.",
+    commandName: "capture", abstract: "Shows, filters, converts, decrypts and measures capture files.",
     discussion: """
       A capture is a file of packets on the air or between a host and its controller: pcapng or pcap, as this package, \
       sniffers and Wireshark write them, or btsnoop, as Android and btmon do. A FIFO and the standard input (-) are read \
       as their packets arrive.
       """,
-    subcommands: [Show.self, Filter.self, Convert.self, Stats.self])
+    subcommands: [Show.self, Filter.self, Convert.self, Decrypt.self, Stats.self])
 }
 
 /// The argument for the capture that is read.

@@ -1,0 +1,65 @@
+import ArgumentParser
+import BluetoothWire
+
+extension CaptureCommand {
+  struct Decrypt: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Writes a capture in which packets of encrypted links are in plain text.",
+      discussion: """
+        The capture must have LL_ENC_REQ and LL_ENC_RSP of each link, as packets on the air with a pseudo-header \
+        (LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR). Each key is tried for each link. Packets of other kinds stay as they are.
+        """)
+
+    @Argument(help: ArgumentHelp("The capture: pcapng or pcap; - is the standard input.", valueName: "file"))
+    var file: String
+    @Argument(help: ArgumentHelp("The written pcapng file; - is the standard output.", valueName: "output"))
+    var output: String
+    @OptionGroup var keys: DecryptionKeys
+
+    func run() throws {
+      if file != "-", OutputFile.isSame(file, output) {
+        throw Failure("\(output.printable) is the capture that is read; choose another name", status: ExitStatus.usage)
+      }
+      let keys = try keys.read()
+      let counts = try Interrupt.endsProgram {
+        let input = try CaptureInput(path: file)
+        // The first element tells that the file is a capture, before another file is replaced.
+        var element = try input.next()
+        let copy = try CaptureOutput(path: output, format: .pcapng)
+        var decryptor = CaptureDecryptor(keys: keys)
+        while let current = element {
+          if case .packet(let packet) = current { try copy.add(decryptor.decrypt(packet)) }
+          element = try input.next()
+        }
+        // A copy without a decrypted packet would pass for a result.
+        if decryptor.counts.decrypted > 0 { try copy.finish() }
+        return decryptor.counts
+      }
+      try Self.report(counts)
+    }
+
+    /// Tells the result.
+    ///
+    /// - Throws: `Failure` if a session stays encrypted.
+    private static func report(_ counts: CaptureDecryptor.Counts) throws {
+      guard counts.plain == 0 || counts.decrypted > 0 else {
+        throw Failure("the capture shows encrypted links in plain text already", status: ExitStatus.notFound)
+      }
+      guard counts.sessions > 0 else {
+        throw Failure(
+          "no encrypted link whose LL_ENC_REQ and LL_ENC_RSP were captured on the air", status: ExitStatus.notFound)
+      }
+      let sessions = counts.sessions == 1 ? "1 encrypted session" : "\(counts.sessions) encrypted sessions"
+      guard counts.proven > 0 else {
+        throw Failure(
+          "none of the keys is that of \(counts.sessions == 1 ? "" : "one of ")\(sessions)",
+          status: ExitStatus.notFound)
+      }
+      if counts.failed > 0 { complain("warning: \(counts.failed) packets with a wrong MIC stay encrypted") }
+      complain("\(counts.decrypted) packets of \(counts.proven) of \(sessions) decrypted")
+      guard counts.proven == counts.sessions else {
+        throw Failure("the other sessions have other keys, and stay encrypted", status: ExitStatus.notFound)
+      }
+    }
+  }
+}
