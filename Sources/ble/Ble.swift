@@ -10,7 +10,7 @@ struct Ble: ParsableCommand {
     subcommands: [
       Scan.self, Inspect.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self, Doctor.self,
       CaptureCommand.self, Monitor.self, Simulate.self,
-      Serve.self, BeaconVerb.self, Clone.self, Send.self, Receive.self,
+      Serve.self, BeaconVerb.self, Clone.self, Replay.self, Send.self, Receive.self,
       Air.self, Bonds.self, Clients.self, Apps.self, Why.self, Settings.self, Alerts.self, UUIDVerb.self,
       Completions.self,
     ])

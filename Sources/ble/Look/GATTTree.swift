@@ -27,6 +27,10 @@ struct GATTTree: Sendable {
     /// True if the link was encrypted to read the value. Nobody can tell of values that are read later on this link.
     var needsEncryption = false
     let descriptors: [Descriptor]
+    /// The values that a capture shows as notifications or indications, in order.
+    var sequence: [[UInt8]] = []
+    /// The time from one of these values to the next, in seconds; nil: there are less than two.
+    var period: Double?
   }
 
   struct Service: Sendable {

@@ -30,8 +30,13 @@ struct DeviceRecording {
   var json: String { FileText.json(file) }
 
   /// The file as YAML.
-  var yaml: String {
-    "# Recorded by ble clone. ble serve plays it, ble air --world simulates it.\n" + FileText.yaml(file)
+  var yaml: String { yaml(by: "clone") }
+
+  /// Returns the file as YAML.
+  ///
+  /// - Parameter verb: the verb that has recorded the device.
+  func yaml(by verb: String) -> String {
+    "# Recorded by ble \(verb). ble serve plays it, ble air --world simulates it.\n" + FileText.yaml(file)
   }
 
   // MARK: Attributes
@@ -102,7 +107,11 @@ struct DeviceRecording {
     var fields: [(String, JSONText)] = [
       ("uuid", .text("\(uuid)")), ("properties", .list(words.map { .text($0) })),
     ]
-    if case .value(let value) = characteristic.value {
+    if let period = characteristic.period {
+      counts.values += 1
+      fields.append(("values", .list(characteristic.sequence.map { .text($0.digits) })))
+      fields.append(("notifyPeriod", .decimal(period, places: 3)))
+    } else if case .value(let value) = characteristic.value {
       counts.values += 1
       if let text = value.text, Array(text.utf8) == value.octets {
         fields.append(("text", .text(text)))

@@ -24,6 +24,8 @@ final class PeripheralPlayer: Sendable {
     var values: [[UInt8]]
     /// The number of values of each sequence that have been used.
     var counts: [Int]
+    /// The numbers of recorded answers that reads have got.
+    var answered: [Int: Int] = [:]
     /// The centrals that have made a request or a subscription.
     var centrals: Set<RemoteCentral> = []
   }
@@ -33,6 +35,9 @@ final class PeripheralPlayer: Sendable {
   private let peripheral: LocalPeripheral
   private let stage: Stage
   private let isJSON: Bool
+  private let timeline: [RecordedAdvertising.Frame]
+  /// The recorded answers to successive reads, by the index of the characteristic.
+  private let answers: [Int: [[UInt8]]]
   private let output: @Sendable (String) throws -> Void
   private let services: [LocalService]
   private let entries: [Entry]
@@ -47,13 +52,17 @@ final class PeripheralPlayer: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name of the device in messages.
+  ///   - timeline: the advertising data, again and again, in place of those of the description; empty: none.
+  ///   - answers: the answers to successive reads, of which the last one stays.
   ///   - output: takes the lines that tell what centrals do.
   init(
     _ description: PeripheralDescription, named name: String, by peripheral: LocalPeripheral, _ stage: Stage,
-    isJSON: Bool, _ output: @escaping @Sendable (String) throws -> Void = { try put($0 + "\n") }
+    isJSON: Bool, timeline: [RecordedAdvertising.Frame] = [], answers: [CapturedServer.Answers] = [],
+    _ output: @escaping @Sendable (String) throws -> Void = { try put($0 + "\n") }
   ) {
     (self.description, self.name, self.peripheral) = (description, name, peripheral)
     (self.stage, self.isJSON, self.output, start) = (stage, isJSON, output, stage.now)
+    self.timeline = timeline
     var services: [BluetoothUUID: LocalService] = [:]
     var order: [LocalService] = []
     var entries: [Entry] = []
@@ -75,6 +84,12 @@ final class PeripheralPlayer: Sendable {
       order.append(local)
     }
     (self.services, self.entries) = (order, entries)
+    self.answers = Dictionary(
+      answers.flatMap { answer in
+        entries.indices.filter { index in
+          entries[index].service == answer.service && entries[index].description.uuid == answer.characteristic
+        }.map { ($0, answer.values) }
+      }, uniquingKeysWith: { first, _ in first })
     state = NIOLockedValueBox(
       State(values: entries.map { $0.description.values.first ?? [] }, counts: entries.map { _ in 1 }))
   }
@@ -137,6 +152,19 @@ final class PeripheralPlayer: Sendable {
   private func advertise() async throws {
     let advertising = description.advertising
     var isFirst = true
+    if let phase = advertising.schedule.first {
+      while !timeline.isEmpty {
+        for frame in timeline {
+          var parameters = PublishedForm.parameters(advertising, phase)
+          (parameters.data, parameters.scanResponse) = (frame.payload, frame.scanResponse)
+          try await peripheral.withAdvertising(parameters) {
+            if isFirst { try reportStart() }
+            isFirst = false
+            try await wait(frame.duration.seconds)
+          }
+        }
+      }
+    }
     for phase in advertising.schedule {
       try await peripheral.withAdvertising(PublishedForm.parameters(advertising, phase)) {
         if isFirst { try reportStart() }
@@ -182,7 +210,7 @@ final class PeripheralPlayer: Sendable {
               try answer(read, index, value)
             }
           } else {
-            try answer(read, index, value(index))
+            try answer(read, index, nextAnswer(index))
           }
         }
       }
@@ -231,6 +259,17 @@ final class PeripheralPlayer: Sendable {
   }
 
   // MARK: Values
+
+  /// Returns the value for a read: the next recorded answer, or else the present value.
+  private func nextAnswer(_ index: Int) -> [UInt8] {
+    guard let answers = answers[index] else { return value(index) }
+    return state.withLockedValue { state in
+      let number = state.answered[index, default: 0]
+      if number < answers.count { state.values[index] = answers[number] }
+      state.answered[index] = number + 1
+      return state.values[index]
+    }
+  }
 
   private func value(_ index: Int) -> [UInt8] { state.withLockedValue { $0.values[index] } }
 

@@ -10,6 +10,14 @@ struct RecordedAdvertising: Sendable {
   private var payload: [UInt8] = []
   private var response: [UInt8] = []
   private var times: [Duration] = []
+  /// The advertising data with the times from which on they were advertised.
+  private var changes: [(time: Duration, payload: [UInt8], response: [UInt8])] = []
+
+  /// The packets on the three primary channels that are one advertising event are sent within 10 ms each ·
+  /// Vol 6, Part B, 4.4.2. Events are at least 20 ms apart.
+  private static let eventLength = Duration.milliseconds(15)
+  /// The most changes that are kept.
+  private static let maximumChanges = 10_000
 
   /// True if the advertiser has used extended PDUs, which a file can't describe.
   private(set) var isExtended = false
@@ -26,17 +34,41 @@ struct RecordedAdvertising: Sendable {
     switch type {
     case .scanRsp, .auxScanRsp:
       response = data
+      if !changes.isEmpty { changes[changes.count - 1].response = data }
       return
     case .advInd: kind = "connectable"
     case .advDirectInd: kind = "directed"
-    case .advNonconnInd: kind = "broadcast"
-    case .advScanInd: kind = "scannable"
+    // A device that is connectable at times has attributes.
+    case .advNonconnInd: kind = self.isConnectable ? kind : "broadcast"
+    case .advScanInd: kind = self.isConnectable ? kind : "scannable"
     case .advExtInd:
       isExtended = true
       kind = isConnectable ? "connectable" : "broadcast"
     }
     if type != .advDirectInd { payload = data }
+    if changes.last?.payload != payload, changes.count < Self.maximumChanges {
+      changes.append((time, payload, response))
+    }
+    if let last = times.last, time - last < Self.eventLength { return }
     times.append(time)
+  }
+
+  /// A time in which the advertising data do not change.
+  struct Frame: Hashable, Sendable {
+    let duration: Duration
+    let payload: [ADStructure]
+    let scanResponse: [ADStructure]
+  }
+
+  /// The advertising data in their order, each up to 31 octets.
+  var timeline: [Frame] {
+    let interval = Duration.seconds(Self.interval(times) ?? 0.1)
+    return changes.indices.map { index in
+      let end = index + 1 < changes.count ? changes[index + 1].time : (times.last ?? changes[index].time) + interval
+      return Frame(
+        duration: max(.milliseconds(20), end - changes[index].time),
+        payload: Self.structures(changes[index].payload), scanResponse: Self.structures(changes[index].response))
+    }
   }
 
   /// True if there was a packet.
@@ -97,17 +129,21 @@ struct RecordedAdvertising: Sendable {
 
   /// Returns the fields of a payload that stand for these octets.
   static func fields(of octets: [UInt8]) -> JSONText {
-    let structures = AdvertisingData(ByteSlice(octets)).map { ADStructure($0.type, $0.data.bytes) }
+    let fitting = structures(octets)
+    var fields: [(name: String, value: JSONText)] = []
+    for run in runs(fitting) { fields.append(field(of: run)) }
+    // A payload has each field at most once.
+    if Set(fields.map(\.name)).count < fields.count { fields = [other(fitting)] }
+    return .object(fields.map { ($0.name, $0.value) })
+  }
+
+  /// Returns the first structures, as far as legacy advertising has room for them.
+  private static func structures(_ octets: [UInt8]) -> [ADStructure] {
     var room = 31
-    let fitting = structures.prefix { structure in
+    return AdvertisingData(ByteSlice(octets)).map { ADStructure($0.type, $0.data.bytes) }.prefix { structure in
       room -= 2 + structure.data.count
       return room >= 0
     }
-    var fields: [(name: String, value: JSONText)] = []
-    for run in runs(Array(fitting)) { fields.append(field(of: run)) }
-    // A payload has each field at most once.
-    if Set(fields.map(\.name)).count < fields.count { fields = [other(Array(fitting))] }
-    return .object(fields.map { ($0.name, $0.value) })
   }
 
   /// The kinds of fields that stand for several structures in a row.

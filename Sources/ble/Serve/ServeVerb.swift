@@ -36,6 +36,18 @@ struct Serve: ParsableCommand {
         "the standard input can be the file, or give the lines of one characteristic", status: ExitStatus.usage)
     }
     for note in PublishedForm.notes(about: description) { complain("note: \(note)") }
+    try Self.play(description, named: name, duration, adapter, output)
+  }
+
+  /// Plays a device until the end of the time, or until interrupted.
+  ///
+  /// - Parameters:
+  ///   - timeline: the advertising data in place of those of the description; empty: those of the description.
+  ///   - answers: the answers to successive reads.
+  static func play(
+    _ description: PeripheralDescription, named name: String, _ duration: DurationOption, _ adapter: AdapterOptions,
+    _ output: OutputOptions, timeline: [RecordedAdvertising.Frame] = [], answers: [CapturedServer.Answers] = []
+  ) throws {
     try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
       let peripheral = LocalPeripheral(adapter: stage.adapter)
       defer { peripheral.close() }
@@ -43,7 +55,8 @@ struct Serve: ParsableCommand {
       if stage.isAlone {
         complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
       }
-      let player = PeripheralPlayer(description, named: name, by: peripheral, stage, isJSON: output.json)
+      let player = PeripheralPlayer(
+        description, named: name, by: peripheral, stage, isJSON: output.json, timeline: timeline, answers: answers)
       do {
         try await duration.run(on: stage) { try await player.play() }
       } catch { throw Failure.of(error, "serving \"\(name)\"") }

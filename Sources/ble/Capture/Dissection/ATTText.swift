@@ -89,7 +89,7 @@ struct ATTText {
   }
 
   /// Decodes a UUID of 2 or 16 octets.
-  private static func decode(_ octets: ByteSlice) -> BluetoothUUID? {
+  static func decode(_ octets: ByteSlice) -> BluetoothUUID? {
     switch octets.count {
     case 2: BluetoothUUID(UInt16(octets[0]) | UInt16(octets[1]) << 8)
     case 16:

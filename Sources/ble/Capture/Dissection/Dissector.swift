@@ -73,6 +73,9 @@ struct Dissector {
     result.addresses = addresses
     result.detail = ([addresses.map(\.description).joined(separator: " → ")] + words).filter { !$0.isEmpty }
       .joined(separator: ", ")
+    if let advertisement = LinkLayerText.advertisement(in: pdu, isSecondary: isSecondary), !isPeriodic {
+      result.advertising = [advertisement]
+    }
     if isPeriodic { result.connection = air.accessAddress }
     if case .connectInd(_, _, let data, _) = pdu, !air.hasWrongCRC {
       result.connection = data.accessAddress
@@ -183,6 +186,7 @@ struct Dissector {
     result.name = description.name
     result.detail = description.detail
     result.addresses = description.addresses
+    result.advertising = description.advertising
     guard let handle = description.connection else { return }
     result.connection = UInt32(handle.rawValue)
     let key = LinkKey(interface: result.interface.index, number: UInt32(handle.rawValue))
@@ -244,6 +248,7 @@ struct Dissector {
       result.content = .att
       guard let pdu = try? ATT.PDU.decode(frame.payload) else { return invalid("ATT PDU") }
       result.name = SpecificationNames.name(of: pdu.opcode)
+      result.attribute = pdu
       // The attributes are those of the receiver of a request, and of the sender of anything else.
       let server: PacketDescription.Direction? =
         switch pdu.opcode.kind {

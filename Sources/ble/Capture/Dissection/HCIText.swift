@@ -1,5 +1,6 @@
 import BluetoothTypes
 import BluetoothWire
+import CoreBluetoothExtras
 
 /// HCI commands and events in words.
 enum HCIText {
@@ -9,6 +10,7 @@ enum HCIText {
     var detail = ""
     var connection: HCI.ConnectionHandle?
     var addresses: [DeviceAddress] = []
+    var advertising: [PacketDescription.Advertisement] = []
   }
 
   // MARK: Commands
@@ -72,7 +74,7 @@ enum HCIText {
     return result
   }
 
-  private static func interval(_ parameters: ConnectionParameters) -> String {
+  private static func interval(_ parameters: BluetoothWire.ConnectionParameters) -> String {
     "interval \(parameters.minimumInterval.intervalText) to \(parameters.maximumInterval.intervalText), latency "
       + "\(parameters.latency), timeout \(parameters.supervisionTimeout.timeoutText)"
   }
@@ -162,6 +164,8 @@ enum HCIText {
       return reports.flatMap { report -> [String] in
         let address = report.address.deviceAddress
         result.addresses += [address].compactMap { $0 }
+        let isConnectable = [.connectableScannable, .connectableDirected].contains(report.type)
+        result.add(address, pduName(of: report.type), report.data, isConnectable: isConnectable)
         return [pduName(of: report.type)] + [address.map(\.description), level(report.rssi)].compactMap { $0 }
           + AdvertisingText.words(report.data)
       }
@@ -169,6 +173,10 @@ enum HCIText {
       return reports.flatMap { report -> [String] in
         let address = report.address.deviceAddress
         result.addresses += [address].compactMap { $0 }
+        if report.type.isDisjoint(with: [.moreToCome, .truncated]) {
+          result.add(
+            address, pduName(of: report.type), report.data, isConnectable: report.type.contains(.connectable))
+        }
         return [pduName(of: report.type)] + [address.map(\.description), level(report.rssi)].compactMap { $0 }
           + AdvertisingText.words(report.data)
       }
@@ -216,5 +224,17 @@ enum HCIText {
     if type.contains(.directed) { return "ADV_DIRECT_IND" }
     if type.contains(.connectable) { return "ADV_IND" }
     return type.contains(.scannable) ? "ADV_SCAN_IND" : "ADV_NONCONN_IND"
+  }
+}
+
+extension HCIText.Description {
+  /// Notes a reported advertising packet.
+  fileprivate mutating func add(
+    _ address: DeviceAddress?, _ pdu: String, _ data: ByteSlice, isConnectable: Bool
+  ) {
+    guard let address, let type = AdvertisingPacket.PDUType(rawValue: pdu) else { return }
+    advertising.append(
+      PacketDescription.Advertisement(
+        address: address, type: type, data: data.bytes, isConnectable: isConnectable))
   }
 }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import BluetoothWire
+import CoreBluetoothExtras
 
 /// Link layer PDUs in words.
 enum LinkLayerText {
@@ -33,6 +34,31 @@ enum LinkLayerText {
       if let power = payload.transmitPower { words.append("TX power \(power) dBm") }
       return (name, words, [payload.advertiser, payload.target].compactMap { $0 })
     case .auxConnectRsp(let advertiser, let initiator): return ("AUX_CONNECT_RSP", [], [advertiser, initiator])
+    }
+  }
+
+  /// Returns the advertising packet or scan response that a PDU is; nil: it is another one, or has no address.
+  ///
+  /// - Parameter isSecondary: true on a channel other than 37, 38 and 39.
+  static func advertisement(
+    in pdu: LL.AdvertisingPDU, isSecondary: Bool
+  ) -> PacketDescription.Advertisement? {
+    func made(
+      _ address: DeviceAddress, _ type: AdvertisingPacket.PDUType, _ data: ByteSlice, isConnectable: Bool = false
+    ) -> PacketDescription.Advertisement {
+      PacketDescription.Advertisement(address: address, type: type, data: data.bytes, isConnectable: isConnectable)
+    }
+    switch pdu {
+    case .advInd(let address, let data, _): return made(address, .advInd, data, isConnectable: true)
+    case .advDirectInd(let address, _, _): return made(address, .advDirectInd, ByteSlice(), isConnectable: true)
+    case .advNonconnInd(let address, let data): return made(address, .advNonconnInd, data)
+    case .advScanInd(let address, let data): return made(address, .advScanInd, data)
+    case .scanRsp(let address, let data): return made(address, isSecondary ? .auxScanRsp : .scanRsp, data)
+    case .extended(let payload):
+      // The packet on a primary channel has no data.
+      guard isSecondary, let address = payload.advertiser else { return nil }
+      return made(address, .advExtInd, payload.data, isConnectable: payload.mode == .connectable)
+    case .scanReq, .connectInd, .auxConnectRsp: return nil
     }
   }
 

@@ -1,6 +1,7 @@
 import BluetoothAir
 import BluetoothTypes
 import BluetoothWire
+import CoreBluetoothExtras
 
 /// A packet in the words of the specification.
 struct PacketDescription: Sendable {
@@ -30,6 +31,14 @@ struct PacketDescription: Sendable {
       case .toCentral: .toPeripheral
       }
     }
+  }
+
+  /// An advertising packet or a scan response, on the air or in a report to a host.
+  struct Advertisement: Sendable {
+    let address: DeviceAddress
+    let type: AdvertisingPacket.PDUType
+    let data: [UInt8]
+    let isConnectable: Bool
   }
 
   let number: Int
@@ -64,6 +73,10 @@ struct PacketDescription: Sendable {
   var isEncrypted = false
   var hasWrongCRC = false
   var comments: [String] = []
+  /// The advertising packets that the packet is, or reports.
+  var advertising: [Advertisement] = []
+  /// The ATT PDU that the packet completes.
+  var attribute: ATT.PDU?
 
   init(_ packet: CapturedPacket) {
     (number, time, interface, comments) = (packet.number, packet.time, packet.interface, packet.comments)
