@@ -153,7 +153,7 @@ import Testing
     let client = try scene.client { try await HumanInterfaceDeviceClient($0) }
     let stage = scene.stage
     #expect(client.reports.map(\.reference.type) == [.input, .output])
-    #expect(try stage.perform { try await client.information() }.flags == [.normallyConnectable])
+    #expect(client.information.flags == [.normallyConnectable])
     #expect(try stage.perform { try await client.reportMap() }.descriptor.starts(with: [0x05, 0x01, 0x09, 0x06]))
     let inputs = Box<[HumanInterfaceDeviceClient.Input]>([])
     let reading = stage.start { for try await input in try await client.subscribeToInput() { inputs.append(input) } }

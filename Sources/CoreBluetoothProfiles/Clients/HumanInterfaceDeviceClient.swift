@@ -4,7 +4,7 @@ import CoreBluetoothExtras
 
 /// A client of a keyboard, a mouse or another input device · HID over GATT Profile 1.0, 4 (HID Host).
 ///
-/// The device requires an encrypted link: the first access pairs.
+/// The device requires an encrypted link: the initializer pairs if necessary.
 public struct HumanInterfaceDeviceClient: Sendable {
   /// The assigned number of the Human Interface Device service.
   public static let service: UInt16 = 0x1812
@@ -25,10 +25,11 @@ public struct HumanInterfaceDeviceClient: Sendable {
     public let octets: [UInt8]
   }
 
+  /// The version and the properties of the device.
+  public let information: HIDInformation
   /// The reports, in the order of their handles.
   public let reports: [Report]
 
-  private let informationValue: ProfileCharacteristic<HIDInformation>
   private let map: ProfileCharacteristic<ReportMap>
   private let controlPoint: ProfileCharacteristic<HIDControlPoint>
   private let mode: ProfileCharacteristic<ProtocolMode>?
@@ -36,13 +37,14 @@ public struct HumanInterfaceDeviceClient: Sendable {
   private let bootKeyboardOutput: ProfileCharacteristic<BootKeyboardOutputReport>?
   private let bootMouseInput: ProfileCharacteristic<BootMouseInputReport>?
 
-  /// Discovers the service of a connected peripheral, and reads the Report References.
+  /// Discovers the service of a connected peripheral, and reads the HID Information and the Report References.
   ///
   /// - Throws: `ProfileError.missingService` and `ProfileError.missingCharacteristic`; `ProfileError.malformedValue` for
-  ///   a Report Reference, beside the errors of every call.
+  ///   the values that it reads, beside the errors of every call.
   public init(_ peripheral: Peripheral) async throws {
     let service = try await ProfileService(Self.service, of: peripheral)
-    informationValue = try service.require()
+    // This read encrypts the link. On a link without encryption, the device would ignore the writes without response.
+    information = try await service.require(HIDInformation.self).read()
     map = try service.require()
     controlPoint = try service.require()
     mode = service.find()
@@ -68,9 +70,6 @@ public struct HumanInterfaceDeviceClient: Sendable {
       throw ProfileError.malformedValue(of: ReportReference.uuid, error)
     }
   }
-
-  /// Returns the version and the properties of the device.
-  public func information() async throws -> HIDInformation { try await informationValue.read() }
 
   /// Returns the format of the reports.
   public func reportMap() async throws -> ReportMap { try await map.read() }
