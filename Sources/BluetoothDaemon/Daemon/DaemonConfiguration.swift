@@ -68,3 +68,12 @@ package struct DaemonConfiguration: Sendable {
     }
   }
 }
+
+extension DaemonConfiguration {
+  /// Applies the settings of a server.
+  package mutating func apply(_ serving: ServingOptions) {
+    shares = serving.shares
+    asksForApps = serving.asksForApps
+    if let change = serving.prompts { prompts = change(prompts) }
+  }
+}

@@ -8,12 +8,3 @@ package struct ServingOptions: Sendable {
 
   package init() {}
 }
-
-extension DaemonConfiguration {
-  /// Applies the settings of a server.
-  package mutating func apply(_ serving: ServingOptions) {
-    shares = serving.shares
-    asksForApps = serving.asksForApps
-    if let change = serving.prompts { prompts = change(prompts) }
-  }
-}
