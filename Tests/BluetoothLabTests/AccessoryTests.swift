@@ -165,8 +165,10 @@ struct AccessoryTests {
   func endedLink() async throws {
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
+    meeting.app.write([2], to: "2A06", of: "1802", .withoutResponse)
     meeting.app.write([2], to: "2A06", of: "1803", .withResponse)
     await meeting.world.run(for: .seconds(1))
+    #expect(meeting.accessory.accessory.alert == .highAlert)
     meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
     await meeting.world.run(for: .seconds(5))
     #expect(meeting.app.has(.disconnected))

@@ -103,9 +103,10 @@ public struct KeyFob: Accessory {
     if let slow { context.requestConnection(slow) }
   }
 
-  /// Sounds `linkLossAlert` if the link was lost (Connection Timeout), not if it was terminated.
+  /// Sounds `linkLossAlert` if the link was lost (Connection Timeout). If the link was terminated, an immediate alert
+  /// stops: it lasts no longer than the link · Immediate Alert Service 1.0.
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
     context.wake(after: nil)
-    if reason == .connectionTimeout { alert = linkLossAlert }
+    alert = reason == .connectionTimeout ? linkLossAlert : .noAlert
   }
 }
