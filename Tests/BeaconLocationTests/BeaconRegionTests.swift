@@ -216,6 +216,23 @@ import Testing
       ])
   }
 
+  @Test("A region whose monitoring ends while Bluetooth is off does not make the next region fail")
+  func restart() throws {
+    let scene = Scene()
+    scene.stage.run(for: .seconds(1))
+    scene.visitor.setPower(false)
+    scene.stage.run(for: .seconds(1))
+    let first = CLBeaconRegion(uuid: Self.museum, identifier: "first")
+    scene.manager.startMonitoring(for: first)
+    scene.stage.run(for: .seconds(1))
+    scene.manager.stopMonitoring(for: first)
+    scene.manager.startMonitoring(for: CLBeaconRegion(uuid: Self.museum, identifier: "second"))
+    scene.stage.run(for: .seconds(1))
+    scene.visitor.setPower(true)
+    scene.stage.run(for: .seconds(5))
+    #expect(scene.log.texts == ["monitor first", "monitor second", "inside second"])
+  }
+
   @Test("Without permission to use Bluetooth, monitoring and ranging fail, and the regions stay for another attempt")
   func denied() throws {
     let user = ScriptedPrompts()

@@ -159,7 +159,8 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
       let scan = Task(executorPreference: executor) { [weak self, central] in
         while !Task.isCancelled {
           do { try await central.waitUntilPoweredOn() } catch {
-            self?.fail(error)
+            // A cancelled task must not report a failure: other tasks may scan for other regions by now.
+            if !Task.isCancelled { self?.fail(error) }
             return
           }
           // The scan ends when Bluetooth is turned off, and begins again when it is turned on.
