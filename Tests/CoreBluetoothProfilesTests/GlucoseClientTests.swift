@@ -151,6 +151,7 @@ import Testing
     #expect(refusal { try scene.stage.perform { try await client.numberOfRecords() } } == .timedOut)
     #expect((.seconds(30) ... .seconds(31)).contains(scene.world.now - start))
     #expect(refusal { try scene.stage.perform { try await client.records().take(1) } } == .timedOut)
+    #expect(refusal { try scene.stage.perform { try await client.abort() } } == .timedOut)
     #expect(scene.device.accessory.commands == [[4, 1]])
     // A report times out 30 s after its last record.
     let (second, meter) = try meetRaw([])
@@ -161,6 +162,11 @@ import Testing
     #expect(report.result == nil)
     second.stage.run(for: .seconds(11))
     #expect(report.error as? RecordAccessError == .timedOut)
+    // An abort without a response ends all procedures, too.
+    let (third, other) = try meetRaw([])
+    #expect(refusal { try third.stage.perform { try await other.abort() } } == .timedOut)
+    #expect(refusal { try third.stage.perform { try await other.numberOfRecords() } } == .timedOut)
+    #expect(third.device.accessory.commands == [[3, 0]])
   }
 
   @Test("A malformed response is a typed error, and responses to other commands are ignored")

@@ -43,10 +43,12 @@ final class ControlPoint<Value: ControlPointValue>: Sendable {
     deinit { owner.state.withLockedValue { if $0 == .inProgress { $0 = .idle } } }
 
     /// Ends the procedure and all later ones.
-    func timeOut() -> Failure {
-      owner.state.withLockedValue { $0 = .timedOut }
-      return .timedOut
-    }
+    func timeOut() -> Failure { owner.timeOut() }
+  }
+
+  private func timeOut() -> Failure {
+    state.withLockedValue { $0 = .timedOut }
+    return .timedOut
   }
 
   /// Begins a procedure.
@@ -88,7 +90,8 @@ final class ControlPoint<Value: ControlPointValue>: Sendable {
   func join<Result: Sendable>(
     _ command: Value, _ answer: @escaping @Sendable (Value) throws -> Result?
   ) async throws -> Result {
-    try await exchange(command, answer) { Failure.timedOut }
+    guard state.withLockedValue({ $0 != .timedOut }) else { throw Failure.timedOut }
+    return try await exchange(command, answer) { timeOut() }
   }
 
   private func exchange<Result: Sendable>(
