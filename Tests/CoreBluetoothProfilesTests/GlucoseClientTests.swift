@@ -169,6 +169,28 @@ import Testing
     #expect(third.device.accessory.commands == [[3, 0]])
   }
 
+  @Test("The time in which the user confirms the pairing does not count towards the limit of a procedure")
+  func pairing() throws {
+    let world = World(seed: 1)
+    let stage = AppStage(world)
+    var meter = GlucoseMeter(records: GlucoseRecord.samples(3))
+    meter.protection = .encrypted
+    world.add(meter, named: "meter")
+    let user = ScriptedPrompts(.noInputNoOutput)
+    user.answer(.yes, after: .seconds(10))
+    let phone = world.makeDevice(named: "phone", DeviceOptions(position: Position(x: 2)), prompts: user)
+    let central = Central(adapter: phone)
+    let limit = TimeLimit(.seconds(5), on: world.clock)
+    let client: GlucoseClient = try stage.perform {
+      try await central.waitUntilPoweredOn()
+      let peripheral = try await central.scan().first { _ in true }.orThrow().peripheral
+      try await peripheral.connect()
+      return try await GlucoseClient(peripheral, procedureLimit: limit)
+    }
+    #expect(try stage.perform { try await client.records().take(5) }.count == 3)
+    #expect(user.questions.map(\.kind) == [.allowPairing])
+  }
+
   @Test("A malformed response is a typed error, and responses to other commands are ignored")
   func responses() throws {
     let (scene, client) = try meetRaw([[6, 0]])

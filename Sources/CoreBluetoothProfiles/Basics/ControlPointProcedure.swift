@@ -97,9 +97,10 @@ final class ControlPoint<Value: ControlPointValue>: Sendable {
   private func exchange<Result: Sendable>(
     _ command: Value, _ answer: @escaping @Sendable (Value) throws -> Result?, timedOut: () -> Failure
   ) async throws -> Result {
+    // The limit begins with the command: the subscription may pair, and wait for the user.
+    let responses = try await characteristic.subscribe()
     do {
       return try await withTimeLimit(limit) { [self] in
-        let responses = try await characteristic.subscribe()
         try await write(command)
         for try await octets in responses {
           if let result = try answer(Self.decode(octets)) { return result }

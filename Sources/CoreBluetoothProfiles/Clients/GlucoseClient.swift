@@ -172,14 +172,13 @@ extension GlucoseRecords {
   private func begin() async throws -> Report {
     let procedure = try control.begin()
     let values = [measurement.characteristic] + (context.map { [$0.characteristic] } ?? [])
-    let arrivals: AsyncThrowingStream<(index: Int, value: Data), any Error>
+    // The limit begins with the command: the subscriptions may pair, and wait for the user.
+    let arrivals = try await RemoteCharacteristic.subscribe(to: values + [control.characteristic]) {
+      (index: $0, value: $1)
+    }
     do {
-      arrivals = try await withTimeLimit(control.limit) { [control, criterion] in
-        let arrivals = try await RemoteCharacteristic.subscribe(to: values + [control.characteristic]) {
-          (index: $0, value: $1)
-        }
+      try await withTimeLimit(control.limit) { [control, criterion] in
         try await control.write(.reportStoredRecords(criterion))
-        return arrivals
       }
     } catch is TimeLimitExceeded { throw procedure.timeOut() }
     return Report(procedure: procedure, arrivals: arrivals, hasContexts: context != nil)
