@@ -23,18 +23,21 @@ struct BicycleMotion: Sendable {
   @discardableResult
   mutating func advance(to now: Duration, speed: Double, cadence: Double, circumference: Double) -> Double {
     let seconds = (now - (lastTime ?? now)).seconds
+    if lastTime == nil { (wheelEventTime, crankEventTime) = (now.seconds, now.seconds) }
     lastTime = now
     // Implausible values are clamped; beyond these limits the profile's counters would carry no information.
     let speed = speed.isFinite ? min(max(0, speed), 1_000) : 0
     let cadence = cadence.isFinite ? min(max(0, cadence), 10_000) : 0
     distance += speed * seconds
+    let before = (wheel: Int64(wheelRevolutions), crank: Int64(crankRevolutions))
+    if circumference >= 0.01 { wheelRevolutions += speed * seconds / circumference }
     crankRevolutions += cadence / 60 * seconds
-    // The end of the last complete revolution: now, minus the time spent on the current one.
-    if speed > 0, circumference >= 0.01 {
-      wheelRevolutions += speed * seconds / circumference
+    // The end of the last complete revolution: now, minus the time spent on the current one. It stays until the next
+    // complete revolution, because the current one may have begun at another speed.
+    if Int64(wheelRevolutions) > before.wheel {
       wheelEventTime = now.seconds - wheelRevolutions.truncatingRemainder(dividingBy: 1) * circumference / speed
     }
-    if cadence > 0 {
+    if Int64(crankRevolutions) > before.crank {
       crankEventTime = now.seconds - crankRevolutions.truncatingRemainder(dividingBy: 1) * 60 / cadence
     }
     return seconds

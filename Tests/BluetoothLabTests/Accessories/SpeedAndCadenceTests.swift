@@ -31,6 +31,18 @@ struct SpeedAndCadenceTests {
     #expect(meeting.app.values(of: "2A5D") == [[12], [4]])
   }
 
+  @Test("The times of the last revolutions stay until the next ones, also if the bicycle becomes slower meanwhile")
+  func eventTimes() async throws {
+    let meeting = Encounter(CyclingSensor(speed: 4.3, cadence: 63, wheelCircumference: 2))
+    try #require(await meeting.prepare(subscribing: [Self.cycling]))
+    await meeting.world.run(for: .milliseconds(1_500))
+    let before = meeting.app.values(of: Self.cycling)
+    meeting.accessory.update { ($0.speed, $0.cadence) = (0.01, 0.01) }
+    await meeting.world.run(for: .seconds(3))
+    let after = meeting.app.values(of: Self.cycling)
+    #expect(!before.isEmpty && after.count > before.count && after.last == before.last)
+  }
+
   @Test(
     "A malformed command to the SC Control Point gets its response code, or the error of its length",
     arguments: [
