@@ -40,6 +40,8 @@ import Testing
     let rates = CyclingRates(
       from: measurement(.max, .max, 65_024), to: measurement(3, 1, 512), wheelCircumference: 2.5)
     #expect(rates.speed == 10 && rates.cadence == 120)
+    let back = CyclingRates(from: measurement(5, 5, 0), to: measurement(4, 6, 1_024), wheelCircumference: 2)
+    #expect(back.speed == nil && back.cadence == 60)
     let rest = CyclingRates(from: measurement(5, 5, 7), to: measurement(5, 5, 7), wheelCircumference: 2)
     #expect(rest.speed == nil && rest.cadence == nil)
     #expect(CyclingRates(from: CSCMeasurement(), to: CSCMeasurement(), wheelCircumference: 2).speed == nil)

@@ -59,7 +59,9 @@ public struct CyclingSpeedAndCadenceClient: Sendable {
 
 /// The speed and the cadence between two measurements of a bicycle · Cycling Speed and Cadence Profile 1.0, 4.
 public struct CyclingRates: Hashable, Sendable {
-  /// The speed in metres per second; nil if the wheel made no complete revolution in between, or is not measured.
+  /// The speed in metres per second; nil if the wheel made no complete revolution in between, if its number of
+  /// revolutions has decreased, or if it is not measured. The number decreases if the bicycle rolls backwards, or if a
+  /// client sets it · Cycling Speed and Cadence Service 1.0, 3.1.
   public var speed: Double?
   /// The cadence in crank revolutions per minute; nil if the crank made no complete revolution in between, or is not
   /// measured.
@@ -74,8 +76,8 @@ public struct CyclingRates: Hashable, Sendable {
   public init(from first: CSCMeasurement, to second: CSCMeasurement, wheelCircumference: Double) {
     if let before = first.wheel, let after = second.wheel {
       let seconds = Self.seconds(before.lastEventTime, after.lastEventTime)
-      let revolutions = after.cumulative &- before.cumulative
-      if seconds > 0 { speed = Double(revolutions) * wheelCircumference / seconds }
+      let revolutions = Int32(bitPattern: after.cumulative &- before.cumulative)
+      if seconds > 0, revolutions >= 0 { speed = Double(revolutions) * wheelCircumference / seconds }
     }
     if let before = first.crank, let after = second.crank {
       let seconds = Self.seconds(before.lastEventTime, after.lastEventTime)
