@@ -197,11 +197,14 @@ public struct Telephone: Accessory {
     DayOfWeek(rawValue: UInt8((max(0, seconds) / 86_400 + 3) % 7 + 1))
   }
 
-  /// Sets the clock. Throws Value Not Allowed (0x13) for a time without a date, and Data Field Ignored (0x80), although
-  /// the clock is set, for a day of the week that does not match the date · Current Time Service 1.1, 1.5 and 3.1.
+  /// Sets the clock. Throws Value Not Allowed (0x13) for a time without a date or with a day that its month does not
+  /// have, and Data Field Ignored (0x80), although the clock is set, for a day of the week that does not match the date
+  /// · Current Time Service 1.1, 1.5 and 3.1.
   private mutating func setClock(_ value: CurrentTime, in context: inout AccessoryContext) throws(ATTErrorCode) {
     let day = value.exactTime.dayDateTime
-    guard let seconds = day.dateTime.secondsSince1970, seconds >= 0 else { throw .valueNotAllowed }
+    guard let seconds = day.dateTime.secondsSince1970, DateTime(secondsSince1970: seconds) == day.dateTime else {
+      throw .valueNotAllowed
+    }
     now = context.now
     let fraction = Duration.nanoseconds(Int64(value.exactTime.fractions256) * 3_906_250)
     epoch = .seconds(seconds) + fraction - now

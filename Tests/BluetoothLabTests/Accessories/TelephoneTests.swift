@@ -101,6 +101,9 @@ struct TelephoneTests {
     #expect(await meeting.command(time + [1, 0, 0], to: "2A2B").error == 0x80, "it was no Monday")
     #expect(await meeting.command([0, 0, 6, 1, 12, 0, 0, 0, 0, 0], to: "2A2B").error == 0x13)
     #expect(await meeting.command([0xE9, 7, 13, 1, 12, 0, 0, 0, 0, 0], to: "2A2B").error == 0x13)
+    // 2025-02-29, and a time before 1970.
+    #expect(await meeting.command([0xE9, 7, 2, 29, 12, 0, 0, 0, 0, 0], to: "2A2B").error == 0x13)
+    #expect(await meeting.command([0xB1, 7, 12, 31, 23, 0, 0, 0, 0, 0], to: "2A2B").error == 0x13)
     #expect(await meeting.command(time, to: "2A2B").error == 0x0D)
   }
 
