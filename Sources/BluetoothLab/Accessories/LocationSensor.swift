@@ -33,7 +33,7 @@ public struct LocationSensor: Accessory {
   public var positionStatus = PositionStatus.positionOK
   /// The number of satellites in the solution, and in view.
   public var beacons: (inSolution: UInt8, inView: UInt8) = (8, 11)
-  /// The UTC time when the sensor is turned on; nil if it does not know the time. With a time, a notification has 27
+  /// The UTC time at the world's time 0; nil if the sensor does not know the time. With a time, a notification has 27
   /// octets, for which the smallest ATT_MTU is too short.
   public var startTime: DateTime?
   /// The battery level, 0 to 100 %.
@@ -263,7 +263,8 @@ public struct LocationSensor: Accessory {
     return result
   }
 
-  /// The directions that are notified now. On arrival they refer to the point that has been reached.
+  /// The directions that are notified now. On arrival at a waypoint they refer to the next point already, and on arrival
+  /// at the destination to the destination.
   private var currentNavigation: Navigation {
     let (rest, bearing) = target.map { place.vector(to: $0) } ?? (0, heading)
     var result = Navigation(bearing: Self.direction(bearing), heading: Self.direction(heading))
