@@ -176,12 +176,12 @@ import Testing
     scene.device.act { keyboard, context in
       keyboard.press([4], modifiers: .leftShift, in: &context)
       keyboard.press([4, 5], in: &context)
-      keyboard.press([4, 5, 6, 7, 8, 9, 10], in: &context)
+      keyboard.press([4, 5, 6, 7, 8, 9, 10], modifiers: .rightShift, in: &context)
       keyboard.release(in: &context)
     }
     stage.run(for: .seconds(1))
     let expected: [(UInt8, Bool)] = [
-      (4, true), (0xE1, true), (0xE1, false), (5, true), (4, false), (5, false),
+      (4, true), (0xE1, true), (0xE1, false), (5, true), (0xE5, true), (4, false), (5, false), (0xE5, false),
     ]
     #expect(events.value == expected.map { KeyEvent(usage: $0, isPressed: $1) })
     typing.cancel()

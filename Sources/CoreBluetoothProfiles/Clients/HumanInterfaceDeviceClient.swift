@@ -163,11 +163,12 @@ public struct KeyEvents: AsyncSequence, Sendable {
     public mutating func next() async throws -> KeyEvent? {
       while pending.isEmpty {
         guard let report = try await base.next() else { return nil }
-        // ErrorRollOver and its neighbours: too many keys, so the report tells nothing · Device Class Definition for HID
-        // 1.11, Appendix C.
-        if report.keys.contains(where: { 1...3 ~= $0 }) { continue }
         let modifiers = (0..<8).filter { report.modifiers.rawValue >> $0 & 1 == 1 }.map { 0xE0 + UInt8($0) }
-        let now = Set(report.keys.filter { $0 != 0 } + modifiers)
+        // ErrorRollOver and its neighbours: too many keys, so the keys of the report are unknown and those before stay
+        // pressed. The modifiers are valid · Device Class Definition for HID 1.11, Appendix C.
+        let isOverflow = report.keys.contains { 1...3 ~= $0 }
+        let keys = isOverflow ? pressed.filter { $0 < 0xE0 } : Set(report.keys.filter { $0 != 0 })
+        let now = keys.union(modifiers)
         pending += pressed.subtracting(now).sorted().map { KeyEvent(usage: $0, isPressed: false) }
         pending += now.subtracting(pressed).sorted().map { KeyEvent(usage: $0, isPressed: true) }
         pressed = now
