@@ -42,7 +42,7 @@ public struct CyclingPowerMeter: Accessory {
   public var compensationTime = Duration.seconds(3)
   /// The rate at which the meter measures the force, in hertz.
   public var samplingRate: UInt8 = 50
-  /// The date of the calibration in the factory.
+  /// The date of the calibration in the factory; nil if the meter does not know it.
   public var factoryCalibration = DateTime(year: 2024, month: 1, day: 15)
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
@@ -71,13 +71,15 @@ public struct CyclingPowerMeter: Accessory {
   /// The place of the sensor on the bicycle, which clients may change.
   public var location: SensorLocation { placement.location }
 
-  /// The features: all commands except for the enhanced offset compensation.
+  /// The features: all commands except for the enhanced offset compensation, and except for the date of the calibration
+  /// if it is nil.
   public var features: CyclingPowerFeature {
-    [
+    let always: CyclingPowerFeature = [
       .pedalPowerBalance, .accumulatedTorque, .wheelRevolutionData, .crankRevolutionData, .accumulatedEnergy,
       .offsetCompensation, .contentMasking, .multipleSensorLocations, .crankLengthAdjustment, .chainLengthAdjustment,
-      .chainWeightAdjustment, .spanLengthAdjustment, .instantaneousMeasurementDirection, .factoryCalibrationDate,
+      .chainWeightAdjustment, .spanLengthAdjustment, .instantaneousMeasurementDirection,
     ]
+    return factoryCalibration == nil ? always : always.union(.factoryCalibrationDate)
   }
 
   /// Connectable advertising with Flags, the service UUID and the name.

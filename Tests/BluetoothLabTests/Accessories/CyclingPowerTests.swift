@@ -76,6 +76,16 @@ struct CyclingPowerTests {
     #expect(meeting.app.values(of: Self.measurement).last == [0, 0, 200, 0])
   }
 
+  @Test("A power meter without the date of its calibration neither has the feature nor supports the request")
+  func withoutCalibrationDate() async throws {
+    var meter = CyclingPowerMeter()
+    meter.factoryCalibration = nil
+    let meeting = try await meet(meter)
+    meeting.app.read("2A65")
+    #expect(await meeting.command([15], to: Self.controlPoint) == .response(0x20, 15, 2))
+    #expect(meeting.app.values(of: "2A65") == [[0x8F, 0xFE, 0x02, 0]])
+  }
+
   @Test("An offset compensation takes its time, rejects other commands meanwhile, and succeeds or fails")
   func compensation() async throws {
     let meeting = try await meet()
