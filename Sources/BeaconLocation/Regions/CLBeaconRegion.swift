@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import NIOConcurrencyHelpers
 
 /// The beacons that a ranging reports: those with a UUID, or also with a group, or also with a number.
 public final class CLBeaconIdentityConstraint: NSObject, Sendable {
@@ -33,13 +34,23 @@ public final class CLBeaconIdentityConstraint: NSObject, Sendable {
 
 /// An area that a location manager monitors.
 open class CLRegion: NSObject, @unchecked Sendable {
+  // Unchecked: the class is open. The flags have a lock, because the manager's tasks read them.
+
   /// The name by which the app distinguishes its regions.
   public let identifier: String
-  // The flags may change while another thread reads them; both values are valid then.
+  private let notifies = NIOLockedValueBox((entry: true, exit: true))
+
   /// True if the delegate is told of entries.
-  public var notifyOnEntry = true
+  public var notifyOnEntry: Bool {
+    get { notifies.withLockedValue { $0.entry } }
+    set { notifies.withLockedValue { $0.entry = newValue } }
+  }
+
   /// True if the delegate is told of exits.
-  public var notifyOnExit = true
+  public var notifyOnExit: Bool {
+    get { notifies.withLockedValue { $0.exit } }
+    set { notifies.withLockedValue { $0.exit = newValue } }
+  }
 
   init(identifier: String) { self.identifier = identifier }
 
