@@ -86,6 +86,16 @@ import Testing
     #expect(try scene.stage.perform { try await client.records(.first).take(2) }.count == 1)
   }
 
+  @Test("A report that follows one which ended early gets neither records nor the response of that one")
+  func restart() throws {
+    let (scene, client) = try meet(2_000)
+    let records = try scene.stage.perform {
+      _ = try await client.records().take(3)
+      return try await client.records(.last).take(10)
+    }
+    #expect(records.map(\.measurement.sequenceNumber) == [1_999])
+  }
+
   @Test("The loss of the link in the middle of a report ends the sequence with its error")
   func lostLink() throws {
     let (scene, client) = try meet(2_000)

@@ -4,12 +4,14 @@ extension Peripheral {
   /// Starts an iteration over the notifications of a characteristic. The first one subscribes to the characteristic.
   func notifications(of box: Unchecked<CBCharacteristic>) -> AsyncThrowingStream<Data, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
-    do { _ = try begin(continuation, [box]) { _, value in value } } catch { continuation.finish(throwing: error) }
+    do {
+      _ = try begin(continuation, [box], takesEarlierValues: true) { _, value in value }
+    } catch { continuation.finish(throwing: error) }
     return stream
   }
 
   /// Starts an iteration over the notifications of several characteristics, and waits until the peripheral has accepted
-  /// all subscriptions.
+  /// all subscriptions. The last values of earlier subscriptions are left out: they do not answer what follows.
   ///
   /// - Parameter element: returns the element for a value of the characteristic with this index.
   func subscribe<Element: Sendable>(
@@ -17,19 +19,21 @@ extension Peripheral {
   ) async throws -> AsyncThrowingStream<Element, any Error> {
     try Task.checkCancellation()
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self, throwing: (any Error).self)
-    for subscription in try begin(continuation, boxes, element) { try await subscription.accepted() }
+    let subscriptions = try begin(continuation, boxes, takesEarlierValues: false, element)
+    for subscription in subscriptions { try await subscription.accepted() }
     return stream
   }
 
   private func begin<Element: Sendable>(
     _ continuation: AsyncThrowingStream<Element, any Error>.Continuation, _ boxes: [Unchecked<CBCharacteristic>],
-    _ element: @escaping @Sendable (Int, Data) -> Element
+    takesEarlierValues: Bool, _ element: @escaping @Sendable (Int, Data) -> Element
   ) throws -> [Subscription] {
     var begun: [(subscription: Subscription, number: Int)] = []
     do {
       for (index, box) in boxes.enumerated() {
         let receiver = Subscription.Receiver(
-          send: { continuation.yield(element(index, $0)) }, finish: { continuation.finish(throwing: $0) })
+          takesEarlierValues: takesEarlierValues, send: { continuation.yield(element(index, $0)) },
+          finish: { continuation.finish(throwing: $0) })
         begun.append(try begin(receiver, box))
       }
     } catch {
@@ -63,7 +67,8 @@ extension Peripheral {
         self?.remove(subscription)
         subscription.finish(throwing: error)
       }
-      state.operations.add(change, .notifications, characteristic) { [peer] in
+      state.operations.add(change, .notifications, characteristic) { [peer, weak subscription] in
+        subscription?.request()
         peer.setNotifyValue(true, for: characteristic)
       }
       return (subscription, state.iterationCount)

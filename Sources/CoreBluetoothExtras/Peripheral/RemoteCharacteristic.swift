@@ -69,8 +69,9 @@ public struct RemoteCharacteristic: Sendable {
   /// Subscribes to the notifications or indications, and waits until the peripheral has accepted the subscription, so
   /// that a write which follows can lead to a notification.
   ///
-  /// - Returns: the values from now on. The first iteration gets them all; the subscription lasts until it ends, or
-  ///   until the sequence is released. A later iteration begins as one over `notifications` does.
+  /// - Returns: the values from now on, without the last ones of an earlier subscription that is being cancelled. The
+  ///   first iteration gets them all; the subscription lasts until it ends, or until the sequence is released. A later
+  ///   iteration begins as one over `notifications` does.
   public func subscribe(within limit: TimeLimit? = nil) async throws -> ThrowingEventSequence<Data> {
     let stream = try await limited(limit) { [peripheral, box] in
       try await peripheral.subscribe(to: [box]) { _, value in value }

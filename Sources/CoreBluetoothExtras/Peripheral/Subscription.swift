@@ -5,12 +5,16 @@ import NIOConcurrencyHelpers
 final class Subscription: Sendable {
   /// The receiver of an iteration's values.
   struct Receiver: Sendable {
+    /// True if the iteration also gets the last values of an earlier subscription, which is being cancelled.
+    let takesEarlierValues: Bool
     let send: @Sendable (Data) -> Void
     let finish: @Sendable (any Error) -> Void
   }
 
   private struct State {
     var receivers: [Int: Receiver] = [:]
+    /// True once the subscription has been requested. The request waits for the end of an earlier subscription.
+    var isRequested = false
     /// The calls that wait for the answer of the peripheral.
     var waiters: [PendingOperation<Void>] = []
     /// The answer of the peripheral; nil: there is none yet.
@@ -34,9 +38,14 @@ final class Subscription: Sendable {
     _ = state.withLockedValue { $0.receivers.removeValue(forKey: number) }
   }
 
+  /// Notes that the subscription is being requested: later values belong to it.
+  func request() { state.withLockedValue { $0.isRequested = true } }
+
   func send(_ value: Data) {
     state.withLockedValue { state in
-      for receiver in state.receivers.values { receiver.send(value) }
+      for receiver in state.receivers.values where state.isRequested || receiver.takesEarlierValues {
+        receiver.send(value)
+      }
     }
   }
 
