@@ -28,7 +28,10 @@ public struct SensorTag: Accessory {
     /// and the range of the accelerometer (8 and 9): 2, 4, 8 or 16 g.
     public var configuration: CharacteristicPath { CharacteristicPath(Self.uuid(rawValue + 2), of: service) }
     /// Period: one octet in units of 10 ms, at least 10; at least 30 for the infrared thermometer.
-    public var period: CharacteristicPath { CharacteristicPath(Self.uuid(rawValue + 3), of: service) }
+    public var period: CharacteristicPath {
+      // The barometer of an earlier tag had its calibration at 3.
+      CharacteristicPath(Self.uuid(rawValue + (self == .pressure ? 4 : 3)), of: service)
+    }
 
     private static func uuid(_ number: UInt16) -> BluetoothUUID {
       BluetoothUUID(high: 0xF000_0000_0451_4000 | UInt64(number) << 32, low: 0xB000_0000_0000_0000)

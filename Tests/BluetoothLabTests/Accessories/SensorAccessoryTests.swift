@@ -66,6 +66,18 @@ struct SensorAccessoryTests {
     #expect(SensorTag.Sensor.allCases.allSatisfy { !meeting.accessory.accessory.isOn($0) })
   }
 
+  @Test("The characteristics of a sensor tag have the UUIDs of the product")
+  func tagUUIDs() {
+    func uuids(_ sensor: SensorTag.Sensor) -> [String] {
+      [sensor.data, sensor.configuration, sensor.period].map { uuid($0).uppercased() }
+    }
+    func expected(_ numbers: [String]) -> [String] { numbers.map { "F000\($0)-0451-4000-B000-000000000000" } }
+    #expect(uuids(.infrared) == expected(["AA01", "AA02", "AA03"]))
+    #expect(uuids(.humidity) == expected(["AA21", "AA22", "AA23"]))
+    #expect(uuids(.pressure) == expected(["AA41", "AA42", "AA44"]))
+    #expect(uuids(.movement) == expected(["AA81", "AA82", "AA83"]))
+  }
+
   @Test("A client reads and sets the interval of a thermometer within its valid range")
   func measurementInterval() async throws {
     var thermometer = Thermometer()
