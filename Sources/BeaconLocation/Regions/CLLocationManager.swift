@@ -168,7 +168,7 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
         }
       }
       let timer = Task(executorPreference: executor) { [weak self, sleep] in
-        while let pause = self?.timeReached(), !Task.isCancelled { try? await sleep(pause) }
+        while !Task.isCancelled, let pause = self?.timeReached() { try? await sleep(pause) }
       }
       state.tasks = [scan, timer]
     }
