@@ -169,6 +169,22 @@ import Testing
     #expect(kill(process, SIGKILL) == 0)
   }
 
+  @Test("A command that has ended is stopped after its time with the programs that it has left in its group")
+  func leftInGroup() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    #expect(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(descriptor) }
+    // The program has the FIFO open until it ends.
+    let program = ShellProgram("exec 3> '\(path)'; sleep 60 &")
+    #expect(throws: ShellProgram.NoValue.self) { try program.output(within: 1) }
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let count = poll(&request, 1, 10_000)
+    #expect(count == 1)
+    #expect(request.revents & Int16(POLLHUP) != 0)
+  }
+
   @Test("The clone of a served clone is the same file, also with a protected value")
   func roundTrip() throws {
     let original = Self.file(

@@ -12,6 +12,8 @@ final class ShellProgram: Sendable {
 
   private struct State {
     var id: pid_t?
+    /// True if the process began a process group, which the programs that it starts belong to.
+    var hasGroup = false
     var isStopped = false
   }
 
@@ -25,14 +27,14 @@ final class ShellProgram: Sendable {
 
   /// Stops the program, or prevents its start.
   func stop() {
-    let id = state.withLockedValue { state in
+    let (id, hasGroup) = state.withLockedValue { state in
       state.isStopped = true
-      return state.id
+      return (state.id, state.hasGroup)
     }
     guard let id else { return }
-    // The shell may have started others, which are in its process group. The signals that this program ignores, such as
-    // SIGTERM, are ignored by them as well.
-    if getpgid(id) == id { kill(-id, SIGKILL) } else { kill(id, SIGKILL) }
+    // The programs that the shell has started may outlive the shell, and keep its process group. They ignore the signals
+    // that this program ignores, such as SIGTERM.
+    kill(hasGroup ? -id : id, SIGKILL)
   }
 
   /// Runs the program on this thread until it has ended and closed its output.
@@ -52,6 +54,8 @@ final class ShellProgram: Sendable {
       guard !state.isStopped else { return false }
       try process.run()
       state.id = process.processIdentifier
+      // The result is -1 if the process has ended already. Its children keep the group, whose number is its identifier.
+      state.hasGroup = getpgid(process.processIdentifier) != getpgid(0)
       return true
     }
     guard isStarted else { throw NoValue(reason: "stopped") }
