@@ -36,6 +36,20 @@ struct ServedPermissionTests {
     #expect(try await bench.ask { try $0.apps() }.first?.question == nil)
   }
 
+  @Test("A usage description of any length and with any characters is one short line, and the list of apps has it")
+  func longUsage() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    let usage = "a\u{1B}[2J\u{202E}\r\n" + String(repeating: "\u{1F1E9}\u{1F1EA}", count: 400)
+    let torch = bench.start("torch", AppManifest(usageDescription: usage))
+    let question = try #require(await bench.question())
+    #expect(question.text.hasPrefix("torch would like to use Bluetooth: a [2J  \u{1F1E9}\u{1F1EA}"))
+    #expect(question.text.count < 400)
+    let listed = try #require(try await bench.ask { try $0.apps() }.first?.question)
+    #expect(listed.hasPrefix("a [2J  \u{1F1E9}\u{1F1EA}"))
+    #expect(listed.utf8.count <= 300)
+    torch.session.close()
+  }
+
   @Test("A refused app is unauthorized, also in later runs, and a question of another app is open meanwhile")
   func refuses() async throws {
     let bench = try AppBench(.macos, rule: .ask)

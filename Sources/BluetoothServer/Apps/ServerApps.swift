@@ -33,6 +33,8 @@ final class ServerApps: @unchecked Sendable {
   private static let maximumAlerts = 500
   /// The maximum number of apps in a list, which is one message.
   private static let maximumListed = 1_000
+  /// The maximum length of a usage description in that list, in octets.
+  private static let maximumUsageLength = 300
   /// The variables of the server that are not those of its apps.
   private static let ownVariables = [
     "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "COREBLUETOOTH_WORLD", "COREBLUETOOTH_BONDS",
@@ -160,7 +162,9 @@ final class ServerApps: @unchecked Sendable {
   /// The open question for an app's permission: the app's own description of its use, which may be empty; nil: none.
   func question(of app: String, on adapter: String) -> String? {
     for question in setup.questions?.open ?? [] where question.adapter == adapter {
-      if case .permission(app, let usage) = question.subject { return usage.map { UserQuestion.line($0) } ?? "" }
+      if case .permission(app, let usage) = question.subject {
+        return usage.map { UserQuestion.line($0).cut(toOctets: Self.maximumUsageLength) } ?? ""
+      }
     }
     return nil
   }

@@ -458,7 +458,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
 extension String {
   /// The beginning of the text whose UTF-8 has at most `limit` octets.
-  fileprivate func cut(toOctets limit: Int) -> String {
+  func cut(toOctets limit: Int) -> String {
     guard utf8.count > limit else { return self }
     var result = self
     while result.utf8.count > limit { result.removeLast() }

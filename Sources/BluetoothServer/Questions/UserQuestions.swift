@@ -1,5 +1,6 @@
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothWire
 import NIOConcurrencyHelpers
 
 /// A question of a server to its user.
@@ -21,14 +22,15 @@ package struct UserQuestion: Hashable, Sendable {
   package var text: String {
     switch subject {
     case .permission(let app, let usage):
-      "\(app) would like to use Bluetooth" + (usage.map { ": \(Self.line($0))" } ?? "")
-    case .notifications(let accessory): "\(accessory) would like to get your notifications"
+      "\(app.printable) would like to use Bluetooth" + (usage.map { ": \(Self.line($0))" } ?? "")
+    case .notifications(let accessory): "\(accessory.printable) would like to get your notifications"
     }
   }
 
-  /// The app's own text, which can be any text, as one line of at most 300 characters.
+  /// Returns an app's own text, which can be any text, as one line of at most 300 characters. Spaces replace the
+  /// characters that end a line, control a terminal, or change the direction of text.
   static func line(_ text: String) -> String {
-    String(text.prefix(300).map { $0.isNewline || $0 == "\0" ? " " : $0 })
+    String(text.prefix(300).map { String($0) == String($0).printable ? $0 : " " })
   }
 }
 
