@@ -35,8 +35,10 @@ struct Apps: ParsableCommand {
       }
       try say(table.isEmpty ? "no apps" : table.text)
       for (name, usage) in questions {
-        try say("\(name) would like to use Bluetooth\(usage.isEmpty ? "" : ": " + usage)")
-        try say("answer with: ble settings allow \(name), or: ble settings deny \(name)")
+        try say("\(name) would like to use Bluetooth\(usage.isEmpty ? "" : ": " + usage)".printable)
+        // The name can be a path, in which another user has chosen characters of the shell.
+        let word = name.shellWord
+        try say("answer with: ble settings allow \(word), or: ble settings deny \(word)".printable)
       }
     }
   }

@@ -19,6 +19,17 @@ import Testing
     #expect(text.printableLines == text)
   }
 
+  @Test(
+    "A word of a shell is quoted if one of its characters has a meaning there",
+    arguments: [
+      ("com.example.scale", "com.example.scale"), ("/usr/bin/torch@1001", "/usr/bin/torch@1001"), ("", "''"),
+      ("/tmp/a b", "'/tmp/a b'"), ("a;reboot", "'a;reboot'"), ("$(reboot)", "'$(reboot)'"),
+      ("it's", #"'it'\''s'"#), ("心拍", "'心拍'"),
+    ])
+  func shellWords(text: String, word: String) {
+    #expect(text.shellWord == word)
+  }
+
   @Test("Printable lines keep the line breaks of a longer text")
   func lines() {
     #expect("one\ntwo\u{1B}".printableLines == "one\ntwo\\u{1B}")

@@ -94,8 +94,9 @@ final class ServerApps: @unchecked Sendable {
     guard case .asked(let question) = change else { return }
     switch question.subject {
     case .permission(let app, _):
-      ServerLog.tell(
-        "\(question.text). Answer with: ble settings allow \(app), or: ble settings deny \(app)")
+      // The name can be a path, in which another user has chosen characters of the shell.
+      let word = app.shellWord
+      ServerLog.tell("\(question.text). Answer with: ble settings allow \(word), or: ble settings deny \(word)")
     case .notifications:
       ServerLog.tell("\(question.text). Answer with: ble settings notifications allow DEVICE, or: … deny DEVICE")
     }

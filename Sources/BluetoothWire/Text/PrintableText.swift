@@ -8,6 +8,20 @@ extension String {
   /// The text with the same escapes except that line feeds are kept, for a text of several lines.
   package var printableLines: String { escaped { $0.isUnprintable && $0 != "\n" } }
 
+  /// The text as one word of a shell: in single quotes, unless each of its characters stands for itself.
+  package var shellWord: String {
+    let isPlain = utf8.allSatisfy { octet in
+      switch octet {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"):
+        true
+      default: "%+,-./:@_".utf8.contains(octet)
+      }
+    }
+    if isPlain, !isEmpty { return self }
+    return "'" + replacing("'", with: "'\\''") + "'"
+  }
+
   private func escaped(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
     if utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return self }
     var result = ""
