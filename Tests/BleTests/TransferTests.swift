@@ -108,6 +108,25 @@ import Testing
     }
   }
 
+  @Test("A file that gets another size while it is sent ends the transfer")
+  func changes() throws {
+    try withFolder { folder in
+      let url = URL(fileURLWithPath: folder + "/a")
+      try Data([1, 2, 3]).write(to: url)
+      let whole = try SentFile(url.path)
+      #expect(whole.size == 3 && whole.name == "a")
+      #expect(try whole.next(after: 0) == Data([1, 2, 3]))
+      #expect(try whole.next(after: 3) == nil)
+      let grown = try SentFile(url.path)
+      try Data([1, 2, 3, 4]).write(to: url)
+      #expect(throws: Failure.self) { try grown.next(after: 0) }
+      let cut = try SentFile(url.path)
+      try Data([1]).write(to: url)
+      #expect(try cut.next(after: 0) == Data([1]))
+      #expect(throws: Failure.self) { try cut.next(after: 1) }
+    }
+  }
+
   @Test("A file that appears during a transfer is not replaced")
   func race() throws {
     try withFolder { folder in

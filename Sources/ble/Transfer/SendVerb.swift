@@ -42,13 +42,12 @@ struct Send: ParsableCommand {
     defer { progress.end() }
     var digest = SHA256()
     var count: UInt64 = 0
-    while let piece = try file.next() {
+    while let piece = try file.next(after: count) {
       digest.update(data: piece)
       try await channel.write(piece, within: stage.stepLimit)
       count += UInt64(piece.count)
       progress.show(count, at: stage.now.seconds)
     }
-    guard count == file.size else { throw Failure("\(file.name) has changed while it was sent") }
     let result = Array(digest.finalize())
     try await channel.write(Data(result), within: stage.stepLimit)
     try check(await reader.answer())
@@ -111,10 +110,18 @@ final class SentFile: Sendable {
   }
 
   /// Returns the next piece; nil: the end.
-  func next() throws -> Data? {
-    do {
-      let piece = try handle.read(upToCount: FileTransfer.pieceSize) ?? Data()
-      return piece.isEmpty ? nil : piece
-    } catch { throw Failure("can't read \(name): \(error.localizedDescription)") }
+  ///
+  /// - Parameter count: the number of octets in the pieces before.
+  /// - Throws: `Failure` if the file can't be read, or has another size than when it was opened.
+  func next(after count: UInt64) throws -> Data? {
+    let piece: Data
+    do { piece = try handle.read(upToCount: FileTransfer.pieceSize) ?? Data() } catch {
+      throw Failure("can't read \(name): \(error.localizedDescription)")
+    }
+    // A file that grows, such as a log, would be sent without end.
+    guard piece.isEmpty ? count == size : count + UInt64(piece.count) <= size else {
+      throw Failure("\(name) has changed while it was sent")
+    }
+    return piece.isEmpty ? nil : piece
   }
 }
