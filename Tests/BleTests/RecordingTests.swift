@@ -92,6 +92,8 @@ import Testing
             descriptors: [
               GATTTree.Descriptor(uuid: CBUUID(string: "2902"), value: value([0, 0], "2902")),
               GATTTree.Descriptor(uuid: CBUUID(string: "2901"), value: value(Array("main: 50 %".utf8), "2901")),
+              // A device that repeats a descriptor: the file has the first one.
+              GATTTree.Descriptor(uuid: CBUUID(string: "2901"), value: value(Array("again".utf8), "2901")),
               GATTTree.Descriptor(uuid: CBUUID(string: "2904"), value: value([4, 0, 0xAD, 0x27, 1, 1, 0], "2904")),
               GATTTree.Descriptor(uuid: CBUUID(string: "2908"), value: value([1, 2], "2908")),
             ]),

@@ -121,18 +121,19 @@ struct DeviceRecording {
     }
     if characteristic.needsEncryption { fields.append(("protection", .text("encrypted"))) }
     var others: [JSONText] = []
+    /// Adds a field. A file can have it once, and a device can have several descriptors of one type.
+    func add(_ name: String, _ value: JSONText) {
+      if !fields.contains(where: { $0.0 == name }) { fields.append((name, value)) }
+    }
     for descriptor in characteristic.descriptors {
       guard case .value(let value) = descriptor.value else { continue }
       switch BluetoothUUID(descriptor.uuid.uuidString) {
-      case 0x2900? where value.octets.first.map { $0 & 1 != 0 } == true:
-        fields.append(("reliableWrite", .flag(true)))
+      case 0x2900? where value.octets.first.map { $0 & 1 != 0 } == true: add("reliableWrite", .flag(true))
       case 0x2901?:
         guard let text = String(validating: value.octets, as: UTF8.self) else { break }
-        fields.append(("userDescription", .text(text)))
+        add("userDescription", .text(text))
       case 0x2904?:
-        if let format = try? PresentationFormat(value.octets) {
-          fields.append(("presentationFormat", Self.fields(of: format)))
-        }
+        if let format = try? PresentationFormat(value.octets) { add("presentationFormat", Self.fields(of: format)) }
       // They come with the properties, or have no field.
       case 0x2900?, 0x2902?, 0x2903?, 0x2905?: break
       case let uuid?:
