@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothDaemonProtocol
+import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -39,6 +40,6 @@ extension AlertDescription {
   /// The alert in one line.
   fileprivate var line: String {
     let date = Date(timeIntervalSince1970: Double(time) / 1_000)
-    return "\(date.formatted(.iso8601))  \(app)  \(text)"
+    return "\(date.formatted(.iso8601))  \(app)  \(text)".printable
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothTypes
+import BluetoothWire
 
 /// The command that tells which apps use a device.
 struct Why: ParsableCommand {
@@ -38,7 +39,8 @@ extension PeerUsage {
       lines.append("  \(name) serves it" + (types.isEmpty ? "" : "; it has subscribed to \(types)"))
       lines += app.pending.map { "    must answer \($0.text)" }
     }
-    return lines.joined(separator: "\n")
+    // Names come from peers and from paths of programs, and must not begin other lines.
+    return lines.map(\.printable).joined(separator: "\n")
   }
 }
 
