@@ -163,6 +163,7 @@ struct ServedPermissionTests {
     torch.session.send(.cancelConnection(peers[0].handle))
     #expect(try await torch.central.first(\.disconnected) == peers[0].handle)
     torch.session.send(.connect(peers[share].handle, delay: .zero, reconnects: false))
+    #expect(try await torch.central.first(\.connected) == peers[share].handle)
   }
 
   @Test("An app that exceeds its share of advertising sets gets an error, and another app can still advertise")
