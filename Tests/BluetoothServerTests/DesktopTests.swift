@@ -2,6 +2,10 @@ import Testing
 
 @testable import BluetoothServer
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Messages and addresses of D-Bus.
 @Suite("The message bus of a desktop")
 struct DesktopTests {
@@ -78,6 +82,31 @@ struct DesktopTests {
   func noAddress() {
     for text in ["", "unix:", "tcp:host=a,port=1", "unix:path=%zz"] { #expect(SessionBus(address: text) == nil) }
   }
+
+  #if canImport(Glibc)
+    @Test("The connection to a bus without a file ends with the server: the apps that it launches do not inherit it")
+    func abstract() throws {
+      let name = "corebluetooth-test-\(getpid())"
+      let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      defer { close(listener) }
+      #expect(SessionBus.connect(abstract: name) == nil)
+      var place = sockaddr_un()
+      place.sun_family = sa_family_t(AF_UNIX)
+      let path: [UInt8] = [0] + Array(name.utf8)
+      withUnsafeMutableBytes(of: &place.sun_path) { $0.copyBytes(from: path) }
+      let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
+      let result = withUnsafePointer(to: &place) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, length) }
+      }
+      try #require(result == 0)
+      try #require(listen(listener, 1) == 0)
+      let descriptor = try #require(SessionBus.connect(abstract: name))
+      defer { close(descriptor) }
+      let flags = fcntl(descriptor, F_GETFD)
+      #expect(flags & FD_CLOEXEC != 0)
+      #expect(SessionBus.connect(abstract: String(repeating: "a", count: 200)) == nil)
+    }
+  #endif
 
   @Test("The text of an app does not become markup")
   func markup() { #expect(DesktopNotifications.markup("<b>a</b> & b") == "&lt;b&gt;a&lt;/b&gt; &amp; b") }

@@ -74,25 +74,32 @@ package struct SessionBus: Hashable, Sendable {
     }
   }
 
-  /// Connects to a Unix socket without a file. Returns the descriptor; nil: that fails.
-  private static func connect(abstract name: String) -> CInt? {
+  /// Connects to a Unix socket without a file. Returns the descriptor; nil: that fails, and `errno` has the reason.
+  static func connect(abstract name: String) -> CInt? {
     #if os(Linux)
-      let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-      guard descriptor >= 0 else { return nil }
       var address = sockaddr_un()
       address.sun_family = sa_family_t(AF_UNIX)
-      let octets = [0] + Array(name.utf8)
-      let isFitting = withUnsafeMutableBytes(of: &address.sun_path) { path in
-        guard octets.count <= path.count else { return false }
-        path.copyBytes(from: octets)
-        return true
+      let octets: [UInt8] = [0] + Array(name.utf8)
+      guard octets.count <= MemoryLayout.size(ofValue: address.sun_path) else {
+        errno = ENAMETOOLONG
+        return nil
       }
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
+      // The apps that the server launches must not inherit the connection.
+      #if canImport(Musl)
+        let descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)
+      #else
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      #endif
+      guard descriptor >= 0 else { return nil }
       let length = socklen_t(MemoryLayout<sa_family_t>.size + octets.count)
       let result = withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { systemConnect(descriptor, $0, length) }
       }
-      guard isFitting, result == 0 else {
+      guard result == 0 else {
+        let code = errno
         close(descriptor)
+        errno = code
         return nil
       }
       return descriptor
