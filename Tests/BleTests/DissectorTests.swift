@@ -134,6 +134,16 @@ import Testing
     #expect(capture.data(0b0001, [], comments: ["strap → nobody"]).isLost)
   }
 
+  @Test("A level that no receiver can have is none, so that the axis of a picture has few numbers")
+  func absurdLevels() {
+    let capture = Capture()
+    for level in [Int.min, -1_001, 1_001, .max] {
+      let packet = capture.data(0b01, [], comments: ["strap → phone \(level) dBm, tablet -60 dBm"])
+      #expect(packet.receptions?.map(\.receiver) == ["tablet"])
+      #expect(packet.level == -60)
+    }
+  }
+
   @Test("Statistics count events, losses and retransmissions of a connection")
   func statistics() {
     let capture = Capture()

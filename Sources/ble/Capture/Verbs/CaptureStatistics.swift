@@ -197,6 +197,10 @@ extension PacketDescription {
     var isIntact: Bool
   }
 
+  /// The levels of receptions, in dBm. Another program can have written any number in the comment, and a picture has an
+  /// axis with numbers for all of them.
+  private static let levels = -1_000...1_000
+
   /// The receptions of the packet; nil: the capture does not tell them.
   var receptions: [Reception]? {
     guard interface.link.isAir, let comment = comments.first(where: { $0.contains(" → ") }),
@@ -206,7 +210,9 @@ extension PacketDescription {
     if list == "nobody" { return [] }
     return list.components(separatedBy: ", ").compactMap { text in
       var words = text.split(separator: " ")
-      guard words.count >= 3, words.removeLast() == "dBm", let level = Int(words.removeLast()) else { return nil }
+      guard words.count >= 3, words.removeLast() == "dBm", let level = Int(words.removeLast()),
+        Self.levels.contains(level)
+      else { return nil }
       let isIntact = words.last != "corrupt" && words.last != "missed"
       if !isIntact { words.removeLast() }
       return Reception(receiver: words.joined(separator: " "), level: level, isIntact: isIntact)
