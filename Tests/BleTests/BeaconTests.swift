@@ -65,4 +65,11 @@ import Testing
     }
     #expect(none.temperature == .min)
   }
+
+  @Test("The number of packets of Eddystone-TLM begins again at 0 after 2^32 packets")
+  func packets() {
+    #expect(EddystoneFrame.packets(within: .seconds(10), every: 0.5) == 20)
+    #expect(EddystoneFrame.packets(within: .seconds(2_147_483_648), every: 0.5) == 0)
+    #expect(EddystoneFrame.packets(within: .seconds(2_147_483_653), every: 0.5) == 10)
+  }
 }

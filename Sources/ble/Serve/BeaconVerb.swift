@@ -160,7 +160,8 @@ struct BeaconVerb: ParsableCommand {
       let (battery, temperature, interval) = (battery, temperature, options.interval)
       try options.advertise("eddystone-tlm", renewal: 1) { time in
         EddystoneFrame.telemetry(
-          battery: battery, temperature: temperature, packets: UInt32(time.seconds / interval), uptime: time)
+          battery: battery, temperature: temperature, packets: EddystoneFrame.packets(within: time, every: interval),
+          uptime: time)
       }
     }
   }
@@ -225,6 +226,13 @@ enum EddystoneFrame {
         status: ExitStatus.usage)
     }
     return data([0x10, UInt8(bitPattern: power), UInt8(scheme)] + octets)
+  }
+
+  /// Returns the number of packets in a time, modulo 2^32, as a beacon counts them.
+  ///
+  /// - Parameter interval: the advertising interval in seconds.
+  static func packets(within time: Duration, every interval: Double) -> UInt32 {
+    UInt32(truncatingIfNeeded: Int(time.seconds / interval))
   }
 
   /// Returns Eddystone-TLM without encryption.
