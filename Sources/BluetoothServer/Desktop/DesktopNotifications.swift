@@ -1,4 +1,5 @@
 import BluetoothDaemonProtocol
+import BluetoothWire
 import NIOCore
 import NIOPosix
 
@@ -143,8 +144,9 @@ package final class DesktopNotifications: @unchecked Sendable {
     }
   }
 
-  /// Texts of D-Bus have no zero · D-Bus Specification, "Basic types".
-  private static func harmless(_ text: String) -> String { String(text.map { $0 == "\0" ? " " : $0 }) }
+  /// Returns a text on one line without characters that change the direction of text: the name of an app can be a path,
+  /// which must not look like another name. A text of D-Bus has no zero · D-Bus Specification, "Basic types".
+  static func harmless(_ text: String) -> String { text.printable }
 
   static func markup(_ text: String) -> String {
     text.reduce(into: "") { result, character in
