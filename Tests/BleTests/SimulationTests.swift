@@ -55,6 +55,20 @@ import Testing
     #expect(seeds.map { Simulate.message(for: $0) }?.contains("such as 1..100 or 1,5,9..12") == true)
   }
 
+  @Test("A capture or a picture does not replace the world file", arguments: ["--capture", "--plot"])
+  func ownFiles(option: String) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let world = folder + "/world.yaml"
+    try Data("seed: 1".utf8).write(to: URL(fileURLWithPath: world))
+    for path in [world, folder + "/../" + (folder as NSString).lastPathComponent + "/world.yaml"] {
+      let command = try Simulate.parse([world, "--for", "1", option, path])
+      #expect(throws: (any Error).self) { try command.run() }
+    }
+    #expect(FileManager.default.contents(atPath: world) == Data("seed: 1".utf8))
+  }
+
   private static func result(_ seed: UInt64) -> SimulationResult {
     let world = World(seed: seed)
     world.add(HeartRateSensor(), named: "strap", DeviceOptions(position: Position(x: 2)))

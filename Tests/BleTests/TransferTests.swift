@@ -150,7 +150,9 @@ import Testing
     }
   }
 
-  @Test("A name of the sender leads to no other folder", arguments: ["", ".", "..", "../a", "a/b", ".profile", "a\0b"])
+  @Test(
+    "A name of the sender leads to no other folder, and does not control a terminal",
+    arguments: ["", ".", "..", "../a", "a/b", ".profile", "a\0b", "a\u{1B}[2J", "a\nb", "a\u{9B}2J"])
   func names(name: String) throws {
     try withFolder { folder in
       let failure = #expect(throws: Failure.self) { try ReceivedFile(folder, named: name, replaces: true) }

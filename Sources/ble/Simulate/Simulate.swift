@@ -75,6 +75,10 @@ struct Simulate: ParsableCommand {
   }
 
   func run() throws {
+    // A capture empties its file when it begins.
+    if let capture, let world, capture == world || OutputFile.isSame(capture, world) {
+      throw ValidationError("the capture needs a file of its own")
+    }
     if let plot, [capture, world].contains(where: { $0.map { $0 == plot || OutputFile.isSame($0, plot) } ?? false }) {
       throw ValidationError("the picture needs a file of its own")
     }

@@ -160,8 +160,11 @@ final class ReceivedFile {
     var place = path
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-      // A name of the sender must not lead to another folder, or to a file of settings.
-      guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
+      // A name of the sender must not lead to another folder, or to a file of settings, or control the terminals on
+      // which the folder is listed.
+      guard !name.isEmpty, !name.hasPrefix("."),
+        !name.unicodeScalars.contains(where: { $0 == "/" || $0.properties.generalCategory == .control })
+      else {
         throw Failure("the name \(name.printable.debugDescription) is not allowed", status: ExitStatus.refused)
       }
       // Octets that are no UTF-8 have become longer.
