@@ -263,7 +263,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothHost", "BluetoothWire", "TestVectors", locks],
       path: "Tests/TestSupport", swiftSettings: settings),
-    // What tests of asynchronous APIs share: tasks that run in turn with a world.
+    // Tests of asynchronous APIs share this target. It runs their tasks in turn with a world.
     .target(
       name: "AsyncTestSupport",
       dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", deque, locks],

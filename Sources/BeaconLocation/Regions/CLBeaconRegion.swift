@@ -62,6 +62,8 @@ open class CLRegion: NSObject, @unchecked Sendable {
 
 /// The area in which packets of certain beacons are received.
 public final class CLBeaconRegion: CLRegion, @unchecked Sendable {
+  // Unchecked, as a subclass of CLRegion must say again. Its only property is a constant.
+
   /// The beacons of the region.
   public let beaconIdentityConstraint: CLBeaconIdentityConstraint
 

@@ -38,6 +38,7 @@ final class TemporaryPath: Sendable {
   ///
   /// - Throws: `Failure` if it can't be created.
   static func makeFolder() throws -> TemporaryPath {
+    // mkdtemp chooses a name that nobody can guess, and opens the folder to its owner only.
     var name = Array((NSTemporaryDirectory() + "/ble-XXXXXX").utf8CString)
     let path: String? = existing.withLockedValue { existing in
       guard mkdtemp(&name) != nil else { return nil }
