@@ -7,7 +7,8 @@ var settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 // `.ci/run` sets this. A newer compiler's warnings must not stop a user's build.
-if Context.environment["COREBLUETOOTH_WARNINGS_AS_ERRORS"] == "1" {
+let warnsAsErrors = Context.environment["COREBLUETOOTH_WARNINGS_AS_ERRORS"] == "1"
+if warnsAsErrors {
   settings.append(.treatAllWarnings(as: .error))
 }
 
@@ -395,7 +396,6 @@ let package = Package(
   ]
 )
 
-// Fuzz targets have no `main` of their own: they build with `--sanitize=fuzzer` only.
 // These tests change the time of their whole process, so they run alone: `.ci/run app_time`.
 if Context.environment["COREBLUETOOTH_APP_TIME"] == "1" {
   package.targets.append(
@@ -406,7 +406,10 @@ if Context.environment["COREBLUETOOTH_APP_TIME"] == "1" {
       swiftSettings: settings))
 }
 
-if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
+// Fuzz targets have no `main` of their own: they link with `--sanitize=fuzzer` only. The build of the checks compiles
+// them, too, so that a change that breaks one is noticed at once.
+let isFuzzing = Context.environment["COREBLUETOOTH_FUZZ"] == "1"
+if isFuzzing || warnsAsErrors {
   package.targets.append(
     .target(
       name: "FuzzSupport", dependencies: ["BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothWire"],
@@ -434,9 +437,12 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("security-manager", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
   ]
   for target in fuzzTargets {
+    let (name, path) = ("fuzz-" + target.name, "Fuzz/" + target.name)
     package.targets.append(
-      .executableTarget(
-        name: "fuzz-" + target.name, dependencies: target.dependencies, path: "Fuzz/" + target.name,
-        swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+      isFuzzing
+        ? .executableTarget(
+          name: name, dependencies: target.dependencies, path: path,
+          swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
+        : .target(name: name, dependencies: target.dependencies, path: path, swiftSettings: settings))
   }
 }

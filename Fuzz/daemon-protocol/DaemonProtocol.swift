@@ -209,6 +209,11 @@ private final class Server {
     case .setPower(let isOn): adapter.send(.setPower(isOn))
     case .listAlerts(let follows): adapter.send(.launchable(follows), ofApp: Self.app)
     case .explain: adapter.send(.reportLinks(1))
+    case .resetIdentifiers(let forgetsBonds): adapter.send(.resetIdentifiers(forgetsBonds: forgetsBonds))
+    case .setSharing(_, let isAllowed):
+      for peer in adapter.directory.bondedPeers {
+        adapter.send(.setNotificationSharing(isAllowed, with: peer.address))
+      }
     case .listApps: break
     }
   }
