@@ -44,7 +44,7 @@ struct ServedAppTests {
     #expect(start.environment["COREBLUETOOTH_ADAPTER"] == "server:\(bench.bench.path),phone")
 
     let torch = bench.start("torch", restoring: "light")
-    // The first event is the restoration, the second one the state, the third one the value that has waited.
+    // The first event is the restoration, the second one the state. The value that has waited comes later.
     let restored = try #require(try await torch.central.first { $0 }.restored)
     let peer = try #require(restored.peers.first)
     #expect(peer.info.identifier == torch.central.adapter.directory.peer(peer.info.identifier)?.identifier)
@@ -53,11 +53,11 @@ struct ServedAppTests {
     let characteristics = peer.services?.first?.characteristics
     #expect(characteristics?.first { $0.characteristic.uuid == AppBench.status }?.isNotifying == true)
     #expect(try await torch.central.first { $0 }.state == .poweredOn)
-    #expect(try await torch.central.first { $0 }.notification == [1])
+    #expect(try await torch.central.first(\.notification) == [1])
     try await bench.state(.background, of: "torch")
     // The subscription goes on, and commands reach the restored session.
     remote.session.send(.write(flashlight.handle, lightSwitch, [0]))
-    #expect(try await torch.central.first { $0 }.notification == [0])
+    #expect(try await torch.central.first(\.notification) == [0])
     torch.session.send(.readRSSI(peer.info.handle))
     _ = try await torch.central.first(\.rssi)
     #expect(bench.starter.startCount == 1)

@@ -46,7 +46,8 @@ struct LateUpdates {
 
   /// Removes and returns all updates.
   mutating func removeAll() -> [Update] {
+    // An array that is made of an empty deque writes to the storage that all empty arrays of the process share.
     defer { self = LateUpdates() }
-    return Array(updates)
+    return updates.isEmpty ? [] : Array(updates)
   }
 }
