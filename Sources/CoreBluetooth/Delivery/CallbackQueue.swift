@@ -44,8 +44,8 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  /// Schedules `work` on the app's queue, in real time.
-  func enqueue(_ work: @escaping @Sendable () -> Void) {
+  /// Schedules `work` on the app's queue, in real time. A block that is given a second time is not copied.
+  func enqueue(_ work: @escaping @Sendable @convention(block) () -> Void) {
     (serial ?? appQueue).async(execute: work)
   }
 

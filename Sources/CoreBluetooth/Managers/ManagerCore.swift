@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import DequeModule
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -51,6 +52,7 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
   /// The app and the restore identifier of the session; nil: the manager belongs to no app.
   let owner: SessionOwner?
   private let state = NIOLockedValueBox(AppBox(value: State()))
+  private let mailbox = EventMailbox<Role>()
 
   init(queue: DispatchQueue?, adapter: (any Adapter)?, restoreIdentifier: String?) {
     self.adapter = adapter
@@ -136,19 +138,46 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
     } else {
       let session = with { $0.session }
       session?.eventQueued()
-      let event = event.withoutOctets
-      callbacks.enqueue {
-        if event.isStateChange { session?.noteStateSeen() }
-        self.handle(event, copies)
-        session?.eventHandled()
-      }
+      mailbox.add(EventMailbox.Entry(core: self, session: session, event: event.withoutOctets, copies: copies))
+      callbacks.enqueue(mailbox.handleOldest)
     }
   }
 
-  private func handle(_ event: Role.Event, _ copies: Role.Copies) {
+  fileprivate func handle(_ event: Role.Event, _ copies: Role.Copies) {
     guard let manager = with({ $0.manager }) else { return }
     Role.handle(event, copies, self, manager)
   }
 }
 
 extension ManagerCore: AnyManagerCore {}
+
+/// The events that wait for the app's queue, the oldest one first.
+///
+/// One block, which is made once, handles the oldest event each time the queue executes it: neither a closure nor a
+/// block is allocated for an event.
+private final class EventMailbox<Role: ManagerRole>: Sendable {
+  struct Entry {
+    let core: ManagerCore<Role>
+    let session: Session<Role>?
+    let event: Role.Event
+    let copies: Role.Copies
+
+    func handle() {
+      if event.isStateChange { session?.noteStateSeen() }
+      core.handle(event, copies)
+      session?.eventHandled()
+    }
+  }
+
+  private let entries: NIOLockedValueBox<Deque<Entry>>
+  /// Is enqueued once for each entry.
+  let handleOldest: @Sendable @convention(block) () -> Void
+
+  init() {
+    let entries = NIOLockedValueBox(Deque<Entry>())
+    self.entries = entries
+    handleOldest = { entries.withLockedValue { $0.popFirst() }?.handle() }
+  }
+
+  func add(_ entry: Entry) { entries.withLockedValue { $0.append(entry) } }
+}
