@@ -5,6 +5,8 @@ import CoreBluetooth
 final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private static let heartRate = CBUUID(string: "180D")
   private static let measurement = CBUUID(string: "2A37")
+  /// The system alerts the user if the sensor is lost while the app is suspended.
+  private static let options = [CBConnectPeripheralOptionNotifyOnDisconnectionKey: true]
 
   private let log: (String) -> Void
   private var central: CBCentralManager!
@@ -36,7 +38,7 @@ final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     sensor = peripheral
     peripheral.delegate = self
     central.stopScan()
-    central.connect(peripheral)
+    central.connect(peripheral, options: Self.options)
   }
 
   func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
@@ -48,7 +50,7 @@ final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
   ) {
     log("disconnected")
-    central.connect(peripheral)
+    central.connect(peripheral, options: Self.options)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
