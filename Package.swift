@@ -237,8 +237,8 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
-        "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
-        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire",
+        "BluetoothBonds", "BluetoothServer", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
+        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       path: "Benchmarks/benchmarks",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothLab
+import Logging
 
 @main
 struct Benchmarks: ParsableCommand {
@@ -29,6 +30,12 @@ struct Benchmarks: ParsableCommand {
   var times = 1_000
 
   func run() throws {
+    // A server writes a line for each client.
+    LoggingSystem.bootstrap { label in
+      var handler = StreamLogHandler.standardError(label: label)
+      handler.logLevel = .warning
+      return handler
+    }
     if let operation = `repeat` {
       var hosts = try HostsInMemory()
       try hosts.run(operation, times)
@@ -51,7 +58,7 @@ struct Benchmarks: ParsableCommand {
   /// All measurements. Each divides its work by the given divisor.
   static let all =
     WholeStack.all + BelowTheAPI.all + APILayer.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
-    + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all
+    + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all + ServedApps.all
 }
 
 extension HostsInMemory.Operation: ExpressibleByArgument {}

@@ -20,6 +20,9 @@ enum DistantReads {
     case session
     /// An app with a separate queue.
     case api
+    /// A client of the daemon by a server on a Unix socket, as in another process: the daemon and the server share a
+    /// thread, as in btserver, and the client has another one.
+    case served
   }
 
   private static func measure(_ reader: Reader, divisor: Int) throws -> Measurement {
@@ -42,17 +45,22 @@ final class DistantApp {
   private let controller: CannedController
   private let adapter: TransportAdapter
   private let reader: any DistantReader
+  private var server: AdapterServer?
 
   init(_ kind: DistantReads.Reader) throws {
     controller = try CannedController()
     controller.start()
     let configuration = DaemonConfiguration(name: "distant", host: HostConfiguration(deviceName: "distant"))
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     adapter = TransportAdapter(
-      configuration, to: .tcp(host: "127.0.0.1", port: controller.port),
-      on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
+      configuration, to: .tcp(host: "127.0.0.1", port: controller.port), on: group.next())
     switch kind {
     case .session: reader = SessionReader(adapter)
     case .api: reader = APIReader(adapter)
+    case .served:
+      let server = try AdapterServer(adapter, on: group)
+      reader = SessionReader(server.makeClient(on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next()))
+      self.server = server
     }
     reader.done.wait()
   }
@@ -74,12 +82,12 @@ private protocol DistantReader {
 /// which is called while that thread is idle.
 private final class SessionReader: DistantReader, CentralClient, @unchecked Sendable {
   let done = DispatchSemaphore(value: 0)
-  private let adapter: TransportAdapter
+  private let adapter: any Adapter
   private var session: CentralSession?
   private var value: (peer: PeerHandle, attribute: RemoteAttributeID)?
   private var left = 0
 
-  init(_ adapter: TransportAdapter) {
+  init(_ adapter: any Adapter) {
     self.adapter = adapter
     session = adapter.openCentralSession(for: self)
   }

@@ -12,10 +12,12 @@ package struct ServerError: Error, Hashable, Sendable, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// A server that shares adapters among the apps of other processes. All sockets are on one thread; the adapters have
-/// their own.
+/// A server that shares adapters among the apps of other processes. All sockets are on one thread. With external
+/// controllers on the same thread, a request of an app wakes no other thread.
 package final class DaemonServer: Sendable {
-  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let group: MultiThreadedEventLoopGroup
+  /// True if the thread ends with the server.
+  private let ownsGroup: Bool
   private let clients: ServerClients
   private let listeners = NIOLockedValueBox<[Listener]>([])
   private let isStopped = NIOLockedValueBox(false)
@@ -28,8 +30,14 @@ package final class DaemonServer: Sendable {
   /// - Parameters:
   ///   - adapters: the first one is for apps that name none. There must be at least one.
   ///   - apps: the apps that the server launches, and how it identifies those of clients.
-  package init(_ adapters: [ServedAdapter], limits: ServerLimits = ServerLimits(), apps setup: AppsSetup = AppsSetup())
-  {
+  ///   - group: one thread, which outlives the server; nil: a thread that ends with the server.
+  package init(
+    _ adapters: [ServedAdapter], limits: ServerLimits = ServerLimits(), apps setup: AppsSetup = AppsSetup(),
+    on group: MultiThreadedEventLoopGroup? = nil
+  ) {
+    ownsGroup = group == nil
+    let group = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    self.group = group
     let apps = ServerApps(adapters, setup, limits, on: group.next())
     clients = ServerClients(adapters, limits, apps)
     apps.gate.execute { apps.begin() }
@@ -140,7 +148,7 @@ package final class DaemonServer: Sendable {
     let clients = clients
     try? group.next().submit { clients.refuseAll() }.wait()
     clients.apps.gate.close()
-    try? group.syncShutdownGracefully()
+    if ownsGroup { try? group.syncShutdownGracefully() }
   }
 }
 

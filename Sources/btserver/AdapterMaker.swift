@@ -5,6 +5,7 @@ import BluetoothDaemon
 import BluetoothLab
 import BluetoothServer
 import BluetoothTypes
+import NIOCore
 
 /// Makes the adapters of a server. The simulated ones are devices of one air, so that apps on them meet.
 struct AdapterMaker {
@@ -16,11 +17,15 @@ struct AdapterMaker {
   private let policy: PlatformPolicy
   /// Returns the settings of an adapter with a name.
   private let serving: (String) -> ServingOptions
+  /// Runs the adapters with external controllers.
+  private let loop: any EventLoop
   private var virtualCount = 0
 
   init(
-    worldFile: WorldFile?, bonds: String?, policy: PlatformPolicy, serving: @escaping (String) -> ServingOptions
+    worldFile: WorldFile?, bonds: String?, policy: PlatformPolicy, on loop: any EventLoop,
+    serving: @escaping (String) -> ServingOptions
   ) {
+    self.loop = loop
     self.policy = policy
     self.serving = serving
     self.worldFile = worldFile
@@ -35,7 +40,8 @@ struct AdapterMaker {
       ServedAdapter(
         name: option.name,
         adapter: TransportAdapter(
-          serving: specifier, name: option.name, bondsIn: bonds, policy: policy, serving: serving(option.name)))
+          serving: specifier, name: option.name, bondsIn: bonds, policy: policy, serving: serving(option.name),
+          on: loop))
     }
   }
 

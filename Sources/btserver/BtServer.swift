@@ -133,7 +133,10 @@ struct BtServer: AsyncParsableCommand {
     defer { endpoint?.stop() }
     let sockets = ServiceManager.takeSockets()
     let questions = UserQuestions()
-    var maker = AdapterMaker(worldFile: setup.worldFile, bonds: bonds, policy: setup.policy) { name in
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    var maker = AdapterMaker(
+      worldFile: setup.worldFile, bonds: bonds, policy: setup.policy, on: group.next()
+    ) { name in
       ServingOptions(setup.permissions, shares: setup.shares, adapter: name, questions: questions)
     }
     var apps = AppsSetup(setup.apps)
@@ -145,7 +148,7 @@ struct BtServer: AsyncParsableCommand {
       desktop?.show(alert)
       command?.run(alert)
     }
-    let server = DaemonServer(setup.adapters.map { maker.make($0) }, apps: apps)
+    let server = DaemonServer(setup.adapters.map { maker.make($0) }, apps: apps, on: group)
     do {
       for socket in sockets { try server.listen(on: socket) }
       if sockets.isEmpty { try server.listen(atPath: socket, mode: setup.mode) }
@@ -159,11 +162,11 @@ struct BtServer: AsyncParsableCommand {
     }
     tell("serves \(setup.names) at \(sockets.isEmpty ? socket : "the socket of the service manager")")
     ServiceManager.notify("READY=1")
-    let group = ServiceGroup(
+    let services = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [ServerService(server: server)], gracefulShutdownSignals: [.sigterm, .sigint, .sighup],
         logger: Logger(label: "CoreBluetooth.server")))
-    try await group.run()
+    try await services.run()
     withExtendedLifetime(maker) {}
   }
 

@@ -3,19 +3,20 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothTransport
 import BluetoothWire
-import NIOPosix
+import NIOCore
 
 extension TransportAdapter {
-  /// Creates the adapter of a server with an external controller, on a separate thread.
+  /// Creates the adapter of a server with an external controller.
   ///
   /// - Parameters:
   ///   - name: the name of the adapter, in the log and among the bonds.
   ///   - folder: the folder for bonds; nil: the default one of this user.
   ///   - policy: the rules for apps.
   ///   - serving: the settings of the server.
+  ///   - loop: the event loop that runs the adapter.
   package convenience init(
     serving specifier: TransportSpecifier, name: String, bondsIn folder: String?, policy: PlatformPolicy,
-    serving: ServingOptions = ServingOptions()
+    serving: ServingOptions = ServingOptions(), on loop: any EventLoop
   ) {
     var configuration = DaemonConfiguration(
       name: name, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
@@ -29,6 +30,6 @@ extension TransportAdapter {
     } catch {
       DaemonLog.note("bonds are lost when this process ends: \(error)", of: name)
     }
-    self.init(configuration, to: specifier, on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
+    self.init(configuration, to: specifier, on: loop)
   }
 }
