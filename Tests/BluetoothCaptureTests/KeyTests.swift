@@ -166,6 +166,16 @@ private enum Sample {
         == Sample.octets)
   }
 
+  @Test("A capture that begins within a frame shows zeros up to the next frame of the link, and then looks for keys")
+  func beginning() throws {
+    let frame = frame(Sample.pdus[0])
+    let rest = fragments(of: frame, of: 7).dropFirst()
+    let attribute: [UInt8] = [17, 0, 4, 0, 0x06] + Sample.octets
+    let packets = Array(rest) + fragments(of: attribute, of: 9) + fragments(of: frame, of: 7)
+    let covered = try written(packets).flatMap { $0.dropFirst(4) }
+    #expect(covered == Array(repeating: 0, count: 14) + attribute + frame.prefix(5) + Sample.zeros)
+  }
+
   @Test("Packets of any length are written, even those too short for their parameters")
   func short() throws {
     for (command, _) in Sample.commands {

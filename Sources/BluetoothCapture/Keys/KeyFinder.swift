@@ -4,13 +4,13 @@ import BluetoothWire
 ///
 /// A key of the Security Manager in ACL data (Vol 3, Part H, 3.6.2, 3.6.4, 3.6.6) may span several fragments of its
 /// L2CAP frame, so all packets must be passed in order.
-struct KeyFinder {
+package struct KeyFinder {
   private struct FrameID: Hashable {
     let handle: HCI.ConnectionHandle
     let isFromHost: Bool
   }
 
-  /// An incomplete L2CAP frame · Vol 3, Part A, 3.1.
+  /// An L2CAP frame, until its last fragment · Vol 3, Part A, 3.1.
   private struct Frame {
     /// The number of octets received.
     var position = 0
@@ -49,19 +49,34 @@ struct KeyFinder {
   private static let keyCodes = [SMP.Code.encryptionInformation, .identityInformation, .signingInformation]
     .map(\.rawValue)
 
+  /// The latest frame of each link and direction.
   private var frames: [FrameID: Frame] = [:]
 
-  /// Returns the range of the next packet's parameters or data that holds keys; nil if there are none.
+  package init() {}
+
+  /// Returns the next packet in H4 form, with zeros in place of keys.
+  package mutating func octets(of packet: HCI.Packet, isFromHost: Bool) -> [UInt8] {
+    var octets: [UInt8] = []
+    octets.append(h4: packet, without: keys(in: packet, isFromHost: isFromHost))
+    return octets
+  }
+
+  /// Returns the range of the next packet's parameters or data that may hold keys; nil if there are none.
   mutating func keys(in packet: HCI.Packet, isFromHost: Bool) -> Range<Int>? {
     guard case .acl(let data) = packet else {
       guard let keys = packet.keys?.clamped(to: 0..<packet.payload.count), !keys.isEmpty else { return nil }
       return keys
     }
     let id = FrameID(handle: data.handle, isFromHost: isFromHost)
-    let former = frames.removeValue(forKey: id)
-    guard var frame = data.boundary == .continuing ? former : Frame() else { return nil }
+    var frame = Frame()
+    if data.boundary == .continuing {
+      // Without its beginning, which was not captured, the frame may be one of a key.
+      guard let former = frames[id] else { return data.payload.isEmpty ? nil : 0..<data.payload.count }
+      if former.isComplete { return nil }
+      frame = former
+    }
     let keys = frame.take(data.payload)
-    if !frame.isComplete { frames[id] = frame }
+    frames[id] = frame
     return keys
   }
 }
