@@ -138,7 +138,7 @@ let package = Package(
       name: "BluetoothServer",
       dependencies: [
         "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
-        "BluetoothWire", locks, logging, metrics,
+        "BluetoothCapture", "BluetoothWire", locks, logging, metrics,
       ] + nio,
       swiftSettings: settings),
     // Floor 8

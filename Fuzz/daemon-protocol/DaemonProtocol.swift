@@ -76,6 +76,14 @@ private final class Client: CentralClient, PeripheralClient, @unchecked Sendable
   }
 }
 
+/// Reads the packets of the adapter, as a server does for a client that monitors it.
+private final class PacketCount: HCIObserver, @unchecked Sendable {
+  // Unchecked: everything runs on one thread.
+  private var octets = 0
+
+  func packet(_ packet: HCI.Packet, isFromHost: Bool) { octets += packet.payload.bytes.count }
+}
+
 /// A server's side of one connection, without the socket.
 private final class Server {
   private static let service = BluetoothUUID(0xFF10)
@@ -214,6 +222,7 @@ private final class Server {
       for peer in adapter.directory.bondedPeers {
         adapter.send(.setNotificationSharing(isAllowed, with: peer.address))
       }
+    case .monitor: adapter.setHCIObserver(PacketCount())
     case .listApps: break
     }
   }

@@ -22,6 +22,8 @@ package enum DaemonProtocol {
   package static let channelParts = 32
   /// The number of octets of a channel that an app may send before the daemon has taken them.
   package static let channelWindow = 16_384
+  /// The maximum length of an HCI packet in H4 form: packet indicator, header and data of an ACL Data packet.
+  package static let maximumPacketLength = 5 + 65_535
   /// The maximum number of sessions of one connection.
   package static let maximumSessions = 64
 }

@@ -23,8 +23,23 @@ package final class DeviceEnvironment: @unchecked Sendable {
   package private(set) var capture: WorldCapture?
   /// The observer of the calls and callbacks of apps; nil: none.
   @exclusivity(unchecked) package var callObserver: (any CallObserver)?
+  /// The observers of packets between hosts and controllers, by device; nil: none, as in most worlds.
+  @exclusivity(unchecked) private var hciObservers: [RadioID: any HCIObserver]?
 
   package init() {}
+
+  /// Sets the observer of the packets between the host and the controller of a device; nil: none.
+  func setHCIObserver(_ observer: (any HCIObserver)?, of device: RadioID) {
+    var observers = hciObservers ?? [:]
+    observers[device] = observer
+    hciObservers = observers.isEmpty ? nil : observers
+  }
+
+  /// Passes a packet to the observer of its device, if there is one.
+  @inline(__always)
+  func observe(_ packet: HCI.Packet, isFromHost: Bool, on device: RadioID) {
+    if let hciObservers { hciObservers[device]?.packet(packet, isFromHost: isFromHost) }
+  }
 
   /// Writes all following packets to `capture`, or to none if it is nil.
   package func setCapture(_ capture: WorldCapture?, deviceNames: [String], in engine: WorldEngine) {
@@ -40,6 +55,8 @@ package final class DeviceEnvironment: @unchecked Sendable {
 /// A device of a world that has a controller. Confined to the world.
 package protocol WorldDevice: SimulatedDevice {
   func setCapture(_ capture: DeviceCapture?)
+  /// Sets the observer of the packets between host and controller; nil: none.
+  func setHCIObserver(_ observer: (any HCIObserver)?)
   /// The address by which other devices know this device; nil: unknown.
   var identityAddress: DeviceAddress? { get }
   /// Makes the controller lose all its state and send a Hardware Error event · Vol 4, Part E, 7.7.16.
@@ -83,6 +100,7 @@ package protocol WorldDevice: SimulatedDevice {
 
 extension WorldDevice {
   package var identityAddress: DeviceAddress? { nil }
+  package func setHCIObserver(_ observer: (any HCIObserver)?) {}
   package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
   package var bondRecords: [BondRecord] { [] }
   package var bondLimit: Int { 0 }

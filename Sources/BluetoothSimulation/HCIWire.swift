@@ -38,6 +38,7 @@ struct HCIWire: ~Copyable {
   mutating func carry(
     _ packet: HCI.Packet, isFromHost: Bool, at now: Instant, _ arrive: (HCI.Packet) -> Void
   ) {
+    environment.observe(packet, isFromHost: isFromHost, on: device)
     guard isDisturbed else {
       capture?.packet(packet, isFromHost: isFromHost, at: now)
       arrive(packet)

@@ -73,4 +73,8 @@ package final class VirtualAdapter: AppAdapter, Sendable {
   package func setSystemClient(_ client: any SystemClient) { sessions.setSystemClient(client) }
 
   package func send(_ request: SystemRequest) { sessions.requests.post(.system(request)) }
+
+  package func setHCIObserver(_ observer: (any HCIObserver)?) {
+    world.perform { [radio] engine in engine.withDevice(radio) { $0.setHCIObserver(observer) } }
+  }
 }

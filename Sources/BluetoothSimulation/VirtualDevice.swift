@@ -197,6 +197,10 @@ final class VirtualDevice: WorldDevice {
     parts?.station.setCapture(capture)
   }
 
+  func setHCIObserver(_ observer: (any HCIObserver)?) {
+    settings.environment.setHCIObserver(observer, of: settings.device)
+  }
+
   func failController(at now: Instant) {
     guard let parts else { return }
     parts.station.controller.fail(at: now)

@@ -3,7 +3,9 @@ import NIOConcurrencyHelpers
 
 /// Handles SIGINT, SIGTERM and SIGHUP while it exists: the first one calls a closure, a second one removes temporary
 /// files and ends the program.
-final class Interrupt {
+final class Interrupt: @unchecked Sendable {
+  // Unchecked: only the initializer and `deinit` use `sources`.
+
   private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
   private let sources: [any DispatchSourceSignal]

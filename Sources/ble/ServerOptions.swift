@@ -28,6 +28,13 @@ struct ServerOptions: ParsableArguments {
 
   /// Calls `body` with the address of the server and the token, and reports its failure in one line.
   func withServer<Result>(_ body: (ServerSpecifier, _ token: [UInt8]) throws -> Result) throws -> Result {
+    try Self.withServer(server, tokenFile: tokenFile, body)
+  }
+
+  /// Calls `body` with the address of a server and the token, and reports its failure in one line.
+  static func withServer<Result>(
+    _ server: String, tokenFile: String? = nil, _ body: (ServerSpecifier, _ token: [UInt8]) throws -> Result
+  ) throws -> Result {
     let specifier: ServerSpecifier
     do throws(AdapterError) { specifier = try ServerSpecifier(server) } catch {
       throw ValidationError(error.description)

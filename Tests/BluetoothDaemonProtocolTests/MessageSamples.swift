@@ -225,7 +225,7 @@ struct MessageSamples {
     return controls.map { .controlApp("app", $0) } + [
       .returned, .restoreIdentifier(session(), text()), .listApps, .setPermission(app: text(), bool()),
       .setPower(bool()), .listAlerts(follows: bool()), .explain(peer: text()), .resetIdentifiers(forgetsBonds: bool()),
-      .setSharing(peer: text(), bool()),
+      .setSharing(peer: text(), bool()), .monitor,
     ]
   }
 
@@ -267,6 +267,9 @@ struct MessageSamples {
     return states.map { .stateChanged($0) } + [
       .stop(text(), byUser: bool()), .apps(apps), .done(failure: optional { $0.text() }), .alerts(alerts),
       .links(usages),
+      .packet(
+        MonitoredPacket(
+          missed: number(), time: Int64(bitPattern: number()), isFromHost: bool(), octets: octets())),
     ]
   }
 

@@ -64,6 +64,35 @@ package struct ServerQuestion: Sendable {
     try ask(.app(.explain(peer: peer))) { if case .app(.links(let links)) = $0 { links } else { nil } }
   }
 
+  /// A part of what a monitor gets.
+  package enum MonitorEvent: Sendable {
+    /// The server passes the packets of this adapter from now on.
+    case started(adapter: String)
+    case packet(MonitoredPacket)
+    /// A tenth of a second has passed.
+    case tick
+  }
+
+  /// Calls `body` with the HCI packets of the adapter as they come, until it returns false. Ends with the server.
+  ///
+  /// - Throws: `AdapterError`.
+  package func monitor(_ body: @escaping @Sendable (MonitorEvent) -> Bool) throws(AdapterError) {
+    let name = NIOLockedValueBox("")
+    let tick: @Sendable () -> String?? = { body(.tick) ? nil : .some(nil) }
+    let failure: String? = try ask(.app(.monitor), endlessly: true, tick: tick) { message -> String?? in
+      switch message {
+      case .welcome(let welcome):
+        name.withLockedValue { $0 = welcome.adapter }
+        return nil
+      case .app(.done(.some(let failure))): return .some(failure)
+      case .app(.done(nil)): return body(.started(adapter: name.withLockedValue { $0 })) ? nil : .some(nil)
+      case .app(.packet(let packet)): return body(.packet(packet)) ? nil : .some(nil)
+      default: return nil
+      }
+    }
+    if let failure { throw AdapterError(description: failure) }
+  }
+
   /// Sends a request of the user, and waits until the server has carried it out.
   ///
   /// - Throws: `AdapterError`.
@@ -74,9 +103,14 @@ package struct ServerQuestion: Sendable {
     if let failure, let failure { throw AdapterError(description: failure) }
   }
 
-  /// Asks a question, and waits for a message in which `answer` finds the answer.
+  /// Asks a question, and waits for a message in which `find` finds the answer.
+  ///
+  /// - Parameters:
+  ///   - endlessly: true to wait without a limit.
+  ///   - tick: called every 0.1 s until it returns an answer; nil: not called.
   private func ask<Answer: Sendable>(
-    _ message: ClientMessage, endlessly: Bool = false, _ find: @escaping @Sendable (ServerMessage) -> Answer?
+    _ message: ClientMessage, endlessly: Bool = false, tick: (@Sendable () -> Answer?)? = nil,
+    _ find: @escaping @Sendable (ServerMessage) -> Answer?
   ) throws(AdapterError) -> Answer {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     defer { try? group.syncShutdownGracefully() }
@@ -101,6 +135,14 @@ package struct ServerQuestion: Sendable {
     let specifier = specifier
     if !endlessly {
       loop.scheduleTask(in: limit) { answer.fail(AdapterError(description: "\(specifier) has not answered in time")) }
+    }
+    if let tick {
+      let interval = TimeAmount.milliseconds(100)
+      loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
+        guard let found = tick() else { return }
+        task.cancel()
+        answer.succeed(found)
+      }
     }
     connected.whenComplete { result in
       switch result {
@@ -140,7 +182,9 @@ package struct ServerQuestion: Sendable {
       // Messages of the directory name peers, which this client does not know.
       guard let message = try? ServerMessage(frame, .none) else { return }
       switch message {
-      case .welcome: channel.acceptLongFrames()
+      case .welcome:
+        channel.acceptLongFrames()
+        _ = find(message)
       case .refused(let refusal): answer.fail(AdapterError(description: refusal.text))
       case .unknownMessage: answer.fail(AdapterError(description: "this btserver is too old for the question"))
       default: if let found = find(message) { answer.succeed(found) }

@@ -52,7 +52,7 @@ extension ServerRunner {
     case .stateChanged(let state): DaemonLog.trace("this app is now \(state)", of: "\(specifier)")
     case .stop(let reason, let byUser): stop(reason, byUser)
     // Answers to questions that only the command line asks.
-    case .apps, .done, .alerts, .links: break
+    case .apps, .done, .alerts, .links, .packet: break
     }
   }
 

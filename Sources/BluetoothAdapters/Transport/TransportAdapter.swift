@@ -67,6 +67,8 @@ package final class TransportAdapter: AppAdapter, Sendable {
   package func setSystemClient(_ client: any SystemClient) { sessions.setSystemClient(client) }
 
   package func send(_ request: SystemRequest) { sessions.requests.post(.system(request)) }
+
+  package func setHCIObserver(_ observer: (any HCIObserver)?) { executor.setHCIObserver(observer) }
 }
 
 /// An executor that makes an adapter's event loop handle the requests to the adapter.
@@ -88,6 +90,10 @@ private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
     // task on the loop.
     if loop.inEventLoop, let runner, runner.isPumping { return runner.wakeWhilePumping() }
     loop.execute { self.runner?.pump() }
+  }
+
+  func setHCIObserver(_ observer: (any HCIObserver)?) {
+    loop.execute { self.runner?.observer = observer }
   }
 
   func end() {

@@ -37,6 +37,8 @@ final class TransportRunner: @unchecked Sendable {
   private var arrival: Instant?
   /// The timer for the daemon's deadline. It may fire before the deadline.
   private var timer: (time: Instant, task: Scheduled<Void>)?
+  /// The observer of the packets to and from the controller; nil: none.
+  var observer: (any HCIObserver)?
   /// The timer that checks for bonds changed by other programs.
   private var bondWatch: RepeatedTask?
   private static let bondWatchInterval = TimeAmount.seconds(1)
@@ -140,7 +142,9 @@ final class TransportRunner: @unchecked Sendable {
 
   private func sendPackets() {
     while let packet = daemon.takePacket() {
-      if case .open(let link) = connection { link.send(packet) }
+      guard case .open(let link) = connection else { continue }
+      observer?.packet(packet, isFromHost: true)
+      link.send(packet)
     }
   }
 
@@ -209,6 +213,7 @@ extension TransportRunner: H4Receiver {
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
     let time = arrival ?? now
     arrival = time
+    observer?.packet(packet, isFromHost: false)
     daemon.receive(packet, at: time)
   }
 

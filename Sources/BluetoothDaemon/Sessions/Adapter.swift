@@ -1,3 +1,5 @@
+import BluetoothWire
+
 /// A Bluetooth device, virtual or real, with the host stack on top of it. Managers open their sessions on it.
 package protocol Adapter: AnyObject, Sendable {
   /// The adapter's knowledge of peers, for answers that an app gets synchronously.
@@ -33,6 +35,14 @@ package protocol AppAdapter: Adapter {
   func setSystemClient(_ client: any SystemClient)
   /// Sends a request of the system's user.
   func send(_ request: SystemRequest)
+  /// Sets the observer of the packets between host and controller, which is retained; nil: none.
+  func setHCIObserver(_ observer: (any HCIObserver)?)
+}
+
+/// An observer of the packets between an adapter's host and its controller.
+package protocol HCIObserver: AnyObject, Sendable {
+  /// Called on the adapter's thread, in the order of the packets. The packet's octets are valid during the call.
+  func packet(_ packet: HCI.Packet, isFromHost: Bool)
 }
 
 /// An adapter as the managers of one app see it.

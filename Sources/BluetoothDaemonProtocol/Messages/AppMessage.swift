@@ -37,6 +37,9 @@ package enum AppMessage: Hashable, Sendable {
   /// Allows or denies a bonded accessory, by its name, address or identifier, to get the notifications of the system;
   /// answered by `done`.
   case setSharing(peer: String, Bool)
+  /// Asks for the HCI packets of the connection's adapter from now on; answered by `done`, and by `packet` for each
+  /// packet.
+  case monitor
 
   var type: AppRequestType {
     switch self {
@@ -50,12 +53,13 @@ package enum AppMessage: Hashable, Sendable {
     case .explain: .explain
     case .resetIdentifiers: .resetIdentifiers
     case .setSharing: .setSharing
+    case .monitor: .monitor
     }
   }
 
   func encode(into writer: inout MessageWriter) {
     switch self {
-    case .returned, .listApps: break
+    case .returned, .listApps, .monitor: break
     case .restoreIdentifier(let session, let identifier):
       writer.append(session.value)
       writer.append(identifier)
@@ -95,6 +99,7 @@ package enum AppMessage: Hashable, Sendable {
     case .setSharing:
       let peer = try reader.text()
       self = .setSharing(peer: peer, try reader.bool())
+    case .monitor: self = .monitor
     }
   }
 }

@@ -49,6 +49,24 @@ package struct AlertDescription: Hashable, Sendable {
   }
 }
 
+/// An HCI packet of a monitored adapter.
+package struct MonitoredPacket: Hashable, Sendable {
+  /// The number of packets before this one that the client has missed because it reads too slowly.
+  package var missed: UInt32
+  /// The time in nanoseconds since 1970-01-01 00:00:00 UTC.
+  package var time: Int64
+  package var isFromHost: Bool
+  /// The packet in H4 form, with zeros in place of keys.
+  package var octets: ByteSlice
+
+  package init(missed: UInt32 = 0, time: Int64, isFromHost: Bool, octets: ByteSlice) {
+    self.missed = missed
+    self.time = time
+    self.isFromHost = isFromHost
+    self.octets = octets
+  }
+}
+
 /// A message from a server that belongs to no session: to an app about itself, or to the command line.
 package enum AppReport: Hashable, Sendable {
   /// The state of the app has changed.
@@ -61,6 +79,8 @@ package enum AppReport: Hashable, Sendable {
   case alerts([AlertDescription])
   /// The uses of the peers that a question means; empty: no peer is meant.
   case links([PeerUsage])
+  /// A packet of the adapter that the client monitors.
+  case packet(MonitoredPacket)
 
   var type: AppReportType {
     switch self {
@@ -70,6 +90,7 @@ package enum AppReport: Hashable, Sendable {
     case .done: .done
     case .alerts: .alerts
     case .links: .links
+    case .packet: .packet
     }
   }
 
@@ -83,6 +104,11 @@ package enum AppReport: Hashable, Sendable {
     case .done(let failure): writer.append(optional: failure) { $0.append($1) }
     case .alerts(let alerts): writer.append(list: alerts) { $0.append($1) }
     case .links(let links): writer.append(list: links) { $0.append($1) }
+    case .packet(let packet):
+      writer.append(packet.missed)
+      writer.append(packet.time)
+      writer.append(packet.isFromHost)
+      writer.append(packet.octets)
     }
   }
 
@@ -96,6 +122,14 @@ package enum AppReport: Hashable, Sendable {
     case .done: self = .done(failure: try reader.name())
     case .alerts: self = .alerts(try reader.list { (reader) throws(DecodingError) in try reader.alertDescription() })
     case .links: self = .links(try reader.list { (reader) throws(DecodingError) in try reader.peerUsage() })
+    case .packet:
+      let missed = try reader.uint32()
+      let time = try reader.int64()
+      let isFromHost = try reader.bool()
+      self = .packet(
+        MonitoredPacket(
+          missed: missed, time: time, isFromHost: isFromHost,
+          octets: try reader.slice(atMost: DaemonProtocol.maximumPacketLength)))
     }
   }
 }

@@ -51,7 +51,7 @@ enum AppRequestType: UInt16, CaseIterable {
   case restoreIdentifier = 0x0301
   /// From the command line.
   case listApps = 0x0310
-  case controlApp, setPermission, setPower, listAlerts, explain, resetIdentifiers, setSharing
+  case controlApp, setPermission, setPower, listAlerts, explain, resetIdentifiers, setSharing, monitor
 }
 
 /// The reports about apps: to the app, or to the command line.
@@ -61,7 +61,7 @@ enum AppReportType: UInt16, CaseIterable {
   case stop = 0x1301
   /// To the command line.
   case apps = 0x1310
-  case done, alerts, links
+  case done, alerts, links, packet
 }
 
 /// The octets of L2CAP channels, in both directions.

@@ -15,6 +15,8 @@ package struct AppsSetup: Sendable {
   package var starter: any AppStarter = ProcessStarter()
   /// The questions to the user; nil: the adapters ask none by the server.
   package var questions: UserQuestions?
+  /// Returns true if a client may change settings and monitor the adapters.
+  package var mayControl: @Sendable (ClientIdentity) -> Bool = { $0.mayControl() }
   /// Called for each alert, on the server's event loop.
   package var onAlert: (@Sendable (AlertDescription) -> Void)?
 
@@ -62,12 +64,15 @@ final class ServerApps: @unchecked Sendable {
   /// The questions about peers that an adapter has not answered, by number.
   private var questions: [UInt64: ([PeerUsage]) -> Void] = [:]
   private var questionCount: UInt64 = 0
+  /// The monitors of the adapters, by name.
+  private let monitors: [String: HCIMonitor]
 
   init(_ adapters: [ServedAdapter], _ setup: AppsSetup, _ limits: ServerLimits, on loop: any EventLoop) {
     self.adapters = adapters
     self.setup = setup
     self.limits = limits
     gate = LoopGate(loop)
+    monitors = Dictionary(adapters.map { ($0.name, HCIMonitor()) }) { first, _ in first }
   }
 
   /// Begins to observe the adapters. Called once, on the event loop.
@@ -216,6 +221,20 @@ final class ServerApps: @unchecked Sendable {
   }
 
   func removeFollower(_ connection: ServerConnection) { followers[ObjectIdentifier(connection)] = nil }
+
+  // MARK: Monitors
+
+  /// Passes the HCI packets of an adapter to a client from now on.
+  func monitor(_ outbox: Outbox, on served: ServedAdapter) {
+    guard let monitor = monitors[served.name], monitor.add(outbox) else { return }
+    served.host?.setHCIObserver(monitor)
+  }
+
+  /// Passes a client no more packets of an adapter. Has no effect on a client that gets none.
+  func endMonitor(_ outbox: Outbox, on served: ServedAdapter) {
+    guard let monitor = monitors[served.name], monitor.remove(outbox) else { return }
+    served.host?.setHCIObserver(nil)
+  }
 
   // MARK: Peers
 

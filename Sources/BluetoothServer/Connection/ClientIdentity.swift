@@ -34,6 +34,12 @@ package struct ClientIdentity: Hashable, Sendable {
     return "\(name) (process \(process.id), user \(process.user))"
   }
 
+  /// Returns true if the client is a process of the server's user or of the superuser, and so may control the server. The
+  /// processes of one user can't be kept apart, because each of them can run any program.
+  ///
+  /// - Parameter user: the user of the server.
+  func mayControl(_ user: UInt32 = geteuid()) -> Bool { process.map { $0.user == user || $0.user == 0 } ?? false }
+
   /// The client, for the fields of a structured log.
   var metadata: Logger.Metadata {
     guard let process else { return ["address": "\(address ?? "unknown")"] }

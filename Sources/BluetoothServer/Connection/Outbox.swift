@@ -23,6 +23,8 @@ final class Outbox: Sendable {
     var isAnnounced = false
     var isClosed = false
     var failure: Failure?
+    /// The number of packets of the monitored adapter that have been dropped since the last one that was appended.
+    var missedPackets: UInt32 = 0
   }
 
   private let state = NIOLockedValueBox(State())
@@ -33,6 +35,8 @@ final class Outbox: Sendable {
   private let announce: @Sendable () -> Void
   /// The number of changes of the directory that are taken at once.
   private static let directoryPart = 256
+  /// The part of the limit that packets of a monitored adapter may fill, so that they never end the connection.
+  private static let packetPart = 4
 
   /// - Parameters:
   ///   - app: the name of the client's app; nil: the client belongs to none.
@@ -45,6 +49,25 @@ final class Outbox: Sendable {
     self.announce = announce
     numbering = .ofServer(directory, for: app)
     observation = directory.observe(for: app, announce)
+  }
+
+  /// Appends a packet of a monitored adapter, with the number of packets that have been dropped before it; drops the
+  /// packet if too many octets wait.
+  func offer(_ packet: MonitoredPacket) {
+    let isNews = state.withLockedValue { state in
+      guard !state.isClosed, state.failure == nil else { return false }
+      guard state.octets.count + state.inFlight <= limit / Self.packetPart else {
+        state.missedPackets = state.missedPackets &+ 1
+        return false
+      }
+      var packet = packet
+      packet.missed = state.missedPackets
+      state.missedPackets = 0
+      append(ServerMessage.app(.packet(packet)).encode(numbering), &state)
+      defer { state.isAnnounced = true }
+      return !state.isAnnounced
+    }
+    if isNews { announce() }
   }
 
   /// Appends a message; drops it if the connection has ended.

@@ -19,26 +19,26 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     case closed
   }
 
-  private let clients: ServerClients
+  let clients: ServerClients
   private let token: [UInt8]?
   private var state = State.greeting
   private var parser = FrameParser(maximumLength: DaemonProtocol.maximumHelloLength)
-  private var context: ChannelHandlerContext?
+  private(set) var context: ChannelHandlerContext?
   private(set) var identity: ClientIdentity?
-  private var served: ServedAdapter?
-  private var outbox: Outbox?
+  private(set) var served: ServedAdapter?
+  private(set) var outbox: Outbox?
   private let channels = ChannelTable()
   private let allowance: AttributeAllowance
   /// The app of the client; nil: it belongs to none.
   private var appIdentity: AppIdentity?
   /// The app, from the first session until it ends.
-  private var app: ServedApp?
+  var app: ServedApp?
   /// True if the client has had a connection before.
-  private var hasReturned = false
+  var hasReturned = false
   /// True if the app has been ended: the client is about to end, and its messages are dropped.
-  private var isStopped = false
+  var isStopped = false
   /// The restore identifiers of the sessions that the client is about to open.
-  private var restoreIdentifiers: [SessionNumber: String] = [:]
+  var restoreIdentifiers: [SessionNumber: String] = [:]
   private var centrals: [SessionNumber: CentralProxy] = [:]
   private var peripherals: [SessionNumber: PeripheralProxy] = [:]
   private var greetingTimer: Scheduled<Void>?
@@ -52,7 +52,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private var introductions = 0
   private static let maximumIntroductions = 256
   /// The time that a client has to end itself after its app has been ended.
-  private static let stopTime = TimeAmount.seconds(5)
+  static let stopTime = TimeAmount.seconds(5)
   /// The types that the client has sent and this server does not know; each is logged once.
   private var unknownTypes: Set<UInt16> = []
 
@@ -63,7 +63,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     allowance = AttributeAllowance(limit: clients.limits.attributes)
   }
 
-  private var limits: ServerLimits { clients.limits }
+  var limits: ServerLimits { clients.limits }
   var sessionCount: Int { centrals.count + peripherals.count }
 
   /// The client, for a list; nil: it has not said what it wants.
@@ -104,6 +104,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     state = .closed
     clients.remove(self)
     clients.apps.removeFollower(self)
+    if let served, let outbox { clients.apps.endMonitor(outbox, on: served) }
     app?.remove(self, isLost: isLost)
     app = nil
     greetingTimer?.cancel()
@@ -140,7 +141,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  private func log(_ text: String) { ServerLog.tell("\(identity?.text ?? "a client") \(text)", about: identity) }
+  func log(_ text: String) { ServerLog.tell("\(identity?.text ?? "a client") \(text)", about: identity) }
 
   // MARK: Input
 
@@ -329,7 +330,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     clients.metrics.addSessions(-1)
   }
 
-  private func violate(_ text: String) { refuse(.protocolViolation, text) }
+  func violate(_ text: String) { refuse(.protocolViolation, text) }
 
   /// Returns the adapter for a new session; nil, with the end of the connection, if the client may not have it.
   private func admit(_ number: SessionNumber) -> (any Adapter)? {
@@ -357,49 +358,6 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private func owner(of number: SessionNumber) -> SessionOwner? {
     let identifier = restoreIdentifiers.removeValue(forKey: number)
     return app.map { SessionOwner(app: $0.name, restoreIdentifier: identifier) }
-  }
-
-  // MARK: Apps
-
-  private func handle(_ message: AppMessage) {
-    let apps = clients.apps
-    switch message {
-    case .returned: hasReturned = true
-    case .restoreIdentifier(let number, let identifier):
-      guard restoreIdentifiers.count < limits.sessions else { return violate("more identifiers than sessions") }
-      restoreIdentifiers[number] = identifier
-    case .listApps: report(.apps(apps.descriptions))
-    case .controlApp(let name, let control): report(.done(failure: apps.perform(control, on: name)))
-    case .setPermission(let name, let isAllowed): report(.done(failure: apps.setPermission(isAllowed, of: name)))
-    case .setPower(let isOn):
-      guard let host = served?.host else { return report(.done(failure: "this adapter has no switch")) }
-      log("switches the adapter \(isOn ? "on" : "off")")
-      host.send(.setPower(isOn))
-      report(.done(failure: nil))
-    case .resetIdentifiers(let forgetsBonds):
-      guard let host = served?.host else { return report(.done(failure: "this adapter can't be reset")) }
-      log("resets the \(forgetsBonds ? "network settings" : "identifiers of peers")")
-      host.send(.resetIdentifiers(forgetsBonds: forgetsBonds))
-      report(.done(failure: nil))
-    case .setSharing(let peer, let isAllowed):
-      guard let served else { return }
-      report(.done(failure: apps.setSharing(isAllowed, with: peer, on: served)))
-    case .listAlerts(let follows): apps.reportAlerts(to: self, follows: follows)
-    case .explain(let peer):
-      guard let served else { return }
-      apps.explain(peer, on: served) { [weak self] in self?.report(.links($0)) }
-    }
-  }
-
-  /// Sends a message about apps.
-  func report(_ report: AppReport) { outbox?.send(.app(report)) }
-
-  /// Tells the client that its app has been ended, and ends its sessions. The client has some time to end itself.
-  func stop(_ reason: String, byUser: Bool) {
-    isStopped = true
-    app = nil
-    report(.stop(reason, byUser: byUser))
-    context?.eventLoop.scheduleTask(in: Self.stopTime) { [weak self] in self?.refuse(.stopping, reason) }
   }
 
   // MARK: Output

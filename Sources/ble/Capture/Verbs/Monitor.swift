@@ -1,17 +1,26 @@
 import ArgumentParser
+import BluetoothAdapters
 import BluetoothAir
+import BluetoothDaemonProtocol
+import BluetoothWire
 import Foundation
 
-/// The verb that shows the packets of a running air as they are sent.
+/// The verb that shows the packets of a running air, or of an adapter of a server, as they are sent.
 struct Monitor: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows the packets of a running air, on the air and in HCI, as they are sent.",
+    abstract: "Shows the packets of a running air, or of an adapter of btserver, as they are sent.",
     discussion: """
       The lines are those of ble capture show. An air has one capture at a time: a capture of ble air capture ends when \
-      the monitor begins.
+      the monitor begins. With --server the packets are those between the host and the controller of an adapter, with \
+      zeros in place of keys; a server with several adapters has them by their names, as in server,NAME.
       """)
 
   @OptionGroup var question: Air.Question
+  @Option(
+    help: ArgumentHelp(
+      "A server in place of an air, as in COREBLUETOOTH_ADAPTER: server, server:PATH or server:PATH,NAME.",
+      valueName: "specifier"))
+  var server: String?
   @OptionGroup var filter: PacketFilterOptions
   @Option(parsing: .unconditional, help: "Ends after this number of packets (default: until interrupted).")
   var count: Int?
@@ -24,9 +33,25 @@ struct Monitor: ParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be at least 1, not \(count)") }
+    if server != nil, decrypted {
+      throw ValidationError("--decrypted belongs to an air: packets between host and controller are not encrypted")
+    }
   }
 
   func run() throws {
+    let printer = PacketPrinter(filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
+    let interrupt = Interrupt {}
+    let end = duration.seconds.map { ContinuousClock.now + .seconds($0) }
+    let isOver = { @Sendable in interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
+    let shown = try server.map { try show(printer, ofServer: $0, until: isOver) } ?? show(printer, until: isOver)
+    guard let count, shown < count, !interrupt.hasOccurred else { return }
+    guard isOver() else { return }
+    throw Failure("\(shown) of \(count) packets within the time", status: ExitStatus.timeLimit)
+  }
+
+  /// Shows the packets of an air. Returns the number of packets that have been shown.
+  private func show(_ printer: PacketPrinter, until isOver: @escaping () -> Bool) throws -> Int {
+    var printer = printer
     let pipe = try NamedPipe()
     defer { withExtendedLifetime(pipe) {} }
     var request = ControlRequest(.capture)
@@ -34,22 +59,72 @@ struct Monitor: ParsableCommand {
     try question.ask(request)
     // Only this verb reads the pipe, so the air must not go on to fill it. A later capture is not ended.
     defer { if pipe.isWritten { _ = try? question.ask(ControlRequest(.capture)) } }
-    var printer = PacketPrinter(filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
-    let interrupt = Interrupt {}
-    let end = duration.seconds.map { ContinuousClock.now + .seconds($0) }
-    var isOver: Bool { interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
-    let input = CaptureInput(live: pipe.descriptor, named: "the air's capture") { isOver }
+    let input = CaptureInput(live: pipe.descriptor, named: "the air's capture", until: isOver)
     while let element = try input.next() {
-      if try !printer.add(element) { return }
+      if try !printer.add(element) { return printer.shown }
     }
-    guard !isOver else {
-      guard let count, printer.shown < count, !interrupt.hasOccurred else { return }
-      throw Failure("\(printer.shown) of \(count) packets within the time", status: ExitStatus.timeLimit)
-    }
+    if isOver() { return printer.shown }
     if (try? question.ask(ControlRequest(.devices))) != nil {
       throw Failure("the air is captured by another program now; it has one capture at a time")
     }
     complain("the air has ended")
+    return printer.shown
+  }
+
+  /// Shows the packets of an adapter of a server. Returns the number of packets that have been shown.
+  private func show(
+    _ printer: PacketPrinter, ofServer specifier: String, until isOver: @escaping @Sendable () -> Bool
+  ) throws -> Int {
+    let monitor = ServerMonitor(printer)
+    try ServerOptions.withServer(specifier) { server, token in
+      try ServerQuestion(to: server, token: token).monitor { monitor.handle($0) && !isOver() }
+    }
+    return try monitor.result.get()
+  }
+}
+
+/// The packets of an adapter of a server, as they are shown.
+private final class ServerMonitor: @unchecked Sendable {
+  // Unchecked: the event loop of the question calls `handle`, and `result` is read after the end of the question.
+
+  private var printer: PacketPrinter
+  private var interface: CaptureInterface?
+  private var count = 0
+  private var failure: (any Error)?
+  private var isComplete = false
+
+  init(_ printer: PacketPrinter) { self.printer = printer }
+
+  /// The number of packets that have been shown.
+  var result: Result<Int, any Error> { failure.map { .failure($0) } ?? .success(printer.shown) }
+
+  /// Handles what the server sends. Returns false if nothing more is wanted.
+  func handle(_ event: ServerQuestion.MonitorEvent) -> Bool {
+    guard !isComplete else { return false }
+    do {
+      switch event {
+      case .tick: break
+      case .started(let adapter):
+        interface = CaptureInterface(index: 0, name: adapter, link: .hciH4WithDirection)
+        complain("monitors the adapter \(adapter.printable)")
+      case .packet(let packet): isComplete = try !show(packet)
+      }
+    } catch {
+      (failure, isComplete) = (error, true)
+    }
+    return !isComplete
+  }
+
+  private func show(_ packet: MonitoredPacket) throws -> Bool {
+    guard let interface else { return true }
+    if packet.missed > 0 { _ = try printer.add(.dropped(interface, count: UInt64(packet.missed))) }
+    count += Int(packet.missed) + 1
+    // The direction, as in a pseudo-header: 0 is sent by the host.
+    let octets = [0, 0, 0, packet.isFromHost ? 0 : 1] + packet.octets.bytes
+    return try printer.add(
+      .packet(
+        CapturedPacket(
+          number: count, time: packet.time, interface: interface, octets: octets, originalLength: octets.count)))
   }
 }
 

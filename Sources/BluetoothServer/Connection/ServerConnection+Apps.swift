@@ -1,0 +1,70 @@
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import NIOCore
+
+// The messages about apps, and those of the command line.
+extension ServerConnection {
+  func handle(_ message: AppMessage) {
+    let apps = clients.apps
+    if message.isControl {
+      guard let identity, apps.setup.mayControl(identity) else {
+        log("may not control the server")
+        return report(
+          .done(failure: "only the user of the server and the superuser may do this, on the machine of the server"))
+      }
+    }
+    switch message {
+    case .returned: hasReturned = true
+    case .restoreIdentifier(let number, let identifier):
+      guard restoreIdentifiers.count < limits.sessions else { return violate("more identifiers than sessions") }
+      restoreIdentifiers[number] = identifier
+    case .listApps: report(.apps(apps.descriptions))
+    case .controlApp(let name, let control): report(.done(failure: apps.perform(control, on: name)))
+    case .setPermission(let name, let isAllowed): report(.done(failure: apps.setPermission(isAllowed, of: name)))
+    case .setPower(let isOn):
+      guard let host = served?.host else { return report(.done(failure: "this adapter has no switch")) }
+      log("switches the adapter \(isOn ? "on" : "off")")
+      host.send(.setPower(isOn))
+      report(.done(failure: nil))
+    case .resetIdentifiers(let forgetsBonds):
+      guard let host = served?.host else { return report(.done(failure: "this adapter can't be reset")) }
+      log("resets the \(forgetsBonds ? "network settings" : "identifiers of peers")")
+      host.send(.resetIdentifiers(forgetsBonds: forgetsBonds))
+      report(.done(failure: nil))
+    case .setSharing(let peer, let isAllowed):
+      guard let served else { return }
+      report(.done(failure: apps.setSharing(isAllowed, with: peer, on: served)))
+    case .listAlerts(let follows): apps.reportAlerts(to: self, follows: follows)
+    case .explain(let peer):
+      guard let served else { return }
+      apps.explain(peer, on: served) { [weak self] in self?.report(.links($0)) }
+    case .monitor:
+      guard let served, let outbox else { return }
+      guard served.host != nil else { return report(.done(failure: "this adapter has no HCI packets")) }
+      log("monitors the adapter \(served.name)")
+      report(.done(failure: nil))
+      apps.monitor(outbox, on: served)
+    }
+  }
+
+  /// Sends a message about apps.
+  func report(_ report: AppReport) { outbox?.send(.app(report)) }
+
+  /// Tells the client that its app has been ended, and ends its sessions. The client has some time to end itself.
+  func stop(_ reason: String, byUser: Bool) {
+    isStopped = true
+    app = nil
+    report(.stop(reason, byUser: byUser))
+    context?.eventLoop.scheduleTask(in: Self.stopTime) { [weak self] in self?.refuse(.stopping, reason) }
+  }
+}
+
+extension AppMessage {
+  /// True if only a client that may control the server can send the message.
+  fileprivate var isControl: Bool {
+    switch self {
+    case .monitor: true
+    default: false
+    }
+  }
+}

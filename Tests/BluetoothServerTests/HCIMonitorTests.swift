@@ -1,0 +1,114 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothWire
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import BluetoothServer
+
+/// Clients that monitor the HCI packets of an adapter.
+@Suite("Monitors of a server", .timeLimit(.minutes(2)))
+struct HCIMonitorTests {
+  /// Monitors an adapter on another thread until `isLast` returns true for a packet. Returns all packets.
+  private func monitor(
+    _ bench: ServerBench, _ adapter: String = "", onStart: @escaping @Sendable (String) -> Void,
+    until isLast: @escaping @Sendable (HCI.Packet) -> Bool
+  ) -> Task<[MonitoredPacket], any Error> {
+    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter))
+    return Task.detached {
+      let packets = NIOLockedValueBox<[MonitoredPacket]>([])
+      try question.monitor { event in
+        switch event {
+        case .started(let name): onStart(name)
+        case .tick: break
+        case .packet(let packet):
+          packets.withLockedValue { $0.append(packet) }
+          if let packet = try? HCI.Packet(h4: packet.octets), isLast(packet) { return false }
+        }
+        return true
+      }
+      return packets.withLockedValue { $0 }
+    }
+  }
+
+  @Test("A client sees the commands and events of an adapter that a program uses, from then on")
+  func packets() async throws {
+    let bench = try ServerBench()
+    let central = RemoteCentral(bench.adapter())
+    let session = central.adapter.openCentralSession(for: central)
+    try await central.state(.poweredOn)
+    let started = NIOLockedValueBox<[String]>([])
+    let scans: @Sendable (HCI.Packet) -> Bool = { packet in
+      if case .event(0x3E, _) = packet { true } else { false }
+    }
+    let tasks = ["", "lamp"].map { name in
+      monitor(bench, name, onStart: { name in started.withLockedValue { $0.append(name) } }, until: scans)
+    }
+    await wait { started.withLockedValue { $0.count == 2 } }
+    #expect(Set(started.withLockedValue { $0 }) == ["phone", "lamp"])
+    session.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
+    let packets = try await tasks[0].value
+    #expect(packets.allSatisfy { $0.missed == 0 && $0.time > 1_600_000_000_000_000_000 })
+    #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.time <= $1.time })
+    let commands = packets.filter(\.isFromHost).map { $0.octets.bytes }
+    #expect(!commands.isEmpty && commands.allSatisfy { $0[0] == 0x01 })
+    #expect(packets.last.map { $0.octets.bytes.prefix(2) } == [0x04, 0x3E])
+    // The other adapter does nothing until its own program scans.
+    let lamp = RemoteCentral(bench.adapter("lamp"))
+    let other = lamp.adapter.openCentralSession(for: lamp)
+    try await lamp.state(.poweredOn)
+    other.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
+    let lampPackets = try await tasks[1].value
+    // Its host begins with Reset, because no program has used the adapter before.
+    #expect(lampPackets.first.map { $0.octets.bytes } == [0x01, 0x03, 0x0C, 0x00])
+    session.close()
+    other.close()
+  }
+
+  private func packets(in outbox: Outbox) throws -> [MonitoredPacket] {
+    let octets = try outbox.takeOctets(withDirectory: false)
+    var parser = FrameParser(maximumLength: DaemonProtocol.maximumFrameLength)
+    parser.append(octets)
+    outbox.wasSent(octets.count)
+    var result: [MonitoredPacket] = []
+    while let frame = try parser.next() {
+      if case .app(.packet(let packet)) = try ServerMessage(frame, .none) { result.append(packet) }
+    }
+    return result
+  }
+
+  @Test("A client that reads too slowly misses packets, and gets their number with the next one; others miss none")
+  func missed() throws {
+    let directory = PeerDirectory()
+    let slow = Outbox(directory, for: nil, limit: 4_000) {}
+    let fast = Outbox(directory, for: nil, limit: 4_000_000) {}
+    let monitor = HCIMonitor()
+    #expect(monitor.add(slow) && !monitor.add(fast))
+    let event = HCI.Packet.event(code: 0x10, parameters: ByteSlice([0x01]))
+    for _ in 0..<100 { monitor.packet(event, isFromHost: false) }
+    let first = try packets(in: slow)
+    #expect((10..<100).contains(first.count))
+    #expect(first.allSatisfy { $0.missed == 0 && $0.octets.bytes == [0x04, 0x10, 0x01, 0x01] && !$0.isFromHost })
+    for _ in 0..<2 { monitor.packet(event, isFromHost: false) }
+    #expect(try packets(in: slow).map(\.missed) == [UInt32(100 - first.count), 0])
+    #expect(try packets(in: fast).map(\.missed) == Array(repeating: 0, count: 102))
+    #expect(!monitor.remove(slow) && monitor.remove(fast) && !monitor.remove(fast))
+  }
+
+  @Test("No client sees a key, also if it comes within a frame")
+  func keys() throws {
+    let outbox = Outbox(PeerDirectory(), for: nil, limit: 4_000_000) {}
+    let monitor = HCIMonitor()
+    #expect(monitor.add(outbox))
+    let handle = HCI.ConnectionHandle(rawValue: 0x0040)
+    let key: UInt128 = 0xA1B2_C3D4_E5F6_0718_293A_4B5C_6D7E_8F90
+    let command = HCI.Command.leLongTermKeyRequestReply(handle, longTermKey: Secret(key))
+    monitor.packet(command.packet(in: PacketPool()), isFromHost: true)
+    let rest = HCI.ACLData(handle: handle, boundary: .continuing, payload: ByteSlice([1, 2, 3]))
+    monitor.packet(.acl(rest), isFromHost: false)
+    let octets = try packets(in: outbox).map { $0.octets.bytes }
+    #expect(octets[0] == [0x01, 0x1A, 0x20, 18, 0x40, 0x00] + Array(repeating: 0, count: 16))
+    #expect(octets[1] == [0x02, 0x40, 0x10, 3, 0, 0, 0, 0])
+  }
+}
