@@ -51,12 +51,13 @@ final class AppBench {
 
   init(
     _ policy: PlatformPolicy, registered: [String] = [], limits: ServerLimits = .patient, rule: PermissionRule = .allow,
-    shares: AppShares = AppShares()
+    shares: AppShares = AppShares(), mayControl: Bool = true
   ) throws {
     let identity = identity
     var setup = AppsSetup(registered.map { RegisteredApp(name: $0, executable: "/\($0)") })
     setup.identify = { _ in identity.withLockedValue { $0 } }
     setup.starter = starter
+    setup.mayControl = { _ in mayControl }
     setup.questions = UserQuestions()
     bench = try ServerBench(limits: limits, policy: policy, apps: setup, rule: rule, shares: shares)
   }

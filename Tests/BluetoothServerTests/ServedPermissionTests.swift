@@ -104,6 +104,45 @@ struct ServedPermissionTests {
     try await later.central.state(.poweredOn)
   }
 
+  @Test("A program that may not control the server can read its lists, but neither allow itself nor change anything")
+  func control() async throws {
+    let bench = try AppBench(.macos, rule: .ask, mayControl: false)
+    let torch = bench.start("torch")
+    let question = try #require(await bench.question())
+    let requests: [AppMessage] = [
+      .setPermission(app: "torch", true), .setPower(false), .resetIdentifiers(forgetsBonds: true),
+      .setSharing(peer: "flashlight", true), .controlApp("torch", .quit),
+    ]
+    for request in requests {
+      await #expect {
+        try await bench.ask { try $0.perform(request) }
+      } throws: { "\($0)".contains("only the user of the server") }
+    }
+    await #expect {
+      try await bench.ask { try $0.monitor { _ in true } }
+    } throws: { "\($0)".contains("only the user of the server") }
+    #expect(try await bench.ask { try $0.apps() }.map(\.access) == [.undetermined])
+    #expect(try await bench.ask { try $0.alerts() }.isEmpty)
+    #expect(bench.questions.open == [question])
+    // The user answers on the desktop.
+    bench.questions.answer(question, true)
+    try await torch.central.state(.poweredOn)
+    torch.session.close()
+  }
+
+  @Test("A server is controlled by its own user and the superuser on its machine, not by other users and not over TCP")
+  func users() {
+    func identity(_ user: UInt32) -> ClientIdentity {
+      ClientIdentity(
+        process: ClientIdentity.Process(id: 1, user: user, group: 1_000, program: nil, file: nil), address: nil)
+    }
+    #expect(identity(1_000).mayControl(1_000))
+    #expect(identity(0).mayControl(1_000))
+    #expect(!identity(1_001).mayControl(1_000))
+    #expect(!ClientIdentity(process: nil, address: "127.0.0.1:1").mayControl(1_000))
+    #expect(!ClientIdentity(process: nil, address: nil).mayControl(0))
+  }
+
   @Test("A client that belongs to no app needs no permission but its token")
   func noApp() async throws {
     let bench = try AppBench(.macos, rule: .ask)

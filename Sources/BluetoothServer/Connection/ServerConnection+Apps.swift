@@ -63,8 +63,8 @@ extension AppMessage {
   /// True if only a client that may control the server can send the message.
   fileprivate var isControl: Bool {
     switch self {
-    case .monitor: true
-    default: false
+    case .controlApp, .setPermission, .setPower, .resetIdentifiers, .setSharing, .monitor: true
+    case .returned, .restoreIdentifier, .listApps, .listAlerts, .explain: false
     }
   }
 }
