@@ -421,6 +421,7 @@ if isFuzzing || warnsAsErrors {
     ("l2cap-signalling", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("credit-channels", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("h4-framing", ["FuzzSupport", "BluetoothWire"]),
+    ("h5-framing", ["BluetoothTransport", "BluetoothWire"]),
     ("hci-events", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("acl-reassembly", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("characteristic-values", ["BluetoothProfiles"]),

@@ -18,7 +18,7 @@ package struct AdapterError: Error, Hashable, Sendable, CustomStringConvertible 
 package enum AdapterRegistry {
   /// The valid forms of specifiers, for messages.
   package static let forms =
-    "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N,"
+    "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5], hci:N,"
     + " server[:PATH][,NAME]"
 
   /// The device for the specifier `virtual`, created when a manager first uses this specifier.

@@ -4,8 +4,8 @@ package enum TransportSpecifier: Hashable, Sendable {
   case tcp(host: String, port: Int)
   /// `unix:PATH`: a Unix domain socket.
   case unix(path: String)
-  /// `serial:DEVICE[,BAUD]`: a serial line with hardware flow control.
-  case serial(device: String, baud: Int)
+  /// `serial:DEVICE[,BAUD][,h5[,even]]`: a serial line, with hardware flow control if it carries H4.
+  case serial(device: String, baud: Int, SerialFraming = .h4)
   /// `hci:N`: Bluetooth adapter N of Linux, through its HCI user channel.
   case hci(Int)
 
@@ -42,7 +42,7 @@ package enum TransportSpecifier: Hashable, Sendable {
       self = .hci(number)
     default:
       throw Problem(
-        description: "expected one of: tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N")
+        description: "expected one of: tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5], hci:N")
     }
   }
 
@@ -68,15 +68,38 @@ package enum TransportSpecifier: Hashable, Sendable {
   }
 
   private static func serial(_ rest: String) throws(Problem) -> Self {
-    let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
-    guard let device = parts.first, !device.isEmpty, parts.count <= 2 else {
-      throw Problem(description: "expected serial:DEVICE[,BAUD], such as serial:/dev/ttyUSB0,1000000")
+    var options = rest.split(separator: ",", omittingEmptySubsequences: false)[...]
+    guard let device = options.popFirst(), !device.isEmpty else { throw serialProblem }
+    var baud = standardBaud
+    if let text = options.first, text != "h5" {
+      guard let number = UInt32(text), number > 0 else {
+        throw Problem(description: "invalid baud rate \"\(text)\": expected a whole number such as 115200")
+      }
+      baud = Int(number)
+      options.removeFirst()
     }
-    guard parts.count == 2 else { return .serial(device: String(device), baud: standardBaud) }
-    guard let baud = UInt32(parts[1]), baud > 0 else {
-      throw Problem(description: "invalid baud rate \"\(parts[1])\": expected a whole number such as 115200")
+    switch options {
+    case []: return .serial(device: String(device), baud: baud)
+    case ["h5"]: return .serial(device: String(device), baud: baud, .h5(hasEvenParity: false))
+    case ["h5", "even"]: return .serial(device: String(device), baud: baud, .h5(hasEvenParity: true))
+    default: throw serialProblem
     }
-    return .serial(device: String(device), baud: Int(baud))
+  }
+}
+
+extension TransportSpecifier {
+  private static var serialProblem: Problem {
+    Problem(description: "expected serial:DEVICE[,BAUD][,h5[,even]], such as serial:/dev/ttyUSB0,1000000")
+  }
+}
+
+extension SerialFraming {
+  /// The end of a specifier of a line with this framing.
+  fileprivate var suffix: String {
+    switch self {
+    case .h4: ""
+    case .h5(let hasEvenParity): hasEvenParity ? ",h5,even" : ",h5"
+    }
   }
 }
 
@@ -85,7 +108,7 @@ extension TransportSpecifier: CustomStringConvertible {
     switch self {
     case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
     case .unix(let path): "unix:\(path)"
-    case .serial(let device, let baud): "serial:\(device),\(baud)"
+    case .serial(let device, let baud, let framing): "serial:\(device),\(baud)\(framing.suffix)"
     case .hci(let number): "hci:\(number)"
     }
   }

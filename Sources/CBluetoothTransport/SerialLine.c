@@ -9,7 +9,8 @@
 #include <asm/termbits.h>
 #include <sys/ioctl.h>
 
-int bluetooth_serial_line_prepare(int descriptor, uint32_t baud, uint32_t *actual) {
+int bluetooth_serial_line_prepare(
+    int descriptor, uint32_t baud, bool has_flow_control, bool has_even_parity, uint32_t *actual) {
   struct termios2 line;
   if (ioctl(descriptor, TCGETS2, &line) != 0) return errno;
   if (ioctl(descriptor, TIOCEXCL) != 0) return errno;
@@ -18,8 +19,10 @@ int bluetooth_serial_line_prepare(int descriptor, uint32_t baud, uint32_t *actua
   line.c_lflag = 0;
   // BOTHER selects numeric rates for both directions. The flags of the input rate are in the upper
   // half (IBSHIFT).
-  line.c_cflag &= ~(CSIZE | CSTOPB | PARENB | CBAUD | (CBAUD << IBSHIFT));
-  line.c_cflag |= CS8 | CREAD | CLOCAL | CRTSCTS | BOTHER | (BOTHER << IBSHIFT);
+  line.c_cflag &= ~(CSIZE | CSTOPB | PARENB | PARODD | CRTSCTS | CBAUD | (CBAUD << IBSHIFT));
+  line.c_cflag |= CS8 | CREAD | CLOCAL | BOTHER | (BOTHER << IBSHIFT);
+  if (has_flow_control) line.c_cflag |= CRTSCTS;
+  if (has_even_parity) line.c_cflag |= PARENB;
   line.c_ispeed = baud;
   line.c_ospeed = baud;
   line.c_cc[VMIN] = 1;
@@ -32,6 +35,9 @@ int bluetooth_serial_line_prepare(int descriptor, uint32_t baud, uint32_t *actua
 
 #else
 
-int bluetooth_serial_line_prepare(int descriptor, uint32_t baud, uint32_t *actual) { return ENOSYS; }
+int bluetooth_serial_line_prepare(
+    int descriptor, uint32_t baud, bool has_flow_control, bool has_even_parity, uint32_t *actual) {
+  return ENOSYS;
+}
 
 #endif

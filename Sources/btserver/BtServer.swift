@@ -24,7 +24,7 @@ struct BtServer: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "An adapter: virtual (a device of a simulated air), tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD] or hci:N, "
+      "An adapter: virtual (a device of a simulated air), tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5] or hci:N, "
         + "with a name for programs in front. May be repeated; the first one is for programs that name none.",
       valueName: "[name=]specifier"))
   var adapter: [String] = ["virtual"]

@@ -26,8 +26,8 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
       (closed, closing) = AsyncStream.makeStream()
     }
 
-    func makeLink() -> H4Handler {
-      H4Handler(for: .controller, pool: PacketPool(), receiver: RemoteController(self))
+    func makeLink(_ writing: H4Handler.Writing = .stream) -> H4Handler {
+      H4Handler(for: .controller, pool: PacketPool(), writing: writing, receiver: RemoteController(self))
     }
   }
 

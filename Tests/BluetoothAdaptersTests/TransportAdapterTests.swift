@@ -1,6 +1,7 @@
 import BluetoothHost
 import BluetoothTransport
 import BluetoothWire
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
@@ -67,6 +68,66 @@ struct TransportAdapterTests {
     let late = try await listen(specifier)
     #expect(await app.nextState() == .poweredOn)
     try await late.close().get()
+  }
+
+  /// Returns the two ends of a pseudo terminal: a descriptor, and the name of the device that acts as the serial line.
+  private func pseudoTerminal() throws -> (descriptor: CInt, device: String) {
+    let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    try #require(descriptor >= 0)
+    // The C library's functions for this are not visible to Swift: TIOCSPTLCK and TIOCGPTN.
+    var isLocked: CInt = 0
+    var number: CUnsignedInt = 0
+    try #require(ioctl(descriptor, 0x4004_5431, &isLocked) == 0 && ioctl(descriptor, 0x8004_5430, &number) == 0)
+    return (descriptor, "/dev/pts/\(number)")
+  }
+
+  @Test("A host finds its controller on a serial line with H4, and on a three-wire UART", arguments: [true, false])
+  func serialLine(isThreeWire: Bool) async throws {
+    let (descriptor, device) = try pseudoTerminal()
+    let (state, loop) = (state, group.next())
+    let framing = isThreeWire ? SerialFraming.h5(hasEvenParity: true) : .h4
+    let attached = loop.flatSubmit {
+      Transport.adopt(descriptor, framing, with: state.makeLink(isThreeWire ? .packets : .stream), on: loop)
+    }
+    var app = app(.serial(device: device, baud: 115_200, framing))
+    #expect(await app.nextState() == .poweredOn)
+    try await attached.get()
+    #expect(state.opcodes.withLockedValue { $0.first } == .reset)
+    var links = state.opened.makeAsyncIterator()
+    try await closeAll(try #require(await links.next()))
+    // The line is unplugged, and its device is gone.
+    #expect(await app.nextState() == .resetting)
+    #expect(await app.nextState() == .unsupported)
+  }
+
+  /// An observer that streams the packets.
+  private final class PacketStream: HCIObserver {
+    let packets: AsyncStream<(octets: [UInt8], isFromHost: Bool)>
+    private let continuation: AsyncStream<(octets: [UInt8], isFromHost: Bool)>.Continuation
+
+    init() { (packets, continuation) = AsyncStream.makeStream() }
+
+    func packet(_ packet: HCI.Packet, isFromHost: Bool) {
+      continuation.yield((Array(packet.h4(in: PacketPool()).bytes), isFromHost))
+    }
+  }
+
+  @Test("An observer sees the packets to and from a controller, beginning with Reset, until it is removed")
+  func observer() async throws {
+    let listener = try await listen()
+    let observer = PacketStream()
+    let adapter = TransportAdapter(
+      DaemonConfiguration(name: "observed", host: HostConfiguration(deviceName: "Observed")), to: listener.specifier,
+      on: group.next())
+    adapter.setHCIObserver(observer)
+    var app = DistantApp(adapter)
+    #expect(await app.nextState() == .poweredOn)
+    var packets = observer.packets.makeAsyncIterator()
+    let (first, second) = (await packets.next(), await packets.next())
+    #expect(first?.octets == [0x01, 0x03, 0x0C, 0x00] && first?.isFromHost == true)
+    #expect(second?.octets == [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00] && second?.isFromHost == false)
+    adapter.setHCIObserver(nil)
+    try await listener.close().get()
   }
 
   @Test("A missing serial line is unsupported, since it needs the user's intervention")
@@ -160,7 +221,7 @@ struct TransportAdapterTests {
       ("hci:x", "invalid adapter \"hci:x\": invalid adapter number \"x\": expected a number such as hci:0"),
       (
         "usb:0",
-        "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD],"
+        "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5],"
           + " hci:N, server[:PATH][,NAME]"
       ),
     ])

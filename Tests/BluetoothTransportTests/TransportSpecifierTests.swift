@@ -10,6 +10,9 @@ import Testing
       ("tcp:[::1]:6402", .tcp(host: "::1", port: 6402)), ("unix:/run/air.sock", .unix(path: "/run/air.sock")),
       ("unix:a:b", .unix(path: "a:b")), ("serial:/dev/ttyUSB0", .serial(device: "/dev/ttyUSB0", baud: 115_200)),
       ("serial:/dev/ttyACM1,1000000", .serial(device: "/dev/ttyACM1", baud: 1_000_000)), ("hci:3", .hci(3)),
+      ("serial:/dev/ttyS1,h5", .serial(device: "/dev/ttyS1", baud: 115_200, .h5(hasEvenParity: false))),
+      ("serial:/dev/ttyS1,9600,h5", .serial(device: "/dev/ttyS1", baud: 9_600, .h5(hasEvenParity: false))),
+      ("serial:/dev/ttyS1,h5,even", .serial(device: "/dev/ttyS1", baud: 115_200, .h5(hasEvenParity: true))),
     ] as [(String, TransportSpecifier)])
   func reading(text: String, specifier: TransportSpecifier) throws {
     #expect(try TransportSpecifier(text) == specifier)
@@ -26,6 +29,7 @@ import Testing
       ("unix:", "missing path"), ("unix:" + String(repeating: "a", count: 108), "at most 107"),
       ("unix:a\0b", "at most"),
       ("serial:", "serial:DEVICE"), ("serial:,9600", "serial:DEVICE"), ("serial:a,1,2", "serial:DEVICE"),
+      ("serial:a,1,even", "serial:DEVICE"), ("serial:a,h5,odd", "serial:DEVICE"), ("serial:a,H5", "invalid baud rate"),
       ("serial:/dev/ttyS0,fast", "invalid baud rate"), ("serial:/dev/ttyS0,0", "invalid baud rate"),
       ("hci:", "invalid adapter number"),
       ("hci:-1", "invalid adapter number"), ("hci:65535", "invalid adapter number"), ("usb:0", "one of"),

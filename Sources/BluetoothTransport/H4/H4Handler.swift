@@ -9,7 +9,8 @@ package protocol H4Receiver: AnyObject {
   /// A complete packet has arrived. Packets sent during this call leave with the next `flush`.
   func receive(_ packet: HCI.Packet, on link: H4Handler)
   /// Packet boundaries have been lost. The handler discards octets until HCI_Reset or its Command Complete event, which
-  /// is the next packet delivered · Vol 4, Part A, 4.
+  /// is the next packet delivered · Vol 4, Part A, 4. On a three-wire UART: the other side has been reset, and gets no
+  /// packet that was sent before; nothing is discarded.
   func synchronizationLost(on link: H4Handler)
   /// All octets that had arrived have been delivered. The receiver sends its responses and calls `flush` here.
   func receivedAll(on link: H4Handler)
@@ -48,10 +49,12 @@ package final class H4Handler: ChannelInboundHandler {
   package enum Writing: Sendable {
     /// As a stream of octets.
     case stream
-    /// One packet per write, as the kernel's HCI sockets require.
+    /// One packet per write, as the kernel's HCI sockets and the three-wire UART require.
     case packets
   }
 
+  /// The side of HCI that this handler serves.
+  let side: H4Decoder.Side
   private let pool: PacketPool
   private let writing: Writing
   private let receiver: any H4Receiver
@@ -79,6 +82,7 @@ package final class H4Handler: ChannelInboundHandler {
   package init(
     for side: H4Decoder.Side, pool: PacketPool, writing: Writing = .stream, receiver: any H4Receiver
   ) {
+    self.side = side
     self.pool = pool
     self.writing = writing
     self.receiver = receiver
@@ -195,6 +199,17 @@ package final class H4Handler: ChannelInboundHandler {
     guard self.context != nil else { return }
     takesMore = context.channel.isWritable
     receiver.writabilityChanged(on: self)
+  }
+
+  package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is PeerReset else { return context.fireUserInboundEventTriggered(event) }
+    guard self.context != nil else { return }
+    // The packets were for the state that the other side has lost.
+    pending.clear()
+    waiting = []
+    decoder = H4Decoder(for: side, pool: pool)
+    receiver.synchronizationLost(on: self)
+    receiver.receivedAll(on: self)
   }
 
   package func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -8,16 +8,31 @@ import CBluetoothTransport
   import Darwin
 #endif
 
-/// Opens serial lines · Vol 4, Part A: 8 data bits, no parity, 1 stop bit, RTS/CTS flow control.
+/// The way in which HCI packets pass a serial line.
+package enum SerialFraming: Hashable, Sendable {
+  /// UART transport layer, with RTS/CTS flow control · Vol 4, Part A.
+  case h4
+  /// Three-wire UART transport layer, without flow control · Vol 4, Part D.
+  case h5(hasEvenParity: Bool)
+
+  var hasFlowControl: Bool { self == .h4 }
+  var hasEvenParity: Bool { self == .h5(hasEvenParity: true) }
+
+  /// The number of bits of an octet on the line: start bit, 8 data bits, parity bit, stop bit.
+  var bitsPerOctet: Int64 { hasEvenParity ? 11 : 10 }
+}
+
+/// Opens serial lines: 8 data bits, 1 stop bit.
 enum SerialLine {
   /// The maximum deviation of the actual baud rate from the requested one, in thousandths.
   private static let toleratedDeviation = 30
 
-  static func open(_ device: String, baud: Int) throws(TransportError) -> CInt {
+  static func open(_ device: String, baud: Int, _ framing: SerialFraming) throws(TransportError) -> CInt {
     let descriptor = systemOpen(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw TransportError(opening: device, code: errno) }
     var actual: UInt32 = 0
-    let code = bluetooth_serial_line_prepare(descriptor, UInt32(truncatingIfNeeded: baud), &actual)
+    let code = bluetooth_serial_line_prepare(
+      descriptor, UInt32(truncatingIfNeeded: baud), framing.hasFlowControl, framing.hasEvenParity, &actual)
     guard code == 0 else {
       close(descriptor)
       throw TransportError(preparing: device, baud: baud, code: code)

@@ -1,3 +1,4 @@
+import BluetoothWire
 import NIOCore
 import NIOPosix
 
@@ -25,32 +26,53 @@ package enum Transport {
   ) -> EventLoopFuture<Void> {
     let bound = NIOLoopBound(link, eventLoop: loop)
     let channel: EventLoopFuture<any Channel>
+    var framing = SerialFraming.h4
+    var octetTime = TimeSpan.zero
     switch specifier {
     case .tcp(let host, let port): channel = tcp(on: loop).connect(host: host, port: port)
     case .unix(let path): channel = client(on: loop).connect(unixDomainSocketPath: path)
-    case .serial(let device, let baud):
-      channel = pipe(on: loop) { () throws(TransportError) in try SerialLine.open(device, baud: baud) }
+    case .serial(let device, let baud, let line):
+      framing = line
+      octetTime = .nanoseconds(line.bitsPerOctet * 1_000_000_000 / Int64(baud))
+      channel = pipe(on: loop) { () throws(TransportError) in try SerialLine.open(device, baud: baud, line) }
     case .hci(let number):
       channel = pipe(on: loop) { () throws(TransportError) in try UserChannel.open(number) }
     }
-    return channel.flatMapThrowing { try install(bound.value, on: $0) }
+    let (chosen, time) = (framing, octetTime)
+    return channel.flatMap { install(bound, chosen, octetTime: time, on: $0) }
       .flatMapErrorThrowing { throw TransportError(connectingTo: specifier, $0) }
   }
 
   /// Connects through a descriptor that is already open. The descriptor is closed with `link`, or if this function
   /// fails. Must be called on `loop`.
   package static func adopt(
-    _ descriptor: CInt, with link: H4Handler, on loop: any EventLoop
+    _ descriptor: CInt, _ framing: SerialFraming = .h4, with link: H4Handler, on loop: any EventLoop
   ) -> EventLoopFuture<Void> {
     let bound = NIOLoopBound(link, eventLoop: loop)
     return pipe(on: loop) { () throws(TransportError) in descriptor }
-      .flatMapThrowing { try install(bound.value, on: $0) }
+      .flatMap { install(bound, framing, octetTime: .zero, on: $0) }
   }
 
-  private static func install(_ link: H4Handler, on channel: any Channel) throws {
+  /// Adds `link` to the pipeline; for H5, when the link is established.
+  private static func install(
+    _ link: NIOLoopBound<H4Handler>, _ framing: SerialFraming, octetTime: TimeSpan, on channel: any Channel
+  ) -> EventLoopFuture<Void> {
     channel.simplifyLoopback()
-    try channel.pipeline.syncOperations.addHandler(link)
-    try channel.syncOptions?.setOption(.autoRead, value: true)
+    let established = channel.eventLoop.makePromise(of: Void.self)
+    do {
+      switch framing {
+      case .h4:
+        try channel.pipeline.syncOperations.addHandler(link.value)
+        established.succeed()
+      case .h5:
+        try channel.pipeline.syncOperations.addHandler(
+          H5Handler(for: link.value, octetTime: octetTime, established: established))
+      }
+      try channel.syncOptions?.setOption(.autoRead, value: true)
+    } catch {
+      established.fail(error)
+    }
+    return established.futureResult
   }
 
   private static func client(on loop: any EventLoop) -> ClientBootstrap {
@@ -89,6 +111,9 @@ package enum Transport {
 extension TransportSpecifier {
   /// The way in which packets are written to this transport.
   package var writing: H4Handler.Writing {
-    if case .hci = self { .packets } else { .stream }
+    switch self {
+    case .hci, .serial(_, _, .h5): .packets
+    case .tcp, .unix, .serial(_, _, .h4): .stream
+    }
   }
 }

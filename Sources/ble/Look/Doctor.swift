@@ -74,7 +74,7 @@ struct Doctor: ParsableCommand {
     do throws(TransportSpecifier.Problem) {
       switch try TransportSpecifier(specifier) {
       case .unix(let path): return [socket(path, "start one with ble air --hci unix:\(path)")]
-      case .serial(let device, _): return [serial(device)]
+      case .serial(let device, _, _): return [serial(device)]
       case .hci(let number): return linux(number)
       case .tcp: return []
       }
