@@ -85,6 +85,10 @@ let package = Package(
     // Floor 2
     .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
     .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
+    .target(
+      name: "BluetoothDissection",
+      dependencies: ["BluetoothProfiles", "BluetoothWire", "BluetoothNumbers", "BluetoothTypes"],
+      swiftSettings: worldSettings),
     .target(name: "CBluetoothTransport"),
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque] + nio,
@@ -153,7 +157,7 @@ let package = Package(
       name: "BluetoothLab",
       dependencies: [
         "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture",
+        "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture", "BluetoothDissection",
         "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
         deque, locks, logging, metrics,
       ],
@@ -171,7 +175,7 @@ let package = Package(
       name: "BluetoothAir",
       dependencies: [
         "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothController", "BluetoothTransport", "BluetoothCapture",
+        "BluetoothController", "BluetoothTransport", "BluetoothCapture", "BluetoothDissection",
         "BluetoothRadio", "BluetoothProfiles", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap,
         locks, logging,
       ] + nio,
@@ -207,8 +211,9 @@ let package = Package(
       dependencies: [
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemonProtocol", "BluetoothDaemon",
-        "BluetoothTransport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire",
-        "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks,
+        "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
+        "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers",
+        "BluetoothTypes", locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
       ] + nio,
@@ -386,8 +391,8 @@ let package = Package(
     .testTarget(
       name: "BleTests",
       dependencies: [
-        "ble", "BluetoothAir", "BluetoothLab", "BluetoothCapture", "CoreBluetoothExtras", "CoreBluetooth",
-        "BluetoothCrypto", "BluetoothWire",
+        "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "CoreBluetoothExtras",
+        "CoreBluetooth", "BluetoothCrypto", "BluetoothWire",
         "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],

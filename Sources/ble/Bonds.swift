@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothBonds
 import BluetoothDaemon
+import BluetoothDissection
 import BluetoothHost
 import BluetoothWire
 import Foundation

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothCapture
+import BluetoothDissection
 import BluetoothTypes
 import BluetoothWire
 import Foundation

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothCrypto
+import BluetoothDissection
 import BluetoothWire
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothLab
 import BluetoothTypes
 import BluetoothWire
@@ -115,7 +116,7 @@ import Testing
     var advertising = RecordedAdvertising()
     advertising.add(.advInd, [2, 1, 6], isConnectable: true, at: .zero)
     advertising.add(.scanRsp, [2, 9, 0x41], isConnectable: true, at: .zero)
-    let recording = DeviceRecording(named: "a \"b\"", advertising, tree)
+    let recording = RecordingFile(named: "a \"b\"", advertising, tree)
     #expect(recording.counts.services == 2)
     #expect(recording.counts.characteristics == 3)
     #expect(recording.counts.values == 3)

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothLab
 import BluetoothTypes
 import BluetoothWire
@@ -39,7 +40,7 @@ import Testing
     // One each second; the capture has each on the air, and in the packets of both hosts.
     #expect((4...8).contains(rate.sequence.count))
     #expect(abs((rate.period ?? 0) - 1) < 0.1)
-    let recording = DeviceRecording(named: "strap", device.advertising, tree)
+    let recording = RecordingFile(named: "strap", device.advertising, tree)
     let member = try #require(try WorldFile(text: recording.yaml(by: "replay")).members.first?.description)
     let played = try #require(
       member.services.flatMap(\.characteristics).first { $0.uuid == BluetoothUUID(0x2A37) })
@@ -52,9 +53,9 @@ import Testing
     let devices = try Self.captured()
     let device = try devices.choose(nil)
     #expect(try devices.choose(device.address.digits.lowercased()).address == device.address)
-    let failure = #expect(throws: Failure.self) { try devices.choose("nobody") }
+    let failure = #expect(throws: Failure.self) { try devices.device("nobody") }
     #expect(failure?.status == ExitStatus.notFound)
-    let empty = #expect(throws: Failure.self) { try CapturedDevices().choose(nil) }
+    let empty = #expect(throws: Failure.self) { try CapturedDevices().device(nil) }
     #expect(empty?.description == "the capture has no advertising and no GATT server")
   }
 

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -216,7 +217,7 @@ import Testing
           }
         } catch is TimeLimitExceeded {}
         let tree = try await stage.withLink(to: found) { try await GATTTree(of: $0, readsValues: true, stage) }
-        let recording = DeviceRecording(named: "Thing", advertising.withLockedValue { $0 }, tree)
+        let recording = RecordingFile(named: "Thing", advertising.withLockedValue { $0 }, tree)
         #expect(recording.notes == [])
         clone.withLockedValue { $0 = recording.yaml }
       }

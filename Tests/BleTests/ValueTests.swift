@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothTypes
 import CoreBluetooth
 import Foundation

@@ -73,18 +73,33 @@ package struct WorldFile: Sendable {
   ///
   /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
   package init(path: String) throws(WorldFileFailure) {
-    try self.init(text: Self.text(of: path), named: path)
+    try self.init(text: Self.text(of: path), named: path, shape: .world, folder: Self.folder(of: path))
   }
 
-  /// Reads the text of a world file.
+  /// Reads a file that is a recording: its devices can't be recordings of other files.
+  ///
+  /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
+  init(recording path: String) throws(WorldFileFailure) {
+    try self.init(text: Self.text(of: path), named: path, shape: .world, folder: nil)
+  }
+
+  /// Returns the folder of a file; empty: the working directory, also for the standard input and open files.
+  private static func folder(of path: String) -> String {
+    guard !path.hasPrefix("/dev/"), let end = path.lastIndex(of: "/") else { return "" }
+    return end == path.startIndex ? "/" : String(path[..<end])
+  }
+
+  /// Reads the text of a world file. Relative paths of recordings begin at the working directory.
   ///
   /// - Parameter name: the name of the text in error messages.
   /// - Throws: `WorldFileFailure` with all problems.
   package init(text: String, named name: String = "world") throws(WorldFileFailure) {
-    try self.init(text: text, named: name, shape: .world)
+    try self.init(text: text, named: name, shape: .world, folder: "")
   }
 
-  private init(text: String, named name: String, shape: ObjectShape) throws(WorldFileFailure) {
+  private init(
+    text: String, named name: String, shape: ObjectShape, folder: String?
+  ) throws(WorldFileFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
     let root: LocatedValue
     do throws(SyntaxProblem) { root = try WorldSyntax.read(text) } catch {
@@ -92,7 +107,7 @@ package struct WorldFile: Sendable {
     }
     var checker = FieldChecker()
     checker.check(root, .object(shape), at: .root)
-    var reader = WorldReader(problems: checker.problems)
+    var reader = WorldReader(problems: checker.problems, folder: folder)
     let file = reader.read(root)
     guard reader.problems.isEmpty else { throw reader.problems.failure(of: name) }
     self = file
@@ -103,7 +118,7 @@ package struct WorldFile: Sendable {
   ///
   /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
   package static func faultPlan(path: String) throws(WorldFileFailure) -> FaultPlan {
-    try WorldFile(text: text(of: path), named: path, shape: .faultPlan).faults
+    try WorldFile(text: text(of: path), named: path, shape: .faultPlan, folder: nil).faults
   }
 
   /// Returns the contents of a file.

@@ -73,6 +73,10 @@ public struct AccessoryContext: Sendable {
     effects.append(.wake(time.map { max($0, .milliseconds(1)) }))
   }
 
+  /// Schedules `timeReached` at this time of the world, and replaces any time scheduled before. A time that has passed
+  /// stands for 1 ns from now, so that the world's time advances.
+  mutating func wake(at time: Duration) { effects.append(.wake(max(time - now, .nanoseconds(1)))) }
+
   /// Requests other connection parameters from every central, through the link layer or L2CAP · Vol 6, Part B, 5.1.7;
   /// Vol 3, Part A, 4.20. The request is sent when the link is at least 5 s old and the central has been quiet for 1
   /// s; a later request replaces a pending one. A central may reject it.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation

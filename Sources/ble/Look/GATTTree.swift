@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothProfiles
 import BluetoothWire
 import CoreBluetooth

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import BluetoothWire
 import CoreBluetooth
 import CoreBluetoothExtras

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import BluetoothNumbers
 import BluetoothTypes
 import BluetoothWire

@@ -1,3 +1,4 @@
+import BluetoothDissection
 import BluetoothNumbers
 import BluetoothTypes
 import BluetoothWire

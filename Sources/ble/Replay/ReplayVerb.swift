@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import BluetoothTypes
 import BluetoothWire
 import CoreBluetoothExtras
@@ -35,14 +36,14 @@ struct Replay: ParsableCommand {
   }
 
   func run() throws {
-    let found = try CapturedDevices(of: try CaptureInput(path: file)).choose(device)
+    let found = try CapturedDevices(of: try CaptureInput(path: file)).device(device)
     let name = found.name ?? "device"
     var advertising = found.advertising
     if !advertising.isHeard {
       let structures: [ADStructure] = [.flags(), ADStructure(.completeLocalName, Array(name.utf8.prefix(26)))]
       advertising.add(.advInd, structures.flatMap(\.octets), isConnectable: true, at: .zero)
     }
-    let recording = DeviceRecording(named: name, advertising, found.server.tree)
+    let recording = RecordingFile(named: name, advertising, found.server.tree)
     for note in Self.notes(found, recording) { complain("note: \(note)") }
     if let path {
       let text = path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml(by: "replay")
@@ -58,7 +59,7 @@ struct Replay: ParsableCommand {
 
   /// Returns the recording as a world file describes it.
   private static func description(
-    of recording: DeviceRecording
+    of recording: RecordingFile
   ) throws -> (name: String, description: PeripheralDescription) {
     let file: WorldFile
     do throws(WorldFileFailure) { file = try WorldFile(text: recording.json, named: "the recording") } catch {
@@ -71,7 +72,7 @@ struct Replay: ParsableCommand {
   }
 
   /// Returns the parts of the device that are not played, a line for each kind.
-  private static func notes(_ device: CapturedDevices.Device, _ recording: DeviceRecording) -> [String] {
+  private static func notes(_ device: CapturedDevices.Device, _ recording: RecordingFile) -> [String] {
     var notes = recording.notes
     if !device.advertising.isHeard {
       notes.append("the capture has no advertising of \(device.title): it advertises with its name only")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothDissection
 import BluetoothLab
 import BluetoothTypes
 import CoreBluetooth

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import BluetoothWire
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -44,7 +45,7 @@ struct Clone: ParsableCommand {
           try await GATTTree(of: $0, readsValues: values, stage)
         }
       }
-      let recording = DeviceRecording(named: found.name ?? "device", advertising, tree)
+      let recording = RecordingFile(named: found.name ?? "device", advertising, tree)
       for note in recording.notes { complain("note: \(note)") }
       try write(recording, found)
     }
@@ -70,7 +71,7 @@ struct Clone: ParsableCommand {
     return advertising
   }
 
-  private func write(_ recording: DeviceRecording, _ found: DeviceChoice.Candidate) throws {
+  private func write(_ recording: RecordingFile, _ found: DeviceChoice.Candidate) throws {
     let text = path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml
     guard path != "-" else { return try put(text) }
     try OutputFile.write(text, to: path)

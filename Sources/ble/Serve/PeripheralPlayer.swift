@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothLab
 import BluetoothProfiles
 import BluetoothTypes

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import Foundation
 
 /// A line on the standard error, at a terminal only, that tells how far a transfer is.

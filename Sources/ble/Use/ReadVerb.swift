@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothDissection
 import BluetoothProfiles
 import CoreBluetooth
 import CoreBluetoothExtras

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothNumbers
 import BluetoothTypes
 import CoreBluetooth
@@ -6,7 +7,7 @@ import CoreBluetooth
 /// The assigned names of services, characteristics and descriptors.
 enum KnownNames {
   /// Returns the assigned name of an attribute's type, or nil if it has none.
-  static func name(of uuid: BluetoothUUID) -> String? { uuid.shortValue.flatMap { AssignedNumbers.name(of: $0) } }
+  static func name(of uuid: BluetoothUUID) -> String? { SpecificationNames.name(of: uuid) }
 
   /// Returns the name and the UUID of an attribute's type: "Heart Rate (180D)", or the UUID if it has no name.
   static func title(of uuid: CBUUID) -> String {

@@ -9,6 +9,8 @@ import Testing
 /// with it. `COREBLUETOOTH_WRITE_TABLES=1` writes the files again.
 @Suite("World files: the table of fields")
 struct WorldFieldTests {
+  /// The capture that the examples of recordings name.
+  private static let recordings = try? RecordingFolder()
   private static let rewrites = ProcessInfo.processInfo.environment["COREBLUETOOTH_WRITE_TABLES"] == "1"
 
   /// Every kind of object in a file: its shape, and a function that embeds such an object in a file.
@@ -63,7 +65,13 @@ struct WorldFieldTests {
       (kind, { (text: String) in "{\"interference\": [\(Self.add(kind.name, to: text))]}" })
     }
     let accessories = ObjectShape.accessoryKinds.map { kind in
-      (kind, { (text: String) in device("\"accessory\": \(Self.add(kind.name, to: text))") })
+      (
+        kind,
+        { (text: String) in
+          let text = text.replacing("session.pcapng", with: (Self.recordings?.path ?? "") + "/session.pcapng")
+          return device("\"accessory\": \(Self.add(kind.name, to: text))")
+        }
+      )
     }
     return root + defined + sources + accessories
   }

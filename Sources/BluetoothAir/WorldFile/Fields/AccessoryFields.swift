@@ -3,7 +3,7 @@ extension ObjectShape {
   /// completely.
   static let accessoryKinds = [
     heartRate, thermometer, bloodPressure, glucose, cycling, cyclingPower, running, location, keyboard, mouse,
-    sensorTag, telephone, flashlight, keyFob, battery, iBeacon, broadcaster, peripheral,
+    sensorTag, telephone, flashlight, keyFob, battery, iBeacon, broadcaster, recording, peripheral,
   ]
 
   private static let localName = WorldField(
@@ -241,6 +241,22 @@ extension ObjectShape {
       WorldField("measuredPower", .integer(-128...127), "The measured power at 1 m, dBm", else: "-59", example: "-65"),
       WorldField(
         "interval", .number(0.02...10.24), "The advertising interval, seconds", else: "0.1", example: "1"),
+    ])
+
+  private static let recording = ObjectShape(
+    "recording", "a device of a capture, or of another file such as `ble clone` writes, with the history of its values",
+    [
+      WorldField(
+        required: "file", .text(1...4_096),
+        "The capture or the file of `ble clone`; a relative path begins at the folder of this file",
+        example: #""session.pcapng""#),
+      WorldField(
+        "device", .text(1...248), "The name or the address of the recorded device",
+        else: "the only one with services, or the only one", example: #""Sign""#),
+      WorldField(
+        "start", .choice(RecordingStartNames.all.keys.sorted()),
+        "The time from which the offsets of a capture count: the device is turned on first, or a client subscribes",
+        else: "power-on", example: #""subscription""#),
     ])
 
   private static let broadcaster = ObjectShape(

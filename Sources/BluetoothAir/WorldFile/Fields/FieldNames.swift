@@ -39,6 +39,10 @@ enum ProtectionNames {
   static let all: [String: CharacteristicProtection] = ["none": .none, "encrypted": .encrypted]
 }
 
+enum RecordingStartNames {
+  static let all: [String: DeviceRecording.Start] = ["power-on": .powerOn, "subscription": .subscription]
+}
+
 enum OutputNames {
   static let all: [String: ValueProgram.Output] = ["text": .text, "octets": .octets, "value": .value]
 }

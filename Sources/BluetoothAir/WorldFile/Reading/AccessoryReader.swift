@@ -6,6 +6,8 @@ import Foundation
 struct AccessoryReader {
   /// The local name of an accessory without a `localName` field.
   let name: String
+  /// The folder from which paths of recordings begin; nil: the file is a recording itself, and may name no other one.
+  let folder: String?
   var problems: ProblemList
 
   /// Returns the accessory; for a value that can't be read, and has been reported, an accessory that does nothing.
@@ -31,6 +33,7 @@ struct AccessoryReader {
     case "battery": return battery(object)
     case "ibeacon": return iBeacon(object)
     case "broadcaster": return broadcaster(object)
+    case "recording": return recording(object)
     default: return peripheral(object)
     }
   }
@@ -187,6 +190,25 @@ struct AccessoryReader {
     return IBeacon(
       proximityUUID: uuid, major: object.whole("major") ?? 0, minor: object.whole("minor") ?? 0,
       measuredPower: object.whole("measuredPower") ?? -59, interval: object.time("interval") ?? .milliseconds(100))
+  }
+
+  private mutating func recording(_ object: ObjectReader) -> any Accessory {
+    // The checker has reported a file that is missing.
+    guard let file = object.text("file") else { return Broadcaster(Advertising()) }
+    guard let folder else {
+      problems.add(
+        object.place("file"), object.path("file"), "a file that is a recording itself can't name another recording")
+      return Broadcaster(Advertising())
+    }
+    do throws(DeviceRecordingError) {
+      var recording = try DeviceRecording(
+        path: file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file, device: object.text("device"))
+      if let start = object.word("start", RecordingStartNames.all) { recording.start = start }
+      return recording.accessory
+    } catch {
+      problems.add(object.place("file"), object.path("file"), error.description)
+      return Broadcaster(Advertising())
+    }
   }
 
   private mutating func broadcaster(_ object: ObjectReader) -> Broadcaster {

@@ -3,13 +3,15 @@ import BluetoothLab
 /// Converts the values of a file to a `WorldFile`. `FieldChecker` has checked each value; the reader finds the problems
 /// that concern several values: duplicate or unknown names, times out of order, and exceeded limits.
 struct WorldReader {
+  /// The folder from which paths of recordings begin; nil: the file is a recording, and may name no other one.
+  let folder: String?
   var problems: ProblemList
   /// The location of the definition of each device's or client's name.
   private var names: [String: TextLocation] = [:]
   /// The names in the order of their definitions.
   private var order: [String] = []
 
-  init(problems: ProblemList) { self.problems = problems }
+  init(problems: ProblemList, folder: String?) { (self.problems, self.folder) = (problems, folder) }
 
   mutating func read(_ root: LocatedValue) -> WorldFile {
     var file = WorldFile()
@@ -98,7 +100,7 @@ struct WorldReader {
     options.gapName = object.text("gapName")
     if let limit: Int = object.whole("bondLimit") { options.bondLimit = limit }
     if let isPrivate = object.flag("usesPrivateAddresses") { options.usesPrivateAddresses = isPrivate }
-    var accessories = AccessoryReader(name: options.gapName ?? name, problems: problems)
+    var accessories = AccessoryReader(name: options.gapName ?? name, folder: folder, problems: problems)
     let accessory = accessories.read(object["accessory"], at: object.path("accessory"))
     problems = accessories.problems
     return WorldFile.Member(

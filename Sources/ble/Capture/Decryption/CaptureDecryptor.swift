@@ -1,4 +1,5 @@
 import BluetoothCrypto
+import BluetoothDissection
 import BluetoothWire
 
 /// Decrypts the packets of encrypted links in a capture of packets on the air · Vol 6, Part B, 5.1.3; Part E.

@@ -1,3 +1,4 @@
+import BluetoothDissection
 import BluetoothWire
 import Foundation
 

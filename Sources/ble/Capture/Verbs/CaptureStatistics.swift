@@ -1,3 +1,4 @@
+import BluetoothDissection
 import BluetoothTypes
 import BluetoothWire
 import Foundation

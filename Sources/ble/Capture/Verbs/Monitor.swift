@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothAdapters
 import BluetoothAir
 import BluetoothDaemonProtocol
+import BluetoothDissection
 import BluetoothWire
 import Foundation
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDissection
 import BluetoothTypes
 
 /// The options that choose packets.

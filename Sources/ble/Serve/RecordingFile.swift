@@ -1,10 +1,11 @@
 import BluetoothAir
+import BluetoothDissection
 import BluetoothProfiles
 import BluetoothTypes
 import CoreBluetooth
 
 /// A device as a world file with one device.
-struct DeviceRecording {
+struct RecordingFile {
   /// The properties of the device that the file can't describe, a line for each kind.
   private(set) var notes: [String] = []
   /// The numbers of services, characteristics and values in the file.

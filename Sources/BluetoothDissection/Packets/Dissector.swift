@@ -3,12 +3,14 @@ import BluetoothWire
 
 /// Tells what the packets of a capture are. It follows connections, puts fragments together, and remembers the types of
 /// attributes, so it must get all packets of a capture in order.
-struct Dissector {
+package struct Dissector {
   /// A connection of a capture.
-  struct LinkKey: Hashable {
-    let interface: Int
+  package struct LinkKey: Hashable {
+    package let interface: Int
     /// The access address on the air, the handle in HCI.
-    let number: UInt32
+    package let number: UInt32
+
+    package init(interface: Int, number: UInt32) { (self.interface, self.number) = (interface, number) }
   }
 
   /// The facts about a connection that earlier packets of the capture have shown.
@@ -31,8 +33,11 @@ struct Dissector {
 
   private var links: [LinkKey: Link] = [:]
 
+  /// Has seen no packet yet.
+  package init() {}
+
   /// Describes the next packet.
-  mutating func describe(_ packet: CapturedPacket) -> PacketDescription {
+  package mutating func describe(_ packet: CapturedPacket) -> PacketDescription {
     var result = PacketDescription(packet)
     switch CapturedContent(packet) {
     case .air(let air): describe(air, &result)

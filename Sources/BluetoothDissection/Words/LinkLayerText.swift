@@ -1,6 +1,5 @@
 import BluetoothTypes
 import BluetoothWire
-import CoreBluetoothExtras
 
 /// Link layer PDUs in words.
 enum LinkLayerText {
@@ -44,7 +43,8 @@ enum LinkLayerText {
     in pdu: LL.AdvertisingPDU, isSecondary: Bool
   ) -> PacketDescription.Advertisement? {
     func made(
-      _ address: DeviceAddress, _ type: AdvertisingPacket.PDUType, _ data: ByteSlice, isConnectable: Bool = false
+      _ address: DeviceAddress, _ type: PacketDescription.Advertisement.Kind, _ data: ByteSlice,
+      isConnectable: Bool = false
     ) -> PacketDescription.Advertisement {
       PacketDescription.Advertisement(address: address, type: type, data: data.bytes, isConnectable: isConnectable)
     }

@@ -1,36 +1,32 @@
-import BluetoothAir
 import BluetoothNumbers
 import BluetoothProfiles
 import BluetoothTypes
 import BluetoothWire
-import CoreBluetooth
-import CoreBluetoothExtras
-import Foundation
 
 /// The value of an attribute as text: its octets, as UTF-8 if they are readable, and decoded with units.
-struct ValueText: Sendable {
-  let octets: [UInt8]
+package struct ValueText: Sendable {
+  package let octets: [UInt8]
   /// The octets as UTF-8; nil: they are none, not readable, or of a type that is no text.
-  let text: String?
+  package let text: String?
   /// The decoded value with units; nil: the type is not known.
-  let decoded: String?
+  package let decoded: String?
   /// The fields of the decoded value.
-  let fields: [ValueField]
+  package let fields: [ValueField]
   /// The reason why the octets are no value of the type; nil: they are, or the type is not known.
-  let problem: String?
+  package let problem: String?
 
   /// Creates the text of a value.
   ///
   /// - Parameters:
-  ///   - uuid: the type of the characteristic or descriptor.
+  ///   - uuid: the type of the characteristic or descriptor; nil: not known.
   ///   - format: the presentation format of the characteristic; nil: none.
-  init(_ value: some Sequence<UInt8>, of uuid: CBUUID, format: PresentationFormat? = nil) {
+  package init(_ value: some Sequence<UInt8>, of uuid: BluetoothUUID?, format: PresentationFormat? = nil) {
     octets = Array(value)
     let readable = Self.readable(octets)
     var decoded: String?
     var fields: [ValueField] = []
     var problem: String?
-    if let short = BluetoothUUID(uuid.uuidString)?.shortValue, let type = CharacteristicValues.type(of: short) {
+    if let short = uuid?.shortValue, let type = CharacteristicValues.type(of: short) {
       do throws(ValueError) {
         let value = try type.init(octets)
         (decoded, fields) = (value.description, value.fields)
@@ -52,15 +48,6 @@ struct ValueText: Sendable {
     self.problem = problem
   }
 
-  /// Creates the text of a descriptor's value.
-  init(_ value: DescriptorValue, of uuid: CBUUID) {
-    switch value {
-    case .number(let number): self.init([UInt8(number & 0xFF), UInt8(number >> 8)], of: uuid)
-    case .text(let text): self.init(Array(text.utf8), of: uuid)
-    case .data(let data): self.init(data, of: uuid)
-    }
-  }
-
   /// Returns the octets as text, if they are readable.
   private static func readable(_ octets: [UInt8]) -> String? {
     let end = octets.lastIndex { $0 != 0 } ?? -1
@@ -71,30 +58,18 @@ struct ValueText: Sendable {
   }
 
   /// The octets in hexadecimal, with `0x`.
-  var hexadecimal: String { octets.isEmpty ? "empty" : "0x" + octets.digits }
+  package var hexadecimal: String { octets.isEmpty ? "empty" : "0x" + octets.digits }
 
   /// The value in one line: the octets, and the text or the decoded value.
-  var line: String {
+  package var line: String {
     [hexadecimal, text?.debugDescription ?? decoded, problem.map { "(\($0))" }].compactMap { $0 }
       .joined(separator: "  ")
   }
 
   /// The value for a tree, in which the octets of a value that can be read are too much.
-  var brief: String {
+  package var brief: String {
     text?.debugDescription ?? decoded
       ?? [hexadecimal, problem.map { "(\($0))" }].compactMap { $0 }.joined(separator: "  ")
-  }
-
-  /// Adds the fields of the value to a record.
-  func add(to record: inout JSONRecord) {
-    record.add("value", "0x" + octets.digits)
-    record.add("text", text)
-    record.add("decoded", decoded)
-    if fields.contains(where: { !$0.name.isEmpty }) {
-      record.add(
-        "fields", .list(fields.map { .object([("name", .text($0.name)), ("value", .text($0.value))]) }))
-    }
-    record.add("problem", problem)
   }
 }
 
@@ -111,10 +86,12 @@ extension ValueError {
 
 extension Sequence<UInt8> {
   /// Two hexadecimal digits for each octet.
-  var digits: String { reduce(into: "") { $0 += ($1 < 0x10 ? "0" : "") + String($1, radix: 16, uppercase: true) } }
+  package var digits: String {
+    reduce(into: "") { $0 += ($1 < 0x10 ? "0" : "") + String($1, radix: 16, uppercase: true) }
+  }
 }
 
 extension DeviceAddress {
   /// The octets of the address, most significant first, without its kind.
-  var digits: String { String(description.prefix(17)) }
+  package var digits: String { String(description.prefix(17)) }
 }

@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// A captured packet without the pseudo-headers of its file.
-enum CapturedContent {
+package enum CapturedContent {
   /// A packet on the air.
   case air(CapturedAirPacket)
   /// An HCI packet in H4 form; the direction is nil if the file does not tell it.
@@ -12,9 +12,9 @@ enum CapturedContent {
   case unsupported
 
   /// Returns the packet indicator for the flags of a btsnoop record.
-  static func indicator(_ flags: UInt32) -> UInt8 { flags & 2 == 0 ? 0x02 : flags & 1 == 0 ? 0x01 : 0x04 }
+  package static func indicator(_ flags: UInt32) -> UInt8 { flags & 2 == 0 ? 0x02 : flags & 1 == 0 ? 0x01 : 0x04 }
 
-  init(_ packet: CapturedPacket) {
+  package init(_ packet: CapturedPacket) {
     let octets = packet.octets
     let flags = packet.flags ?? 0
     switch packet.interface.link {
@@ -61,33 +61,33 @@ enum CapturedContent {
 }
 
 /// A packet on the air as a capture shows it.
-struct CapturedAirPacket {
+package struct CapturedAirPacket {
   /// The direction of a packet, as far as the capture tells it.
-  enum Direction { case toPeripheral, toCentral }
+  package enum Direction { case toPeripheral, toCentral }
 
-  var accessAddress: UInt32
+  package var accessAddress: UInt32
   /// The two octets of the PDU's header, the first in the low byte.
-  var header: UInt16
-  var payload: ByteSlice
-  var crc: UInt32
+  package var header: UInt16
+  package var payload: ByteSlice
+  package var crc: UInt32
   /// The channel index, 0 to 39; nil: not captured.
-  var channel: UInt8?
-  var phy: PHY?
+  package var channel: UInt8?
+  package var phy: PHY?
   /// True if the packet was coded with S=2.
-  var isCodedS2 = false
+  package var isCodedS2 = false
   /// The level in the pseudo-header, in dBm; nil: not captured. A sniffer writes the received level, a world the
   /// transmit power.
-  var power: Int?
-  var direction: Direction?
+  package var power: Int?
+  package var direction: Direction?
   /// True if the packet belongs to an advertising physical channel or a periodic train.
-  var isAdvertising: Bool
+  package var isAdvertising: Bool
   /// True if the packet was sent encrypted, and is shown decrypted.
-  var isDecrypted = false
+  package var isDecrypted = false
   /// True if the capture program has found a wrong CRC.
-  var hasWrongCRC = false
+  package var hasWrongCRC = false
 
   /// Decodes access address, PDU and CRC; nil: they are too short.
-  init?(_ octets: ArraySlice<UInt8>, codingIndicator: Bool = false) {
+  package init?(_ octets: ArraySlice<UInt8>, codingIndicator: Bool = false) {
     let front = codingIndicator ? 5 : 4
     let octets = Array(octets)
     guard octets.count >= front + 2 + 3 else { return nil }
@@ -99,7 +99,7 @@ struct CapturedAirPacket {
   }
 
   /// Decodes the pseudo-header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR and the packet; nil: they are too short.
-  init?(withHeader octets: [UInt8]) {
+  package init?(withHeader octets: [UInt8]) {
     guard octets.count >= 10 else { return nil }
     let flags = UInt16(octets[8]) | UInt16(octets[9]) << 8
     let phy = PHY(rawValue: UInt8(flags >> 14) + 1)
@@ -119,7 +119,7 @@ struct CapturedAirPacket {
   }
 
   /// The modulation; LE 1M if the PHY was not captured.
-  var modulation: Modulation {
+  package var modulation: Modulation {
     switch phy {
     case .le1M?, nil: .le1M
     case .le2M?: .le2M

@@ -1,6 +1,5 @@
 import BluetoothTypes
 import BluetoothWire
-import CoreBluetooth
 
 /// ATT PDUs in words, with the types of the handles that a capture has shown so far.
 struct ATTText {
@@ -88,7 +87,7 @@ struct ATTText {
     return (parts.joined(separator: "; "), list.map(\.handle))
   }
 
-  /// Decodes a UUID of 2 or 16 octets.
+  /// Decodes a UUID of 2 or 16 octets, the least significant one first.
   static func decode(_ octets: ByteSlice) -> BluetoothUUID? {
     switch octets.count {
     case 2: BluetoothUUID(UInt16(octets[0]) | UInt16(octets[1]) << 8)
@@ -114,7 +113,7 @@ struct ATTText {
 
   private func text(_ value: ByteSlice, of handle: UInt16) -> String {
     guard let type = types[handle] else { return digits(value) }
-    let text = ValueText(value.bytes, of: CBUUID(string: "\(type)"))
+    let text = ValueText(value.bytes, of: type)
     return text.decoded.map { "\(text.hexadecimal) (\($0))" } ?? text.hexadecimal
   }
 }

@@ -1,5 +1,5 @@
 /// The form of the packets of one interface of a capture file.
-enum CaptureLink: Hashable, Sendable {
+package enum CaptureLink: Hashable, Sendable {
   /// HCI packets in H4 form, without a direction: LINKTYPE_BLUETOOTH_HCI_H4.
   case hciH4
   /// HCI packets in H4 form, each after its direction: LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR.
@@ -20,7 +20,7 @@ enum CaptureLink: Hashable, Sendable {
   case other(UInt32)
 
   /// Creates the link of a LINKTYPE number of tcpdump.org.
-  init(linkType: UInt32) {
+  package init(linkType: UInt32) {
     switch linkType {
     case 187: self = .hciH4
     case 201: self = .hciH4WithDirection
@@ -32,7 +32,7 @@ enum CaptureLink: Hashable, Sendable {
   }
 
   /// Creates the link of a datalink number of btsnoop.
-  init(datalink: UInt32) {
+  package init(datalink: UInt32) {
     switch datalink {
     case 1001: self = .btsnoopUnencapsulated
     case 1002: self = .btsnoopH4
@@ -42,7 +42,7 @@ enum CaptureLink: Hashable, Sendable {
   }
 
   /// True if the packets are those between a host and its controller.
-  var isHCI: Bool {
+  package var isHCI: Bool {
     switch self {
     case .hciH4, .hciH4WithDirection, .btsnoopUnencapsulated, .btsnoopH4, .linuxMonitor, .btsnoopMonitor: true
     case .linkLayer, .linkLayerWithHeader, .other: false
@@ -50,10 +50,10 @@ enum CaptureLink: Hashable, Sendable {
   }
 
   /// True if the packets are those on the air.
-  var isAir: Bool { self == .linkLayer || self == .linkLayerWithHeader }
+  package var isAir: Bool { self == .linkLayer || self == .linkLayerWithHeader }
 
   /// The form in words.
-  var text: String {
+  package var text: String {
     switch self {
     case .hciH4, .hciH4WithDirection, .btsnoopH4, .btsnoopUnencapsulated: "HCI"
     case .linkLayer, .linkLayerWithHeader: "air"
@@ -64,35 +64,47 @@ enum CaptureLink: Hashable, Sendable {
 }
 
 /// An interface of a capture file.
-struct CaptureInterface: Hashable, Sendable {
+package struct CaptureInterface: Hashable, Sendable {
   /// The number of the interface, from 0, over all sections of the file.
-  let index: Int
+  package let index: Int
   /// The name; nil: the file gives none.
-  let name: String?
-  let link: CaptureLink
+  package let name: String?
+  package let link: CaptureLink
+
+  package init(index: Int, name: String?, link: CaptureLink) {
+    (self.index, self.name, self.link) = (index, name, link)
+  }
 
   /// The name, or words in its place.
-  var title: String { name ?? (link.isAir ? "air" : link.isHCI ? "hci" : "interface \(index)") }
+  package var title: String { name ?? (link.isAir ? "air" : link.isHCI ? "hci" : "interface \(index)") }
 }
 
 /// A packet of a capture file, with the octets as in the file.
-struct CapturedPacket: Sendable {
+package struct CapturedPacket: Sendable {
   /// The number of the packet in its file, from 1.
-  let number: Int
+  package let number: Int
   /// The time in nanoseconds, since 1970 or since the beginning of a simulated world.
-  let time: Int64
-  let interface: CaptureInterface
+  package let time: Int64
+  package let interface: CaptureInterface
   /// The octets, pseudo-header included.
-  let octets: [UInt8]
+  package let octets: [UInt8]
   /// The number of octets before the capture program shortened the packet.
-  let originalLength: Int
+  package let originalLength: Int
   /// The flags of a btsnoop record; nil for other formats.
-  var flags: UInt32?
-  var comments: [String] = []
+  package var flags: UInt32?
+  package var comments: [String] = []
+
+  package init(
+    number: Int, time: Int64, interface: CaptureInterface, octets: [UInt8], originalLength: Int, flags: UInt32? = nil,
+    comments: [String] = []
+  ) {
+    (self.number, self.time, self.interface) = (number, time, interface)
+    (self.octets, self.originalLength, self.flags, self.comments) = (octets, originalLength, flags, comments)
+  }
 }
 
 /// A part of a capture file.
-enum CaptureElement: Sendable {
+package enum CaptureElement: Sendable {
   case interface(CaptureInterface)
   case packet(CapturedPacket)
   /// The number of packets that the capture program has dropped on an interface.
@@ -100,10 +112,10 @@ enum CaptureElement: Sendable {
 }
 
 /// The reason why octets are no capture.
-struct CaptureProblem: Error, Hashable, Sendable, CustomStringConvertible {
+package struct CaptureProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// The offset in the file.
-  let offset: Int
-  let reason: String
+  package let offset: Int
+  package let reason: String
 
-  var description: String { "offset \(offset): \(reason)" }
+  package var description: String { "offset \(offset): \(reason)" }
 }

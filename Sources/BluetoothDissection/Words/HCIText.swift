@@ -1,6 +1,5 @@
 import BluetoothTypes
 import BluetoothWire
-import CoreBluetoothExtras
 
 /// HCI commands and events in words.
 enum HCIText {
@@ -232,7 +231,7 @@ extension HCIText.Description {
   fileprivate mutating func add(
     _ address: DeviceAddress?, _ pdu: String, _ data: ByteSlice, isConnectable: Bool
   ) {
-    guard let address, let type = AdvertisingPacket.PDUType(rawValue: pdu) else { return }
+    guard let address, let type = PacketDescription.Advertisement.Kind(rawValue: pdu) else { return }
     advertising.append(
       PacketDescription.Advertisement(
         address: address, type: type, data: data.bytes, isConnectable: isConnectable))

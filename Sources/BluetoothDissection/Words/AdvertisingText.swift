@@ -9,9 +9,9 @@ enum AdvertisingText {
     let fields = AdvertisingFields(data)
     var words: [String] = []
     if let name = fields.localName { words.append(name.debugDescription) }
-    for service in fields.services { words.append(KnownNames.name(of: service) ?? "\(service)") }
+    for service in fields.services { words.append(SpecificationNames.name(of: service) ?? "\(service)") }
     for entry in fields.serviceData {
-      words.append("\(KnownNames.name(of: entry.service) ?? "\(entry.service)"): 0x\(entry.data.bytes.digits)")
+      words.append("\(SpecificationNames.name(of: entry.service) ?? "\(entry.service)"): 0x\(entry.data.bytes.digits)")
     }
     if let data = fields.manufacturerData {
       let company = UInt16(data[0]) | UInt16(data[1]) << 8

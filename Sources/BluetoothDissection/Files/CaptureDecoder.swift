@@ -2,14 +2,14 @@
 /// btsnoop (RFC 1761 with Bluetooth's numbers).
 ///
 /// Octets go in with `append`, elements come out of `next`. An invalid file gives an error, never a trap.
-struct CaptureDecoder {
+package struct CaptureDecoder {
   /// The format of a capture file.
-  enum Format: String, Sendable, CaseIterable {
+  package enum Format: String, Sendable, CaseIterable {
     case pcapng, pcap, btsnoop
   }
 
   /// The largest block or record, in octets.
-  static let maximumLength = 16 << 20
+  package static let maximumLength = 16 << 20
 
   /// Times are within ±126 years, so that sums and differences of two of them can't overflow.
   private static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
@@ -39,7 +39,7 @@ struct CaptureDecoder {
   /// The number of octets of the file before `octets`.
   private var passed = 0
   /// The format; nil: the file has not told it yet.
-  private(set) var format: Format?
+  package private(set) var format: Format?
   private var isBigEndian = false
   /// The interfaces of the current section, with their clocks.
   private var interfaces: [(interface: CaptureInterface, clock: Clock)] = []
@@ -48,8 +48,11 @@ struct CaptureDecoder {
   /// Interfaces of formats with one interface, which no block announces.
   private var announced: [CaptureInterface] = []
 
+  /// Has read nothing yet.
+  package init() {}
+
   /// Appends the next octets of the file.
-  mutating func append(_ more: some Collection<UInt8>) {
+  package mutating func append(_ more: some Collection<UInt8>) {
     if position > 1 << 16 {
       octets.removeFirst(position)
       passed += position
@@ -59,7 +62,7 @@ struct CaptureDecoder {
   }
 
   /// Returns the next element; nil: more octets are needed.
-  mutating func next() throws(CaptureProblem) -> CaptureElement? {
+  package mutating func next() throws(CaptureProblem) -> CaptureElement? {
     if format == nil {
       guard try readHeader() else { return nil }
     }
@@ -73,7 +76,7 @@ struct CaptureDecoder {
   }
 
   /// Checks that the file has ended after a complete element.
-  func finish() throws(CaptureProblem) {
+  package func finish() throws(CaptureProblem) {
     guard format != nil else {
       throw CaptureProblem(offset: 0, reason: octets.isEmpty ? "the file is empty" : "no capture: too short")
     }

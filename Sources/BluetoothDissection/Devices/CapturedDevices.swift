@@ -1,14 +1,12 @@
-import BluetoothAir
 import BluetoothTypes
 import BluetoothWire
-import CoreBluetoothExtras
 
 /// The devices of a capture that can be played: those that advertise, and those with a GATT server.
-struct CapturedDevices {
-  struct Device {
+package struct CapturedDevices: Sendable {
+  package struct Device: Sendable {
     /// The packets of one interface. A capture of a world has those of the air and those of each host, which must not
     /// be counted twice.
-    fileprivate struct View {
+    fileprivate struct View: Sendable {
       var advertising = RecordedAdvertising()
       var server = CapturedServer()
       /// The number of PDUs of the server.
@@ -17,15 +15,15 @@ struct CapturedDevices {
       var encryptedPackets = 0
     }
 
-    let address: DeviceAddress
+    package let address: DeviceAddress
     /// The name that the advertising data tell.
-    fileprivate(set) var name: String?
+    package fileprivate(set) var name: String?
     fileprivate var views: [CaptureInterface: View] = [:]
 
     init(address: DeviceAddress) { self.address = address }
 
     /// The advertising on the air, or else that of which the first host was told.
-    var advertising: RecordedAdvertising {
+    package var advertising: RecordedAdvertising {
       views.filter(\.value.advertising.isHeard).min { Self.isBefore($0.key, $1.key) }?.value.advertising
         ?? RecordedAdvertising()
     }
@@ -37,38 +35,34 @@ struct CapturedDevices {
           ? Self.isBefore(other.key, one.key) : one.value.count < other.value.count
       }?.value ?? View()
     }
-    var server: CapturedServer { best.server }
-    var encryptedPackets: Int { best.encryptedPackets }
+    package var server: CapturedServer { best.server }
+    package var encryptedPackets: Int { best.encryptedPackets }
 
     private static func isBefore(_ one: CaptureInterface, _ other: CaptureInterface) -> Bool {
       one.link.isAir == other.link.isAir ? one.index < other.index : one.link.isAir
     }
 
     /// The device in messages.
-    var title: String { name.map { "\($0.debugDescription) (\(address))" } ?? "\(address)" }
+    package var title: String { name.map { "\($0.debugDescription) (\(address))" } ?? "\(address)" }
   }
 
-  private(set) var devices: [DeviceAddress: Device] = [:]
+  package private(set) var devices: [DeviceAddress: Device] = [:]
   /// The order of appearance.
   private var order: [DeviceAddress] = []
   /// The last request on a link to the server of a device.
   private var requests: [Dissector.LinkKey: [DeviceAddress: ATT.PDU]] = [:]
 
-  var all: [Device] { order.compactMap { devices[$0] } }
+  package var all: [Device] { order.compactMap { devices[$0] } }
 
-  /// Reads all packets of a capture.
-  init(of input: CaptureInput) throws {
-    var dissector = Dissector()
-    while let element = try input.next() {
-      if case .packet(let packet) = element { add(dissector.describe(packet)) }
-    }
-  }
+  /// The time of the first packet in nanoseconds; nil: there was no packet.
+  package private(set) var start: Int64?
 
   /// Takes no packets yet.
-  init() {}
+  package init() {}
 
   /// Notes a packet.
-  mutating func add(_ packet: PacketDescription) {
+  package mutating func add(_ packet: PacketDescription) {
+    if start == nil { start = packet.time }
     guard !packet.hasWrongCRC, !packet.isRetransmission else { return }
     for report in packet.advertising {
       change(report.address) { device in
@@ -119,35 +113,43 @@ struct CapturedDevices {
 
   /// Returns the device with this address or name; without one, the only device with a server, or the only advertiser.
   ///
-  /// - Throws: `Failure` if no device or more than one is possible.
-  func choose(_ text: String?) throws -> Device {
+  /// - Throws: an error if no device or more than one is possible.
+  package func choose(_ text: String?) throws(CapturedDeviceError) -> Device {
     let playable = all.filter { $0.advertising.isHeard || $0.server.hasServices }
-    guard !playable.isEmpty else {
-      throw Failure("the capture has no advertising and no GATT server", status: ExitStatus.notFound)
-    }
+    guard !playable.isEmpty else { throw .none }
     var found = playable
     if let text {
       let wanted = text.lowercased()
       let exact = playable.filter { $0.address.digits.lowercased() == wanted || $0.name?.lowercased() == wanted }
       found = exact.isEmpty ? playable.filter { $0.name?.lowercased().contains(wanted) == true } : exact
       guard !found.isEmpty else {
-        let names = playable.flatMap { [$0.address.digits] + [$0.name].compactMap { $0 } }
-        throw Failure(
-          "the capture has no device \"\(text)\"" + SpellingSuggestion.suggestion(for: text, among: names),
-          status: ExitStatus.notFound)
+        throw .unknown(text, names: playable.flatMap { [$0.address.digits] + [$0.name].compactMap { $0 } })
       }
     } else {
       let servers = playable.filter(\.server.hasServices)
       if !servers.isEmpty { found = servers }
     }
-    guard found.count == 1, let device = found.first else {
-      throw Failure(
-        "the capture has \(found.count) such devices; choose one with --device:\n"
-          + found.map { device in
-            "  \(device.address.digits)\(device.name.map { "  \($0.debugDescription)" } ?? "")"
-              + (device.server.hasServices ? "  with a GATT server" : "")
-          }.joined(separator: "\n"), status: ExitStatus.ambiguous)
-    }
+    guard found.count == 1, let device = found.first else { throw .several(found) }
     return device
+  }
+}
+
+/// The reason why a capture does not tell which device is meant.
+package enum CapturedDeviceError: Error, Sendable, CustomStringConvertible {
+  /// The capture has no advertising and no GATT server.
+  case none
+  /// No device has this address or name. `names` are the addresses and the names of the capture.
+  case unknown(String, names: [String])
+  /// These devices are possible.
+  case several([CapturedDevices.Device])
+
+  package var description: String {
+    switch self {
+    case .none: "the capture has no advertising and no GATT server"
+    case .unknown(let text, _): "the capture has no device \"\(text)\""
+    case .several(let devices):
+      "the capture has \(devices.count) such devices: "
+        + devices.map { $0.address.digits + ($0.name.map { " " + $0.debugDescription } ?? "") }.joined(separator: ", ")
+    }
   }
 }

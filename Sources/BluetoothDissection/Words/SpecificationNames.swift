@@ -3,9 +3,9 @@ import BluetoothTypes
 import BluetoothWire
 
 /// The names that the Core Specification gives to packets, errors and types.
-enum SpecificationNames {
+package enum SpecificationNames {
   /// Splits the name of a case into words: "readByGroupTypeRequest" into "read", "By", "Group", "Type", "Request".
-  static func words(_ name: String) -> [String] {
+  package static func words(_ name: String) -> [String] {
     var words: [String] = []
     let characters = Array(name)
     for (index, character) in characters.enumerated() {
@@ -23,7 +23,7 @@ enum SpecificationNames {
   }
 
   /// The name of an LL Control PDU: "LL_VERSION_IND" · Vol 6, Part B, 2.4.2.
-  static func name(of opcode: LL.ControlOpcode) -> String {
+  package static func name(of opcode: LL.ControlOpcode) -> String {
     "LL_" + words("\(opcode)").joined(separator: "_").uppercased()
   }
 
@@ -33,18 +33,18 @@ enum SpecificationNames {
   ]
 
   /// The name of an ATT PDU: "ATT_READ_BY_TYPE_REQ" · Vol 3, Part F, 3.4.
-  static func name(of opcode: ATT.Opcode) -> String {
+  package static func name(of opcode: ATT.Opcode) -> String {
     "ATT_" + words("\(opcode)").map { abbreviations[$0] ?? $0.uppercased() }.joined(separator: "_")
   }
 
   /// The name of an SMP PDU: "Pairing Request" · Vol 3, Part H, 3.5.
-  static func name(of code: SMP.Code) -> String {
+  package static func name(of code: SMP.Code) -> String {
     if code == .pairingDHKeyCheck { return "Pairing DHKey Check" }
     return words("\(code)").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
   }
 
   /// The name of an HCI event · Vol 4, Part E, 7.7.
-  static func name(of event: HCI.EventKind) -> String {
+  package static func name(of event: HCI.EventKind) -> String {
     switch event {
     case .numberOfCompletedPackets: "Number Of Completed Packets"
     case .encryptionChangeV2: "Encryption Change [v2]"
@@ -56,14 +56,19 @@ enum SpecificationNames {
     }
   }
 
+  /// Returns the assigned name of an attribute's type, or nil if it has none.
+  package static func name(of uuid: BluetoothUUID) -> String? {
+    uuid.shortValue.flatMap { AssignedNumbers.name(of: $0) }
+  }
+
   /// The name of an attribute's type with its UUID: "Heart Rate Measurement (2A37)", or the UUID.
-  static func title(of uuid: BluetoothUUID) -> String {
-    guard let name = KnownNames.name(of: uuid) else { return "\(uuid)" }
+  package static func title(of uuid: BluetoothUUID) -> String {
+    guard let name = name(of: uuid) else { return "\(uuid)" }
     return "\(name) (\(uuid))"
   }
 
   /// The name of an error of the Attribute Protocol with its code · Vol 3, Part F, 3.4.1.1.
-  static func title(of error: ATTErrorCode) -> String {
+  package static func title(of error: ATTErrorCode) -> String {
     let names = [
       "Invalid Handle", "Read Not Permitted", "Write Not Permitted", "Invalid PDU", "Insufficient Authentication",
       "Request Not Supported", "Invalid Offset", "Insufficient Authorization", "Prepare Queue Full",
@@ -77,7 +82,7 @@ enum SpecificationNames {
   }
 
   /// The name of an error of the controller with its code; "Success" alone · Vol 1, Part F, 1.3.
-  static func title(of error: HCI.ErrorCode) -> String {
+  package static func title(of error: HCI.ErrorCode) -> String {
     guard error.rawValue > 0 else { return "Success" }
     guard Int(error.rawValue) < errors.count, let name = errors[Int(error.rawValue)] else { return "error \(error)" }
     return "\(name) (\(error))"
@@ -111,7 +116,7 @@ enum SpecificationNames {
 
 extension HCI.PHYs {
   /// The PHYs in words: "LE 1M, LE 2M".
-  var words: String {
+  package var words: String {
     let names = [(HCI.PHYs.le1M, "LE 1M"), (.le2M, "LE 2M"), (.leCoded, "LE Coded")].filter { contains($0.0) }.map(\.1)
     return names.isEmpty ? "none" : names.joined(separator: ", ")
   }
@@ -119,7 +124,7 @@ extension HCI.PHYs {
 
 extension PHY {
   /// The name of the PHY.
-  var words: String {
+  package var words: String {
     switch self {
     case .le1M: "LE 1M"
     case .le2M: "LE 2M"
@@ -130,9 +135,19 @@ extension PHY {
 
 extension UInt16 {
   /// A connection interval in milliseconds; the number is in units of 1.25 ms.
-  var intervalText: String { (Double(self) * 1.25).decimal(2) + " ms" }
+  package var intervalText: String { milliseconds(1_250) }
   /// A supervision timeout; the number is in units of 10 ms.
-  var timeoutText: String { "\(Int(self) * 10) ms" }
+  package var timeoutText: String { "\(Int(self) * 10) ms" }
   /// An advertising or scan interval in milliseconds; the number is in units of 0.625 ms.
-  var scanIntervalText: String { (Double(self) * 0.625).decimal(3) + " ms" }
+  package var scanIntervalText: String { milliseconds(625) }
+
+  /// Returns the time of this number of units.
+  ///
+  /// - Parameter unit: the unit in microseconds.
+  private func milliseconds(_ unit: Int) -> String {
+    let time = Int(self) * unit
+    var fraction = String(time % 1_000 + 1_000).dropFirst()
+    while fraction.last == "0" { fraction.removeLast() }
+    return "\(time / 1_000)" + (fraction.isEmpty ? "" : ".") + fraction + " ms"
+  }
 }
