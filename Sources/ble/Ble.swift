@@ -8,7 +8,8 @@ struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ble", abstract: "Bluetooth Low Energy from the command line.",
     subcommands: [
-      Scan.self, Inspect.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self, Doctor.self,
+      Scan.self, Inspect.self, Try.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self,
+      Doctor.self,
       CaptureCommand.self, Monitor.self, Simulate.self,
       Serve.self, BeaconVerb.self, Clone.self, Replay.self, Send.self, Receive.self,
       Air.self, Bonds.self, Clients.self, Apps.self, Why.self, Settings.self, Alerts.self, UUIDVerb.self,

@@ -1,0 +1,206 @@
+import BluetoothDissection
+import BluetoothProfiles
+import CoreBluetooth
+import CoreBluetoothExtras
+import CoreBluetoothProfiles
+
+/// The steps of the profiles that have clients.
+struct ProfileTrial: Sendable {
+  let trial: DeviceTrial
+  let service: CBUUID
+
+  private var peripheral: Peripheral { trial.peripheral }
+
+  // MARK: Steps
+
+  /// Creates the client of a profile; nil: the service lacks what the profile requires, which is a failed step.
+  private func client<Client: Sendable>(
+    _ make: @escaping @Sendable () async throws -> Client
+  ) async throws -> Client? {
+    var made: Client?
+    try await trial.step(service, "service") {
+      made = try await withTimeLimit(trial.procedureLimit) { try await make() }
+      return nil
+    }
+    return made
+  }
+
+  /// Reads a value that the device may lack.
+  private func value<Value: Sendable>(
+    _ title: String, _ read: @escaping @Sendable () async throws -> Value?
+  ) async throws {
+    try await trial.step(service, title) {
+      try await withTimeLimit(trial.procedureLimit) { try await read() }.map { ["\($0)"] }
+    }
+  }
+
+  /// Runs a procedure of a control point. A procedure that the device does not support is no step.
+  private func procedure<Value: Sendable>(
+    _ title: String, _ run: @escaping @Sendable () async throws -> Value
+  ) async throws {
+    try await trial.step(service, title) {
+      do {
+        let value = try await run()
+        return ["\(value)"]
+      } catch SensorControlError.refused(.opCodeNotSupported) {
+        return nil
+      } catch ProfileError.missingCharacteristic {
+        return nil
+      }
+    }
+  }
+
+  private func locations(_ run: @escaping @Sendable () async throws -> [SensorLocation]) async throws {
+    try await procedure("supported sensor locations") {
+      try await run().map { "\($0)" }.joined(separator: ", ")
+    }
+  }
+
+  private func measurements<Value>(_ title: String, _ values: Measurements<Value>?) async throws {
+    guard let values else { return }
+    try await trial.step(service, title, isMeasurement: true) { try await trial.listen(to: values) { "\($0)" } }
+  }
+
+  // MARK: Profiles
+
+  func heartRate() async throws {
+    guard let client = try await client({ try await HeartRateClient(peripheral) }) else { return }
+    try await value("body sensor location") { try await client.bodySensorLocation() }
+    try await measurements("measurements", client.measurements)
+  }
+
+  func healthThermometer() async throws {
+    guard let client = try await client({ try await HealthThermometerClient(peripheral) }) else { return }
+    try await value("temperature type") { try await client.temperatureType() }
+    try await value("measurement interval") { try await client.measurementInterval() }
+    try await measurements("measurements", client.measurements)
+  }
+
+  func bloodPressure() async throws {
+    guard let client = try await client({ try await BloodPressureClient(peripheral) }) else { return }
+    try await value("features") { try await client.feature() }
+    try await measurements("measurements", client.measurements)
+  }
+
+  func glucose() async throws {
+    let limit = trial.procedureLimit
+    guard let client = try await client({ try await GlucoseClient(peripheral, procedureLimit: limit) }) else { return }
+    try await value("features") { try await client.feature() }
+    try await procedure("number of stored records") { try await client.numberOfRecords() }
+    try await trial.step(service, "last record") {
+      var records: [String] = []
+      for try await reading in client.records(RecordCriterion(.lastRecord)) {
+        records.append(
+          [reading.measurement.description, reading.context?.description].compactMap { $0 }
+            .joined(separator: "; "))
+      }
+      return records.isEmpty ? ["none"] : records
+    }
+  }
+
+  func cyclingSpeedAndCadence() async throws {
+    let limit = trial.procedureLimit
+    guard
+      let client = try await client({ try await CyclingSpeedAndCadenceClient(peripheral, procedureLimit: limit) })
+    else { return }
+    try await value("features") { try await client.feature() }
+    try await value("sensor location") { try await client.sensorLocation() }
+    try await measurements("measurements", client.measurements)
+    try await locations { try await client.supportedSensorLocations() }
+  }
+
+  func cyclingPower() async throws {
+    let limit = trial.procedureLimit
+    guard let client = try await client({ try await CyclingPowerClient(peripheral, procedureLimit: limit) }) else {
+      return
+    }
+    try await value("features") { try await client.feature() }
+    try await value("sensor location") { try await client.sensorLocation() }
+    try await measurements("measurements", client.measurements)
+    try await measurements("vectors", client.vectors)
+    try await locations { try await client.supportedSensorLocations() }
+    try await procedure("crank length") { try await client.crankLength() }
+    try await procedure("chain length") { "\(try await client.chainLength()) mm" }
+    try await procedure("chain weight") { "\(try await client.chainWeight()) g" }
+    try await procedure("span length") { "\(try await client.spanLength()) mm" }
+    try await procedure("sampling rate") { "\(try await client.samplingRate()) Hz" }
+    try await procedure("factory calibration date") { try await client.factoryCalibrationDate() }
+  }
+
+  func runningSpeedAndCadence() async throws {
+    let limit = trial.procedureLimit
+    guard
+      let client = try await client({ try await RunningSpeedAndCadenceClient(peripheral, procedureLimit: limit) })
+    else { return }
+    try await value("features") { try await client.feature() }
+    try await value("sensor location") { try await client.sensorLocation() }
+    try await measurements("measurements", client.measurements)
+    try await locations { try await client.supportedSensorLocations() }
+  }
+
+  func locationAndNavigation() async throws {
+    let limit = trial.procedureLimit
+    guard let client = try await client({ try await LocationAndNavigationClient(peripheral, procedureLimit: limit) })
+    else { return }
+    try await value("features") { try await client.feature() }
+    try await value("position quality") { try await client.positionQuality() }
+    try await measurements("locations", client.locations)
+    try await procedure("number of routes") { try await client.numberOfRoutes() }
+  }
+
+  func humanInterfaceDevice() async throws {
+    guard let client = try await client({ try await HumanInterfaceDeviceClient(peripheral) }) else { return }
+    try await value("information") { client.information }
+    try await value("report map") { "\(try await client.reportMap().octets.count) octets" }
+    try await value("protocol mode") { try await client.protocolMode() }
+    // The device sends reports only if somebody uses it.
+    try await trial.step(service, "input reports", isMeasurement: true) {
+      defer { withExtendedLifetime(client) {} }
+      let input = try await client.subscribeToInput()
+      let reports = try await trial.collect(input) { "report \($0.reportID), 0x\($0.octets.digits)" }
+      return reports.isEmpty ? ["none within \(trial.seconds.short) s"] : reports
+    }
+  }
+
+  func findMe() async throws {
+    guard let client = try await client({ try await FindMeClient(peripheral) }) else { return }
+    try await trial.step(service, "mild alert, then none") {
+      try await client.alert(.mildAlert)
+      try await trial.stage.sleep(min(2, trial.seconds))
+      try await client.alert(.noAlert)
+      return []
+    }
+  }
+
+  func proximity() async throws {
+    guard let client = try await client({ try await ProximityClient(peripheral) }) else { return }
+    try await value("alert at link loss") { try await client.linkLossAlert() }
+    try await value("transmit power") { try await client.transmitPower() }
+    try await value("path loss") { try await client.pathLoss().map { "\($0) dB" } }
+  }
+
+  func alertNotification() async throws {
+    guard let client = try await client({ try await AlertNotificationClient(peripheral) }) else { return }
+    try await value("categories of new alerts") { try await client.supportedNewAlerts() }
+    try await value("categories of unread alerts") { try await client.supportedUnreadAlerts() }
+    // The settings of a client end with its link.
+    try await trial.step(service, "enable and disable new alerts") {
+      try await client.perform(.enableNewAlert)
+      try await client.perform(.disableNewAlert)
+      return []
+    }
+  }
+
+  func phoneAlertStatus() async throws {
+    guard let client = try await client({ try await PhoneAlertStatusClient(peripheral) }) else { return }
+    try await value("alert status") { try await client.alertStatus() }
+    try await value("ringer setting") { try await client.ringerSetting() }
+  }
+
+  func time() async throws {
+    guard let client = try await client({ try await TimeClient(peripheral) }) else { return }
+    try await value("current time") { try await client.currentTime() }
+    try await value("local time") { try await client.localTimeInformation() }
+    try await value("reference") { try await client.referenceTimeInformation() }
+  }
+}

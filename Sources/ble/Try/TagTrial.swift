@@ -1,0 +1,75 @@
+import BluetoothLab
+import BluetoothTypes
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+/// The steps of a sensor of a sensor tag: on, measurements, off.
+struct TagTrial: Sendable {
+  let trial: DeviceTrial
+  let service: RemoteService
+  let sensor: SensorTag.Sensor
+
+  func run() async throws {
+    let limit = trial.stage.stepLimit
+    let characteristics = try await service.discoverCharacteristics(within: limit)
+    func find(_ path: CharacteristicPath) throws -> RemoteCharacteristic {
+      guard let found = characteristics.first(where: { BluetoothUUID($0.uuid.uuidString) == path.characteristic })
+      else { throw DeviceTrial.StepFailure(description: "the service has no characteristic \(path.characteristic)") }
+      return found
+    }
+    try await trial.step(service.uuid, title, isMeasurement: true) {
+      let (data, configuration) = (try find(sensor.data), try find(sensor.configuration))
+      // A tag with the shortest period of all sensors gives several values in the time of the trial.
+      try await find(sensor.period).write(Data([30]), within: limit)
+      try await configuration.write(Data(isOn: true, sensor), within: limit)
+      let sensor = sensor
+      let values = try await trial.listen(to: data.notifications) { try Self.text(of: sensor, Array($0)) }
+      try await configuration.write(Data(isOn: false, sensor), within: limit)
+      return values
+    }
+  }
+
+  private var title: String {
+    switch sensor {
+    case .infrared: "infrared thermometer"
+    case .humidity: "hygrometer"
+    case .pressure: "barometer"
+    case .movement: "movement"
+    }
+  }
+
+  /// Returns a measurement with its units · CC2650 SensorTag User's Guide.
+  static func text(of sensor: SensorTag.Sensor, _ octets: [UInt8]) throws -> String {
+    let lengths: [SensorTag.Sensor: Int] = [.infrared: 4, .humidity: 4, .pressure: 6, .movement: 18]
+    guard octets.count == lengths[sensor] else {
+      throw DeviceTrial.StepFailure(description: "expected \(lengths[sensor] ?? 0) octets, got \(octets.count)")
+    }
+    func number(_ offset: Int, _ count: Int = 2) -> Int {
+      octets[offset..<offset + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+    func signed(_ offset: Int, _ count: Int = 2) -> Double {
+      let (value, limit) = (number(offset, count), 1 << (8 * count - 1))
+      return Double(value < limit ? value : value - 2 * limit)
+    }
+    func vector(_ offset: Int, _ unit: Double, _ places: Int) -> String {
+      [0, 2, 4].map { (signed(offset + $0) * unit).fixed(places) }.joined(separator: ", ")
+    }
+    return switch sensor {
+    case .infrared: "object \((signed(0) / 128).fixed(1)) °C, ambient \((signed(2) / 128).fixed(1)) °C"
+    case .humidity:
+      "\((Double(number(2)) / 65_536 * 100).fixed(1)) %, \((Double(number(0)) / 65_536 * 165 - 40).fixed(1)) °C"
+    case .pressure: "\((Double(number(3, 3)) / 100).fixed(2)) hPa, \((signed(0, 3) / 100).fixed(1)) °C"
+    case .movement:
+      "rotation \(vector(0, 500.0 / 65_536, 1)) °/s; acceleration \(vector(6, 2.0 / 32_768, 2)) g; "
+        + "magnetic field \(vector(12, 1, 0)) µT"
+    }
+  }
+}
+
+extension Data {
+  /// The configuration that turns a sensor on, with all axes and the range of 2 g, or off.
+  fileprivate init(isOn: Bool, _ sensor: SensorTag.Sensor) {
+    self = sensor == .movement ? Data(isOn ? [0x7F, 0] : [0, 0]) : Data([isOn ? 1 : 0])
+  }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import BluetoothAir
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import ble
+
+/// `ble try`: the profiles of a device without its app, in virtual time.
+@Suite struct TryTests {
+  /// Returns the steps of the trial of a device in a world.
+  private static func steps(of name: String, world path: String) throws -> [DeviceTrial.Step] {
+    let steps = NIOLockedValueBox<[DeviceTrial.Step]>([])
+    try Stage(try AdapterOptions.parse(["--world", path, "--virtual-time"])).run { stage in
+      let central = try await stage.makeCentral()
+      let found = try await DeviceChoice.parse([name, "--first"]).find(by: central, on: stage)
+      let failures = try await stage.withLink(to: found) { peripheral in
+        let trial = DeviceTrial(of: peripheral, listening: 2.5, stage) { step in
+          steps.withLockedValue { $0.append(step) }
+        }
+        return try await trial.run()
+      }
+      #expect(failures == steps.withLockedValue { $0.filter { $0.failure != nil }.count })
+    }
+    return steps.withLockedValue { $0 }
+  }
+
+  /// A device of accessories.yaml, and steps with parts of their values.
+  struct Expected: Sendable, CustomTestStringConvertible {
+    let device: String
+    let values: [(step: String, part: String)]
+    var testDescription: String { device }
+  }
+
+  static let devices = [
+    Expected(
+      device: "strap",
+      values: [
+        ("measurements", "72"), ("Battery Level (2A19)", "100 %"), ("Model Number String (2A24)", ""),
+      ]),
+    Expected(device: "thermometer", values: [("measurements", "36.6"), ("temperature type", "")]),
+    Expected(device: "cuff", values: [("features", ""), ("measurements", "120")]),
+    Expected(
+      device: "meter", values: [("features", ""), ("number of stored records", "10"), ("last record", "")]),
+    Expected(
+      device: "bicycle", values: [("features", "wheel"), ("measurements", ""), ("supported sensor locations", "")]),
+    Expected(device: "crank", values: [("measurements", "W"), ("crank length", "mm"), ("sensor location", "")]),
+    Expected(device: "shoe", values: [("features", ""), ("measurements", "m/s")]),
+    Expected(device: "receiver", values: [("locations", ""), ("position quality", ""), ("number of routes", "0")]),
+    Expected(
+      device: "keyboard", values: [("information", ""), ("report map", "octets"), ("input reports", "none within")]),
+    Expected(device: "mouse", values: [("report map", "octets"), ("protocol mode", "")]),
+    Expected(
+      device: "tag",
+      values: [
+        ("infrared thermometer", "object 30.0 °C, ambient 22.0 °C"), ("hygrometer", "45.0 %, 22.0 °C"),
+        ("barometer", "1013.25 hPa, 22.0 °C"), ("movement", "acceleration 0.00, 0.00, 1.00 g"),
+      ]),
+    Expected(
+      device: "phone",
+      values: [
+        ("categories of new alerts", ""), ("alert status", ""), ("ringer setting", ""), ("current time", "2024"),
+        ("local time", ""),
+      ]),
+    Expected(
+      device: "keys",
+      values: [
+        ("mild alert, then none", ""), ("alert at link loss", ""), ("transmit power", "dBm"), ("path loss", "dB"),
+      ]),
+    Expected(device: "lamp", values: [("Battery Level (2A19)", "100 %")]),
+    Expected(device: "pack", values: [("Battery Level (2A19)", "100 %")]),
+  ]
+
+  @Test("The trial of each accessory of the lab runs through its profiles, and all works", arguments: devices)
+  func accessories(expected: Expected) throws {
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("accessories.yaml")
+    let steps = try Self.steps(of: expected.device, world: path.path)
+    for step in steps { #expect(step.failure == nil, "\(step)") }
+    for (title, part) in expected.values {
+      let step = try #require(steps.first { $0.title == title }, "\(title) of \(steps.map(\.title))")
+      #expect(part.isEmpty || step.values.last?.contains(part) == true, "\(step)")
+    }
+    // Each service begins once.
+    #expect(steps.filter(\.isFirst).map(\.service).count == Set(steps.map(\.service)).count)
+  }
+
+  @Test("A device that breaks its profiles fails the steps concerned, with the exit status 4")
+  func broken() throws {
+    let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // The measurement is cut, the thermometer has no measurements, the battery is charged to 200 %.
+    try """
+    devices:
+      - name: broken
+        accessory:
+          kind: peripheral
+          services:
+            - uuid: 180D
+              characteristics: [{uuid: 2A37, properties: [notify], value: "0E 40", notifyPeriod: 1}]
+            - uuid: 1809
+              characteristics: [{uuid: 2A1D, properties: [read], value: "01"}]
+            - uuid: 1810
+              characteristics:
+                - {uuid: 2A35, properties: [indicate], value: "00"}
+                - {uuid: 2A49, properties: [read], value: "0000"}
+            - uuid: 180F
+              characteristics: [{uuid: 2A19, properties: [read], value: "C8"}]
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    let steps = try Self.steps(of: "broken", world: path)
+    func failure(_ service: String, _ title: String) -> String? {
+      steps.first { $0.service == CBUUID(string: service) && $0.title == title }?.failure
+    }
+    #expect(failure("180D", "measurements") == "The value of Heart Rate Measurement is too short")
+    #expect(
+      failure("1809", "service") == "The service Health Thermometer has no characteristic Temperature Measurement")
+    #expect(failure("1810", "measurements") == "no value within 2.5 s")
+    #expect(failure("180F", "Battery Level (2A19)")?.hasPrefix("no valid Battery Level") == true)
+    #expect(steps.filter { $0.failure != nil }.count == 4)
+    let command = try Try.parse(["broken", "--first", "--world", path, "--virtual-time", "--listen", "2.5", "--json"])
+    let error = #expect(throws: Failure.self) { try command.run() }
+    #expect(error?.status == ExitStatus.breaches && error?.description == "broken: 4 steps have failed")
+  }
+}
