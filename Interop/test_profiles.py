@@ -1,0 +1,336 @@
+"""Accessories of the standard profiles under a foreign client: Bumble reads those of a world file on `ble air`, by its own
+profile clients where it has them, otherwise by the formats of the specifications.
+
+`test_profile_clients.py` is the other way round.
+"""
+
+import json
+
+import pytest
+from bumble import core
+from bumble.att import ATT_Error
+from bumble.profiles.heart_rate_service import HeartRateService, HeartRateServiceProxy
+from support import formats
+from support.profile_client import ProfileClient
+from support.waiting import Events, soon
+
+# Radio seconds per second: many accessories measure once a second.
+SPEED = 8
+SUCCESS, NOT_SUPPORTED, INVALID_PARAMETER, OPERATION_FAILED = 1, 2, 3, 4
+VALUE_NOT_ALLOWED = 0x13
+KILOGRAM_PER_LITRE, FINGER, CAPILLARY_WHOLE_BLOOD, FASTING = "kg/l", 1, 1, 3
+
+
+@pytest.fixture
+def meets(serve, host, tmp_path):
+    """Connects Bumble to an accessory: `await meets("heart-rate", beatsPerMinute=61)`."""
+
+    async def meet(kind: str, model: str | None = None, **fields) -> ProfileClient:
+        accessory = {"kind": kind, "localName": "accessory", "batteryLevel": 80, **fields}
+        (tmp_path / "world.json").write_text(json.dumps({"devices": [{"name": "accessory", "accessory": accessory}]}))
+        air = await serve("--world", tmp_path / "world.json", "--speed", SPEED)
+        client = await ProfileClient.connect(await host("central", endpoint=air.endpoint), "accessory")
+        assert await client.battery_level() == 80
+        if model:
+            assert await client.names() == ("BluetoothLab", model)
+        return client
+
+    return meet
+
+
+async def refusal(writing) -> int:
+    """The error code with which a write is rejected."""
+    with pytest.raises(ATT_Error) as caught:
+        await writing
+    return caught.value.error_code
+
+
+async def test_heart_rate(meets):
+    client = await meets("heart-rate", beatsPerMinute=61, energyPerMeasurement=3)
+    belt = await soon(client.peer.discover_service_and_create_proxy(HeartRateServiceProxy))
+    assert await soon(belt.body_sensor_location.read_value()) == HeartRateService.BodySensorLocation.CHEST
+    measurements = Events("measurements")
+    await soon(belt.heart_rate_measurement.subscribe(measurements.add))
+    first, second = await measurements.next(), await measurements.next()
+    assert (first.heart_rate, first.sensor_contact_detected, first.rr_intervals) == (61, True, None)
+    assert second.energy_expended == first.energy_expended + 3
+    # Not by `reset_energy_expended`, which sends a Write Command: the characteristic permits requests only.
+    await soon(belt.heart_rate_control_point.write_value(HeartRateService.RESET_ENERGY_EXPENDED, with_response=True))
+    assert (await measurements.next(lambda value: value.energy_expended < second.energy_expended)).energy_expended <= 6
+    assert await refusal(client.write(0x180D, 0x2A39, b"\2")) == HeartRateService.CONTROL_POINT_NOT_SUPPORTED
+
+
+async def test_heart_rate_of_more_than_255(meets):
+    client = await meets("heart-rate", beatsPerMinute=300)
+    belt = await soon(client.peer.discover_service_and_create_proxy(HeartRateServiceProxy))
+    measurements = Events("measurements")
+    await soon(belt.heart_rate_measurement.subscribe(measurements.add))
+    assert (await measurements.next()).heart_rate == 300
+
+
+async def test_health_thermometer(meets):
+    client = await meets("thermometer", "Thermometer", celsius=37.25)
+    measurements = await client.subscribe(0x1809, 0x2A1C)
+    assert formats.temperature(await measurements.next()) == {"unit": "°C", "temperature": 37.25}
+    intermediate = await client.subscribe(0x1809, 0x2A1E)
+    assert formats.temperature(await intermediate.next()) == {"unit": "°C", "temperature": 37.25}
+    body = 2
+    assert await client.read(0x1809, 0x2A1D) == bytes([body])
+
+    assert await client.read(0x1809, 0x2A21) == b"\1\0"
+    interval = client.characteristic(0x1809, 0x2A21)
+    await soon(interval.discover_descriptors())
+    valid_range = interval.get_descriptor(core.UUID.from_16_bits(0x2906))
+    assert await soon(valid_range.read_value()) == b"\x01\x00\xff\xff"
+    intervals = await client.subscribe(0x1809, 0x2A21)
+    await client.write(0x1809, 0x2A21, b"\2\0")
+    assert await intervals.next() == b"\2\0" == await client.read(0x1809, 0x2A21)
+
+
+async def test_blood_pressure(meets):
+    client = await meets("blood-pressure", "Blood Pressure Monitor", systolic=131, diastolic=86, pulseRate=64)
+    measurements = await client.subscribe(0x1810, 0x2A35)
+    assert formats.blood_pressure(await measurements.next()) == {
+        "unit": "mmHg", "systolic": 131, "diastolic": 86, "mean": 101, "pulse": 64}  # fmt: skip
+    pressures = await client.subscribe(0x1810, 0x2A36)
+    first, second = [formats.blood_pressure(await pressures.next()) for _ in range(2)]
+    assert 131 + 30 > first["systolic"] > second["systolic"] > 86 - 20
+    assert first["diastolic"] != first["diastolic"] and first["mean"] != first["mean"], "NaN"
+    assert await client.read(0x1810, 0x2A49) == b"\0\0"
+
+
+async def test_glucose(meets):
+    client = await meets("glucose", "Glucose Meter", records=12)
+    assert len(await client.read(0x1808, 0x2A51)) == 2
+    CONTROL_POINT_NOT_CONFIGURED = 0x81
+    assert await refusal(client.write(0x1808, 0x2A52, b"\1\1")) == CONTROL_POINT_NOT_CONFIGURED
+    measurements, contexts = [await client.subscribe(0x1808, number) for number in (0x2A18, 0x2A34)]
+    access = await client.control_point(0x1808, 0x2A52)
+    REPORT, DELETE, ABORT, COUNT, NUMBER, RESPONSE = 1, 2, 3, 4, 5, 6
+    ALL, UP_TO, FROM, WITHIN, FIRST, LAST = range(1, 7)
+    NO_RECORDS, INVALID_OPERATOR, ABORT_UNSUCCESSFUL, INVALID_OPERAND, NO_OPERAND = 6, 3, 7, 5, 9
+
+    assert await access.perform(COUNT, ALL) == bytes([NUMBER, 0, 12, 0])
+    assert await access.perform(REPORT, ALL) == bytes([RESPONSE, 0, REPORT, SUCCESS])
+    records = [formats.glucose(await measurements.next()) for _ in range(12)]
+    assert [record["number"] for record in records] == list(range(12))
+    assert records[2] == {
+        "number": 2, "time": (2024, 1, 1, 2, 0, 0), "has context": True, "unit": KILOGRAM_PER_LITRE,
+        "concentration": 0.00104, "type": CAPILLARY_WHOLE_BLOOD, "location": FINGER}  # fmt: skip
+    with_context = [record["number"] for record in records if record["has context"]]
+    assert [formats.glucose_context(await contexts.next()) for _ in with_context] == [
+        {"number": number, "meal": FASTING} for number in with_context]  # fmt: skip
+
+    for selection, numbers in {
+        (FIRST,): [0], (LAST,): [11], (UP_TO, 1, 1, 0): [0, 1], (FROM, 1, 10, 0): [10, 11],
+        (WITHIN, 1, 4, 0, 6, 0): [4, 5, 6],
+        # By time: 2024-01-01 from 09:00:00 on.
+        (FROM, 2, 0xE8, 0x07, 1, 1, 9, 0, 0): [9, 10, 11],
+    }.items():  # fmt: skip
+        assert await access.perform(REPORT, *selection) == bytes([RESPONSE, 0, REPORT, SUCCESS])
+        assert [formats.glucose(await measurements.next())["number"] for _ in numbers] == numbers
+    for wrong, code in {
+        (COUNT, 7): INVALID_OPERATOR, (COUNT, FROM): INVALID_OPERAND, (COUNT, FROM, 9, 0, 0): NO_OPERAND,
+        (9, ALL): NOT_SUPPORTED, (REPORT, FROM, 1, 99, 0): NO_RECORDS, (ABORT, 0): ABORT_UNSUCCESSFUL,
+    }.items():  # fmt: skip
+        assert await access.perform(*wrong) == bytes([RESPONSE, 0, wrong[0], code])
+    assert await access.perform(DELETE, WITHIN, 1, 4, 0, 6, 0) == bytes([RESPONSE, 0, DELETE, SUCCESS])
+    assert await access.perform(COUNT, ALL) == bytes([NUMBER, 0, 9, 0])
+    assert await access.perform(REPORT, FROM, 1, 3, 0) == bytes([RESPONSE, 0, REPORT, SUCCESS])
+    assert [formats.glucose(await measurements.next())["number"] for _ in range(6)] == [3, 7, 8, 9, 10, 11]
+
+
+async def test_glucose_report_that_is_aborted(meets):
+    client = await meets("glucose", records=60_000)
+    measurements = await client.subscribe(0x1808, 0x2A18)
+    access = await client.control_point(0x1808, 0x2A52)
+    await access.begin(1, 1)
+    await measurements.next()
+    IN_PROGRESS = 0x80
+    assert await refusal(access.begin(4, 1)) == IN_PROGRESS
+    assert await access.perform(3, 0) == bytes([6, 0, 3, SUCCESS])
+    assert await access.perform(4, 1) == bytes([5, 0]) + (60_000).to_bytes(2, "little")
+    assert len(measurements.all) < 60_000
+    assert not formats.glucose(measurements.all[2])["has context"], "the client does not take contexts"
+
+
+def rate(first: tuple[int, int], second: tuple[int, int], unit: int = 1024) -> float:
+    """Revolutions per second between two values of (cumulative revolutions, time of the last one)."""
+    return (second[0] - first[0]) / ((second[1] - first[1]) % 65_536 / unit)
+
+
+async def test_cycling_speed_and_cadence(meets):
+    client = await meets("cycling", "Speed and Cadence Sensor", speed=6, cadence=90, wheelCircumference=2)
+    wheel_crank_and_locations = 0b111
+    assert await client.read(0x1816, 0x2A5C) == bytes([wheel_crank_and_locations, 0])
+    rear_wheel, front_wheel, chainstay, rear_hub, in_shoe = 12, 4, 11, 13, 2
+    assert await client.read(0x1816, 0x2A5D) == bytes([rear_wheel])
+    measurements = await client.subscribe(0x1816, 0x2A5B)
+    first, second = [formats.cycling(await measurements.next()) for _ in range(2)]
+    assert rate(first["wheel"], second["wheel"]) == pytest.approx(3, rel=0.01)
+    assert rate(first["crank"], second["crank"]) == pytest.approx(1.5, rel=0.01)
+
+    control = await client.control_point(0x1816, 0x2A55)
+    assert await control.perform(4) == bytes([16, 4, SUCCESS, rear_wheel, front_wheel, chainstay, rear_hub])
+    assert await control.perform(3, front_wheel) == bytes([16, 3, SUCCESS])
+    assert await client.read(0x1816, 0x2A5D) == bytes([front_wheel])
+    assert await control.perform(3, in_shoe) == bytes([16, 3, INVALID_PARAMETER])
+    assert await control.perform(1, 0x40, 0x42, 0x0F, 0) == bytes([16, 1, SUCCESS])
+    while (formats.cycling(await measurements.next()))["wheel"][0] < 1_000_000:
+        pass
+    assert await control.perform(1, 0, 0) == bytes([16, 1, INVALID_PARAMETER])
+    assert await control.perform(2) == bytes([16, 2, NOT_SUPPORTED])
+
+
+async def test_running_speed_and_cadence(meets):
+    client = await meets("running", "Foot Pod", speed=3, cadence=160)
+    assert await client.read(0x1814, 0x2A54) == bytes([0b11111, 0])
+    in_shoe, top_of_shoe, hip = 2, 1, 3
+    assert await client.read(0x1814, 0x2A5D) == bytes([in_shoe])
+    measurements = await client.subscribe(0x1814, 0x2A53)
+    first, second = [formats.running(await measurements.next()) for _ in range(2)]
+    assert second["distance"] - first["distance"] == pytest.approx(3, abs=0.11)
+    del first["distance"]
+    assert first == {"running": True, "speed": 3, "cadence": 160, "stride": 1.13}
+
+    control = await client.control_point(0x1814, 0x2A55)
+    assert await control.perform(4) == bytes([16, 4, SUCCESS, in_shoe, top_of_shoe, hip])
+    assert await control.perform(1, 0x10, 0x27, 0, 0) == bytes([16, 1, SUCCESS])
+    assert (await measurements.next(lambda value: formats.running(value)["distance"] >= 1_000)) is not None
+    await control.begin(2)
+    IN_PROGRESS = 0x80
+    assert await refusal(control.begin(4)) == IN_PROGRESS
+    assert await control.response() == bytes([16, 2, SUCCESS])
+    # Who unsubscribes ends the calibration, and gets no response.
+    await control.begin(2)
+    await client.unsubscribe(0x1814, 0x2A55)
+    control = await client.control_point(0x1814, 0x2A55)
+    assert await control.perform(3, hip) == bytes([16, 3, SUCCESS])
+
+
+async def test_cycling_power(meets):
+    client = await meets("cycling-power", "Power Meter", power=210, cadence=90, speed=6, wheelCircumference=2, leftShare=48)
+    assert len(await client.read(0x1818, 0x2A65)) == 4
+    left_crank, right_crank, spider = 5, 6, 15
+    assert await client.read(0x1818, 0x2A5D) == bytes([left_crank])
+    measurements = await client.subscribe(0x1818, 0x2A63)
+    first, second = [formats.cycling_power(await measurements.next()) for _ in range(2)]
+    assert first | second == second and (second["power"], second["balance"], second["balance of"]) == (210, 48, "left")
+    assert rate(first["wheel"], second["wheel"], 2048) == pytest.approx(3, rel=0.01)
+    assert rate(first["crank"], second["crank"]) == pytest.approx(1.5, rel=0.01)
+    # Torque is power by angular velocity, and is accumulated with each revolution.
+    assert second["torque"] - first["torque"] == pytest.approx(210 / (2 * 3.14159 * 1.5) * 1.5, abs=1 / 16)
+    vectors = await client.subscribe(0x1818, 0x2A64)
+    vector = formats.cycling_power_vector(await vectors.next())
+    force = 210 / (2 * 3.14159 * 1.5) / 0.1725
+    assert vector["direction"] == "tangential" and len(vector["forces"]) == 6
+    assert sum(vector["forces"]) / 6 == pytest.approx(force, abs=1)
+
+    NOT_CONFIGURED, IN_PROGRESS = 0xFD, 0xFE
+    assert await refusal(client.write(0x1818, 0x2A66, b"\5")) == NOT_CONFIGURED
+    control = await client.control_point(0x1818, 0x2A66)
+    assert await control.perform(3) == bytes([32, 3, SUCCESS, left_crank, right_crank, spider])
+    assert await control.perform(5) == bytes([32, 5, SUCCESS]) + (345).to_bytes(2, "little")
+    for setting, request, value in ((4, 5, 340), (6, 7, 1_390), (8, 9, 240), (10, 11, 55)):
+        octets = value.to_bytes(2, "little")
+        assert await control.perform(setting, *octets) == bytes([32, setting, SUCCESS])
+        assert await control.perform(request) == bytes([32, request, SUCCESS]) + octets
+    await control.begin(12)
+    assert await refusal(control.begin(3)) == IN_PROGRESS
+    assert await control.response() == bytes([32, 12, SUCCESS, 12, 0])
+    assert await control.perform(14) == bytes([32, 14, SUCCESS, 50])
+    assert await control.perform(15) == bytes([32, 15, SUCCESS, 0xE8, 0x07, 1, 15, 0, 0, 0])
+    assert await control.perform(0x30) == bytes([32, 0x30, NOT_SUPPORTED])
+    assert await control.perform(1, 1) == bytes([32, 1, INVALID_PARAMETER])
+    every_field = 0x1FF
+    assert await control.perform(13, *every_field.to_bytes(2, "little")) == bytes([32, 13, SUCCESS])
+    alone = await measurements.next(lambda value: len(value) == 4)
+    assert formats.cycling_power(alone) == {"power": 210}
+
+
+async def test_location_and_navigation(meets):
+    # The second waypoint is 111.2 m north of the first.
+    route = {"name": "Hut", "waypoints": [{"latitude": latitude, "longitude": 11} for latitude in (48, 48.001)]}
+    client = await meets("location", "Location Sensor", speed=5, heading=90, elevation=500, routes=[route])
+    assert len(await client.read(0x1819, 0x2A6A)) == 4
+    assert formats.position_quality(await client.read(0x1819, 0x2A69)) == {
+        "status": "ok", "in_solution": 8, "in_view": 11, "horizontal": 3}  # fmt: skip
+    locations = await client.subscribe(0x1819, 0x2A67)
+    first, second = [formats.location(await locations.next()) for _ in range(2)]
+    assert second["distance"] - first["distance"] == pytest.approx(5, abs=0.11)
+    assert first["position"][0] == 48 and first["position"][1] < second["position"][1]
+    assert (first["status"], first["speed"], first["elevation"], first["heading"]) == ("ok", 5, 500, 90)
+
+    control = await client.control_point(0x1819, 0x2A6B)
+    assert await control.perform(4) == bytes([32, 4, SUCCESS, 1, 0])
+    assert await control.perform(5, 0, 0) == bytes([32, 5, SUCCESS]) + b"Hut"
+    assert await control.perform(5, 1, 0) == bytes([32, 5, INVALID_PARAMETER])
+    start = (3, 1)
+    assert await control.perform(*start) == bytes([32, 3, OPERATION_FAILED])
+    assert await control.perform(6, 0, 0) == bytes([32, 6, SUCCESS])
+    directions = await client.subscribe(0x1819, 0x2A68)
+    assert await control.perform(*start) == bytes([32, 3, SUCCESS])
+    direction = formats.navigation(await directions.next())
+    # Back to the west, where it came from.
+    assert direction["bearing"] == 270 and direction["remaining"] > 0 and not direction["to destination"]
+    reached = await directions.next(lambda value: formats.navigation(value)["waypoint reached"])
+    assert formats.navigation(reached)["bearing"] == pytest.approx(0, abs=0.01)
+    assert formats.navigation(reached)["remaining"] == pytest.approx(111.2, abs=0.1)
+    stop = (3, 0)
+    assert await control.perform(*stop) == bytes([32, 3, SUCCESS])
+    assert await control.perform(1, 0x10, 0x27, 0) == bytes([32, 1, SUCCESS])
+    assert await control.perform(8, 0x00, 0xFF, 0xFF) == bytes([32, 8, SUCCESS])
+    lower = await locations.next(lambda value: formats.location(value)["elevation"] < 500)
+    assert formats.location(lower)["elevation"] == -2.56 and formats.location(lower)["distance"] >= 1_000
+    assert await control.perform(7, 0) == bytes([32, 7, INVALID_PARAMETER])
+    assert await control.perform(7, 5) == bytes([32, 7, SUCCESS])
+    every_field = 0x7F
+    assert await control.perform(2, every_field, 0) == bytes([32, 2, SUCCESS])
+    await locations.next(lambda value: formats.location(value) == {"status": "ok"})
+
+
+async def test_find_me_and_proximity(meets):
+    client = await meets("key-fob", "Key Fob", transmitPowerLevel=-8)
+    assert await client.read(0x1804, 0x2A07) == b"\xf8"
+    mild, high, reserved = b"\1", b"\2", b"\3"
+    assert await client.read(0x1803, 0x2A06) == b"\0"
+    await client.write(0x1803, 0x2A06, high)
+    assert await client.read(0x1803, 0x2A06) == high
+    assert await refusal(client.write(0x1803, 0x2A06, reserved)) == VALUE_NOT_ALLOWED
+    immediate = client.characteristic(0x1802, 0x2A06)
+    assert immediate.properties == immediate.properties.WRITE_WITHOUT_RESPONSE
+    await client.write(0x1802, 0x2A06, mild, with_response=False)
+
+
+async def test_time(meets):
+    client = await meets("telephone", "Telephone")
+    before = formats.current_time(await client.read(0x1805, 0x2A2B))
+    monday, manual_update, reference_update = 1, 1, 2
+    assert before["time"][:4] == (2024, 1, 1, 0) and (before["day of the week"], before["reason"]) == (monday, 0)
+    central_european_time = 4
+    assert await client.read(0x1805, 0x2A0F) == bytes([central_european_time, 0])
+    # Daylight saving time begins on 2024-03-31 at 02:00.
+    assert await client.read(0x1807, 0x2A11) == bytes([0xE8, 0x07, 3, 31, 2, 0, 0, 4])
+
+    times = await client.subscribe(0x1805, 0x2A2B)
+    thursday = 4
+    leap_day = bytes([0xE8, 0x07, 2, 29, 23, 59, 58, thursday, 128, manual_update])
+    await client.write(0x1805, 0x2A2B, leap_day)
+    adjusted = formats.current_time(await times.next())
+    assert adjusted["time"][:5] == (2024, 2, 29, 23, 59) and adjusted["reason"] == manual_update
+    wrong_day, DATA_FIELD_IGNORED = leap_day[:7] + bytes([1, 0, 0]), 0x80
+    assert await refusal(client.write(0x1805, 0x2A2B, wrong_day)) == DATA_FIELD_IGNORED
+
+    IDLE, PENDING, SUCCESSFUL, CANCELLED, NOT_ATTEMPTED = 0, 1, 0, 1, 5
+    assert await client.read(0x1806, 0x2A17) == bytes([IDLE, NOT_ATTEMPTED])
+    get, cancel = b"\1", b"\2"
+    await client.write(0x1806, 0x2A16, get, with_response=False)
+    assert await client.read(0x1806, 0x2A17) == bytes([PENDING, NOT_ATTEMPTED])
+    await client.write(0x1806, 0x2A16, cancel, with_response=False)
+    assert await client.read(0x1806, 0x2A17) == bytes([IDLE, CANCELLED])
+    await client.write(0x1806, 0x2A16, get, with_response=False)
+    await times.next(lambda value: formats.current_time(value)["reason"] == reference_update)
+    assert await client.read(0x1806, 0x2A17) == bytes([IDLE, SUCCESSFUL])
+    cellular = 6
+    source, _, days, hours = await client.read(0x1805, 0x2A14)
+    assert (source, days, hours) == (cellular, 0, 0)
