@@ -135,3 +135,18 @@ async def test_linux_pairs_when_a_value_wants_it_and_comes_back_by_its_bond(serv
     assert await reads(linux, address, PROTECTED) == service.PROTECTED_VALUE
     await linux("disconnect", address=address)
     assert linux.asked() == questions
+
+
+@pytest.mark.nightly
+async def test_linux_makes_input_device_of_keyboard(serve, boot, tmp_path):
+    (tmp_path / "world.json").write_text(json.dumps({"devices": [{"name": "accessory", "accessory": "keyboard"}]}))
+    air = await serve("--world", tmp_path / "world.json")
+    linux = await central(boot, air)
+    # BlueZ pairs by itself: its input plugin wants the link to be encrypted.
+    await linux("connect", address=await found(linux, name="accessory"))
+    await linux("input_device", name="accessory")
+    assert linux.asked() == ["authorization"]
+    _, devices = await linux("run", words=["busybox", "cat", "/proc/bus/input/devices"])
+    # The bus of Bluetooth, the PnP ID, and five LEDs.
+    device = re.search(r"I: Bus=0005 Vendor=ffff Product=0001 Version=0100\nN: Name=\"accessory\".*?LED=(\w+)", devices, re.DOTALL)
+    assert device and device[1] == "1f"

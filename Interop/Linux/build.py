@@ -30,7 +30,7 @@ KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # for its keys, the default random number generator: drbg with sha512.
 MODULES = (
     "virtio_pci", "virtio_console", "virtio_rng", "cmac", "sha512_generic", "jitterentropy_rng", "drbg", "bluetooth",
-    "hci_uart", "uhid", "algif_hash", "algif_skcipher", "ecb",
+    "hci_uart", "uhid", "hid_generic", "evdev", "algif_hash", "algif_skcipher", "ecb",
 )  # fmt: skip
 
 # Files of the packages that the guest has no use for.

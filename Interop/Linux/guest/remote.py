@@ -13,6 +13,7 @@ import subprocess
 import bus
 import central
 import channels
+import input
 import pairing
 import peripheral
 
@@ -44,7 +45,7 @@ async def run(words: list):
     return [process.returncode, output.decode(errors="replace")]
 
 
-for module in (bus, central, channels, pairing, peripheral):
+for module in (bus, central, channels, input, pairing, peripheral):
     COMMANDS |= module.COMMANDS
 
 
