@@ -232,7 +232,7 @@ struct ThreeWireLinkTests {
   }
 
   @Test("An end that sleeps gets WAKEUP every 10 ms until it is woken, and then the packets; a WAKEUP is answered")
-  func sleep() {
+  func sleepingEnd() {
     var host = host(after: [[0x02, 0x7D], [0x04, 0x7B, 0x07], [0x07, 0x78]])
     _ = host.takeOctets()
     host.send(.command, [1], at: .zero)
