@@ -1,7 +1,7 @@
 """Accessories of the standard profiles under a foreign client: Bumble reads those of a world file on `ble air`, by its own
 profile clients where it has them, otherwise by the formats of the specifications.
 
-`test_profile_clients.py` is the other way round.
+`test_foreign_sensors.py` is the other way round.
 """
 
 import json
