@@ -2,6 +2,7 @@ import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothWire
+import Foundation
 import NIOConcurrencyHelpers
 import Testing
 
@@ -10,25 +11,51 @@ import Testing
 /// Clients that monitor the HCI packets of an adapter.
 @Suite("Monitors of a server", .timeLimit(.minutes(2)))
 struct HCIMonitorTests {
-  /// Monitors an adapter on another thread until `isLast` returns true for a packet. Returns all packets.
-  private func monitor(
-    _ bench: ServerBench, _ adapter: String = "", onStart: @escaping @Sendable (String) -> Void,
-    until isLast: @escaping @Sendable (HCI.Packet) -> Bool
-  ) -> Task<[MonitoredPacket], any Error> {
-    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter))
-    return Task.detached {
-      let packets = NIOLockedValueBox<[MonitoredPacket]>([])
-      try question.monitor { event in
-        switch event {
-        case .started(let name): onStart(name)
-        case .tick: break
-        case .packet(let packet):
-          packets.withLockedValue { $0.append(packet) }
-          if let packet = try? HCI.Packet(h4: packet.octets), isLast(packet) { return false }
+  /// A monitor of an adapter, until it gets a report of advertising. It has a thread of its own, because it blocks.
+  private final class Monitor: Sendable {
+    private struct State {
+      var name: String?
+      var packets: [MonitoredPacket] = []
+      var hasEnded = false
+      var failure: (any Error)?
+    }
+    private let state = NIOLockedValueBox(State())
+
+    init(_ bench: ServerBench, _ adapter: String) {
+      let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter))
+      let state = state
+      Thread.detachNewThread {
+        do {
+          try question.monitor { event in state.withLockedValue { Self.handle(event, &$0) } }
+        } catch {
+          state.withLockedValue { $0.failure = error }
         }
-        return true
+        state.withLockedValue { $0.hasEnded = true }
       }
-      return packets.withLockedValue { $0 }
+    }
+
+    private static func handle(_ event: ServerQuestion.MonitorEvent, _ state: inout State) -> Bool {
+      switch event {
+      case .started(let name): state.name = name
+      case .tick: break
+      case .packet(let packet):
+        state.packets.append(packet)
+        if case .event(0x3E, _)? = try? HCI.Packet(h4: packet.octets) { return false }
+      }
+      return true
+    }
+
+    /// Waits for the beginning, and returns the name of the adapter.
+    func started() async -> String? {
+      await wait { state.withLockedValue { $0.name != nil || $0.hasEnded } }
+      return state.withLockedValue { $0.name }
+    }
+
+    /// Waits for the end, and returns the packets.
+    func packets() async throws -> [MonitoredPacket] {
+      await wait { state.withLockedValue { $0.hasEnded } }
+      if let failure = state.withLockedValue({ $0.failure }) { throw failure }
+      return state.withLockedValue { $0.packets }
     }
   }
 
@@ -38,17 +65,11 @@ struct HCIMonitorTests {
     let central = RemoteCentral(bench.adapter())
     let session = central.adapter.openCentralSession(for: central)
     try await central.state(.poweredOn)
-    let started = NIOLockedValueBox<[String]>([])
-    let scans: @Sendable (HCI.Packet) -> Bool = { packet in
-      if case .event(0x3E, _) = packet { true } else { false }
-    }
-    let tasks = ["", "lamp"].map { name in
-      monitor(bench, name, onStart: { name in started.withLockedValue { $0.append(name) } }, until: scans)
-    }
-    await wait { started.withLockedValue { $0.count == 2 } }
-    #expect(Set(started.withLockedValue { $0 }) == ["phone", "lamp"])
+    let (ofPhone, ofLamp) = (Monitor(bench, ""), Monitor(bench, "lamp"))
+    #expect(await ofPhone.started() == "phone")
+    #expect(await ofLamp.started() == "lamp")
     session.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
-    let packets = try await tasks[0].value
+    let packets = try await ofPhone.packets()
     #expect(packets.allSatisfy { $0.missed == 0 && $0.time > 1_600_000_000_000_000_000 })
     #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.time <= $1.time })
     let commands = packets.filter(\.isFromHost).map { $0.octets.bytes }
@@ -59,7 +80,7 @@ struct HCIMonitorTests {
     let other = lamp.adapter.openCentralSession(for: lamp)
     try await lamp.state(.poweredOn)
     other.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
-    let lampPackets = try await tasks[1].value
+    let lampPackets = try await ofLamp.packets()
     // Its host begins with Reset, because no program has used the adapter before.
     #expect(lampPackets.first.map { $0.octets.bytes } == [0x01, 0x03, 0x0C, 0x00])
     session.close()
