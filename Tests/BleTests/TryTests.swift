@@ -35,18 +35,18 @@ import Testing
   }
 
   static let devices = [
+    Expected(device: "strap", values: [("measurements", "72"), ("Battery Level (2A19)", "100 %")]),
     Expected(
-      device: "strap",
+      device: "thermometer",
       values: [
-        ("measurements", "72"), ("Battery Level (2A19)", "100 %"), ("Model Number String (2A24)", ""),
+        ("measurements", "36.6"), ("temperature type", ""), ("Model Number String (2A24)", "Thermometer"),
       ]),
-    Expected(device: "thermometer", values: [("measurements", "36.6"), ("temperature type", "")]),
     Expected(device: "cuff", values: [("features", ""), ("measurements", "120")]),
     Expected(
-      device: "meter", values: [("features", ""), ("number of stored records", "10"), ("last record", "")]),
+      device: "glucometer", values: [("features", ""), ("number of stored records", "10"), ("last record", "")]),
     Expected(
       device: "bicycle", values: [("features", "wheel"), ("measurements", ""), ("supported sensor locations", "")]),
-    Expected(device: "crank", values: [("measurements", "W"), ("crank length", "mm"), ("sensor location", "")]),
+    Expected(device: "crank", values: [("measurements", "W"), ("crank length", "0.1725 m"), ("sensor location", "")]),
     Expected(device: "shoe", values: [("features", ""), ("measurements", "m/s")]),
     Expected(device: "receiver", values: [("locations", ""), ("position quality", ""), ("number of routes", "0")]),
     Expected(

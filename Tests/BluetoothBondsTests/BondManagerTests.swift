@@ -229,7 +229,8 @@ struct BondManagerTests {
     try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
     #expect(folder.store().reach(attempts: 1) == .notTaken)
     claimed = nil
-    #expect(folder.store().reach(attempts: 1) == .noProgram)
+    // A child process that another test has just forked may have inherited the lock, until it runs its program.
+    #expect(folder.store().reach() == .noProgram)
   }
 
   // MARK: Locks

@@ -17,9 +17,10 @@ import Testing
     let command: [UInt8] = [
       0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 0, 0x00, 0xDC, 0xDD, 0xB3, 0x0F, 0x2F, 0x80, 0x02, 1, 3, 0x0C, 0,
     ]
+    // The beginning of the frame was not captured: it may carry a key, so zeros take the place of its rest.
     let data: [UInt8] = [
       0, 0, 0, 6, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0, 0, 0x00, 0xDC, 0xDD, 0xB3, 0x0F, 0x2F, 0x80, 0x00, 2, 1, 0x10, 1, 0,
-      0xAA,
+      0,
     ]
     let bytes = writer.takeBytes()
     #expect(bytes == header + command + data)
