@@ -14,6 +14,7 @@ final class Interrupt: @unchecked Sendable {
   init(_ onFirst: @escaping @Sendable () -> Void) {
     let queue = DispatchQueue(label: "ble interrupts")
     let state = state
+    let registrations = DispatchGroup()
     sources = Self.numbers.map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -30,9 +31,13 @@ final class Interrupt: @unchecked Sendable {
         }
         onFirst()
       }
+      registrations.enter()
+      source.setRegistrationHandler { registrations.leave() }
       source.activate()
       return source
     }
+    // The system drops a signal that comes earlier: the program would go on.
+    registrations.wait()
   }
 
   deinit {

@@ -40,10 +40,11 @@ extension ServerConnection {
       apps.explain(peer, on: served) { [weak self] in self?.report(.links($0)) }
     case .monitor:
       guard let served, let outbox else { return }
-      guard served.host != nil else { return report(.done(failure: "this adapter has no HCI packets")) }
+      guard let host = served.host else { return report(.done(failure: "this adapter has no HCI packets")) }
       log("monitors the adapter \(served.name)")
-      report(.done(failure: nil))
       apps.monitor(outbox, on: served)
+      // The answer comes when the adapter's thread has begun to pass packets.
+      apps.afterRequests(to: host) { [weak self] in self?.report(.done(failure: nil)) }
     }
   }
 
