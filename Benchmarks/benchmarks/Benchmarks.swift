@@ -30,10 +30,10 @@ struct Benchmarks: ParsableCommand {
   var times = 1_000
 
   func run() throws {
-    // A server writes a line for each client.
+    // A server and its clients write a line for each connection.
     LoggingSystem.bootstrap { label in
       var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = .warning
+      handler.logLevel = .error
       return handler
     }
     if let operation = `repeat` {
