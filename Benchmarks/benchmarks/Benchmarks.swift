@@ -58,7 +58,7 @@ struct Benchmarks: ParsableCommand {
   /// All measurements. Each divides its work by the given divisor.
   static let all =
     WholeStack.all + BelowTheAPI.all + APILayer.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
-    + LinkEncryption.all + Pairing.all + ManyConnections.all + Accessories.all + Memory.all + DistantReads.all
+    + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all
     + ServedApps.all
 }
 
