@@ -235,7 +235,10 @@ let package = Package(
       swiftSettings: settings),
     // What Interop/run lets foreign stacks meet.
     .executableTarget(
-      name: "interop-app", dependencies: ["CoreBluetooth"], path: "Interop/App", swiftSettings: settings),
+      name: "interop-app",
+      dependencies: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothProfiles"],
+      path: "Interop/App",
+      swiftSettings: settings),
     // Measurements: `swift run -c release benchmarks`
     .target(name: "CAllocationCount", path: "Benchmarks/CAllocationCount"),
     .executableTarget(

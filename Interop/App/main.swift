@@ -2,8 +2,8 @@ import CoreBluetooth
 
 // A program of the suite in the parent folder. `central` tests a server of the suite's service and ends, `channel` does
 // the same with an L2CAP channel, `watch` stays connected to a server and prints its changes. `peripheral` is a server
-// until its standard input ends, and executes the input's lines unless the input is a terminal. COREBLUETOOTH_ADAPTER
-// selects the controller.
+// until its standard input ends, and executes the input's lines unless the input is a terminal. `profile` prints what the
+// typed client of a standard profile gets from a server. COREBLUETOOTH_ADAPTER selects the controller.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
@@ -21,9 +21,22 @@ case "peripheral":
     exit(0)
   }
 case "watch": delegate = Watcher()
+case "profile":
+  delegate = NSObject()
+  let name = arguments.dropFirst().first ?? ""
+  Task.detached {
+    do {
+      if try await ProfileReader.read(name) { exit(0) }
+      say("unknown profile \(name)")
+      exit(64)
+    } catch {
+      say("failed: \(error)")
+      exit(1)
+    }
+  }
 default:
-  try? FileHandle.standardError.write(
-    contentsOf: Data("usage: interop-app central | channel [PSM] | watch | peripheral [NAME]\n".utf8))
+  let usage = "usage: interop-app central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE\n"
+  try? FileHandle.standardError.write(contentsOf: Data(usage.utf8))
   exit(64)
 }
 withExtendedLifetime(delegate) { RunLoop.main.run() }

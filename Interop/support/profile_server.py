@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable
 
 from bumble import core, data_types
-from bumble.att import Attribute
+from bumble.att import Attribute, AttributeValue
 from bumble.core import AdvertisingData
-from bumble.gatt import Characteristic, Service
+from bumble.gatt import Characteristic, Descriptor, Service
 
 from support.hosts import Host
-from support.waiting import soon
+from support.waiting import Events, soon
 
 P = Characteristic.Properties
 
@@ -19,15 +19,24 @@ def uuid(number: int) -> core.UUID:
 
 
 class ProfileServer:
-    """Characteristics by their assigned numbers."""
+    """Characteristics by their assigned numbers. What clients write is in `written`: (number, value)."""
 
     def __init__(self) -> None:
+        self.written = Events("written")
         self.services: list[Service] = []
         self.host: Host | None = None
         self._tasks: set[asyncio.Future] = set()
 
     def add(self, number: int, *characteristics: Characteristic) -> None:
         self.services.append(Service(uuid(number), list(characteristics)))
+
+    def value(
+        self, number: int, value: bytes | Callable[[], bytes], properties: P = P.READ, descriptors=(),
+        permissions=Attribute.READABLE,
+    ) -> Characteristic:  # fmt: skip
+        """A characteristic that is read."""
+        read = value if isinstance(value, bytes) else AttributeValue(read=lambda _: value())
+        return Characteristic(uuid(number), properties, permissions, read, list(descriptors))
 
     def sent(self, number: int, properties: P, *values: bytes, base: Characteristic | None = None) -> Characteristic:
         """A characteristic whose values a client gets when it subscribes."""
@@ -39,6 +48,25 @@ class ProfileServer:
 
         result.on(Characteristic.EVENT_SUBSCRIPTION, subscribed)
         return result
+
+    def command(self, number: int, properties: P = P.WRITE_WITHOUT_RESPONSE, permissions=Attribute.WRITEABLE):
+        """A characteristic that takes commands without an answer."""
+        write = AttributeValue(write=lambda _, value: self.written.add((number, bytes(value))))
+        return Characteristic(uuid(number), properties, permissions, write)
+
+    def control_point(self, number: int, answer: Callable[[bytes], bytes | None]) -> Characteristic:
+        """A characteristic whose responses are indicated: what `answer` returns for a command."""
+
+        def written(_, value: bytes) -> None:
+            self.written.add((number, bytes(value)))
+            self.later(lambda: self._respond(result, answer(bytes(value))))
+
+        result = Characteristic(uuid(number), P.WRITE | P.INDICATE, Attribute.WRITEABLE, AttributeValue(write=written))
+        return result
+
+    async def _respond(self, characteristic: Characteristic, response: bytes | None) -> None:
+        if response is not None:
+            await self.send(characteristic, response)
 
     async def send(self, characteristic: Characteristic, *values: bytes) -> None:
         for value in values:
@@ -64,3 +92,7 @@ class ProfileServer:
             data_types.IncompleteListOf16BitServiceUUIDs([uuid(advertised)]),
             data_types.CompleteLocalName("server")])  # fmt: skip
         await soon(self.host.device.start_advertising(advertising_data=bytes(advertising), auto_restart=True))
+
+
+def report_reference(report: int, kind: int) -> Descriptor:
+    return Descriptor(uuid(0x2908), Attribute.READABLE, bytes([report, kind]))
