@@ -236,7 +236,10 @@ let package = Package(
     // What Interop/run lets foreign stacks meet.
     .executableTarget(
       name: "interop-app",
-      dependencies: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BluetoothProfiles"],
+      dependencies: [
+        "BluetoothAir", "BluetoothLab", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
+        "BluetoothTransport", "BluetoothProfiles",
+      ],
       path: "Interop/App",
       swiftSettings: settings),
     // Measurements: `swift run -c release benchmarks`

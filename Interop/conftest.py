@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     def runs(item: pytest.Item) -> bool:
         if item.get_closest_marker("nightly") and not config.getoption("--all"):
             return False
-        return "serve" not in item.fixturenames or "ble" in (config.getoption("--air") or AIRS)
+        return not {"serve", "play"} & set(item.fixturenames) or "ble" in (config.getoption("--air") or AIRS)
 
     config.hook.pytest_deselected(items=[item for item in items if not runs(item)])
     items[:] = [item for item in items if runs(item)]
@@ -106,6 +106,20 @@ async def serve(captures):
         return running[-1]
 
     yield start_one
+    for one in running:
+        await one.stop()
+
+
+@pytest_asyncio.fixture
+async def play():
+    """Starts an air with an accessory whose user the test plays: `await play("keyboard")`."""
+    running: list[airs.AccessoryAir] = []
+
+    async def play_one(kind: str) -> airs.AccessoryAir:
+        running.append(await airs.AccessoryAir.start(kind))
+        return running[-1]
+
+    yield play_one
     for one in running:
         await one.stop()
 

@@ -1,7 +1,8 @@
 """Accessories of the standard profiles under a foreign client: Bumble reads those of a world file on `ble air`, by its own
 profile clients where it has them, otherwise by the formats of the specifications.
 
-`test_foreign_sensors.py` is the other way round.
+Where somebody has to use the accessory meanwhile, the test plays its user. `test_profile_clients.py` is the other way
+round.
 """
 
 import json
@@ -13,6 +14,7 @@ from bumble.profiles.heart_rate_service import HeartRateService, HeartRateServic
 from support import formats
 from support.profile_client import ProfileClient
 from support.waiting import Events, soon
+from test_corebluetooth import pairing
 
 # Radio seconds per second: many accessories measure once a second.
 SPEED = 8
@@ -34,6 +36,18 @@ def meets(serve, host, tmp_path):
         if model:
             assert await client.names() == ("BluetoothLab", model)
         return client
+
+    return meet
+
+
+@pytest.fixture
+def plays(play, host):
+    """Connects Bumble to an accessory whose user the test plays: `await plays("keyboard")`."""
+
+    async def meet(kind: str):
+        air = await play(kind)
+        central = await host("central", endpoint=air.endpoint, pairing=pairing())
+        return air, await ProfileClient.connect(central, "accessory")
 
     return meet
 
@@ -334,3 +348,92 @@ async def test_time(meets):
     cellular = 6
     source, _, days, hours = await client.read(0x1805, 0x2A14)
     assert (source, days, hours) == (cellular, 0, 0)
+
+
+async def test_keyboard(plays):
+    air, client = await plays("keyboard")
+    INSUFFICIENT_AUTHENTICATION, INSUFFICIENT_ENCRYPTION = 0x05, 0x0F
+    assert await refusal(client.read(0x1812, 0x2A4B)) in (INSUFFICIENT_AUTHENTICATION, INSUFFICIENT_ENCRYPTION)
+    await soon(client.peer.connection.pair())
+    # Six octets of keys after modifiers and a reserved octet, and an octet of LEDs: the reports with the ID 1.
+    assert formats.report_sizes(await client.read(0x1812, 0x2A4B)) == {("input", 1): 64, ("output", 1): 8}
+    version_1_11, normally_connectable = b"\x11\x01", b"\x02"
+    assert await client.read(0x1812, 0x2A4A) == version_1_11 + b"\0" + normally_connectable
+    references = []
+    for instance in range(2):
+        report = client.characteristic(0x1812, 0x2A4D, instance)
+        await soon(report.discover_descriptors())
+        references.append(await soon(report.get_descriptor(core.UUID.from_16_bits(0x2908)).read_value()))
+    INPUT, OUTPUT = 1, 2
+    assert references == [bytes([1, INPUT]), bytes([1, OUTPUT])]
+    pnp_id = await client.read(0x180A, 0x2A50)
+    assert len(pnp_id) == 7 and pnp_id[0] in (1, 2)
+
+    left_shift, a, b = 2, 4, 5
+    typed = [bytes([0, 0, a]) + bytes(5), bytes(8), bytes([left_shift, 0, b]) + bytes(5), bytes(8)]
+    reports = await client.subscribe(0x1812, 0x2A4D)
+    await air.program.say("type aB")
+    assert [await reports.next() for _ in typed] == typed
+    BOOT, REPORT, SUSPEND = b"\0", b"\1", b"\0"
+    assert await client.read(0x1812, 0x2A4E) == REPORT
+    await client.write(0x1812, 0x2A4E, BOOT, with_response=False)
+    boot_reports = await client.subscribe(0x1812, 0x2A22)
+    await air.program.say("type aB")
+    assert [await boot_reports.next() for _ in typed] == typed
+    assert len(reports.all) == len(typed), "no reports in Boot Protocol Mode"
+    caps_lock = b"\2"
+    await soon(client.characteristic(0x1812, 0x2A4D, 1).write_value(caps_lock, with_response=True))
+    assert await client.read(0x1812, 0x2A32) == caps_lock
+    await client.write(0x1812, 0x2A4C, SUSPEND, with_response=False)
+    await air.ask("state", "leds: caps lock, suspended: true")
+
+
+async def test_mouse(plays):
+    air, client = await plays("mouse")
+    await soon(client.peer.connection.pair())
+    assert formats.report_sizes(await client.read(0x1812, 0x2A4B)) == {("input", 1): 32}
+    reports = await client.subscribe(0x1812, 0x2A4D)
+    await air.program.say("move 200 -5 1")
+    assert [await reports.next() for _ in range(2)] == [bytes([0, 127, 251, 1]), bytes([0, 73, 0, 0])]
+    await air.program.say("click")
+    assert [await reports.next() for _ in range(2)] == [bytes([1, 0, 0, 0]), bytes(4)]
+
+
+async def test_key_fob_alerts(play, host):
+    air = await play("key-fob")
+    central = await host("central", endpoint=air.endpoint)
+    client = await ProfileClient.connect(central, "accessory")
+    mild, high = b"\1", b"\2"
+    await client.write(0x1803, 0x2A06, mild)
+    await client.write(0x1802, 0x2A06, high, with_response=False)
+    await air.ask("state", "(?i)alert: high.*link loss: mild")
+    await central.close()
+    await air.ask("state", "(?i)alert: mild")
+
+
+async def test_alerts_of_telephone(plays):
+    air, client = await plays("telephone")
+    email, news, call = 1, 2, 3
+    assert int.from_bytes(await client.read(0x1811, 0x2A47), "little") >> email & 1
+    alerts, unread = [await client.subscribe(0x1811, number) for number in (0x2A46, 0x2A45)]
+    ENABLE_NEW, ENABLE_UNREAD, NOTIFY_NEW, NOT_SUPPORTED_COMMAND = 0, 1, 4, 0xA0
+    assert await refusal(client.write(0x1811, 0x2A44, bytes([ENABLE_NEW, news]))) == NOT_SUPPORTED_COMMAND
+    await client.write(0x1811, 0x2A44, bytes([ENABLE_NEW, email]))
+    await air.program.say(f"alert {call} Ben")
+    await air.program.say(f"alert {email} Anna")
+    assert await alerts.next() == bytes([email, 1]) + b"Anna"
+    await client.write(0x1811, 0x2A44, bytes([NOTIFY_NEW, email]))
+    assert await alerts.next() == bytes([email, 1]) + b"Anna"
+    await client.write(0x1811, 0x2A44, bytes([ENABLE_UNREAD, email]))
+    await air.program.say("unread 3")
+    assert await unread.next() == bytes([email, 3])
+
+    statuses, ringers = [await client.subscribe(0x180E, number) for number in (0x2A3F, 0x2A41)]
+    assert (await client.read(0x180E, 0x2A3F), await client.read(0x180E, 0x2A41)) == (b"\0", b"\1")
+    await air.program.say("ring")
+    assert await statuses.next() == b"\1"
+    SILENT_MODE, CANCEL_SILENT_MODE = b"\1", b"\3"
+    await client.write(0x180E, 0x2A40, SILENT_MODE, with_response=False)
+    assert (await statuses.next(), await ringers.next()) == (b"\0", b"\0")
+    await client.write(0x180E, 0x2A40, CANCEL_SILENT_MODE, with_response=False)
+    assert await ringers.next() == b"\1"

@@ -3,7 +3,8 @@ import CoreBluetooth
 // A program of the suite in the parent folder. `central` tests a server of the suite's service and ends, `channel` does
 // the same with an L2CAP channel, `watch` stays connected to a server and prints its changes. `peripheral` is a server
 // until its standard input ends, and executes the input's lines unless the input is a terminal. `profile` prints what the
-// typed client of a standard profile gets from a server. COREBLUETOOTH_ADAPTER selects the controller.
+// typed client of a standard profile gets from a server. COREBLUETOOTH_ADAPTER selects the controller. `accessory` is an
+// air with an accessory of this package, for foreign hosts.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
@@ -34,9 +35,16 @@ case "profile":
       exit(1)
     }
   }
+case "accessory":
+  guard let air = AccessoryAir(arguments.dropFirst().first ?? "") else {
+    say("unknown accessory")
+    exit(64)
+  }
+  try air.run()
+  exit(0)
 default:
-  let usage = "usage: interop-app central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE\n"
-  try? FileHandle.standardError.write(contentsOf: Data(usage.utf8))
+  let usage = "central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE | accessory KIND"
+  try? FileHandle.standardError.write(contentsOf: Data("usage: interop-app \(usage)\n".utf8))
   exit(64)
 }
 withExtendedLifetime(delegate) { RunLoop.main.run() }

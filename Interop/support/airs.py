@@ -6,6 +6,7 @@ that a test that fails over `BleAir` alone is known to be a right one; and our h
 
 import asyncio
 import itertools
+import re
 import socket
 import tempfile
 from pathlib import Path
@@ -67,6 +68,34 @@ class BleAir:
     async def stop(self) -> None:
         await self.program.stop()
         self.folder.cleanup()
+
+
+class AccessoryAir:
+    """An air with one accessory of this package, whose user is `program`'s standard input: `interop-app accessory KIND`."""
+
+    name = "accessory"
+
+    def __init__(self, program: Program, endpoint: str) -> None:
+        self.program, self.endpoint = program, endpoint
+
+    @classmethod
+    async def start(cls, kind: str) -> "AccessoryAir":
+        program = await Program.start(programs.built("interop-app"), "accessory", kind)
+        return cls(program, (await program.line(r"^hosts join at tcp:(\S+)$"))[1])
+
+    async def ask(self, question: str, answer: str) -> None:
+        """Has the user look until the answer is this: what a client has written arrives later than its write ends."""
+        async with asyncio.timeout(PATIENCE):
+            while not re.search(answer, (await self._look(question))):
+                await asyncio.sleep(0.05)
+
+    async def _look(self, question: str) -> str:
+        await self.program.say(question)
+        return (await self.program.line("^.*$"))[0]
+
+    async def stop(self) -> None:
+        self.program.hang_up()
+        await self.program.stop()
 
 
 class RootCanal:
