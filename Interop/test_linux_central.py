@@ -137,16 +137,28 @@ async def test_linux_pairs_when_a_value_wants_it_and_comes_back_by_its_bond(serv
     assert linux.asked() == questions
 
 
+KEY_A, KEY_LEFT_SHIFT, KEY_B = 30, 42, 48
+PRESSED, RELEASED = 1, 0
+
+
 @pytest.mark.nightly
-async def test_linux_makes_input_device_of_keyboard(serve, boot, tmp_path):
-    (tmp_path / "world.json").write_text(json.dumps({"devices": [{"name": "accessory", "accessory": "keyboard"}]}))
-    air = await serve("--world", tmp_path / "world.json")
+async def test_linux_gets_key_events_from_keyboard(play, boot):
+    air = await play("keyboard")
     linux = await central(boot, air)
+    address = await found(linux, name="accessory")
     # BlueZ pairs by itself: its input plugin wants the link to be encrypted.
-    await linux("connect", address=await found(linux, name="accessory"))
+    await linux("connect", address=address)
     await linux("input_device", name="accessory")
     assert linux.asked() == ["authorization"]
     _, devices = await linux("run", words=["busybox", "cat", "/proc/bus/input/devices"])
     # The bus of Bluetooth, the PnP ID, and five LEDs.
     device = re.search(r"I: Bus=0005 Vendor=ffff Product=0001 Version=0100\nN: Name=\"accessory\".*?LED=(\w+)", devices, re.DOTALL)
     assert device and device[1] == "1f"
+    await air.program.say("type aB")
+    events = [await linux.event("key") for _ in range(6)]
+    assert [(event["code"], event["value"]) for event in events] == [
+        (KEY_A, PRESSED), (KEY_A, RELEASED), (KEY_LEFT_SHIFT, PRESSED), (KEY_B, PRESSED), (KEY_LEFT_SHIFT, RELEASED),
+        (KEY_B, RELEASED)]  # fmt: skip
+    caps_lock = 1
+    await linux("led", name="accessory", number=caps_lock, on=True)
+    await air.ask("state", "leds: .*caps lock")
