@@ -34,6 +34,8 @@ package struct ThreeWireLink: Sendable {
   package private(set) var state = State.uninitialized
   /// The options in use: those of both ends.
   package private(set) var agreed = ThreeWireConfiguration.minimum
+  /// True if the host's options are known. Until then a controller uses the minimum.
+  private var hasAgreed = false
   /// The number of received packets that were damaged.
   package private(set) var damagedCount = 0
   /// The number of packets that have been sent again.
@@ -239,7 +241,8 @@ package struct ThreeWireLink: Sendable {
       repeatMessage(config, Self.establishmentInterval, at: now)
     case (ThreeWireMessage.config, .initialized), (ThreeWireMessage.config, .active):
       if side == .controller {
-        agreed = own.common(with: field)
+        // A repeated message, whose response was lost, must not change the options under packets that wait.
+        if !hasAgreed { (agreed, hasAgreed) = (own.common(with: field), true) }
         send(ThreeWireMessage.configResponse + [agreed.field])
       } else {
         send(ThreeWireMessage.configResponse)
@@ -270,7 +273,7 @@ package struct ThreeWireLink: Sendable {
   /// Drops all packets and begins at the first sequence number.
   private mutating func reset() {
     state = .uninitialized
-    agreed = .minimum
+    (agreed, hasAgreed) = (.minimum, false)
     queue.removeAll()
     unacknowledged.removeAll()
     (nextSequence, expectedSequence, owesAcknowledgment, peerSleeps) = (0, 0, false, false)

@@ -193,6 +193,21 @@ struct ThreeWireLinkTests {
     #expect(messages(host.takeOctets()) == [[1, 0x0C, 0x00]])
   }
 
+  @Test("A host that repeats CONFIG gets the same response, and the options stay as long as the link is active")
+  func repeatedConfiguration() {
+    var controller = ThreeWireLink(for: .controller)
+    controller.start(at: .zero)
+    for message in [[0x02, 0x7D], [0x03, 0xFC, 0x17], [0x04, 0x7B]] as [[UInt8]] {
+      controller.receive(line(ThreeWirePacket(.linkControl, message)), at: .zero)
+    }
+    #expect(controller.state == .active && controller.agreed == ThreeWireConfiguration())
+    for number in 0..<7 as Range<UInt8> { controller.send(.event, [number], at: .zero) }
+    _ = controller.takeOctets()
+    controller.receive(line(ThreeWirePacket(.linkControl, [0x03, 0xFC])), at: .zero)
+    #expect(messages(controller.takeOctets()) == [[0x04, 0x7B, 0x17]])
+    #expect(controller.agreed == ThreeWireConfiguration() && controller.unacknowledgedCount == 7)
+  }
+
   @Test("Packets that nobody acknowledges are sent again after 250 ms, and a number outside the window is void")
   func retransmission() {
     var host = host(after: [[0x02, 0x7D], [0x04, 0x7B, 0x03]])
