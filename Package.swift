@@ -249,7 +249,7 @@ let package = Package(
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
         "BluetoothBonds", "BluetoothServer", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
-        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging,
+        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging, locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       path: "Benchmarks/benchmarks",

@@ -8,6 +8,7 @@ import BluetoothWire
 import CAllocationCount
 import Dispatch
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -23,10 +24,16 @@ final class AdapterServer {
     var limits = ServerLimits()
     limits.clients = 256
     limits.apps = 256
-    let count = Counter()
+    let count = NIOLockedValueBox(0)
     var setup = AppsSetup()
     // All clients are this program, so each counts as another app.
-    setup.identify = { _ in AppIdentity(name: "app \(count.next())") }
+    setup.identify = { _ in
+      let number = count.withLockedValue { count in
+        count += 1
+        return count
+      }
+      return AppIdentity(name: "app \(number)")
+    }
     server = DaemonServer([ServedAdapter(name: "adapter", adapter: adapter)], limits: limits, apps: setup, on: group)
     try server.listen(atPath: path)
   }
@@ -41,19 +48,6 @@ final class AdapterServer {
   /// Creates the adapter of a client.
   func makeClient(on loop: any EventLoop) -> ServerAdapter {
     ServerAdapter(ServerSpecifier(.unix(path: path), adapter: ""), program: "benchmarks", on: loop)
-  }
-
-  private final class Counter: @unchecked Sendable {
-    // Unchecked: the lock guards the count.
-    private let lock = NSLock()
-    private var count = 0
-
-    func next() -> Int {
-      lock.withLock {
-        count += 1
-        return count
-      }
-    }
   }
 }
 
@@ -135,7 +129,8 @@ enum ServedApps {
         return IdleClient(adapter, links: linkCount)
       }
       for client in clients { client.ready.wait() }
-      // The system reads names and databases after the connections.
+      // The world runs in real time, because processor time per second of it is what is measured. First the system reads
+      // names and databases, which is not a part of being idle.
       Thread.sleep(forTimeInterval: min(5, seconds))
       let before = processorTime()
       Thread.sleep(forTimeInterval: seconds)
@@ -164,7 +159,7 @@ enum ServedApps {
 
 /// A client that connects to some peripherals and then does nothing.
 private final class IdleClient: CentralClient, @unchecked Sendable {
-  // Unchecked: the lock guards the variables.
+  // Unchecked: the lock guards the variables. It is recursive because `openCentralSession` may call `receive` at once.
 
   /// Signalled when the links exist; without links, when the adapter is on.
   let ready = DispatchSemaphore(value: 0)
