@@ -49,6 +49,8 @@ struct Advertiser {
   /// `extendedPacket` replaces before transmission.
   private var packet: AirPacket
   private var response: AirPacket?
+  /// The longest exchange that may follow a packet on a primary channel; zero if the set expects no request.
+  private var exchangeTime = TimeSpan.zero
   /// The auxiliary packets to which ADV_EXT_IND points; nil: none, as with legacy PDUs.
   var auxiliary: AuxiliaryAdvertiser?
   private var phase = Phase.idle
@@ -71,6 +73,7 @@ struct Advertiser {
       packet = identity.legacyPDU(data: content.data).packet(in: pool)
       let response = LL.AdvertisingPDU.scanRsp(advertiser: identity.own, data: content.response)
       self.response = identity.properties.isScannable ? response.packet(in: pool) : nil
+      exchangeTime = exchange(scanResponse: self.response)
     } else {
       auxiliary?.setContent(content)
       packet = extendedPacket(at: .zero, in: pool)
@@ -93,7 +96,7 @@ struct Advertiser {
       let time = packet.airTime(identity.properties.primary)
       return Timeslots(
         activityID: activityID,
-        timeslot: events.timeslot(shortest: time, longest: duration(time), last: .distantFuture),
+        timeslot: events.timeslot(shortest: time, longest: longest(time), last: .distantFuture),
         auxiliary: nil, hasReachedLimit: events.isBetweenEvents && events.hasReachedLimit)
     }
     let isPending = auxiliary?.isPending ?? false
@@ -126,16 +129,17 @@ struct Advertiser {
     let packetTime = packet.airTime(identity.properties.primary)
     // ADV_EXT_IND must end at least T_MAFS before the auxiliary packet that it announces.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
-    return events.timeslot(shortest: packetTime, longest: duration(packetTime), last: last)
+    return events.timeslot(shortest: packetTime, longest: longest(packetTime), last: last)
   }
 
   /// Returns the maximum time that one channel needs the radio: the packet and the longest exchange that may follow.
-  private mutating func duration(_ packetTime: TimeSpan) -> TimeSpan {
-    let advertising = packetTime + LL.interFrameSpace
-    guard identity.properties.usesLegacyPDUs, identity.properties.isAnswerable else { return advertising }
-    guard let response else { return advertising + Self.connectTime }
-    let scan = Self.scanTime + LL.interFrameSpace + response.airTime(.le1M)
-    return advertising + max(Self.connectTime, scan)
+  private func longest(_ packetTime: TimeSpan) -> TimeSpan { packetTime + LL.interFrameSpace + exchangeTime }
+
+  /// Returns the longest exchange that may follow a legacy PDU.
+  private func exchange(scanResponse: AirPacket?) -> TimeSpan {
+    guard identity.properties.isAnswerable else { return .zero }
+    guard let scanResponse else { return Self.connectTime }
+    return max(Self.connectTime, Self.scanTime + LL.interFrameSpace + scanResponse.airTime(.le1M))
   }
 
   /// Returns the earliest start of an auxiliary packet if the event begins now.

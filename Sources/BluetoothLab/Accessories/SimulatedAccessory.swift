@@ -10,14 +10,18 @@ import BluetoothWire
 final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private(set) var accessory: A
   private let name: String
-  private var station: ControllerStation
-  private var host: Host
+  // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`. The
+  // accessory is checked, because code outside this package changes it.
+  @exclusivity(unchecked) private var station: ControllerStation
+  @exclusivity(unchecked) private var host: Host
   private var attributes = AccessoryAttributes<A>()
   private var handles: [HCI.ConnectionHandle] = []
-  private var progress: AdvertisingProgress?
+  @exclusivity(unchecked) private var progress: AdvertisingProgress?
+  /// True if the latest advertising expects requests.
+  @exclusivity(unchecked) private var isAnswerable = false
   private var lastCentral: DeviceAddress?
   /// The time at which the accessory's `timeReached` is due.
-  private var wakeTime: Instant?
+  @exclusivity(unchecked) private var wakeTime: Instant?
   private var hasStarted = false
 
   init(
@@ -35,28 +39,40 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
 
   // MARK: SimulatedDevice
 
-  private(set) var deadline: Instant?
+  @exclusivity(unchecked) private(set) var deadline: Instant?
+  /// The next deadline of the host and the accessory after their latest input.
+  @exclusivity(unchecked) private var hostDeadline: Instant?
 
   func timeReached(_ now: Instant) {
-    station.timeReached(now) { host.receive($0, at: now) }
-    if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
-    if progress?.timeReached(now) ?? false { advertise(at: now) }
-    if let wakeTime, wakeTime <= now {
-      self.wakeTime = nil
-      withAccessory(at: now) { $0.timeReached(in: &$1) }
+    var hasChanged = false
+    station.timeReached(now) {
+      host.receive($0, at: now)
+      hasChanged = true
     }
-    exchange(at: now)
+    if hasChanged || isDue(hostDeadline, at: now) {
+      if isDue(host.deadline, at: now) { host.timeReached(now) }
+      if progress?.timeReached(now) ?? false { advertise(at: now) }
+      if isDue(wakeTime, at: now) {
+        wakeTime = nil
+        withAccessory(at: now) { $0.timeReached(in: &$1) }
+      }
+      hasChanged = true
+    }
+    exchange(hostHasChanged: hasChanged, at: now)
   }
+
+  private func isDue(_ deadline: Instant?, at now: Instant) -> Bool { deadline.map { $0 <= now } ?? false }
 
   func radio(_ event: RadioEvent, at now: Instant) {
     station.radio(event, at: now)
-    exchange(at: now)
+    exchange(hostHasChanged: false, at: now)
   }
 
   func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    station.openLoopAdvertising(at: now, hostDeadline: hostDeadline)
+    guard !isAnswerable else { return nil }
+    return station.openLoopAdvertising(at: now, hostDeadline: hostDeadline)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
@@ -147,8 +163,13 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
 
   private func notify(_ path: CharacteristicPath, at now: Instant) {
     guard let (handle, characteristic) = attributes.characteristic(path) else { return }
-    let value = ByteSlice(characteristic.read(accessory))
-    for link in attributes.subscribers(of: handle) { host.update(handle, with: value, on: link, at: now) }
+    let subscriptions = attributes.subscriptions
+    if subscriptions.contains(where: { $0.handle == handle }) {
+      let value = ByteSlice(characteristic.read(accessory))
+      for subscription in subscriptions where subscription.handle == handle {
+        host.update(handle, with: value, on: subscription.link, at: now)
+      }
+    }
     if attributes.isBroadcast(handle), progress != nil { advertise(at: now) }
   }
 
@@ -158,6 +179,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
         guard let characteristic = attributes.characteristic(at: broadcast.handle) else { continue }
         current.append(ByteSlice(characteristic.read(accessory)), broadcastOf: broadcast.service)
       }
+      isAnswerable = current.shape.type != .nonConnectableUndirected
       host.startAdvertising(current, at: now)
     } else {
       host.stopAdvertising(at: now)
@@ -289,18 +311,23 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
 
   // MARK: Exchange between host and controller
 
-  private func exchange(at now: Instant) {
-    takeEvents(at: now)
+  /// Passes packets between host and controller until neither side has any. Called after every change to a part.
+  ///
+  /// - Parameter hostHasChanged: false if neither the host nor the accessory has had an input since the last call. Most
+  ///   events of the radio do not reach them, so their output and their deadline are the same as before.
+  private func exchange(hostHasChanged: Bool = true, at now: Instant) {
+    var hasChanged = hostHasChanged
     while true {
-      while let packet = host.takePacket() { station.receive(packet, at: now) }
+      if hasChanged {
+        takeEvents(at: now)
+        while let packet = host.takePacket() { station.receive(packet, at: now) }
+      }
       guard station.sendPacket(at: now, toHost: { host.receive($0, at: now) }) else { break }
-      takeEvents(at: now)
+      hasChanged = true
     }
+    if hasChanged { hostDeadline = earliest(host.deadline, earliest(wakeTime, progress?.end)) }
     deadline = earliest(station.deadline, hostDeadline)
   }
-
-  /// The next deadline of the host and the accessory.
-  private var hostDeadline: Instant? { earliest(host.deadline, earliest(wakeTime, progress?.end)) }
 
   private func takeEvents(at now: Instant) {
     while let event = host.takeEvent() { handle(event, at: now) }

@@ -2,21 +2,26 @@ import BluetoothRadio
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import Synchronization
 
 /// Advances a world's virtual time on the calling thread, for one caller at a time.
 final class VirtualRunner: @unchecked Sendable {
   // Only the thread that has called `enter` accesses `engine`, until it calls `leave`; `inspect` states the
   // exceptions.
   private let engine: WorldEngine
+  /// False if no code of the program uses the main queue, so that looking for its work, one system call for each event,
+  /// is not necessary. Set it while the world is not running.
+  var servesMainQueue = true
   /// True while the app's work on the main queue runs. Only the main thread uses it.
   private var isServingMainQueue = false
   private let state = NIOLockedValueBox(State())
+  /// The number of calls of `hold` without a matching `release`. It changes while `state` is locked, and is read without
+  /// the lock, once for each event.
+  private let holds = Atomic(0)
 
   private struct State {
     /// True while a thread uses the engine.
     var isRunning = false
-    /// The number of calls of `hold` without a matching `release`.
-    var holds = 0
     /// The suspended tasks that wait for the last `release`.
     var continuations: [CheckedContinuation<Void, Never>] = []
     /// The object that runs the app in the world's time; nil: the world only waits for callbacks.
@@ -39,7 +44,7 @@ final class VirtualRunner: @unchecked Sendable {
       driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
       return end
     }
-    let servesMainQueue = Thread.isMainThread
+    let servesMainQueue = servesMainQueue && Thread.isMainThread
     engine.settle()
     if servesMainQueue { serveMainQueue() }
     while !ask(isDone) {
@@ -65,13 +70,17 @@ final class VirtualRunner: @unchecked Sendable {
   }
 
   /// Runs like the synchronous method, but suspends the task while the world is held.
-  nonisolated(nonsending) func run(until limit: Limit, _ isDone: () -> Bool) async -> End {
+  ///
+  /// - Parameter hasCondition: false if `isDone` is always false, so that nothing needs to evaluate it.
+  nonisolated(nonsending) func run(
+    until limit: Limit, hasCondition: Bool = true, _ isDone: () -> Bool
+  ) async -> End {
     enter()
     defer { finish() }
     let last = limit.instant(from: engine.now)
     if let driver {
       var end = End.limit
-      await driver.run(drivenWorld, until: last) { isOver(limit, isDone, driver, &end) }
+      await driver.run(drivenWorld, until: last, hasCondition: hasCondition) { isOver(limit, isDone, driver, &end) }
       return end
     }
     engine.settle()
@@ -190,13 +199,14 @@ final class VirtualRunner: @unchecked Sendable {
 
   // MARK: Hold and release
 
-  func hold() { state.withLockedValue { $0.holds += 1 } }
+  func hold() {
+    state.withLockedValue { _ in _ = holds.add(1, ordering: .releasing) }
+  }
 
   func release() {
     let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
-      if state.holds == 0 { fatalError("World.release was called more often than hold") }
-      state.holds -= 1
-      guard state.holds == 0 else { return [] }
+      if !isHeld { fatalError("World.release was called more often than hold") }
+      guard holds.subtract(1, ordering: .releasing).newValue == 0 else { return [] }
       defer { state.continuations = [] }
       return state.continuations
     }
@@ -206,7 +216,7 @@ final class VirtualRunner: @unchecked Sendable {
 
   private let released = ReleaseSignal()
 
-  private var isHeld: Bool { state.withLockedValue { $0.holds > 0 } }
+  private var isHeld: Bool { holds.load(ordering: .acquiring) > 0 }
 
   private func waitWhileHeld() {
     while isHeld { released.wait { self.isHeld } }
@@ -215,11 +225,12 @@ final class VirtualRunner: @unchecked Sendable {
   private nonisolated(nonsending) func untilReleased() async {
     while isHeld {
       await withCheckedContinuation { continuation in
-        let isHeld = state.withLockedValue { state in
-          if state.holds > 0 { state.continuations.append(continuation) }
-          return state.holds > 0
+        let waits = state.withLockedValue { state in
+          let waits = isHeld
+          if waits { state.continuations.append(continuation) }
+          return waits
         }
-        if !isHeld { continuation.resume() }
+        if !waits { continuation.resume() }
       }
     }
   }

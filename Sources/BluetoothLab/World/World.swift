@@ -89,6 +89,12 @@ public final class World: Sendable {
     set { if case .virtual(let runner) = runner { runner.driver = newValue } }
   }
 
+  /// Makes runs in virtual time faster if no code of the program uses the main queue: the queue's work then waits until
+  /// the end of a run.
+  package func ignoreMainQueue() {
+    if case .virtual(let runner) = runner { runner.servesMainQueue = false }
+  }
+
   /// The runner of the world in real time; nil in virtual time.
   package var realTimeRunner: RealTimeRunner? {
     if case .real(let runner) = runner { runner } else { nil }

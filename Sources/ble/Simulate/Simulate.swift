@@ -110,6 +110,7 @@ struct Simulate: ParsableCommand {
     _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine, _ interrupt: Interrupt
   ) throws -> SimulationResult {
     let world = World(seed: seed)
+    world.ignoreMainQueue()
     let picture = options.plot == nil ? nil : try PlotCapture(options.capture)
     defer { picture?.remove() }
     if let path = picture?.path ?? options.capture {
