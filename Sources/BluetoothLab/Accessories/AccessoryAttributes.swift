@@ -62,10 +62,6 @@ struct AccessoryAttributes<Owner: Accessory> {
     if isOn { broadcasts.insert(handle) } else { broadcasts.remove(handle) }
   }
 
-  func subscribers(of handle: AttributeHandle) -> [HCI.ConnectionHandle] {
-    subscriptions.filter { $0.handle == handle }.map(\.link)
-  }
-
   mutating func setSubscription(of link: HCI.ConnectionHandle, to handle: AttributeHandle, _ isOn: Bool) {
     subscriptions.removeAll { $0.link == link && $0.handle == handle }
     guard isOn, let path = path(at: handle) else { return }

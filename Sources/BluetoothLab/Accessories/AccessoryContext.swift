@@ -52,14 +52,21 @@ public struct AccessoryContext: Sendable {
   public mutating func notify<Value>(_ characteristic: Characteristic<Value>) { notify(characteristic.path) }
 
   /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
-  public mutating func notify(_ path: CharacteristicPath) { effects.append(.notify(path)) }
+  public mutating func notify(_ path: CharacteristicPath) { request(.notify(path)) }
 
   /// Notifies or indicates a value to one client, if it has subscribed to the characteristic.
   /// `Accessory.valueSent(of:in:)` is called when the value has been sent.
   public mutating func send<Value>(
     _ value: Value, of characteristic: Characteristic<Value>, to client: AccessoryClient
   ) {
-    effects.append(.send(value.octets, of: characteristic.path, to: client))
+    request(.send(value.octets, of: characteristic.path, to: client))
+  }
+
+  /// Notes an effect.
+  private mutating func request(_ effect: Effect) {
+    // Most callbacks request a few effects, for which one allocation has room.
+    if effects.isEmpty { effects.reserveCapacity(4) }
+    effects.append(effect)
   }
 
   /// Returns true if the callback has requested to notify the characteristic to all its subscribers.
@@ -70,25 +77,25 @@ public struct AccessoryContext: Sendable {
   /// Schedules `timeReached` after this time, at least 1 ms, and replaces any time scheduled before; nil cancels it.
   public mutating func wake(after time: Duration?) {
     // The minimum keeps the world's time advancing even if the accessory always asks for zero.
-    effects.append(.wake(time.map { max($0, .milliseconds(1)) }))
+    request(.wake(time.map { max($0, .milliseconds(1)) }))
   }
 
   /// Schedules `timeReached` at this time of the world, and replaces any time scheduled before. A time that has passed
   /// stands for 1 ns from now, so that the world's time advances.
-  mutating func wake(at time: Duration) { effects.append(.wake(max(time - now, .nanoseconds(1)))) }
+  mutating func wake(at time: Duration) { request(.wake(max(time - now, .nanoseconds(1)))) }
 
   /// Requests other connection parameters from every central, through the link layer or L2CAP · Vol 6, Part B, 5.1.7;
   /// Vol 3, Part A, 4.20. The request is sent when the link is at least 5 s old and the central has been quiet for 1
   /// s; a later request replaces a pending one. A central may reject it.
   public mutating func requestConnection(_ parameters: PreferredConnectionParameters) {
-    effects.append(.update(parameters))
+    request(.update(parameters))
   }
 
   /// Disconnects every central.
-  public mutating func disconnect() { effects.append(.disconnect) }
+  public mutating func disconnect() { request(.disconnect) }
 
   /// Replaces the advertising until the next connection ends; nil stops advertising.
-  public mutating func advertise(_ advertising: Advertising?) { effects.append(.advertise(advertising)) }
+  public mutating func advertise(_ advertising: Advertising?) { request(.advertise(advertising)) }
 }
 
 /// The connection parameters that an accessory requests. Values outside the specification's range are clamped.

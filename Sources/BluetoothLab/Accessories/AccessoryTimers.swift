@@ -2,6 +2,8 @@
 /// calibration. The context schedules the earliest.
 struct AccessoryTimers<Purpose: Equatable & Sendable>: Sendable {
   private var pending: [(purpose: Purpose, time: Duration)] = []
+  /// The purposes that `takeDue` has returned, which keep their memory for the next time.
+  private var due: [Purpose] = []
 
   /// Returns true if a deadline for this purpose is pending.
   func has(_ purpose: Purpose) -> Bool { pending.contains { $0.purpose == purpose } }
@@ -26,7 +28,8 @@ struct AccessoryTimers<Purpose: Equatable & Sendable>: Sendable {
 
   /// Removes and returns the purposes whose deadlines have passed, in the order in which they were set.
   mutating func takeDue(in context: inout AccessoryContext) -> [Purpose] {
-    let due = pending.filter { $0.time <= context.now }.map(\.purpose)
+    due.removeAll(keepingCapacity: true)
+    for entry in pending where entry.time <= context.now { due.append(entry.purpose) }
     pending.removeAll { $0.time <= context.now }
     schedule(in: &context)
     return due
@@ -34,6 +37,6 @@ struct AccessoryTimers<Purpose: Equatable & Sendable>: Sendable {
 
   private func schedule(in context: inout AccessoryContext) {
     let now = context.now
-    context.wake(after: pending.map(\.time).min().map { $0 - now })
+    context.wake(after: pending.lazy.map(\.time).min().map { $0 - now })
   }
 }

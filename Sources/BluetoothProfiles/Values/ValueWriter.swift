@@ -4,7 +4,10 @@ public struct ValueWriter: Sendable {
   public private(set) var octets: [UInt8] = []
 
   /// Creates an empty writer.
-  public init() {}
+  public init() {
+    // A notification with the smallest ATT_MTU has room for 20 octets.
+    octets.reserveCapacity(20)
+  }
 
   /// Appends an integer with as many octets as its type.
   public mutating func integer(_ number: some FixedWidthInteger) { integer(number, octets: number.bitWidth / 8) }
