@@ -78,9 +78,13 @@ extension Scheduler {
 
   /// Alternates between rest and the earliest timer or event, up to and including an instant.
   ///
-  /// - Parameter condition: Ends the run early if it returns true at rest.
+  /// - Parameters:
+  ///   - batchCondition: The condition in a form that any thread may call; nil: there is none. With it, several events
+  ///     can follow each other on the main thread.
+  ///   - condition: Ends the run early if it returns true at rest.
   private func run(
-    _ me: Participant, until target: Int64, source: (any EventSource)?, unless condition: () -> Bool = { false }
+    _ me: Participant, until target: Int64, source: (any EventSource)?, batchCondition: (@Sendable () -> Bool)? = nil,
+    unless condition: () -> Bool = { false }
   ) throws(AppTimeError) {
     var (waited, progress) = (0.0, -1)
     while true {
@@ -104,7 +108,7 @@ extension Scheduler {
       state.withLock { if instant < app_time_now(), event == instant { $0.counters.lateEvents += 1 } }
       setNow(instant)
       if let source, let event, event <= timer ?? .max {
-        try step(source, me)
+        try step(source, me, until: target, batchCondition)
       } else {
         if mayStep { source?.timePassed(to: instant) }
         fireTimer()
@@ -123,14 +127,22 @@ extension Scheduler {
 
   /// Executes one event. A callback that blocks its thread can hold it up: the event then ends later, and `isStepping`
   /// stays true until then.
-  private func step(_ source: any EventSource, _ me: Participant) throws(AppTimeError) {
-    state.withLock { state in
-      state.isStepping = true
-      state.progress += 1
-    }
+  ///
+  /// If another thread drives, the main thread gets the token for the event. With a `batchCondition` it also executes
+  /// the events that follow while the app stays at rest, because passing the token takes longer than most events.
+  private func step(
+    _ source: any EventSource, _ me: Participant, until target: Int64, _ batchCondition: (@Sendable () -> Bool)?
+  ) throws(AppTimeError) {
+    beginStep()
     let body = {
-      source.step()
-      self.state.withLock { $0.isStepping = false }
+      self.finishStep(source)
+      guard !me.isMain, let batchCondition else { return }
+      for _ in 0..<Self.maximumBatch {
+        guard self.canGoOn(source, until: target), !batchCondition(), self.beginNextStep(source, until: target) else {
+          return
+        }
+        self.finishStep(source)
+      }
     }
     guard source.needsMainQueue else { return body() }
     do throws(AppTimeError) {
@@ -141,13 +153,51 @@ extension Scheduler {
     }
   }
 
+  /// The maximum number of events that the main thread executes after the first one. Its other work, for example that
+  /// of dispatch sources, waits meanwhile.
+  private static let maximumBatch = 100
+
+  private func beginStep() {
+    state.withLock { state in
+      state.isStepping = true
+      state.progress += 1
+    }
+  }
+
+  private func finishStep(_ source: any EventSource) {
+    source.step()
+    state.withLock { $0.isStepping = false }
+  }
+
+  /// Returns true if the app is at rest, and an event of the source comes next.
+  private func canGoOn(_ source: any EventSource, until target: Int64) -> Bool {
+    let isAtRest = state.withLock { state in
+      guard state.isAtRest, !state.isStepping else { return false }
+      state.counters.settles += 1
+      return true
+    }
+    return isAtRest && !source.isWaiting
+  }
+
+  /// Moves the time to the next event of the source, and begins the event. Returns false if the run ends before it, or
+  /// if a timer of the app comes first.
+  private func beginNextStep(_ source: any EventSource, until target: Int64) -> Bool {
+    guard let event = source.nextEvent, event <= target, event <= nextTimer ?? .max else { return false }
+    setNow(event)
+    beginStep()
+    return true
+  }
+
   func settle() throws(AppTimeError) {
     try drive { me throws(AppTimeError) in try settle(me) }
   }
 
-  /// - Parameter condition: Ends the run early if it returns true at rest.
+  /// - Parameters:
+  ///   - batchCondition: The condition in a form that any thread may call; nil: there is none.
+  ///   - condition: Ends the run early if it returns true at rest.
   func run(
-    until target: Int64, source: (any EventSource)?, unless condition: () -> Bool = { false }
+    until target: Int64, source: (any EventSource)?, batchCondition: (@Sendable () -> Bool)? = nil,
+    unless condition: () -> Bool = { false }
   ) throws(AppTimeError) {
     guard app_time_is_active() else { throw .notActive }
     let now = app_time_now()
@@ -158,7 +208,7 @@ extension Scheduler {
         return state.source
       }
       defer { state.withLock { $0.source = outer } }
-      try run(me, until: target, source: source, unless: condition)
+      try run(me, until: target, source: source, batchCondition: batchCondition, unless: condition)
     }
   }
 
@@ -312,7 +362,8 @@ extension Scheduler {
       guard let request = state.withLock({ $0.requests.popFirst() }) else { return failure }
       if failure == nil, let target = request.target {
         do throws(AppTimeError) {
-          try run(until: target, source: request.source, unless: { request.condition?() ?? false })
+          let condition = request.condition ?? { false }
+          try run(until: target, source: request.source, batchCondition: condition, unless: condition)
         } catch {
           failure = error
         }

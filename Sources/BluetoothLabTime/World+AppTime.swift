@@ -121,9 +121,14 @@ private final class WorldDriver: AppDriver, EventSource, @unchecked Sendable {
     }
   }
 
-  nonisolated(nonsending) func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) async {
+  nonisolated(nonsending) func run(
+    _ world: DrivenWorld, until limit: Instant, hasCondition: Bool, unless isDone: () -> Bool
+  ) async {
     self.world = world
     do throws(AppTimeError) {
+      guard hasCondition else {
+        return try await Scheduler.shared.request(until: target(limit), source: self, isolation: #isolation)
+      }
       // Settle first, because the condition is evaluated only while the app is at rest, as in the synchronous form.
       try await Scheduler.shared.request(until: nil, source: nil, isolation: #isolation)
       // Only the caller's task may evaluate the condition. A request therefore ends whenever something has happened that

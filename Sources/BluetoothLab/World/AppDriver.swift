@@ -9,7 +9,11 @@ package protocol AppDriver: AnyObject, Sendable {
   func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool)
 
   /// Runs like the synchronous method while the calling task is suspended. The calling task evaluates `isDone`.
-  nonisolated(nonsending) func run(_ world: DrivenWorld, until limit: Instant, unless isDone: () -> Bool) async
+  ///
+  /// - Parameter hasCondition: false if `isDone` is always false, so that nothing needs to evaluate it.
+  nonisolated(nonsending) func run(
+    _ world: DrivenWorld, until limit: Instant, hasCondition: Bool, unless isDone: () -> Bool
+  ) async
 
   /// True if the calling thread runs the app's code on behalf of the driver.
   var ownsThread: Bool { get }

@@ -39,7 +39,11 @@ extension World {
 
   /// Runs the world for `duration` of radio time. While the world is held, other tasks can use the thread.
   public nonisolated(nonsending) func run(for duration: Duration) async {
-    _ = await run(until: { false }, limit: duration)
+    if case .virtual(let runner) = runner {
+      _ = await runner.run(until: .duration(TimeSpan(duration)), hasCondition: false) { false }
+    } else {
+      _ = await run(until: { false }, limit: duration)
+    }
   }
 
   /// Runs the world until `condition` is true, for at most `limit` of radio time. The condition is evaluated after
