@@ -8,12 +8,6 @@ package protocol AdapterSource: AnyObject {
   var adapter: any Adapter { get }
 }
 
-/// The reason why a specifier, or the value of an environment variable, is invalid.
-package struct AdapterError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// One line that states the error and the valid forms.
-  package let description: String
-}
-
 /// The adapters of this process, by specifier.
 package enum AdapterRegistry {
   /// The valid forms of specifiers, for messages.

@@ -6,12 +6,6 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// The reason why a server can't listen, in one line.
-package struct ServerError: Error, Hashable, Sendable, CustomStringConvertible {
-  package let description: String
-  init(_ description: String) { self.description = description }
-}
-
 /// A server that shares adapters among the apps of other processes. All sockets are on one thread. With external
 /// controllers on the same thread, a request of an app wakes no other thread.
 package final class DaemonServer: Sendable {

@@ -42,7 +42,9 @@ struct ServerOptions: ParsableArguments {
     do {
       return try body(specifier, try tokenFile.map { try ServerToken.read($0) } ?? [])
     } catch let error as AdapterError {
-      throw Failure(error.description)
+      throw Failure(error.description, status: ExitStatus.noAdapter)
+    } catch let refusal as ServerQuestion.Refusal {
+      throw Failure(refusal.description)
     }
   }
 }

@@ -4,6 +4,9 @@ import BluetoothDaemonProtocol
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import TestSupport
 import Testing
 
 @testable import BluetoothServer
@@ -134,5 +137,18 @@ struct HCIMonitorTests {
     let octets = try packets(in: outbox).map { $0.octets.bytes }
     #expect(octets[0] == [0x01, 0x1A, 0x20, 18, 0x40, 0x00] + Array(repeating: 0, count: 16))
     #expect(octets[1] == [0x02, 0x40, 0x10, 3, 0, 0, 0, 0])
+  }
+
+  @Test("A monitor of a server that accepts and never answers ends")
+  func silentServer() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("silent.sock")
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let socket = try await ServerBootstrap(group: group).bind(unixDomainSocketPath: path).get()
+    let question = ServerQuestion(to: ServerSpecifier(.unix(path: path), adapter: ""), within: .milliseconds(50))
+    let error = #expect(throws: AdapterError.self) { try question.monitor { _ in true } }
+    #expect(error?.description == "server:\(path) has not answered in time")
+    try await socket.close()
+    try await group.shutdownGracefully()
   }
 }

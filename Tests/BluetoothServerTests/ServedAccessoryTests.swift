@@ -78,7 +78,7 @@ struct ServedAccessoryTests {
     try await bench.ask { try $0.perform(.setSharing(peer: identifier, true)) }
     #expect(try await torch.central.first(\.sharing) == peer)
     #expect(directory.bond(with: peer)?.getsNotifications == true)
-    await #expect(throws: AdapterError.self) {
+    await #expect(throws: ServerQuestion.Refusal.self) {
       try await bench.ask { try $0.perform(.setSharing(peer: "nothing", true)) }
     }
 

@@ -150,7 +150,9 @@ struct ServedAppTests {
     let torch = bench.start("torch", manifest)
     let peer = try await torch.find()
     let name = "torch"
-    await #expect(throws: AdapterError.self) { try await bench.ask { try $0.perform(.controlApp(name, .suspend)) } }
+    await #expect(throws: ServerQuestion.Refusal.self) {
+      try await bench.ask { try $0.perform(.controlApp(name, .suspend)) }
+    }
     try await bench.ask { try $0.perform(.controlApp(name, .background)) }
     try await bench.state(.background, of: name)
     try await bench.ask { try $0.perform(.controlApp(name, .suspend)) }

@@ -15,7 +15,7 @@ package struct ServerQuestion: Sendable {
   /// - Parameters:
   ///   - specifier: the server and the adapter that the question concerns.
   ///   - token: what a server on TCP asks for.
-  ///   - limit: the time for the whole exchange.
+  ///   - limit: the time for the whole exchange; for an endless one, the time until the server's greeting.
   package init(to specifier: ServerSpecifier, token: [UInt8] = [], within limit: TimeAmount = .seconds(10)) {
     self.specifier = specifier
     self.token = token
@@ -95,18 +95,23 @@ package struct ServerQuestion: Sendable {
 
   /// Sends a request of the user, and waits until the server has carried it out.
   ///
-  /// - Throws: `AdapterError`.
-  package func perform(_ request: AppMessage) throws(AdapterError) {
+  /// - Throws: `AdapterError` if the server does not answer; `Refusal` if it does not carry out the request.
+  package func perform(_ request: AppMessage) throws {
     let failure: String?? = try ask(.app(request)) {
       if case .app(.done(let failure)) = $0 { .some(.some(failure)) } else { nil }
     }
-    if let failure, let failure { throw AdapterError(description: failure) }
+    if let failure, let failure { throw Refusal(description: failure) }
+  }
+
+  /// The server's reason not to carry out a request.
+  package struct Refusal: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// Asks a question, and waits for a message in which `find` finds the answer.
   ///
   /// - Parameters:
-  ///   - endlessly: true to wait without a limit.
+  ///   - endlessly: true to wait without a limit once the server has sent its greeting.
   ///   - tick: called every 0.1 s until it returns an answer; nil: not called.
   private func ask<Answer: Sendable>(
     _ message: ClientMessage, endlessly: Bool = false, tick: (@Sendable () -> Answer?)? = nil,
@@ -133,8 +138,9 @@ package struct ServerQuestion: Sendable {
     }
     let hello = Hello(adapter: specifier.adapter, program: "ble", token: ByteSlice(token))
     let specifier = specifier
-    if !endlessly {
-      loop.scheduleTask(in: limit) { answer.fail(AdapterError(description: "\(specifier) has not answered in time")) }
+    loop.scheduleTask(in: limit) {
+      if endlessly && receiver.isWelcome { return }
+      answer.fail(AdapterError(description: "\(specifier) has not answered in time"))
     }
     if let tick {
       let interval = TimeAmount.milliseconds(100)
@@ -168,8 +174,10 @@ package struct ServerQuestion: Sendable {
 
   /// Waits for the answer. Confined to the event loop.
   private final class Receiver<Answer: Sendable>: ServerChannelReceiver, @unchecked Sendable {
-    // Unchecked: `find` is called on the event loop alone.
+    // Unchecked: the properties are used on the event loop alone.
 
+    /// True once the server has sent its greeting.
+    private(set) var isWelcome = false
     private let answer: EventLoopPromise<Answer>
     private let find: (ServerMessage) -> Answer?
 
@@ -183,6 +191,7 @@ package struct ServerQuestion: Sendable {
       guard let message = try? ServerMessage(frame, .none) else { return }
       switch message {
       case .welcome:
+        isWelcome = true
         channel.acceptLongFrames()
         _ = find(message)
       case .refused(let refusal): answer.fail(AdapterError(description: refusal.text))

@@ -34,7 +34,7 @@ struct BeaconVerb: ParsableCommand {
     ///
     /// - Parameters:
     ///   - format: the name of the format in the output.
-    ///   - renewal: the time after which the data are made anew, in seconds; nil: they do not change.
+    ///   - renewal: the time after which the data are made again, in seconds; nil: they do not change.
     ///   - frame: returns the advertising data at this time since the beginning.
     func advertise(
       _ format: String, renewal: Double? = nil, _ frame: @escaping @Sendable (Duration) -> [ADStructure]

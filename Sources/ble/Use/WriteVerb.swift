@@ -15,7 +15,7 @@ struct Write: ParsableCommand {
   var characteristic: String
   @Argument(help: ArgumentHelp("The value: \(WrittenValue.forms)."))
   var value: String
-  @Flag(help: "Writes without response: nobody tells if the value has arrived.")
+  @Flag(help: "Writes without response: no answer tells if the value has arrived.")
   var withoutResponse = false
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
