@@ -57,15 +57,28 @@ public struct DeviceRecording: Sendable {
   ///     or, if the capture shows no server, the only advertiser.
   /// - Throws: `DeviceRecordingError` if the file can't be read, or has no such device or several ones.
   public init(capture path: String, device: String? = nil) throws(DeviceRecordingError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw DeviceRecordingError(path, "can't read the file: \(String(cString: strerror(errno)))")
-    }
+    let file = try Self.openFile(path)
     let octets: Data
-    do { octets = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd() ?? Data() } catch {
+    do { octets = try file.readToEnd() ?? Data() } catch {
       throw DeviceRecordingError(path, "can't read the file: \(Self.reason(error))")
     }
     try self.init(octets: octets, named: path, device: device)
+  }
+
+  /// Opens a regular file for reading. A FIFO is an error: reading it would wait for a program that writes.
+  ///
+  /// - Throws: `DeviceRecordingError` if the file can't be read.
+  package static func openFile(_ path: String) throws(DeviceRecordingError) -> FileHandle {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw DeviceRecordingError(path, "can't read the file: \(String(cString: strerror(errno)))")
+    }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw DeviceRecordingError(path, "can't read the file: it is not a regular file")
+    }
+    return file
   }
 
   /// Reads a device from the octets of a capture.

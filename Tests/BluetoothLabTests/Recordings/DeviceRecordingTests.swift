@@ -1,5 +1,6 @@
 import CoreBluetooth
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothLab
@@ -177,6 +178,12 @@ struct DeviceRecordingTests {
     #expect(several.hasPrefix("x.pcapng: the capture has 2 such devices: ") && several.contains("\"B\""))
     let missing = #expect(throws: DeviceRecordingError.self) { try DeviceRecording(capture: "/no/such/file") }
     #expect(missing?.description == "/no/such/file: can't read the file: No such file or directory")
+    // Nobody writes to the FIFO, so reading it would never end.
+    let folder = try TemporaryFolder()
+    let path = folder.file("fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    let fifo = #expect(throws: DeviceRecordingError.self) { try DeviceRecording(capture: path) }
+    #expect(fifo?.description == "\(path): can't read the file: it is not a regular file")
   }
 
   @Test("A damaged capture gives an error or a device that a world can play", arguments: 0..<40)

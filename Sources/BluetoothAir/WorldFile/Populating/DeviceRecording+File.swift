@@ -39,9 +39,8 @@ extension DeviceRecording {
   }
 
   private static func isCapture(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
-    guard let octets = try? file.read(upToCount: 64) else { return false }
+    // A file that can't be read is reported by the caller.
+    guard let file = try? openFile(path), let octets = try? file.read(upToCount: 64) else { return false }
     var decoder = CaptureDecoder()
     decoder.append(octets)
     _ = try? decoder.next()
