@@ -67,7 +67,32 @@ enum HCIText {
       words = [
         "transmit \(preference.transmit?.words ?? "any")", "receive \(preference.receive?.words ?? "any")",
       ]
-    default: break
+    // The name of these commands, and the connection, are all that is shown.
+    case .readRemoteVersionInformation, .setEventMask, .reset, .readTransmitPowerLevel,
+      .setControllerToHostFlowControl, .hostBufferSize, .hostNumberOfCompletedPackets, .setEventMaskPage2,
+      .readLEHostSupport, .writeLEHostSupport, .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout,
+      .readLocalVersionInformation, .readLocalSupportedCommands, .readLocalSupportedFeatures,
+      .readLocalExtendedFeatures, .readBufferSize, .readBDADDR, .readRSSI, .leSetEventMask, .leReadBufferSize,
+      .leReadLocalSupportedFeatures, .leReadAdvertisingPhysicalChannelTxPower, .leCreateConnectionCancel,
+      .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leSetHostChannelClassification, .leReadChannelMap,
+      .leReadRemoteFeatures, .leEncrypt, .leRand, .leEnableEncryption, .leLongTermKeyRequestReply,
+      .leLongTermKeyRequestNegativeReply, .leReadSupportedStates, .leRemoteConnectionParameterRequestNegativeReply,
+      .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength, .leReadLocalP256PublicKey,
+      .leGenerateDHKey, .leClearResolvingList, .leReadResolvingListSize, .leReadPeerResolvableAddress,
+      .leReadLocalResolvableAddress, .leSetResolvablePrivateAddressTimeout, .leReadMaximumDataLength, .leReadPHY,
+      .leSetDefaultPHY, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2,
+      .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet,
+      .leClearAdvertisingSets, .leSetExtendedScanParameters, .leSetPeriodicAdvertisingParameters,
+      .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable, .lePeriodicAdvertisingCreateSync,
+      .lePeriodicAdvertisingCreateSyncCancel, .lePeriodicAdvertisingTerminateSync,
+      .leAddDeviceToPeriodicAdvertiserList, .leRemoveDeviceFromPeriodicAdvertiserList,
+      .leClearPeriodicAdvertiserList, .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable,
+      .lePeriodicAdvertisingSyncTransfer, .lePeriodicAdvertisingSetInfoTransfer,
+      .leSetPeriodicAdvertisingSyncTransferParameters, .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
+      .leReadTransmitPower, .leReadRFPathCompensation, .leWriteRFPathCompensation, .leSetPrivacyMode,
+      .leGenerateDHKeyV2, .leModifySleepClockAccuracy, .leReadBufferSizeV2, .leRequestPeerSCA, .leSetHostFeature,
+      .leSetDataRelatedAddressChanges:
+      break
     }
     result.detail = (result.addresses.map(\.description) + words).joined(separator: ", ")
     return result
@@ -187,11 +212,35 @@ enum HCIText {
     case .leRequestPeerSCAComplete(let status, let handle, _):
       result.connection = handle
       return [SpecificationNames.title(of: status)]
+    case .leDirectedAdvertisingReport(let report):
+      let (address, target) = (report.address.deviceAddress, report.directAddress.deviceAddress)
+      result.addresses += [address].compactMap { $0 }
+      return [address.map(\.description), target.map { "to \($0)" }, level(report.rssi)].compactMap { $0 }
+    case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
+      return status.rawValue == 0 ? words(sync, &result) : [SpecificationNames.title(of: status)]
+    case .lePeriodicAdvertisingSyncTransferReceived(let status, let handle, _, let sync):
+      result.connection = handle
+      return status.rawValue == 0 ? words(sync, &result) : [SpecificationNames.title(of: status)]
+    case .lePeriodicAdvertisingReport(let report):
+      return ["sync \(report.handle.rawValue)"] + [level(report.rssi)].compactMap { $0 }
+        + AdvertisingText.words(report.data)
+    case .lePeriodicAdvertisingSyncLost(let handle): return ["sync \(handle.rawValue)"]
+    case .leScanRequestReceived(_, let scanner):
+      result.addresses += [scanner.deviceAddress].compactMap { $0 }
+      return [scanner.deviceAddress.map { "by \($0)" }].compactMap { $0 }
+    case .leScanTimeout, .dataBufferOverflow: return []
     case .hardwareError(let code): return ["code 0x\(code.hexadecimal)"]
     case .unknownLE(let subevent, let rest): return ["subevent 0x\(subevent.hexadecimal)", "0x\(rest.bytes.digits)"]
     case .unknown(_, let rest): return ["0x\(rest.bytes.digits)"]
-    default: return []
     }
+  }
+
+  /// The words of an established synchronization with a periodic advertiser.
+  private static func words(_ sync: HCI.PeriodicSync, _ result: inout Description) -> [String] {
+    let address = sync.advertiser.address.deviceAddress
+    result.addresses += [address].compactMap { $0 }
+    return ["sync \(sync.handle.rawValue)"] + [address.map { "with \($0)" }].compactMap { $0 }
+      + ["set \(sync.advertiser.advertisingSID)", "interval \(sync.interval.intervalText)"]
   }
 
   private static func failure(_ status: HCI.ErrorCode) -> [String] {
