@@ -245,6 +245,8 @@ let package = Package(
     // Measurements: `swift run -c release benchmarks`
     .target(name: "CAllocationCount", path: "Benchmarks/CAllocationCount"),
     .executableTarget(
+      name: "settling", dependencies: ["BluetoothLabTime"], path: "Benchmarks/settling", swiftSettings: settings),
+    .executableTarget(
       name: "benchmarks",
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",

@@ -46,6 +46,11 @@ enum APILayer {
     return allocated.map { Double($0) / Double(count) }
   }
 
+  /// Delivers notifications to an app on its own queue.
+  static func deliverNotifications(_ count: Int) throws {
+    try NotifiedApp(isInPlace: false).deliver(count)
+  }
+
   // MARK: Scanned advertisers
 
   @Sendable private static func scanned(divisor: Int) throws -> Measurement {

@@ -59,7 +59,7 @@ struct Benchmarks: ParsableCommand {
   static let all =
     WholeStack.all + BelowTheAPI.all + APILayer.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
     + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all
-    + ServedApps.all
+    + ServedApps.all + Accessories.all
 }
 
 extension HostsInMemory.Operation: ExpressibleByArgument {}

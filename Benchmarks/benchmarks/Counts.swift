@@ -11,6 +11,8 @@ enum Counts {
     case apiRead
     /// A notification of 244 octets through both managers, hosts and controllers.
     case apiNotification
+    /// A value of 244 octets from the daemon's event to the end of the delegate's callback on the app's own queue.
+    case ownQueueNotification
     /// One radio second of an idle connection at an interval of 30 ms, with apps on both sides.
     case idleSecond
     /// 100 ms of radio time of a link on LE 1M with an interval of 30 ms that is full of packets of 251 octets, without
@@ -36,6 +38,7 @@ enum Counts {
       case .apiNotification:
         let pair = try WholeStack.streaming()
         try pair.run(until: { pair.client.values >= times })
+      case .ownQueueNotification: try APILayer.deliverNotifications(times)
       case .idleSecond:
         let pair = Pair()
         try pair.meet()
