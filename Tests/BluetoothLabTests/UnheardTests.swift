@@ -256,7 +256,7 @@ private final class Course {
 }
 
 extension World {
-  fileprivate func setSkipping(_ skips: Bool) { requestQueue.perform { $0.actsForDevices = skips } }
+  fileprivate func setSkipping(_ skips: Bool) { requestQueue.perform { $0.advertisesForDevices = skips } }
 }
 
 /// A beacon that changes its packets at irregular times, even in the middle of an event.

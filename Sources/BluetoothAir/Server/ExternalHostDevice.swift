@@ -21,7 +21,7 @@ final class ExternalHostDevice: WorldDevice {
   private let configuration: ControllerConfiguration
   private let generator: RandomStream
   private let pool: PacketPool
-  private let outlet: any HCIOutlet
+  private let outlet: any HCISink
   @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var attachedHost: AttachedHost?
   /// The number of hosts so far. It selects the random numbers of the next controller.
@@ -33,7 +33,7 @@ final class ExternalHostDevice: WorldDevice {
 
   init(
     _ configuration: ControllerConfiguration, settings: StationSettings, generator: RandomStream, pool: PacketPool,
-    outlet: any HCIOutlet
+    outlet: any HCISink
   ) {
     self.configuration = configuration
     self.settings = settings
@@ -186,7 +186,7 @@ final class ExternalHostDevice: WorldDevice {
 }
 
 /// The owner of the links to hosts. It flushes and closes the links. Confined to the world's executor.
-protocol HCIOutlet: AnyObject {
+protocol HCISink: AnyObject {
   /// Called when a packet is queued on a link without queued packets. The outlet flushes the link when the world
   /// pauses, or earlier.
   func packetsQueued(on link: H4Handler)

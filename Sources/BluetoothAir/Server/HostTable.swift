@@ -9,7 +9,7 @@ import NIOCore
 
 /// The external hosts of an air, and the devices of its world whose controllers they use. Confined to the air's event
 /// loop.
-final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
+final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   // Unchecked: the variables are accessed on the loop only.
   private let options: AirOptions
   private let world: World
@@ -201,7 +201,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     }.wait()
   }
 
-  // MARK: HCIOutlet
+  // MARK: HCISink
 
   func packetsQueued(on link: H4Handler) {
     hasTraffic = true

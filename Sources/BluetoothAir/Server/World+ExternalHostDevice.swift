@@ -11,7 +11,7 @@ extension World {
   /// - Parameter aclBuffers: the number of ACL data buffers; ignored for a Bluetooth 4.0 controller, which has a fixed
   ///   number.
   func addExternalHostDevice(
-    named name: String, _ options: DeviceOptions, aclBuffers: Int, outlet: any HCIOutlet & Sendable
+    named name: String, _ options: DeviceOptions, aclBuffers: Int, outlet: any HCISink & Sendable
   ) -> RadioDevice {
     register(name, options) {
       let configuration = options.configuration(named: name)

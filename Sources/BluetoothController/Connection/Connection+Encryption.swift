@@ -87,7 +87,7 @@ extension Connection {
       procedures.finish()
       return
     }
-    flow.holdBack()
+    flow.pauseData()
     if encryption.session == nil {
       send(encryption.begin(request), in: output.pool)
     } else {
@@ -144,7 +144,7 @@ extension Connection {
       encryption.isRefresh = true
       encryption.phase = .pauseConfirmation
       encryption.payloadTimer.stop()
-      flow.holdBack()
+      flow.pauseData()
       send(.pauseEncRsp, meaning: .encryptionPause, in: pool)
     case (.pauseEncRsp, .pauseConfirmation):
       encryption.session = nil
@@ -153,7 +153,7 @@ extension Connection {
       (.encReq(let random, let diversifier, let theirs), .request):
       let own = encryption.newPart()
       encryption.phase = .longTermKey(central: theirs, peripheral: own)
-      flow.holdBack()
+      flow.pauseData()
       send(.encRsp(own), in: pool)
       guard output.wants(.longTermKeyRequest) else {
         refuseLongTermKey(at: now, into: &output)

@@ -32,7 +32,7 @@ extension Connection {
 
   /// Begins an event, which has the radio until `limit`.
   mutating func beginEvent(limit: Instant, at now: Instant, into output: inout HCIEventQueue) -> RadioStep {
-    event = EventProgress()
+    event = ConnectionEventState()
     event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
     // An event that begins in the middle of the window may have missed the packet, so it counts as missed as well.
@@ -174,7 +174,7 @@ extension Connection {
   mutating func missEvent(at now: Instant, into output: inout HCIEventQueue) {
     missed += 1
     statistics.missedEvents += 1
-    event = EventProgress()
+    event = ConnectionEventState()
     endEvent(at: now, into: &output)
   }
 

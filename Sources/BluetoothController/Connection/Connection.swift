@@ -47,7 +47,7 @@ struct Connection {
   /// The number of consecutive events missed because the radio was in use; the connection that has missed most events
   /// has priority.
   var missed = 0
-  var event = EventProgress()
+  var event = ConnectionEventState()
 
   init(
     handle: HCI.ConnectionHandle, role: ConnectionRole, own: DeviceAddress, peer: DeviceAddress,

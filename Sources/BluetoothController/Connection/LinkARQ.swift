@@ -84,7 +84,7 @@ struct LinkARQ {
     }
   }
 
-  mutating func holdBack() { isHeldBack = true }
+  mutating func pauseData() { isHeldBack = true }
 
   mutating func hold(request payload: ByteSlice) { heldRequests.append(payload) }
 

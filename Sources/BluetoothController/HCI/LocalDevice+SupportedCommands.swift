@@ -34,7 +34,7 @@ extension LocalDevice {
 struct ServedCommand {
   fileprivate let requirement: HCI.CommandRequirement
   /// The generation of the command; nil: it belongs to both.
-  let generation: HCI.CommandGeneration?
+  let generation: HCI.AdvertisingCommandSet?
 }
 
 /// The supported commands by opcode. The lookup runs for every command, so it is an array index instead of a hundred

@@ -151,7 +151,7 @@ extension ScanningEngine {
       receptions[index]?.phase = .awaitingConnectResponse(exchange)
       return .step(.command(answer(in: reception.window, at: now)))
     case (.received(let packet, let modulation, let start, let level, isIntact: true), _):
-      let arrival = Arrival(modulation: modulation, start: start, level: level, end: now)
+      let arrival = ReceptionInfo(modulation: modulation, start: start, level: level, end: now)
       guard let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) else { break }
       return take(pdu, arrival, in: index, initiating: &initiating, syncs: &syncs, device: &device, radio: &radio)
     default: break
@@ -185,7 +185,7 @@ extension ScanningEngine {
   // MARK: Received packets
 
   /// The properties of a received packet.
-  private struct Arrival {
+  private struct ReceptionInfo {
     let modulation: Modulation
     var phy: PHY { modulation.phy }
     let start: Instant
@@ -194,7 +194,7 @@ extension ScanningEngine {
   }
 
   private mutating func take(
-    _ pdu: LL.AdvertisingPDU, _ arrival: Arrival, in index: Int, initiating: inout InitiatingEngine,
+    _ pdu: LL.AdvertisingPDU, _ arrival: ReceptionInfo, in index: Int, initiating: inout InitiatingEngine,
     syncs: inout PeriodicSyncs, device: inout LocalDevice, radio: inout RadioControl
   ) -> Outcome {
     guard var reception = receptions[index] else { return .step(.done) }
@@ -221,7 +221,7 @@ extension ScanningEngine {
 
   /// Processes AUX_ADV_IND.
   private mutating func takeAdvertisement(
-    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception,
+    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: ReceptionInfo, in reception: inout AuxiliaryReception,
     initiating: inout InitiatingEngine, syncs: inout PeriodicSyncs, device: inout LocalDevice,
     radio: inout RadioControl
   ) -> Outcome {
@@ -253,7 +253,7 @@ extension ScanningEngine {
 
   /// Reports AUX_ADV_IND without a chain.
   private mutating func reportWhole(
-    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception,
+    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: ReceptionInfo, in reception: inout AuxiliaryReception,
     device: inout LocalDevice
   ) {
     _ = report(&reception.event, payload.data, arrival.level, isLast: true, isFollowed: false, device: &device)
@@ -274,7 +274,7 @@ extension ScanningEngine {
 
   /// Processes data that may continue in AUX_CHAIN_IND.
   private mutating func takeData(
-    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception,
+    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: ReceptionInfo, in reception: inout AuxiliaryReception,
     device: inout LocalDevice
   ) {
     let window = payload.auxiliary.flatMap { device.window($0, from: arrival.start, at: arrival.end) }

@@ -2,7 +2,7 @@ import BluetoothDaemon
 import BluetoothWire
 
 /// The numbers by which the two sides name peers. The server's handles are the numbers; a client has handles of its own,
-/// because a server that has been started again counts anew.
+/// because a server that has been started again counts from the beginning.
 package struct PeerNumbering: Sendable {
   /// The number of peers that a server can have: two times as many as it keeps for advertisers that it only hears.
   package static let maximumCount = 131_072

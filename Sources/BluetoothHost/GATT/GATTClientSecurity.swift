@@ -50,8 +50,8 @@ extension GATTClient {
   // MARK: Links with bonded servers
 
   /// Guards the link, or ends its protection.
-  mutating func setGuarded(_ isGuarded: Bool) {
-    if !isGuarded {
+  mutating func setGuarded(_ requiresEncryption: Bool) {
+    if !requiresEncryption {
       protection = .none
     } else if protection == .none {
       protection = .guarded

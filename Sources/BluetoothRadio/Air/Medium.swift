@@ -191,11 +191,11 @@ struct Medium {
 
   /// The receivers that have lost their lock because a transmission was aborted or a radio was muted, with the end of
   /// their listening time.
-  typealias Freed = [(RadioID, until: Instant?)]
+  typealias ReleasedReceivers = [(RadioID, until: Instant?)]
 
   /// Aborts the radio's transmission. No receiver gets the packet, but the part transmitted until now counts as
   /// interference. Returns the receivers that had locked onto the packet.
-  mutating func abandonTransmission(of radio: RadioID, at now: Instant) -> Freed {
+  mutating func abandonTransmission(of radio: RadioID, at now: Instant) -> ReleasedReceivers {
     guard case .transmitting(let number) = radios[radio.index].activity else { return [] }
     let freed = breakOff(number, at: now)
     becomeIdle(radio.index, at: now)
@@ -204,13 +204,13 @@ struct Medium {
 
   /// Ends a transmission before the end of its packet: no receiver gets the packet, but the part transmitted until now
   /// counts as interference. Returns the receivers that had locked onto the packet.
-  private mutating func breakOff(_ number: UInt64?, at now: Instant) -> Freed {
+  private mutating func breakOff(_ number: UInt64?, at now: Instant) -> ReleasedReceivers {
     guard let number, let transmission = transmissions.index(of: number), !transmissions.all[transmission].isOver else {
       return []
     }
     transmissions.all[transmission].end = now
     if let faults, let record = record(of: transmission) { faults.transmissionEnded(record) }
-    var freed: Freed = []
+    var freed: ReleasedReceivers = []
     let list = Int(transmissions.all[transmission].channel.number)
     for place in listeners[list].indices where listeners[list][place].lock?.transmission == number {
       listeners[list][place].lock = nil
@@ -224,7 +224,7 @@ struct Medium {
 
   /// Mutes or unmutes a radio. A muted radio executes commands as usual, but transmits nothing and receives nothing.
   /// Returns the receivers that lose their lock.
-  mutating func setMuted(_ isMuted: Bool, _ radio: RadioID, at now: Instant) -> Freed {
+  mutating func setMuted(_ isMuted: Bool, _ radio: RadioID, at now: Instant) -> ReleasedReceivers {
     let index = radio.index
     guard radios[index].isMuted != isMuted else { return [] }
     radios[index].isMuted = isMuted

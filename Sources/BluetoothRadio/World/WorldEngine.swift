@@ -41,8 +41,8 @@ package final class WorldEngine {
   /// True if the engine advertises on behalf of devices (see `OpenLoopAdvertising`), and culls devices whose packets
   /// can affect no receiver (see `CulledTransmitters`). The results are the same either way: only the computing time
   /// and the number of `step` calls differ.
-  @exclusivity(unchecked) package var actsForDevices = true {
-    didSet { if !actsForDevices { runAll() } }
+  @exclusivity(unchecked) package var advertisesForDevices = true {
+    didSet { if !advertisesForDevices { runAll() } }
   }
   /// True if `step` must return after every event of every device, because the caller checks a condition after each
   /// event. Devices are then not culled.
@@ -214,7 +214,7 @@ package final class WorldEngine {
     case Int(Rank.transmissionEnds.rawValue): transmissionEnds(of: RadioID(index: index))
     case Int(Rank.listeningEnds.rawValue): listeningEnds(of: RadioID(index: index))
     default:
-      if actsFor(index) { return }
+      if advertiseOnBehalf(index) { return }
       let device = devices[index]
       device.timeReached(now)
       processOutput(of: index, device)
@@ -255,7 +255,7 @@ package final class WorldEngine {
       timers.set(listeningEnds, to: nil)
       transmit(packet, from: radio, on: channel, modulation: modulation, power: power)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
-      if !unheard.isEmpty { runAudible(to: radio.index, on: channel, phy, until: until) }
+      if !unheard.isEmpty { resumeAudible(to: radio.index, on: channel, phy, until: until) }
       medium.receive(
         radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
       timers.set(listeningEnds, to: until)
@@ -291,7 +291,7 @@ package final class WorldEngine {
   }
 
   /// Restarts the listening timers of receivers that have lost their lock.
-  private func free(_ receivers: Medium.Freed) {
+  private func free(_ receivers: Medium.ReleasedReceivers) {
     for (listener, until) in receivers {
       timers.set(Self.slot(of: listener.index, .listeningEnds), to: until.map { max($0, now) })
     }
@@ -312,7 +312,7 @@ package final class WorldEngine {
       medium.silentTransmissionEnds(of: radio, at: now)
     }
     if scheduledAdvertisers.contains(radio.index) {
-      goOnActing(for: radio.index)
+      continueAdvertising(for: radio.index)
     } else {
       tell(.transmitted, to: radio)
     }

@@ -9,13 +9,13 @@ extension WorldEngine {
 
   /// Handles the deadline of a device that only advertises: transmits its next packet, or culls the device. Returns
   /// false if the device must handle the deadline itself.
-  func actsFor(_ index: Int) -> Bool {
+  func advertiseOnBehalf(_ index: Int) -> Bool {
     if unheard.contains(index) {
       run(index)
       return false
     }
     // A fault injector may replace the device's packet.
-    guard actsForDevices, airFaults == nil else { return false }
+    guard advertisesForDevices, airFaults == nil else { return false }
     if !scheduledAdvertisers.contains(index) {
       guard let openLoopAdvertising = devices[index].openLoopAdvertising(at: now) else { return false }
       scheduledAdvertisers.begin(index, openLoopAdvertising)
@@ -26,7 +26,7 @@ extension WorldEngine {
         _ = scheduledAdvertisers.end(index)
         return false
       }
-      if setsAside(index) { return true }
+      if cull(index) { return true }
       // Another activity of the device falls into this event, so the device must run the event itself.
       if scheduledAdvertiser.until <= now + scheduledAdvertiser.span {
         _ = scheduledAdvertisers.end(index)
@@ -41,7 +41,7 @@ extension WorldEngine {
   }
 
   /// Sets the deadline of the next packet, after a packet on behalf of a device has ended.
-  func goOnActing(for index: Int) {
+  func continueAdvertising(for index: Int) {
     if let pause = scheduledAdvertisers.pause(index) {
       timers.set(Self.slot(of: index, .deadline), to: now + pause)
     } else {
@@ -54,7 +54,7 @@ extension WorldEngine {
 
   /// Culls the device at the start of an advertising event, if its packets can affect no receiver. Returns true if the
   /// device is culled.
-  private func setsAside(_ index: Int) -> Bool {
+  private func cull(_ index: Int) -> Bool {
     guard !isWatched, observer == nil, recorder == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
       medium.canBeUnheard(index)
     else { return false }
@@ -93,7 +93,7 @@ extension WorldEngine {
 
   /// Resumes all culled devices whose packets can affect a receiver until `until` (nil: without limit). Called before
   /// the receiver starts to listen.
-  func runAudible(to receiver: Int, on channel: RadioChannel, _ phy: PHY, until: Instant?) {
+  func resumeAudible(to receiver: Int, on channel: RadioChannel, _ phy: PHY, until: Instant?) {
     let floor = medium.inaudible(at: receiver, on: channel, phy)
     let place = medium.position(of: receiver, at: now)
     let radius = medium.reach(of: receiver, from: now, until: until)
@@ -111,7 +111,7 @@ extension WorldEngine {
     unheard.forgetListener(receiver)
     guard !unheard.isEmpty, case .listening(let channel, let place) = medium.radios[receiver].activity else { return }
     let listener = medium.listeners[Int(channel.number)][place]
-    runAudible(to: receiver, on: channel, listener.phy, until: listener.until)
+    resumeAudible(to: receiver, on: channel, listener.phy, until: listener.until)
   }
 
   /// Makes a device process all its events before `eventPosition`: first it skips complete advertising events, then it

@@ -9,7 +9,7 @@ extension HCI {
     package let answer: Answer
     package let requirement: CommandRequirement
     /// The generation of commands to which the command belongs; nil: a host may use it with both · 3.1.1.
-    package let generation: CommandGeneration?
+    package let generation: AdvertisingCommandSet?
     /// The position of the keys in the parameters; nil: they hold none.
     package let keys: Range<Int>?
     /// The position of the keys in the return parameters, where the status is octet 0; nil: they hold none.
@@ -26,7 +26,7 @@ extension HCI {
     init(
       _ name: StaticString, bit: (octet: Int, bit: Int)? = nil, _ answer: Answer = .commandComplete(.status),
       features: LEFeatures = [],
-      roles: ControllerRoles = [], since version: UInt8 = Version.bluetooth40, generation: CommandGeneration? = nil,
+      roles: ControllerRoles = [], since version: UInt8 = Version.bluetooth40, generation: AdvertisingCommandSet? = nil,
       keys: Range<Int>? = nil, returnedKeys: Range<Int>? = nil
     ) {
       self.name = name
@@ -50,7 +50,7 @@ extension HCI {
 
   /// The two generations of commands for advertising, scanning and connecting: those of Bluetooth 4.0, and the extended
   /// commands that replace them. A host uses one generation or the other until the next reset · Vol 4, Part E, 3.1.1.
-  package enum CommandGeneration: Hashable, Sendable {
+  package enum AdvertisingCommandSet: Hashable, Sendable {
     case legacy, extended
   }
 

@@ -12,9 +12,9 @@ struct GATTClientSignedWriteTests {
   private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
 
   /// Returns a client on an unencrypted link to a server that it has a bond with.
-  private func client(guarded isGuarded: Bool = true, signs: Bool = true) -> BearerHarness {
+  private func client(guarded requiresEncryption: Bool = true, signs: Bool = true) -> BearerHarness {
     var client = BearerHarness(.central)
-    client.bearer.guardsBondedLink = isGuarded
+    client.bearer.guardsBondedLink = requiresEncryption
     client.bearer.signatureMaker = signs ? Signer(key: Self.key) : nil
     client.bearer.securityChanged(LinkSecurity(hasKey: true), at: .zero)
     return client
@@ -35,8 +35,8 @@ struct GATTClientSignedWriteTests {
 
   @Test("On an unencrypted link to a bonded server a value is sent signed, whether the link is guarded or not")
   func inClear() {
-    for isGuarded in [true, false] {
-      var client = client(guarded: isGuarded)
+    for requiresEncryption in [true, false] {
+      var client = client(guarded: requiresEncryption)
       #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [signed([7])])
       #expect(client.request(.signedWriteWithoutResponse(3, pattern(8))) == [signed(pattern(8), counter: 1)])
       #expect(client.bearer.signatureMaker?.nextCounter == 2 && demands(client) == [])
@@ -65,9 +65,9 @@ struct GATTClientSignedWriteTests {
 
   @Test("A value too long for a signature, or without a signer, demands encryption and is sent unsigned")
   func tooLong() {
-    for isGuarded in [true, false] {
+    for requiresEncryption in [true, false] {
       for (signs, value) in [(true, pattern(9)), (true, pattern(20)), (false, pattern(1))] {
-        var client = client(guarded: isGuarded, signs: signs)
+        var client = client(guarded: requiresEncryption, signs: signs)
         #expect(client.request(.signedWriteWithoutResponse(3, value)) == [])
         #expect(demands(client) == [.encrypted] && failures(client) == [])
         client.bearer.securityChanged(encrypted, at: .zero)

@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// The state of the connection event that has the radio.
-struct EventProgress {
+struct ConnectionEventState {
   /// The channel of the event, which stays the same even if the channel map changes during the event.
   var channel = RadioChannel(0)
   /// The time by which all packets of the event must end.
