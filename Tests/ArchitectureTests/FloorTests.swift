@@ -93,6 +93,25 @@ private struct House {
     for (module, floor) in readme.floors { #expect(design.floors[module] == floor, "\(module)") }
   }
 
+  @Test("modules.svg shows every module, on the floor that the design gives it, and besides them only the examples")
+  func pictureHasTheSameFloors() throws {
+    let design = try House()
+    var floor: Int?
+    var shown: Set<String> = []
+    for line in try Repository.text("Documentation/modules.svg").split(separator: "\n") {
+      guard let match = try? /<text class="(number|module)"[^>]*>([^<]+)</.firstMatch(in: line) else { continue }
+      let text = String(match.2)
+      if match.1 == "number" {
+        floor = Int(text)
+      } else {
+        shown.insert(text)
+        if text != "Examples" { #expect(design.floors[text] == floor, "\(text)") }
+      }
+    }
+    let different = try shown.symmetricDifference(Self.modules() + ["Examples"])
+    #expect(different.isEmpty, "missing in the picture, or in Sources: \(different.sorted())")
+  }
+
   /// The Swift modules in Sources. Hidden files and README.md have a dot in their names.
   static func modules() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: Repository.root.appendingPathComponent("Sources").path)

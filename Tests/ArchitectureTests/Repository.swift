@@ -15,11 +15,11 @@ enum Repository {
   /// The files of folders that several tests read.
   private static let files = Dictionary(uniqueKeysWithValues: ["Sources", "Tests"].map { ($0, read($0)) })
 
-  private static func read(_ folder: String) -> [SourceFile] {
+  private static func read(_ folder: String, suffix: String = ".swift") -> [SourceFile] {
     let start = root.appendingPathComponent(folder)
     guard let paths = FileManager.default.enumerator(atPath: start.path) else { return [] }
     return paths.compactMap { $0 as? String }
-      .filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }
+      .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }
       .sorted()
       .compactMap { path in
         guard let text = try? String(contentsOf: start.appendingPathComponent(path), encoding: .utf8) else {
@@ -28,6 +28,14 @@ enum Repository {
         }
         return SourceFile(path: "\(folder)/\(path)", text: text)
       }
+  }
+
+  /// Returns the pages in Documentation and its subfolders, and the pages for contributors outside of it.
+  static func pages() throws -> [SourceFile] {
+    let others = try ["README.md", "CONTRIBUTING.md", "Sources/README.md"].map { path in
+      SourceFile(path: path, text: try text(path))
+    }
+    return read("Documentation", suffix: ".md") + others
   }
 
   /// Returns the rows of a tab-separated table, without its heading.

@@ -244,7 +244,7 @@ extension ObjectShape {
     ])
 
   private static let recording = ObjectShape(
-    "recording", "a device of a capture, or of another file such as `ble clone` writes, with the history of its values",
+    "recording", "a device of a capture or of a file that `ble clone` writes, with the history of its values",
     [
       WorldField(
         required: "file", .text(1...4_096),
