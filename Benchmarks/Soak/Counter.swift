@@ -35,7 +35,7 @@ struct Counter: Accessory {
   }
 
   var advertising: Advertising {
-    var result = Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1815]), .name(name)]))
+    var result = Advertising(AdvertisingPayload(fitting: [.flags(), .services([0x1815]), .name(name)]))
     result.schedule = [.every(.milliseconds(100), for: .seconds(30)), .every(.milliseconds(1_022.5))]
     return result
   }

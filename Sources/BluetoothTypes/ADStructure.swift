@@ -25,9 +25,10 @@ public struct ADStructure: Hashable, Sendable {
   /// Returns a Shortened Local Name: the beginning of the device's name · 1.2.
   public static func shortenedName(_ name: String) -> ADStructure { ADStructure(.shortenedLocalName, Array(name.utf8)) }
 
-  /// Returns the Complete List of 16-bit Service UUIDs · 1.1.
-  public static func services16(_ services: [UInt16]) -> ADStructure {
-    ADStructure(.completeServices16, services.flatMap { $0.octets(2) })
+  /// Returns a complete list of service UUIDs, in the shortest width that all of them have: 16, 32 or 128 bits · 1.1.
+  public static func services(_ services: [BluetoothUUID]) -> ADStructure {
+    let width = services.map(\.advertisedWidth).max { $0.rawValue < $1.rawValue } ?? .bits16
+    return ADStructure(width.listType(isComplete: true), services.flatMap { $0.octets(width) })
   }
 
   /// Returns the complete lists of service UUIDs: one structure for each width present, in the order 16, 32 and 128

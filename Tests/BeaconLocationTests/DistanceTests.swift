@@ -74,7 +74,7 @@ import Testing
     add("iBeacon", region.advertisingData(measuredPower: -40))
     add("power", [.flags(), .transmitPower(0), .name("p")])
     let eddystone: [UInt8] = [0x00, 0] + Array(repeating: 1, count: 16) + [0, 0]
-    add("eddystone", [.flags(), .services16([0xFEAA]), .serviceData(of: 0xFEAA, eddystone)])
+    add("eddystone", [.flags(), .services([0xFEAA]), .serviceData(of: 0xFEAA, eddystone)])
     add("nothing", [.flags(), .name("n")])
     let found = Box<[DeviceAddress: DistanceEstimate?]>([:])
     let scan = stage.start {

@@ -7,7 +7,7 @@ import Testing
 struct AdvertisingTests {
   @Test("The encoded octets are readable before anything is sent")
   func octets() throws {
-    let payload = try AdvertisingPayload([.flags(), .services16([0x180D, 0x180F]), .name("Hi"), .transmitPower(-4)])
+    let payload = try AdvertisingPayload([.flags(), .services([0x180D, 0x180F]), .name("Hi"), .transmitPower(-4)])
     #expect(
       payload.octets == [2, 0x01, 0x06, 5, 0x03, 0x0D, 0x18, 0x0F, 0x18, 3, 0x09, 0x48, 0x69, 2, 0x0A, 0xFC])
     #expect(payload.description == "020106 05030D180F18 03094869 020AFC")

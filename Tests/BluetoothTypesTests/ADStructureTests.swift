@@ -23,6 +23,18 @@ struct ADStructureTests {
     #expect(lists[2].data.prefix(2) == [0x01, 0xC0] && lists[2].data.suffix(2) == [0x0D, 0x6F])
   }
 
+  @Test("A list of service UUIDs has the width that all of them have")
+  func services() {
+    #expect(ADStructure.services([0x180D, 0x180F]).octets == [0x05, 0x03, 0x0D, 0x18, 0x0F, 0x18])
+    #expect(ADStructure.services([0x180D, "12345678"]).octets == [9, 5, 0x0D, 0x18, 0, 0, 0x78, 0x56, 0x34, 0x12])
+    let long = ADStructure.services([0x180D, "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001"])
+    #expect(long.type == .completeServices128)
+    #expect(
+      long.data.prefix(16).map { $0 } == [0xFB, 0x34, 0x9B, 0x5F, 0x80, 0, 0, 0x80, 0, 0x10, 0, 0, 0x0D, 0x18, 0, 0])
+    #expect(long.data.suffix(2) == [0x0D, 0x6F])
+    #expect(ADStructure.services([]).octets == [0x01, 0x03])
+  }
+
   @Test("Service Data begins with the UUID in its shortest form")
   func serviceData() {
     #expect(ADStructure.serviceData(of: "0000181A", [0x34]).octets == [0x04, 0x16, 0x1A, 0x18, 0x34])

@@ -22,7 +22,7 @@ import Testing
       for (number, kind) in [Advertising.Kind.connectable, .scannable, .broadcast].enumerated() {
         var advertising = Advertising(
           AdvertisingPayload(fitting: [.flags(), .name("\(number)")]),
-          scanResponse: AdvertisingPayload(fitting: [.services16([0x180D])]))
+          scanResponse: AdvertisingPayload(fitting: [.services([0x180D])]))
         advertising.kind = kind
         world.add(
           Broadcaster(advertising), named: "advertiser \(number)", DeviceOptions(position: Position(x: 1)))
@@ -219,7 +219,7 @@ import Testing
       try await local.waitUntilPoweredOn()
       try await local.add(LocalService(LocalMeeting.service, [characteristic]))
     }
-    var parameters = AdvertisingParameters([.flags(), .services16([0xFF00])])
+    var parameters = AdvertisingParameters([.flags(), .services([0xFF00])])
     parameters.extended = ExtendedAdvertising(advertisingSID: 1)
     let value = try stage.perform { [parameters] in
       try await local.withAdvertising(parameters) {

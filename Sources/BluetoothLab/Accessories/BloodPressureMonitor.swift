@@ -60,7 +60,7 @@ public struct BloodPressureMonitor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1810]), .name(name)]))
+    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
   }
 
   /// Generic Blood Pressure.

@@ -50,7 +50,7 @@ public struct CyclingSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1816]), .name(name)]))
+    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
   }
 
   /// Cycling: Speed and Cadence Sensor.

@@ -37,7 +37,7 @@ public struct HeartRateSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x180D]), .name(name)]))
+    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
   }
 
   /// Heart Rate Sensor: Heart Rate Belt.

@@ -46,7 +46,11 @@ public struct KeyFob: Accessory {
   public var advertising: Advertising {
     var result = Advertising(
       AdvertisingPayload(
-        fitting: [.flags(), .services16([0x1802, 0x1803, 0x1804]), .transmitPower(transmitPower), .name(name)]))
+        fitting: [
+          .flags(),
+          .services([Self.immediateAlert.path, Self.linkLoss.path, Self.transmitPowerLevel.path].map(\.service)),
+          .transmitPower(transmitPower), .name(name),
+        ]))
     result.schedule = [.every(.milliseconds(20), for: .seconds(30)), .every(.milliseconds(1_022.5))]
     return result
   }

@@ -93,7 +93,7 @@ public struct Keyboard: Accessory {
   public var advertising: Advertising {
     Advertising(
       AdvertisingPayload(
-        fitting: [.flags(), .appearance(appearance.rawValue), .services16([0x1812]), .name(name)]))
+        fitting: [.flags(), .appearance(appearance.rawValue), .services([Self.service]), .name(name)]))
   }
 
   /// Keyboard.

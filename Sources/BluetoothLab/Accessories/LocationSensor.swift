@@ -86,7 +86,7 @@ public struct LocationSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1819]), .name(name)]))
+    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
   }
 
   /// Outdoor Sports Activity: Location and Navigation Pod.

@@ -51,7 +51,7 @@ public struct RunningSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1814]), .name(name)]))
+    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
   }
 
   /// Running Walking Sensor: In-Shoe.

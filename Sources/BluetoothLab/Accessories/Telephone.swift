@@ -241,7 +241,8 @@ public struct Telephone: Accessory {
 
   /// Connectable advertising with Flags, three service UUIDs and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1811, 0x180E, 0x1805]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.alerts, Self.phoneAlert, Self.time]), .name(name)]))
   }
 
   /// Phone.

@@ -4,7 +4,7 @@ import BluetoothWire
 /// The advertising of a simulated device: PDU type, schedule, channels and payload.
 ///
 /// ```swift
-/// var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Strap"), .services16([0x180D])]))
+/// var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Strap"), .services([0x180D])]))
 /// advertising.schedule = [.every(.milliseconds(20), for: .seconds(30)), .every(.milliseconds(1_022.5))]
 /// ```
 public struct Advertising: Hashable, Sendable {

@@ -171,7 +171,7 @@ struct BeaconVerb: ParsableCommand {
 /// The advertising data of Eddystone · the Eddystone protocol specification of Google.
 enum EddystoneFrame {
   /// The member UUID that Eddystone uses.
-  private static let service: UInt16 = 0xFEAA
+  private static let service: BluetoothUUID = 0xFEAA
   private static let schemes = ["http://www.", "https://www.", "http://", "https://"]
   private static let endings = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
   /// The most octets of an address after its scheme.
@@ -180,7 +180,7 @@ enum EddystoneFrame {
   private static let noTemperature: UInt16 = 0x8000
 
   private static func data(_ octets: [UInt8]) -> [ADStructure] {
-    [.flags(), .services16([service]), .serviceData(of: BluetoothUUID(service), octets)]
+    [.flags(), .services([service]), .serviceData(of: service, octets)]
   }
 
   private static func big(_ number: UInt32, _ count: Int) -> [UInt8] {

@@ -16,7 +16,7 @@ struct InputDeviceTests {
 
     var advertising: Advertising {
       var fields: [ADStructure] = [.flags(), .name("keyboard")]
-      if advertisesService { fields.append(.services16([0x1812])) }
+      if advertisesService { fields.append(.services([0x1812])) }
       return Advertising(AdvertisingPayload(fitting: fields))
     }
     var services: [AccessoryService<Self>] {
