@@ -91,7 +91,7 @@ enum HCIText {
       .leSetPeriodicAdvertisingSyncTransferParameters, .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
       .leReadTransmitPower, .leReadRFPathCompensation, .leWriteRFPathCompensation, .leSetPrivacyMode,
       .leGenerateDHKeyV2, .leModifySleepClockAccuracy, .leReadBufferSizeV2, .leRequestPeerSCA, .leSetHostFeature,
-      .leSetDataRelatedAddressChanges:
+      .leSetDataRelatedAddressChanges, .unknown:
       break
     }
     result.detail = (result.addresses.map(\.description) + words).joined(separator: ", ")
