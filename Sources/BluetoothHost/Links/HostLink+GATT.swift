@@ -1,6 +1,7 @@
 import BluetoothWire
 
-/// What a link takes from the host's GATT state when it begins, and leaves there when it ends.
+/// A link takes its client record and its subscriptions from the GATT state of the host when it begins, and leaves them
+/// there when it ends.
 extension HostLink {
   // MARK: Server
 

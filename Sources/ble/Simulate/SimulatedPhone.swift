@@ -13,7 +13,7 @@ final class SimulatedPhone: NSObject, CBCentralManagerDelegate, CBPeripheralDele
     case subscribe
     /// Scan, and nothing else.
     case scan
-    /// Nothing.
+    /// Stay idle.
     case idle
   }
 
