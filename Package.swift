@@ -106,7 +106,8 @@ let package = Package(
       swiftSettings: worldSettings),
     // Floor 5
     .target(
-      name: "BluetoothBonds", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
+      name: "BluetoothBonds",
+      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothCapture", "BluetoothCrypto", "BluetoothWire"],
       swiftSettings: settings),
     .target(
       name: "BluetoothSimulation",
@@ -133,9 +134,8 @@ let package = Package(
     .target(
       name: "CoreBluetooth",
       dependencies: [
-        "CCoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque,
-        logging,
+        "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothNumbers", "BluetoothWire",
+        locks, deque, logging,
       ],
       swiftSettings: settings),
     .target(
@@ -174,9 +174,9 @@ let package = Package(
     .target(
       name: "BluetoothAir",
       dependencies: [
-        "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothController", "BluetoothTransport", "BluetoothCapture", "BluetoothDissection",
-        "BluetoothRadio", "BluetoothProfiles", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap,
+        "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
+        "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
+        .product(name: "Yams", package: "Yams"), deque, heap,
         locks, logging,
       ] + nio,
       swiftSettings: settings),
@@ -209,8 +209,8 @@ let package = Package(
     .executableTarget(
       name: "ble",
       dependencies: [
-        "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
-        "BluetoothDaemonProtocol", "BluetoothDaemon",
+        "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
+        "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
         "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers",
         "BluetoothTypes", locks,

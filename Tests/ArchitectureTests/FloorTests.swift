@@ -137,6 +137,20 @@ private struct House {
     }
   }
 
+  @Test("Package.swift declares the modules that a module of Sources imports, and only those")
+  func manifestDeclaresImports() throws {
+    let modules = Set(try Self.modules())
+    var declared: [String: Set<String>] = [:]
+    for target in try Repository.text("Package.swift").matches(of: /name: "(\w+)",\s+dependencies: \[([^\]]*)\]/) {
+      declared[String(target.1)] = Set(target.2.matches(of: /"(\w+)"/).map { String($0.1) }).intersection(modules)
+    }
+    for (module, files) in Dictionary(grouping: Repository.swiftFiles(in: "Sources"), by: \.module) {
+      let imported = Set(files.flatMap(\.imports)).intersection(modules).subtracting([module])
+      let difference = imported.symmetricDifference(declared[module] ?? []).sorted()
+      #expect(difference.isEmpty, "\(module): \(difference)")
+    }
+  }
+
   @Test("Every exception to the floors is still needed", arguments: exceptions.keys.sorted())
   func exceptionsAreNeeded(path: String) throws {
     let file = SourceFile(path: path, text: try Repository.text(path))
