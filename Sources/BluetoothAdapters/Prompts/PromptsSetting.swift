@@ -1,3 +1,4 @@
+import BluetoothBonds
 import BluetoothDaemon
 
 /// The kind of prompts of devices that run in real time, as set by the environment variable `COREBLUETOOTH_PROMPTS`.
