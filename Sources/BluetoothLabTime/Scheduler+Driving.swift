@@ -134,13 +134,14 @@ extension Scheduler {
     _ source: any EventSource, _ me: Participant, until target: Int64, _ batchCondition: (@Sendable () -> Bool)?
   ) throws(AppTimeError) {
     beginStep()
+    let batch = Batch()
     let body = {
       self.finishStep(source)
       guard !me.isMain, let batchCondition else { return }
       for _ in 0..<Self.maximumBatch {
-        guard self.canGoOn(source, until: target), !batchCondition(), self.beginNextStep(source, until: target) else {
-          return
-        }
+        guard batch.isAwaited.load(ordering: .acquiring), self.canGoOn(source), !batchCondition(),
+          self.beginNextStep(source, until: target)
+        else { return }
         self.finishStep(source)
       }
     }
@@ -148,9 +149,16 @@ extension Scheduler {
     do throws(AppTimeError) {
       try onMain(me, body)
     } catch {
+      batch.isAwaited.store(false, ordering: .releasing)
       state.withLock { $0.isStepping = false }
       throw error
     }
+  }
+
+  /// The events that the main thread executes with the token once.
+  private final class Batch: Sendable {
+    /// False once the driver has given up waiting for an event: another thread may drive when that event ends.
+    let isAwaited = Atomic(true)
   }
 
   /// The maximum number of events that the main thread executes after the first one. Its other work, for example that
@@ -169,8 +177,8 @@ extension Scheduler {
     state.withLock { $0.isStepping = false }
   }
 
-  /// Returns true if the app is at rest, and an event of the source comes next.
-  private func canGoOn(_ source: any EventSource, until target: Int64) -> Bool {
+  /// Returns true if the app is at rest, and the source does not wait for other work.
+  private func canGoOn(_ source: any EventSource) -> Bool {
     let isAtRest = state.withLock { state in
       guard state.isAtRest, !state.isStepping else { return false }
       state.counters.settles += 1
