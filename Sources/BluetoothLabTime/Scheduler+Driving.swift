@@ -232,10 +232,12 @@ extension Scheduler {
     defer { state.withLock { $0.isMainBlocked = wasBlocked } }
     var isSatisfied = false
     // A source cannot execute an event inside another event.
-    try? run(me, until: target, source: isStepping ? nil : source) {
-      isSatisfied = condition()
-      return isSatisfied
-    }
+    try? run(
+      me, until: target, source: isStepping ? nil : source,
+      unless: {
+        isSatisfied = condition()
+        return isSatisfied
+      })
     return isSatisfied
   }
 
