@@ -1,7 +1,6 @@
 import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothLab
-import BluetoothServer
 import BluetoothWire
 import NIOConcurrencyHelpers
 import NIOCore
@@ -10,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import BluetoothDaemonProtocol
+@testable import BluetoothServer
 
 /// A client that speaks to a server's socket by itself.
 private final class RawClient: ChannelInboundHandler, Sendable {
@@ -201,11 +201,70 @@ struct HostileClientTests {
   func clientLimit() async throws {
     var limits = ServerLimits.patient
     limits.clients = 1
-    let bench = try ServerBench(limits: limits)
+    var setup = AppsSetup()
+    setup.mayControl = { _ in false }
+    let bench = try ServerBench(limits: limits, apps: setup)
     let (app, session, peer) = try await app(bench)
     let (client, _) = try await RawClient.connect(bench.path)
     #expect(await client.refusal() == .tooMany)
     try await expectService(app, session, peer)
+  }
+
+  @Test("A user who opens as many connections as possible keeps neither apps of others nor the settings from working")
+  func greedyUser() async throws {
+    var limits = ServerLimits.patient
+    limits.clients = 16
+    let isAdministrator = NIOLockedValueBox(false)
+    var setup = AppsSetup()
+    setup.mayControl = { _ in isAdministrator.withLockedValue { $0 } }
+    let bench = try ServerBench(limits: limits, apps: setup)
+    var channels: [any Channel] = []
+    var refusal: RefusalReason?
+    while refusal == nil {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.writeAndFlush(try RawClient.frame(.hello(Hello())), promise: nil)
+      channels.append(channel)
+      for await message in client.messages {
+        if case .refused(let reason) = message { refusal = reason.reason }
+        if case .welcome = message { break }
+      }
+    }
+    #expect(refusal == .tooMany)
+    // The clients from now on are of the server's user.
+    isAdministrator.withLockedValue { $0 = true }
+    let (app, session, peer) = try await app(bench)
+    try await expectService(app, session, peer)
+    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)))
+    try await Task.detached { try question.perform(.setPower(true)) }.value
+    for channel in channels { try? await channel.close() }
+  }
+
+  @Test("Each user gets a quarter of the places, those who may control the server all and eight in reserve")
+  func places() throws {
+    var places = ClientPlaces(16)
+    func fill(_ owner: ClientPlaces.Owner, mayControl: Bool = false) -> [ClientPlaces.Place] {
+      var taken: [ClientPlaces.Place] = []
+      while let place = try? places.take(for: owner, mayControl: mayControl) { taken.append(place) }
+      return taken
+    }
+    let one = fill(.user(1))
+    #expect(one.count == 4)
+    #expect(fill(.network).count == 4)
+    #expect(fill(.user(2)).count == 4)
+    let own = fill(.user(1_000), mayControl: true)
+    #expect(own.count == 4 + 8)
+    #expect(fill(.user(0), mayControl: true).count == 8)
+    #expect(fill(.user(3)).isEmpty)
+    // A place that is free again serves any user; one in reserve only a user who may control the server.
+    places.free(try #require(own.last))
+    #expect(fill(.user(3)).isEmpty)
+    #expect(fill(.user(1_000), mayControl: true).count == 1)
+    places.free(try #require(one.last))
+    #expect(fill(.user(3)).count == 1)
+    #expect(fill(.user(1)).isEmpty)
+    var single = ClientPlaces(1)
+    #expect(throws: Never.self) { try single.take(for: .user(1), mayControl: false) }
+    #expect(throws: ClientPlaces.Full.self) { try single.take(for: .user(2), mayControl: false) }
   }
 
   @Test("A client that says nothing is disconnected after a time")

@@ -81,15 +81,17 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
     clients.metrics.connections.increment()
-    guard clients.add(self) else {
-      return refuse(.tooMany, "too many clients: \(limits.clients) are connected")
-    }
     greetingTimer = context.eventLoop.scheduleTask(in: limits.greetingTime) { [self] in
       if case .greeting = state { refuse(.protocolViolation, "no greeting in time") }
     }
     ClientIdentity.of(context.channel).assumeIsolated().whenComplete { [self] result in
+      if case .closed = state { return }
       // A system that does not tell it makes the client a stranger, as over TCP.
-      identity = (try? result.get()) ?? ClientIdentity(process: nil, address: nil)
+      let client = (try? result.get()) ?? ClientIdentity(process: nil, address: nil)
+      identity = client
+      do throws(ClientPlaces.Full) { try clients.add(self, of: client) } catch {
+        return refuse(.tooMany, error.description)
+      }
       process()
     }
   }
