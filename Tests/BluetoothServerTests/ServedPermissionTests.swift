@@ -71,6 +71,25 @@ struct ServedPermissionTests {
     try await again.central.state(.poweredOn)
   }
 
+  @Test("An app that its user has denied tells how it is let in again, once; a server that denies by rule does, too")
+  func advice() async throws {
+    let log = LogRecorder()
+    let bench = try AppBench(.macos, rule: .deny)
+    let torch = bench.start("torch of advice")
+    try await torch.central.state(.unauthorized)
+    let advice = "server:\(bench.bench.path): btserver denies this app the use of Bluetooth"
+    await wait { log.lines(containing: advice).count == 1 }
+    #expect(
+      log.lines(containing: "torch of advice may not use Bluetooth (--permissions deny)") == [
+        "torch of advice may not use Bluetooth (--permissions deny); to allow it: ble settings allow 'torch of advice'"
+      ])
+    for isAllowed in [true, false] {
+      try await bench.ask { try $0.perform(.setPermission(app: "torch of advice", isAllowed)) }
+      try await torch.central.state(isAllowed ? .poweredOn : .unauthorized)
+    }
+    await wait { log.lines(containing: advice).count == 2 }
+  }
+
   @Test("The settings answer an open question, and the end of the app withdraws it")
   func settings() async throws {
     let bench = try AppBench(.macos, rule: .ask)
