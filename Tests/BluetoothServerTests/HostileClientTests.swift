@@ -267,6 +267,55 @@ struct HostileClientTests {
     #expect(throws: ClientPlaces.Full.self) { try single.take(for: .user(2), mayControl: false) }
   }
 
+  @Test("A program that asks again and again for an adapter that is not there gives one line, until it is accepted")
+  func repeatedRefusals() async throws {
+    let log = LogRecorder()
+    let bench = try ServerBench()
+    func connect(to adapter: String) async throws -> RefusalReason? {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.writeAndFlush(try RawClient.frame(.hello(Hello(adapter: adapter))), promise: nil)
+      var reason: RefusalReason?
+      for await message in client.messages {
+        if case .refused(let refusal) = message { reason = refusal.reason }
+        if case .welcome = message { break }
+      }
+      try? await channel.close()
+      return reason
+    }
+    func warnings() -> Int {
+      log.levels(ofLinesContaining: "no adapter \"kettle\"").count { $0 == "warning" }
+    }
+    for _ in 0..<3 { #expect(try await connect(to: "kettle") == .unknownAdapter) }
+    #expect(warnings() == 1)
+    #expect(try await connect(to: "lamp") == nil)
+    for _ in 0..<3 { #expect(try await connect(to: "kettle") == .unknownAdapter) }
+    #expect(warnings() == 2)
+  }
+
+  @Test("The log tells refusals of programs and reasons apart, and not the ports of clients on TCP")
+  func refusalLog() {
+    func process(_ program: String?, _ user: UInt32 = 1) -> ClientIdentity {
+      ClientIdentity(
+        process: ClientIdentity.Process(id: 7, user: user, group: 1, program: program, file: nil), address: nil)
+    }
+    func network(_ address: String) -> ClientIdentity { ClientIdentity(process: nil, address: address) }
+    var log = RefusalLog()
+    func isNew(_ reason: RefusalReason, of client: ClientIdentity) -> Bool { log.isNew(reason, of: client) }
+    for client in [process("/a"), process("/b"), process("/a", 2), process(nil), network("1.2.3.4:5")] {
+      #expect(isNew(.unknownAdapter, of: client))
+      #expect(!isNew(.unknownAdapter, of: client))
+      #expect(isNew(.version, of: client))
+    }
+    #expect(!isNew(.version, of: network("1.2.3.4:6")))
+    #expect(isNew(.version, of: network("1.2.3.5:6")))
+    log.accepted(process("/a"))
+    #expect(isNew(.version, of: process("/a")))
+    #expect(!isNew(.version, of: process("/b")))
+    // The memory is limited: the first programs are forgotten.
+    for number in 0..<5_000 { #expect(isNew(.tooMany, of: process("/\(number)"))) }
+    #expect(isNew(.tooMany, of: process("/0")))
+  }
+
   @Test("A client that says nothing is disconnected after a time")
   func silence() async throws {
     var limits = ServerLimits.patient

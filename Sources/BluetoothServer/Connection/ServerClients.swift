@@ -9,6 +9,7 @@ final class ServerClients: @unchecked Sendable {
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
   private var places: ClientPlaces
   private var placesByClient: [ObjectIdentifier: ClientPlaces.Place] = [:]
+  private var refusals = RefusalLog()
 
   init(_ adapters: [ServedAdapter], _ limits: ServerLimits, _ apps: ServerApps) {
     self.apps = apps
@@ -38,6 +39,25 @@ final class ServerClients: @unchecked Sendable {
     connections[key] = nil
     metrics.setClients(connections.count)
   }
+
+  // MARK: Refusals
+
+  /// Counts and logs that a client is disconnected. The log has one line for each program and reason, until the server
+  /// accepts the program.
+  func noteRefusal(_ reason: RefusalReason, _ text: String, of client: ClientIdentity?) {
+    metrics.noteRefusal(reason)
+    let line = "\(client?.text ?? "a client"): disconnected: \(text)"
+    if client.map({ refusals.isNew(reason, of: $0) }) ?? true {
+      ServerLog.warn(line, about: client)
+    } else {
+      ServerLog.trace(line)
+    }
+  }
+
+  /// Notes that the server has accepted a client.
+  func noteAcceptance(of client: ClientIdentity) { refusals.accepted(client) }
+
+  // MARK: Lists
 
   var identities: [ClientIdentity] { connections.values.compactMap(\.identity) }
 

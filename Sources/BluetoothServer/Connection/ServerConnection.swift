@@ -126,8 +126,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   func refuse(_ reason: RefusalReason, _ text: String) {
     guard let context else { return }
     if case .closed = state { return }
-    clients.metrics.noteRefusal(reason)
-    ServerLog.warn("\(identity?.text ?? "a client"): disconnected: \(text)", about: identity)
+    clients.noteRefusal(reason, text, of: identity)
     let channel = context.channel
     state = .closed
     if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text)).encode(.none).frame() {
@@ -264,6 +263,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     self.outbox = outbox
     state = .directory
     outbox.send(.welcome(Welcome(version: version, adapter: served.name)))
+    if let identity { clients.noteAcceptance(of: identity) }
     log("uses the adapter \(served.name)\(name.map { " as the app \($0)" } ?? "")")
     flush()
   }
