@@ -316,6 +316,16 @@ struct HostileClientTests {
     #expect(isNew(.tooMany, of: process("/0")))
   }
 
+  @Test(
+    "A server refuses a client with which it has no version in common",
+    arguments: [0...0, 2...9] as [ClosedRange<UInt16>])
+  func versions(_ versions: ClosedRange<UInt16>) async throws {
+    let bench = try ServerBench()
+    let (client, channel) = try await RawClient.connect(bench.path)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello(versions: versions))), promise: nil)
+    #expect(await client.refusal() == .version)
+  }
+
   @Test("A client that says nothing is disconnected after a time")
   func silence() async throws {
     var limits = ServerLimits.patient
