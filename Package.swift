@@ -275,7 +275,7 @@ let package = Package(
     // What several test targets share: fixtures, recording apps, scripted controllers.
     .target(
       name: "TestSupport",
-      dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothHost", "BluetoothWire", "TestVectors", locks],
+      dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothHost", "BluetoothWire", "TestVectors", locks, logging],
       path: "Tests/TestSupport", swiftSettings: settings),
     // Tests of asynchronous APIs share this target. It runs their tasks in turn with a world.
     .target(

@@ -22,7 +22,6 @@ final class AdapterServer {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("served-\(getpid())-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     var limits = ServerLimits()
-    limits.clients = 256
     limits.apps = 256
     let count = NIOLockedValueBox(0)
     var setup = AppsSetup()

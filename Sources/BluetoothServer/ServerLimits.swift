@@ -3,8 +3,9 @@ import NIOCore
 
 /// The limits of a server, for each client unless they say otherwise.
 package struct ServerLimits: Sendable {
-  /// The maximum number of clients at a time.
-  package var clients = 64
+  /// The maximum number of clients at a time, at least 1. Clients that may control the server have some places in
+  /// addition, and another user has only a part of them: see `ClientPlaces`.
+  package var clients = 256
   /// The maximum number of sessions: one for each manager of the app.
   package var sessions = 64
   /// The maximum number of apps of one user on one adapter, counted from the start of the server.

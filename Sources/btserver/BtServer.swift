@@ -67,6 +67,12 @@ struct BtServer: AsyncParsableCommand {
   var permissions = PermissionRule.allow.rawValue
 
   @Option(
+    help: ArgumentHelp(
+      "The maximum number of programs that are connected, from 1 to 65536. Another user than that of the server has at "
+        + "most a quarter of the places.", valueName: "number"))
+  var clients = ServerLimits().clients
+
+  @Option(
     help: ArgumentHelp("The maximum number of links and pending connections of one app.", valueName: "number"))
   var linksPerApp = 64
 
@@ -148,7 +154,7 @@ struct BtServer: AsyncParsableCommand {
       desktop?.show(alert)
       command?.run(alert)
     }
-    let server = DaemonServer(setup.adapters.map { maker.make($0) }, apps: apps, on: group)
+    let server = DaemonServer(setup.adapters.map { maker.make($0) }, limits: setup.limits, apps: apps, on: group)
     do {
       for socket in sockets { try server.listen(on: socket) }
       if sockets.isEmpty { try server.listen(atPath: socket, mode: setup.mode) }
@@ -216,6 +222,7 @@ struct Setup {
   let permissions: PermissionRule
   let shares: AppShares
   let apps: [RegisteredApp]
+  let limits: ServerLimits
   private let socket: String
 
   init(_ options: BtServer) throws {
@@ -249,6 +256,12 @@ struct Setup {
     guard options.linksPerApp > 0, options.setsPerApp > 0 else {
       throw ValidationError("--links-per-app and --sets-per-app must be at least 1")
     }
+    guard 1...65_536 ~= options.clients else {
+      throw ValidationError("invalid --clients \(options.clients): expected a number from 1 to 65536")
+    }
+    var limits = ServerLimits()
+    limits.clients = options.clients
+    self.limits = limits
     shares = AppShares(links: options.linksPerApp, advertisingSets: options.setsPerApp)
     apps = try options.apps.map { try AppsFile(path: $0).apps } ?? []
     guard let mode = UInt32(options.mode, radix: 8), mode <= 0o777 else {
@@ -304,6 +317,7 @@ struct Setup {
     lines.append("permissions: \(permissions.rawValue)")
     let links = shares.links.map { "\($0)" } ?? "all"
     let sets = shares.advertisingSets.map { "\($0)" } ?? "all"
+    lines.append("clients: at most \(limits.clients)")
     lines.append("share of an app: \(links) links, \(sets) advertising sets")
     for app in apps { lines.append("app: \(app.name), \(app.executable)") }
     if let worldFile { lines.append("world: \(worldFile.members.count) devices") }

@@ -20,6 +20,8 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
     fileprivate let closing: AsyncStream<Int>.Continuation
     /// True if the next command closes its link instead of being answered.
     let closesAtNextCommand = NIOLockedValueBox(false)
+    /// The number of the next connections on which the controller answers each command with Hardware Failure.
+    let failingConnections = NIOLockedValueBox(0)
 
     init() {
       (opened, opening) = AsyncStream.makeStream()
@@ -32,6 +34,8 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
   }
 
   private let state: SharedState
+  /// True if each command is answered with Hardware Failure.
+  private var isFailing = false
   private var controller = Controller(
     configuration: ControllerConfiguration(address: DeviceAddress(0x0200_0000_0001, .public)),
     random: RandomStream(seed: 1), pool: PacketPool())
@@ -39,6 +43,10 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
   init(_ state: SharedState) { self.state = state }
 
   func opened(_ link: H4Handler) {
+    isFailing = state.failingConnections.withLockedValue { count in
+      defer { count = max(0, count - 1) }
+      return count > 0
+    }
     if let loop = link.eventLoop { state.opening.yield(NIOLoopBound(link, eventLoop: loop)) }
   }
 
@@ -50,6 +58,10 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
       return closes
     }
     if closes { return link.close() }
+    if isFailing {
+      let code = [UInt8(truncatingIfNeeded: opcode.rawValue), UInt8(opcode.rawValue >> 8)]
+      return link.send(octets: [0x04, 0x0E, 4, 1] + code + [HCI.ErrorCode.hardwareFailure.rawValue])
+    }
     controller.receive(packet, at: .zero)
     while let answer = controller.takePacket() { link.send(answer) }
   }

@@ -5,6 +5,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 @testable import BluetoothAdapters
@@ -143,6 +144,29 @@ struct TransportAdapterTests {
     var app = app(listener.specifier)
     #expect(await app.nextState() == .resetting)
     #expect(await app.nextState() == .poweredOn)
+    try await listener.close().get()
+  }
+
+  @Test(
+    "A controller that no reset helps is reconnected to until it works: apps see resetting, then poweredOn, and one line tells of it"
+  )
+  func reopening() async throws {
+    let log = LogRecorder()
+    state.failingConnections.withLockedValue { $0 = 3 }
+    let listener = try await listen()
+    var links = state.opened.makeAsyncIterator()
+    let (specifier, loop) = (listener.specifier, group.next())
+    let configuration = DaemonConfiguration(name: "\(specifier)", host: HostConfiguration(deviceName: "Distant"))
+    var app = DistantApp(TransportAdapter(configuration, to: specifier, on: loop))
+    #expect(await app.nextState() == .resetting)
+    #expect(await app.nextState() == .poweredOn)
+    for _ in 0..<4 { _ = await links.next() }
+    // The adapter writes its log after it has delivered the state.
+    try await loop.submit {}.get()
+    let name = "\(specifier): "
+    #expect(log.lines(containing: name + "the controller does not work").count == 1)
+    #expect(log.lines(containing: name + "Resetting the controller").count == 1)
+    #expect(log.lines(containing: name + "connected again").count == 1)
     try await listener.close().get()
   }
 

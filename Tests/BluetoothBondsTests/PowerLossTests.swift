@@ -97,6 +97,103 @@ struct PowerLossTests {
     #expect(count > 10)
   }
 
+  // MARK: Settings
+
+  /// Returns the errors after a power loss at each of the operations of `change`. `before` has been synchronized long
+  /// ago.
+  ///
+  /// - Parameters:
+  ///   - read: what is stored.
+  ///   - old: what is stored after `before`.
+  ///   - new: what is stored after `change`.
+  private static func wrongs<Value: Equatable>(
+    ignoresSync: Bool = false, before: (FileBondStore) throws -> Void, change: (FileBondStore) throws -> Void,
+    read: (FileBondStore) throws -> Value, old: Value, new: Value
+  ) throws -> [String] {
+    var wrongs: [String] = []
+    var count = 0
+    while true {
+      let disk = ModelDisk(ignoresSync: ignoresSync)
+      try before(store(disk))
+      let start = disk.operations
+      disk.setPower(count)
+      let isDone = (try? change(store(disk))) != nil
+      for (index, restarted) in disk.restarted().enumerated() {
+        let found = Result { try read(store(restarted, process: 2)) }
+        let value = try? found.get()
+        if value != new, isDone || value != old { wrongs.append("after \(count) operations (\(index)): \(found)") }
+        // The next start of the adapter leaves no other file over, and can store the change.
+        if (try? store(restarted, process: 2).load().problems.isEmpty) != true {
+          wrongs.append("after \(count) operations: a problem")
+        }
+        let names = (try? restarted.names(in: store(restarted).path)) ?? []
+        if names.contains(where: { $0.hasSuffix(".tmp") }) { wrongs.append("after \(count) operations: \(names)") }
+        if (try? change(store(restarted, process: 2))) == nil || (try? read(store(restarted))) != new {
+          wrongs.append("after \(count) operations: not as good as new")
+        }
+      }
+      if isDone {
+        #expect(disk.operations - start > 3)
+        return wrongs
+      }
+      count += 1
+    }
+  }
+
+  /// The decisions about three apps, the third of which is long, so that a write of the file takes several parts.
+  private static let apps = ["first", "second", String(repeating: "n", count: 400)]
+
+  private static func decisions(_ store: FileBondStore) throws -> [Bool?] {
+    try apps.map { try store.access(of: $0) }
+  }
+
+  @Test(
+    "A power loss while a user's decision about an app is changed leaves the old or the new one, and those of others")
+  func changingPermission() throws {
+    let wrongs = try Self.wrongs(
+      before: { store in for app in Self.apps { try store.setAccess(true, of: app) } },
+      change: { try $0.setAccess(false, of: Self.apps[0]) }, read: Self.decisions, old: [true, true, true],
+      new: [false, true, true])
+    #expect(wrongs.isEmpty)
+  }
+
+  @Test("A power loss while the first decision about an app and its folders are created leaves the decision or none")
+  func firstPermission() throws {
+    let wrongs = try Self.wrongs(
+      before: { _ in }, change: { try $0.setAccess(false, of: Self.apps[2]) }, read: Self.decisions,
+      old: [nil, nil, nil], new: [nil, nil, false])
+    #expect(wrongs.isEmpty)
+  }
+
+  /// The adapter's secrets after `count` resets of the identifiers.
+  private static func reset(_ count: UInt32) -> AdapterSecrets {
+    var result = Self.secrets
+    result.identifierGeneration = count
+    return result
+  }
+
+  /// Returns the secrets that are stored; other ones if there are none.
+  private static func stored(_ store: FileBondStore) throws -> AdapterSecrets {
+    try store.secrets { AdapterSecrets(identity: nil, identityKey: Block(high: 8, low: 9)) }
+  }
+
+  @Test(
+    "A power loss during a reset of the identifiers leaves it done or not done, and the adapter's keys as they were")
+  func resettingIdentifiers() throws {
+    func wrongs(ignoresSync: Bool) throws -> [String] {
+      try Self.wrongs(
+        ignoresSync: ignoresSync,
+        before: { store in
+          _ = try store.secrets { Self.secrets }
+          try store.setIdentifierGeneration(1)
+        }, change: { try $0.setIdentifierGeneration(2) }, read: Self.stored, old: Self.reset(1),
+        new: Self.reset(2))
+    }
+    #expect(try wrongs(ignoresSync: false).isEmpty)
+    // The model can detect a loss.
+    #expect(try !wrongs(ignoresSync: true).isEmpty)
+  }
+
   @Test("On a disk that never synchronizes, bonds get lost: the model can detect the loss")
   func modelTells() throws {
     let wrongs = try Self.wrongs(
@@ -124,25 +221,9 @@ struct PowerLossTests {
   @Test("A process killed while saving leaves the last reported bond or the next one, complete")
   func killing() throws {
     let folder = try TemporaryFolder()
-    let helper = try Program.url("bond-writer")
     var counter: UInt32 = 0
     for round in 0..<24 {
-      let process = Process()
-      let output = Pipe()
-      process.executableURL = helper
-      process.arguments = [folder.path]
-      process.standardOutput = output
-      try process.run()
-      // The kill hits the middle of an operation, a little later each time.
-      var received = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
-      var spin = UInt64(round) &* 40_000
-      while spin > 0 { spin = Self.waste(spin) }
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-      received += output.fileHandleForReading.readDataToEndOfFile().count
-      #expect(process.terminationReason == .uncaughtSignal)
-      #expect(received > 0)
-
+      let received = try Self.killWriter([folder.path], round)
       let loaded = try FileBondStore(folder: folder.path, adapter: "adapter").load()
       #expect(loaded.problems.isEmpty)
       let record = try #require(loaded.records.first)
@@ -153,6 +234,51 @@ struct PowerLossTests {
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/adapter")
     #expect(names == [FileBondStore.fileName(of: Bonds.address)])
+  }
+
+  @Test(
+    "A process killed while it saves decisions about apps and resets of identifiers leaves all that it has reported")
+  func killingSettings() throws {
+    let folder = try TemporaryFolder()
+    let store = FileBondStore(folder: folder.path, adapter: "adapter")
+    var count: UInt32 = 0
+    for round in 0..<24 {
+      let reported = count + UInt32(try Self.killWriter([folder.path, "--settings"], round))
+      let secrets = try Self.stored(store)
+      #expect(secrets.identityKey == Block(high: 1, low: 2))
+      let resets = secrets.identifierGeneration
+      #expect([reported, reported + 1].contains(resets))
+      for number in [reported, resets] {
+        #expect(try store.access(of: "app \(number)") == number.isMultiple(of: 2))
+      }
+      // The decision of a reset that has not been stored may be there.
+      let next = try store.access(of: "app \(resets + 1)")
+      #expect(next == nil || next == (resets + 1).isMultiple(of: 2))
+      #expect(try store.load() == StoredBonds())
+      count = resets
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/adapter")
+    #expect(!names.contains { $0.hasSuffix(".tmp") })
+  }
+
+  /// Kills the program that writes bonds in the middle of an operation, a little later in each round. Returns the number
+  /// of operations that it has reported.
+  private static func killWriter(_ arguments: [String], _ round: Int) throws -> Int {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = try Program.url("bond-writer")
+    process.arguments = arguments
+    process.standardOutput = output
+    try process.run()
+    var received = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
+    var spin = UInt64(round) &* 40_000
+    while spin > 0 { spin = waste(spin) }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    received += output.fileHandleForReading.readDataToEndOfFile().count
+    #expect(process.terminationReason == .uncaughtSignal)
+    #expect(received > 0)
+    return received
   }
 
   @inline(never)

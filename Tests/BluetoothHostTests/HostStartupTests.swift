@@ -78,13 +78,16 @@ struct HostStartupTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("A controller without LE is unsupported")
-  func noLowEnergy() {
-    var bench = HostHarness()
+  @Test("A controller without LE is unsupported", arguments: [false, true])
+  func noLowEnergy(canReopenTransport: Bool) {
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
+    configuration.canReopenTransport = canReopenTransport
+    var bench = HostHarness(configuration: configuration)
     bench.answers[.leReadBufferSize] = .complete(.status(.unknownHCICommand))
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(bench.powerChanges == [.starting, .unsupported])
     #expect(opcodes(bench).filter { $0 == .reset }.count == 2)
+    #expect(!bench.host.needsNewTransport)
   }
 
   @Test("A controller that never answers is reset once more and then abandoned")

@@ -1,7 +1,6 @@
 import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothLab
-import BluetoothServer
 import BluetoothWire
 import NIOConcurrencyHelpers
 import NIOCore
@@ -10,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import BluetoothDaemonProtocol
+@testable import BluetoothServer
 
 /// A client that speaks to a server's socket by itself.
 private final class RawClient: ChannelInboundHandler, Sendable {
@@ -201,11 +201,129 @@ struct HostileClientTests {
   func clientLimit() async throws {
     var limits = ServerLimits.patient
     limits.clients = 1
-    let bench = try ServerBench(limits: limits)
+    var setup = AppsSetup()
+    setup.mayControl = { _ in false }
+    let bench = try ServerBench(limits: limits, apps: setup)
     let (app, session, peer) = try await app(bench)
     let (client, _) = try await RawClient.connect(bench.path)
     #expect(await client.refusal() == .tooMany)
     try await expectService(app, session, peer)
+  }
+
+  @Test("A user who opens as many connections as possible keeps neither apps of others nor the settings from working")
+  func greedyUser() async throws {
+    var limits = ServerLimits.patient
+    limits.clients = 16
+    let isAdministrator = NIOLockedValueBox(false)
+    var setup = AppsSetup()
+    setup.mayControl = { _ in isAdministrator.withLockedValue { $0 } }
+    let bench = try ServerBench(limits: limits, apps: setup)
+    var channels: [any Channel] = []
+    var refusal: RefusalReason?
+    while refusal == nil {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.writeAndFlush(try RawClient.frame(.hello(Hello())), promise: nil)
+      channels.append(channel)
+      for await message in client.messages {
+        if case .refused(let reason) = message { refusal = reason.reason }
+        if case .welcome = message { break }
+      }
+    }
+    #expect(refusal == .tooMany)
+    // The clients from now on are of the server's user.
+    isAdministrator.withLockedValue { $0 = true }
+    let (app, session, peer) = try await app(bench)
+    try await expectService(app, session, peer)
+    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)))
+    try await Task.detached { try question.perform(.setPower(true)) }.value
+    for channel in channels { try? await channel.close() }
+  }
+
+  @Test("Each user gets a quarter of the places, those who may control the server all and eight in reserve")
+  func places() throws {
+    var places = ClientPlaces(16)
+    func fill(_ owner: ClientPlaces.Owner, mayControl: Bool = false) -> [ClientPlaces.Place] {
+      var taken: [ClientPlaces.Place] = []
+      while let place = try? places.take(for: owner, mayControl: mayControl) { taken.append(place) }
+      return taken
+    }
+    let one = fill(.user(1))
+    #expect(one.count == 4)
+    #expect(fill(.network).count == 4)
+    #expect(fill(.user(2)).count == 4)
+    let own = fill(.user(1_000), mayControl: true)
+    #expect(own.count == 4 + 8)
+    #expect(fill(.user(0), mayControl: true).count == 8)
+    #expect(fill(.user(3)).isEmpty)
+    // A place that is free again serves any user; one in reserve only a user who may control the server.
+    places.free(try #require(own.last))
+    #expect(fill(.user(3)).isEmpty)
+    #expect(fill(.user(1_000), mayControl: true).count == 1)
+    places.free(try #require(one.last))
+    #expect(fill(.user(3)).count == 1)
+    #expect(fill(.user(1)).isEmpty)
+    var single = ClientPlaces(1)
+    #expect(throws: Never.self) { try single.take(for: .user(1), mayControl: false) }
+    #expect(throws: ClientPlaces.Full.self) { try single.take(for: .user(2), mayControl: false) }
+  }
+
+  @Test("A program that asks again and again for an adapter that is not there gives one line, until it is accepted")
+  func repeatedRefusals() async throws {
+    let log = LogRecorder()
+    let bench = try ServerBench()
+    func connect(to adapter: String) async throws -> RefusalReason? {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.writeAndFlush(try RawClient.frame(.hello(Hello(adapter: adapter))), promise: nil)
+      var reason: RefusalReason?
+      for await message in client.messages {
+        if case .refused(let refusal) = message { reason = refusal.reason }
+        if case .welcome = message { break }
+      }
+      try? await channel.close()
+      return reason
+    }
+    func warnings() -> Int {
+      log.levels(ofLinesContaining: "no adapter \"kettle\"").count { $0 == "warning" }
+    }
+    for _ in 0..<3 { #expect(try await connect(to: "kettle") == .unknownAdapter) }
+    #expect(warnings() == 1)
+    #expect(try await connect(to: "lamp") == nil)
+    for _ in 0..<3 { #expect(try await connect(to: "kettle") == .unknownAdapter) }
+    #expect(warnings() == 2)
+  }
+
+  @Test("The log tells refusals of programs and reasons apart, and not the ports of clients on TCP")
+  func refusalLog() {
+    func process(_ program: String?, _ user: UInt32 = 1) -> ClientIdentity {
+      ClientIdentity(
+        process: ClientIdentity.Process(id: 7, user: user, group: 1, program: program, file: nil), address: nil)
+    }
+    func network(_ address: String) -> ClientIdentity { ClientIdentity(process: nil, address: address) }
+    var log = RefusalLog()
+    func isNew(_ reason: RefusalReason, of client: ClientIdentity) -> Bool { log.isNew(reason, of: client) }
+    for client in [process("/a"), process("/b"), process("/a", 2), process(nil), network("1.2.3.4:5")] {
+      #expect(isNew(.unknownAdapter, of: client))
+      #expect(!isNew(.unknownAdapter, of: client))
+      #expect(isNew(.version, of: client))
+    }
+    #expect(!isNew(.version, of: network("1.2.3.4:6")))
+    #expect(isNew(.version, of: network("1.2.3.5:6")))
+    log.accepted(process("/a"))
+    #expect(isNew(.version, of: process("/a")))
+    #expect(!isNew(.version, of: process("/b")))
+    // The memory is limited: the first programs are forgotten.
+    for number in 0..<5_000 { #expect(isNew(.tooMany, of: process("/\(number)"))) }
+    #expect(isNew(.tooMany, of: process("/0")))
+  }
+
+  @Test(
+    "A server refuses a client with which it has no version in common",
+    arguments: [0...0, 2...9] as [ClosedRange<UInt16>])
+  func versions(_ versions: ClosedRange<UInt16>) async throws {
+    let bench = try ServerBench()
+    let (client, channel) = try await RawClient.connect(bench.path)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello(versions: versions))), promise: nil)
+    #expect(await client.refusal() == .version)
   }
 
   @Test("A client that says nothing is disconnected after a time")

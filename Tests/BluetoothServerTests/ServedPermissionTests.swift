@@ -71,6 +71,39 @@ struct ServedPermissionTests {
     try await again.central.state(.poweredOn)
   }
 
+  @Test("The list of apps has the stored permission of a registered app on each adapter, before the app has used it")
+  func listedPermission() async throws {
+    let bench = try AppBench(.macos, registered: ["torch"])
+    let torch = bench.start("torch")
+    try await torch.central.state(.poweredOn)
+    func listed() async throws -> [AppAccess] { try await bench.ask { try $0.apps() }.map(\.access) }
+    #expect(try await listed() == [.allowed, .allowed])
+    try await bench.ask { try $0.perform(.setPermission(app: "torch", false)) }
+    try await wait { try await listed() == [.denied, .denied] }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    #expect(try await listed() == [.denied, .denied])
+  }
+
+  @Test("An app that its user has denied tells how it is let in again, once; a server that denies by rule does, too")
+  func advice() async throws {
+    let log = LogRecorder()
+    let bench = try AppBench(.macos, rule: .deny)
+    let torch = bench.start("torch of advice")
+    try await torch.central.state(.unauthorized)
+    let advice = "server:\(bench.bench.path): btserver denies this app the use of Bluetooth"
+    await wait { log.lines(containing: advice).count == 1 }
+    #expect(
+      log.lines(containing: "torch of advice may not use Bluetooth (--permissions deny)") == [
+        "torch of advice may not use Bluetooth (--permissions deny); to allow it: ble settings allow 'torch of advice'"
+      ])
+    for isAllowed in [true, false] {
+      try await bench.ask { try $0.perform(.setPermission(app: "torch of advice", isAllowed)) }
+      try await torch.central.state(isAllowed ? .poweredOn : .unauthorized)
+    }
+    await wait { log.lines(containing: advice).count == 2 }
+  }
+
   @Test("The settings answer an open question, and the end of the app withdraws it")
   func settings() async throws {
     let bench = try AppBench(.macos, rule: .ask)

@@ -1,5 +1,6 @@
 import BluetoothAdapters
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothLab
 import BluetoothServer
 import BluetoothWire
@@ -8,13 +9,27 @@ import NIOPosix
 import TestSupport
 import Testing
 
-/// A program that greets its clients in another protocol.
-private final class MailServer: ChannelInboundHandler {
+/// A program that sends each client the same octets.
+private final class FixedGreeting: ChannelInboundHandler, Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
+  private let greeting: ByteBuffer
+
+  private init(_ greeting: ByteBuffer) { self.greeting = greeting }
+
+  static func listen(_ path: String, _ greeting: ByteBuffer) async throws -> any Channel {
+    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(FixedGreeting(greeting))
+        }
+      }
+      .bind(unixDomainSocketPath: path).get()
+  }
+
   func channelActive(context: ChannelHandlerContext) {
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "220 mail.example ESMTP\r\n")), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(greeting), promise: nil)
   }
 }
 
@@ -82,17 +97,17 @@ struct ServerLossTests {
 
   @Test("Another program's socket, another version and an unknown adapter are unsupported")
   func unsupported() async throws {
+    let log = LogRecorder()
     let bench = try ServerBench()
-    // A program that answers with something else.
-    let other = bench.folder.file("other.sock")
-    let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(MailServer()) }
-      }
-      .bind(unixDomainSocketPath: other).get()
+    let mail = ByteBuffer(string: "220 mail.example ESMTP\r\n")
+    let refusal = ServerMessage.refused(Refusal(.version, "this server speaks version 2")).encode(.none).frame()
+    let later = ByteBuffer(bytes: try #require(refusal))
+    let (other, new) = (bench.folder.file("other.sock"), bench.folder.file("new.sock"))
+    let listeners = [try await FixedGreeting.listen(other, mail), try await FixedGreeting.listen(new, later)]
     let group = MultiThreadedEventLoopGroup.singleton
     let specifiers = [
-      ServerSpecifier(.unix(path: other)), ServerSpecifier(.unix(path: bench.path), adapter: "toaster"),
+      ServerSpecifier(.unix(path: other)), ServerSpecifier(.unix(path: new)),
+      ServerSpecifier(.unix(path: bench.path), adapter: "toaster"),
     ]
     for specifier in specifiers {
       let app = RemoteCentral(ServerAdapter(specifier, program: "app", on: group.next()))
@@ -100,7 +115,9 @@ struct ServerLossTests {
       try await app.state(.unsupported)
       session.close()
     }
-    try await listener.close()
+    for listener in listeners { try await listener.close() }
+    let advice = "server:\(new): this server speaks version 2: update this program or btserver"
+    #expect(log.lines(containing: advice).count == 1)
   }
 
   @Test("Over TCP, a server takes clients with its token only; others are unauthorized")

@@ -1,5 +1,6 @@
 // A program that tests kill while it saves a bond with a growing counter, over and over. It writes one octet for each
-// saved bond.
+// saved bond. With `--settings` it saves a user's decision about another app and a reset of the identifiers instead, and
+// writes one octet for both.
 
 import BluetoothBonds
 import BluetoothCrypto
@@ -14,6 +15,24 @@ import BluetoothWire
 #else
   import Darwin
 #endif
+
+/// Tells the test that everything so far is saved.
+func report() {
+  print(".", terminator: "")
+  fflush(nil)
+}
+
+if CommandLine.arguments.dropFirst(2).first == "--settings" {
+  let store = FileBondStore(folder: CommandLine.arguments[1], adapter: "adapter")
+  var number = try store.secrets { AdapterSecrets(identity: nil, identityKey: Block(high: 1, low: 2)) }
+    .identifierGeneration
+  while true {
+    number += 1
+    try store.setAccess(number.isMultiple(of: 2), of: "app \(number)")
+    try store.setIdentifierGeneration(number)
+    report()
+  }
+}
 
 if CommandLine.arguments.count > 2 {
   // The other mode: the program claims an adapter's folder until a test lets it end or kills it, and prints the number
@@ -36,6 +55,5 @@ while true {
   // Long enough that writing takes some time, and of varying length.
   record.name = String(repeating: "n", count: Int(counter % 7) * 2_000)
   try store.save(record)
-  print(".", terminator: "")
-  fflush(nil)
+  report()
 }

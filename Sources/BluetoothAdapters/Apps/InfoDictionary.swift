@@ -55,22 +55,21 @@ package struct InfoDictionary: Hashable, Sendable {
   package init(octets: [UInt8], path: String) throws(Problem) {
     let isBinary = octets.starts(with: Array("bplist".utf8))
     let lines = isBinary ? [] : octets.split(separator: 0x0A, omittingEmptySubsequences: false)
-    func problem(_ reason: String, at needle: String?) -> Problem {
-      let line = needle.flatMap { needle in
-        lines.firstIndex { $0.firstRange(of: Array(needle.utf8)) != nil }
-      }
-      return Problem(
-        description: "\(path)\(line.map { ":\($0 + 1)" } ?? ""): \(reason)".printable, isMissing: false)
+    func problem(_ reason: String, in line: Int? = nil) -> Problem {
+      Problem(description: "\(path)\(line.map { ":\($0)" } ?? ""): \(reason)".printable, isMissing: false)
+    }
+    func line(of key: String) -> Int? {
+      lines.firstIndex { $0.firstRange(of: Array("<key>\(key)</key>".utf8)) != nil }.map { $0 + 1 }
     }
     let containers = octets.ranges(of: Array("<array".utf8)).count + octets.ranges(of: Array("<dict".utf8)).count
     guard containers <= Self.maximumContainers else {
-      throw problem("more than \(Self.maximumContainers) arrays and dictionaries", at: nil)
+      throw problem("more than \(Self.maximumContainers) arrays and dictionaries")
     }
     do {
       let content = try PropertyListDecoder().decode(Content.self, from: Data(octets))
       bundleIdentifier = content.identifier
       guard bundleIdentifier?.isEmpty != true else {
-        throw problem("CFBundleIdentifier: the text is empty", at: "<key>CFBundleIdentifier</key>")
+        throw problem("CFBundleIdentifier: the text is empty", in: line(of: "CFBundleIdentifier"))
       }
       manifest = AppManifest(
         backgroundModes: Set((content.modes ?? []).compactMap { AppManifest.BackgroundMode(rawValue: $0) }),
@@ -78,29 +77,29 @@ package struct InfoDictionary: Hashable, Sendable {
     } catch let error as Problem {
       throw error
     } catch let error as Swift.DecodingError {
-      let (reason, needle) = Self.explain(error)
-      throw problem(reason, at: needle)
+      switch error {
+      case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
+        guard let key = context.codingPath.first?.stringValue else {
+          throw problem("not a property list with a dictionary: \(context.debugDescription)")
+        }
+        throw problem("\(key): \(context.debugDescription)", in: line(of: key))
+      case .dataCorrupted(let context):
+        guard !isBinary, let fault = PropertyListFault(in: octets) else {
+          throw problem("not a property list: \(Self.reason(of: context))")
+        }
+        throw problem("\(fault.key.map { "\($0): " } ?? "")not a property list: \(fault.reason)", in: fault.line)
+      @unknown default: throw problem("not a property list")
+      }
     } catch {
-      throw problem("not a property list: \(error)", at: nil)
+      throw problem("not a property list: \(error)")
     }
   }
 
-  /// Returns the reason of an error, and a text near its place in a file of XML.
-  private static func explain(_ error: Swift.DecodingError) -> (String, String?) {
-    switch error {
-    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
-      guard let key = context.codingPath.first?.stringValue else {
-        return ("not a property list with a dictionary: \(context.debugDescription)", nil)
-      }
-      return ("\(key): \(context.debugDescription)", "<key>\(key)</key>")
-    case .dataCorrupted(let context):
-      var reason = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String ?? "unreadable"
-      // Foundation counts lines from the wrong place.
-      if let line = reason.firstRange(of: " on line ") { reason = String(reason[..<line.lowerBound]) }
-      let tag = reason.firstRange(of: "unknown tag ").map { "<\(reason[$0.upperBound...])" }
-      return ("not a property list: \(reason)", tag)
-    @unknown default: return ("not a property list", nil)
-    }
+  /// Returns the decoder's own reason for data that are no property list.
+  private static func reason(of context: Swift.DecodingError.Context) -> String {
+    let reason = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String ?? "unreadable"
+    // Foundation counts lines from the wrong place.
+    return reason.firstRange(of: " on line ").map { String(reason[..<$0.lowerBound]) } ?? reason
   }
 
   /// Reads a regular file.

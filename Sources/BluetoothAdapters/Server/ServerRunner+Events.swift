@@ -16,6 +16,7 @@ extension ServerRunner {
         channel.close()
         closed(channel, violation: "too many peers")
       }
+      if case .access(let access) = change { noteAccess(access) }
       sendAttempts()
     case .central(let number, let event):
       guard let id = centralIDs[number] else { return drop(event) }

@@ -48,6 +48,8 @@ final class ServerRunner: @unchecked Sendable {
   private var requests = Deque<DaemonRequest>()
   private var isPumping = false
   private var isWoken = false
+  /// True if the log has a line about the denied permission of this app.
+  private var hasNotedDenial = false
   /// The types that the server does not know, for the log.
   private var unknownTypes: Set<UInt16> = []
 
@@ -270,6 +272,15 @@ extension ServerRunner: ServerChannelReceiver {
       lost(.unauthorized, "\(refusal.text): name a file with the token in \(ServerSpecifier.tokenVariable)")
     case .tooMany, .protocolViolation, .tooSlow, .stopping: lost(.resetting, refusal.text)
     }
+  }
+
+  /// Notes the permission of this app. A denial gives one line, which says how the user can change it.
+  func noteAccess(_ access: AppAccess) {
+    if access == .denied, !hasNotedDenial {
+      DaemonLog.note(
+        "btserver denies this app the use of Bluetooth; \(specifier.adviceForDeniedApp)", of: "\(specifier)")
+    }
+    if access != .undetermined { hasNotedDenial = access == .denied }
   }
 
   /// Notes a type that the server does not know.

@@ -59,6 +59,15 @@ package struct ServerSpecifier: Hashable, Sendable {
   }
 }
 
+extension ServerSpecifier {
+  /// A line for a denied app: what the user of the server can do.
+  package var adviceForDeniedApp: String {
+    let isDefault = place == .unix(path: Self.defaultPath)
+    let option = isDefault ? "" : " --server \(ServerSpecifier(place))"
+    return "to allow it: ble settings allow NAME\(option); ble apps\(option) shows the names of apps"
+  }
+}
+
 extension ServerSpecifier: CustomStringConvertible {
   package var description: String {
     let name = adapter.isEmpty ? "" : "," + adapter

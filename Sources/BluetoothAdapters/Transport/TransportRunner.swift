@@ -5,7 +5,7 @@ import BluetoothWire
 import NIOCore
 
 /// Runs a host and its daemon on an event loop, with their controller at the other end of an H4 link. Reconnects when
-/// the H4 link is lost. Confined to the event loop.
+/// the H4 link is lost, and when no reset of the controller has helped. Confined to the event loop.
 final class TransportRunner: @unchecked Sendable {
   /// The state of the connection to the controller.
   private enum ConnectionState {
@@ -14,6 +14,16 @@ final class TransportRunner: @unchecked Sendable {
     /// The pause before the next attempt.
     case pausing(Scheduled<Void>)
     case ended
+  }
+
+  /// The reason why the adapter can't be used.
+  private enum Outage: Hashable {
+    /// The transport is lost, or an attempt to connect has failed.
+    case lost
+    /// The transport can't come up without action by the user.
+    case refused
+    /// The transport is up, but the controller does not answer or can't be initialized.
+    case failed
   }
 
   private let name: String
@@ -30,8 +40,8 @@ final class TransportRunner: @unchecked Sendable {
   @exclusivity(unchecked) private var daemon: Daemon
   private var connection = ConnectionState.ended
   private var backOff = ReconnectBackoff()
-  /// The latest error of the current outage of the transport; nil while there is no outage.
-  private var outage: TransportError?
+  /// The reasons of the current outage, each of which the log has once; empty while there is no outage.
+  private var outage: Set<Outage> = []
   /// The arrival time of the packets that are being handled. All packets of one read have the same arrival time; nil
   /// between reads.
   private var arrival: Instant?
@@ -55,6 +65,8 @@ final class TransportRunner: @unchecked Sendable {
     _ configuration: DaemonConfiguration, writing: H4Handler.Writing, on loop: any EventLoop,
     sessions: LocalSessions, directory: PeerDirectory, connector: @escaping TransportAdapter.Connector
   ) {
+    var configuration = configuration
+    configuration.host.canReopenTransport = true
     name = configuration.name
     self.sessions = sessions
     self.directory = directory
@@ -118,7 +130,10 @@ final class TransportRunner: @unchecked Sendable {
     } while isWoken && rounds < Self.maximumRounds
     isPumping = false
     if isWoken { loop.execute { self.pump() } }
-    if case .open(let link) = connection { link.flush() }
+    if case .open(let link) = connection {
+      guard !daemon.needsNewTransport else { return reopen(link) }
+      link.flush()
+    }
     setTimer()
   }
 
@@ -127,8 +142,8 @@ final class TransportRunner: @unchecked Sendable {
   }
 
   private func writeLog() {
-    if outage != nil, daemon.state == .poweredOn {
-      outage = nil
+    if !outage.isEmpty, daemon.state == .poweredOn {
+      outage = []
       backOff.reset()
       DaemonLog.tell("connected again", of: name)
     }
@@ -136,7 +151,10 @@ final class TransportRunner: @unchecked Sendable {
       DaemonLog.note("alert for \(alert.app): \(alert.text)", of: name)
       directory.append(alert)
     }
-    while let trouble = daemon.takeTrouble() { DaemonLog.note(trouble, of: name) }
+    while let trouble = daemon.takeTrouble() {
+      // After the first line about a controller that does not work, further attempts have the same troubles.
+      if !outage.contains(.failed) { DaemonLog.note(trouble, of: name) }
+    }
     for note in daemon.takeNotes() { DaemonLog.note(note, of: name) }
   }
 
@@ -186,18 +204,25 @@ final class TransportRunner: @unchecked Sendable {
   }
 
   private func failed(_ error: TransportError) {
-    if case .connecting = connection { lost(error, "\(error)") }
+    if case .connecting = connection { lost(error.isLasting ? .refused : .lost, "\(error)") }
+  }
+
+  /// Opens the transport again, because no reset of the controller has helped: a new connection may reach a controller
+  /// that works.
+  private func reopen(_ link: H4Handler) {
+    lost(.failed, "the controller does not work, so the connection to it is closed and opened again")
+    // The link is no longer that of the connection, so its end is not reported as another loss.
+    link.close()
   }
 
   /// Handles the loss of the transport, or a failed attempt to connect.
   ///
-  /// - Parameter line: the log line. It is omitted if an outage of the same kind (lasting or not) is already logged.
-  private func lost(_ error: TransportError, _ line: String) {
-    if outage?.isLasting != error.isLasting { DaemonLog.note(line + "; retrying", of: name) }
-    outage = error
+  /// - Parameter line: the log line. It is omitted if the log has a line about the same reason of this outage.
+  private func lost(_ reason: Outage, _ line: String) {
+    if outage.insert(reason).inserted { DaemonLog.note(line + "; retrying", of: name) }
     let pause = backOff.next()
     connection = .pausing(loop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { self.connect() })
-    daemon.setTransport(error.isLasting ? .refused : .lost, at: now)
+    daemon.setTransport(reason == .refused ? .refused : .lost, at: now)
     pump()
   }
 }
@@ -227,6 +252,6 @@ extension TransportRunner: H4Receiver {
   func closed(_ ending: H4Ending, on link: H4Handler) {
     guard case .open(let open) = connection, open === link else { return }
     arrival = nil
-    lost(TransportError("\(ending)", isLasting: false), "lost the connection to the controller (\(ending))")
+    lost(.lost, "lost the connection to the controller (\(ending))")
   }
 }

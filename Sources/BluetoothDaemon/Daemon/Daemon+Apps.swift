@@ -28,7 +28,10 @@ extension Daemon {
     case .becameFrontmost(false): if context.apps[app].phase == .foreground { sendToBackground(app, at: now) }
     case .suspended: if case .background = context.apps[app].phase { suspend(app, at: now) }
     case .terminated(let cause): terminate(app, by: cause, at: now)
-    case .launchable(let isLaunchable): context.setLaunchable(isLaunchable, app)
+    case .launchable(let isLaunchable):
+      // The owner of the app can show its permission before its first session.
+      permissions.recallAccess(of: app, &bonds, &context)
+      context.setLaunchable(isLaunchable, app)
     case .permissionChanged(let isAllowed): setAccess(isAllowed, ofApp: name, at: now)
     }
     updateRadio(at: now)

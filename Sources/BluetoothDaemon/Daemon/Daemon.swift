@@ -150,6 +150,9 @@ package struct Daemon: ~Copyable {
     takeHostEvents(at: now)
   }
 
+  /// True if the controller does not work and its transport must be opened again: see `Host.needsNewTransport`.
+  package var needsNewTransport: Bool { context.host.needsNewTransport }
+
   /// Reports that packet boundaries in the controller's byte stream have been lost.
   package mutating func synchronizationLost(at now: Instant) {
     context.host.synchronizationLost(at: now)

@@ -15,7 +15,7 @@ struct ControllerDriver {
     /// The controller has failed; the host resets it again at the given time.
     case pausing(until: Instant)
     case on
-    /// The controller is unusable.
+    /// The controller is unusable, at least until its transport is opened again.
     case failed
     /// The transport to the controller is down.
     case unreachable
@@ -48,10 +48,13 @@ struct ControllerDriver {
   private let needsRandomAddress: Bool
   private let prefersExtendedCommands: Bool
   private let advertisesWithExtendedCommands: Bool
+  private let canReopenTransport: Bool
   private var power = Power.off
   private var wantsPower = false
   private var transport = TransportState.ready
   private var recovery = Recovery()
+  /// True if the latest start-up has shown that the controller has no Low Energy, which no other transport changes.
+  private var lacksLowEnergy = false
   /// The number of consecutive commands without an answer.
   private var unansweredCommands = 0
   private(set) var capabilities = ControllerCapabilities()
@@ -66,12 +69,19 @@ struct ControllerDriver {
     needsRandomAddress = !configuration.usesPublicAddress || configuration.usesPrivateAddresses
     prefersExtendedCommands = configuration.usesExtendedCommands
     advertisesWithExtendedCommands = configuration.advertisesWithExtendedCommands
+    canReopenTransport = configuration.canReopenTransport
   }
 
   /// True while the controller is ready for operation.
   @inline(__always)
   var isOn: Bool {
     if case .on = power { return true }
+    return false
+  }
+
+  /// True if all resets of the controller have failed and the transport must be opened again.
+  var needsNewTransport: Bool {
+    if case .failed = power { return canReopenTransport && !lacksLowEnergy }
     return false
   }
 
@@ -115,6 +125,7 @@ struct ControllerDriver {
       address: needsRandomAddress ? ownAddress.reset() : nil, preferredPHYs: preferredPHYs,
       silent: capabilities.silent)
     power = .starting(startup)
+    lacksLowEnergy = false
     commands.removeAll()
     unansweredCommands = 0
     if let command = startup.command { commands.append(command, for: .startup) }
@@ -143,6 +154,9 @@ struct ControllerDriver {
       output.tell(.powerChanged(.on))
       return .isReady
     case .unusable: tryAgain(&ownAddress, &output, at: now)
+    case .lacksLowEnergy:
+      lacksLowEnergy = true
+      tryAgain(&ownAddress, &output, at: now)
     }
     return .none
   }
@@ -276,6 +290,7 @@ struct ControllerDriver {
     commands.removeAll()
     guard let attempt = recovery.failed(at: now) else {
       power = .failed
+      guard !needsNewTransport else { return output.tell(.powerChanged(.unreachable)) }
       output.tell(.trouble(.failed))
       output.tell(.powerChanged(.unsupported))
       return

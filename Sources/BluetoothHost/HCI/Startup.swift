@@ -12,8 +12,10 @@ struct Startup {
   enum Outcome {
     case goOn
     case ready
-    /// The controller does not answer, or it does not support Low Energy.
+    /// The controller does not answer, or reports an error.
     case unusable
+    /// The controller does not support Low Energy.
+    case lacksLowEnergy
   }
 
   private var step = Step.reset
@@ -121,7 +123,7 @@ struct Startup {
     case (_, .leMaximumDataLength(let transmit, _)?): facts.maximumDataLength = transmit
     case (.leBufferSize, _):
       // This command is mandatory for every controller with Low Energy.
-      return .unusable
+      return status == .unknownHCICommand ? .lacksLowEnergy : .unusable
     case (.randomAddress, _):
       if status == .success { facts.ownAddressType = .random }
     default: break

@@ -23,6 +23,10 @@ extension Host {
     settle(at: now)
   }
 
+  /// True if all resets of the controller have failed and the owner of the transport must open it again. Always false
+  /// without `HostConfiguration.canReopenTransport`.
+  package var needsNewTransport: Bool { context.controller.needsNewTransport }
+
   /// Reports that the octets from the controller no longer form packets. The host then resets the controller
   /// · Vol 4, Part A, 4.
   package mutating func synchronizationLost(at now: Instant) {

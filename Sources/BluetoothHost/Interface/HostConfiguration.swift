@@ -60,6 +60,10 @@ package struct HostConfiguration: Sendable {
   /// True if the device's identity address is the public address of its controller, which it also uses on the air
   /// unless it uses private addresses; false: the random static address · Vol 6, Part B, 1.3.
   package var usesPublicAddress = false
+  /// True if the owner of the transport opens it again when `Host.needsNewTransport` is true. Until then the host is
+  /// `unreachable`. False: the host is `unsupported` once all resets of its controller have failed. A controller without
+  /// Low Energy is `unsupported` in both cases.
+  package var canReopenTransport = false
 
   package init(deviceName: String, appearance: UInt16 = 0, address: DeviceAddress? = nil) {
     self.deviceName = deviceName

@@ -40,7 +40,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
     gate = apps.gate
     starter = apps.setup.starter
     host.setClient(self, ofApp: name)
-    if command == nil { host.send(.launchable(false), ofApp: name) }
+    host.send(.launchable(command != nil), ofApp: name)
   }
 
   /// The app, for a list.

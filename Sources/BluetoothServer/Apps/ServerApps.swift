@@ -83,6 +83,8 @@ final class ServerApps: @unchecked Sendable {
       let observer = AdapterObserver(gate) { [weak self] in self?.handle($0, of: served.name) }
       observers.append(observer)
       host.setSystemClient(observer)
+      // The daemon knows the stored permissions of these apps before it takes the first client.
+      for command in setup.registered { apps.append(ServedApp(command.name, on: served, host, command, of: self)) }
       host.send(.prepareForApps)
       let gate = gate
       served.adapter.directory.observeAlerts { [weak self] alert in
@@ -90,7 +92,6 @@ final class ServerApps: @unchecked Sendable {
         let time = Int64((Date().timeIntervalSince1970 * 1_000).rounded())
         gate.execute { self.append(alert, time) }
       }
-      for command in setup.registered { apps.append(ServedApp(command.name, on: served, host, command, of: self)) }
     }
   }
 

@@ -7,11 +7,15 @@ final class ServerClients: @unchecked Sendable {
   let metrics = ServerMetrics()
   let apps: ServerApps
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
+  private var places: ClientPlaces
+  private var placesByClient: [ObjectIdentifier: ClientPlaces.Place] = [:]
+  private var refusals = RefusalLog()
 
   init(_ adapters: [ServedAdapter], _ limits: ServerLimits, _ apps: ServerApps) {
     self.apps = apps
     self.adapters = adapters
     self.limits = limits
+    places = ClientPlaces(limits.clients)
   }
 
   /// Returns the adapter of that name, the first one if the name is empty; nil: there is none.
@@ -19,18 +23,41 @@ final class ServerClients: @unchecked Sendable {
     name.isEmpty ? adapters.first : adapters.first { $0.name == name }
   }
 
-  /// Adds a connection. Returns false if there are too many.
-  func add(_ connection: ServerConnection) -> Bool {
-    guard connections.count < limits.clients else { return false }
-    connections[ObjectIdentifier(connection)] = connection
+  /// Adds a connection, unless there are too many.
+  func add(_ connection: ServerConnection, of client: ClientIdentity) throws(ClientPlaces.Full) {
+    let key = ObjectIdentifier(connection)
+    placesByClient[key] = try places.take(for: ClientPlaces.Owner(client), mayControl: apps.setup.mayControl(client))
+    connections[key] = connection
     metrics.setClients(connections.count)
-    return true
   }
 
+  /// Removes a connection. Has no effect on one that has not been added.
   func remove(_ connection: ServerConnection) {
-    connections[ObjectIdentifier(connection)] = nil
+    let key = ObjectIdentifier(connection)
+    guard let place = placesByClient.removeValue(forKey: key) else { return }
+    places.free(place)
+    connections[key] = nil
     metrics.setClients(connections.count)
   }
+
+  // MARK: Refusals
+
+  /// Counts and logs that a client is disconnected. The log has one line for each program and reason, until the server
+  /// accepts the program.
+  func noteRefusal(_ reason: RefusalReason, _ text: String, of client: ClientIdentity?) {
+    metrics.noteRefusal(reason)
+    let line = "\(client?.text ?? "a client"): disconnected: \(text)"
+    if client.map({ refusals.isNew(reason, of: $0) }) ?? true {
+      ServerLog.warn(line, about: client)
+    } else {
+      ServerLog.trace(line)
+    }
+  }
+
+  /// Notes that the server has accepted a client.
+  func noteAcceptance(of client: ClientIdentity) { refusals.accepted(client) }
+
+  // MARK: Lists
 
   var identities: [ClientIdentity] { connections.values.compactMap(\.identity) }
 

@@ -81,15 +81,17 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
     clients.metrics.connections.increment()
-    guard clients.add(self) else {
-      return refuse(.tooMany, "too many clients: \(limits.clients) are connected")
-    }
     greetingTimer = context.eventLoop.scheduleTask(in: limits.greetingTime) { [self] in
       if case .greeting = state { refuse(.protocolViolation, "no greeting in time") }
     }
     ClientIdentity.of(context.channel).assumeIsolated().whenComplete { [self] result in
+      if case .closed = state { return }
       // A system that does not tell it makes the client a stranger, as over TCP.
-      identity = (try? result.get()) ?? ClientIdentity(process: nil, address: nil)
+      let client = (try? result.get()) ?? ClientIdentity(process: nil, address: nil)
+      identity = client
+      do throws(ClientPlaces.Full) { try clients.add(self, of: client) } catch {
+        return refuse(.tooMany, error.description)
+      }
       process()
     }
   }
@@ -124,8 +126,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   func refuse(_ reason: RefusalReason, _ text: String) {
     guard let context else { return }
     if case .closed = state { return }
-    clients.metrics.noteRefusal(reason)
-    ServerLog.warn("\(identity?.text ?? "a client"): disconnected: \(text)", about: identity)
+    clients.noteRefusal(reason, text, of: identity)
     let channel = context.channel
     state = .closed
     if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text)).encode(.none).frame() {
@@ -262,6 +263,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     self.outbox = outbox
     state = .directory
     outbox.send(.welcome(Welcome(version: version, adapter: served.name)))
+    if let identity { clients.noteAcceptance(of: identity) }
     log("uses the adapter \(served.name)\(name.map { " as the app \($0)" } ?? "")")
     flush()
   }

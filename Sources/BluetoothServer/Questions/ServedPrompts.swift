@@ -43,7 +43,10 @@ package final class ServedPrompts: Prompts {
     case .useBluetooth(let app, let usage):
       switch rule {
       case .allow: reply(.yes)
-      case .deny: reply(.no)
+      case .deny:
+        let word = app.shellWord
+        ServerLog.tell("\(app) may not use Bluetooth (--permissions deny); to allow it: ble settings allow \(word)")
+        reply(.no)
       case .ask: questions.ask(.permission(app: app, usage: usage), prompt, on: adapter, reply: reply)
       }
     case .shareNotifications(let accessory) where rule == .ask:

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAdapters
 import Foundation
 
 /// The options that choose the adapter of a verb, and its time.
@@ -41,6 +42,11 @@ struct AdapterOptions: ParsableArguments {
     case world(String)
     /// A specifier.
     case specifier(String)
+
+    /// The server that has the adapter; nil: the adapter is not that of a server.
+    var server: ServerSpecifier? {
+      if case .specifier(let specifier) = self { try? ServerSpecifier(specifier) } else { nil }
+    }
   }
 
   /// The choice, and the words that say where it comes from.

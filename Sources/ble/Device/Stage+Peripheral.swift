@@ -1,3 +1,4 @@
+import BluetoothAdapters
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
@@ -31,12 +32,22 @@ extension Stage {
   /// Returns why an adapter in this state can't be used.
   private func reason(of state: CBManagerState) -> String {
     switch state {
-    case .unauthorized:
-      "this program may not use Bluetooth: run it at a terminal to be asked, or set COREBLUETOOTH_PROMPTS=accept"
+    case .unauthorized: "this program may not use Bluetooth: \(remedyOfDenial)"
     case .unknown: "the adapter \(adapterName) has not started in time; ble doctor says more"
     case .poweredOff: "the adapter \(adapterName) is turned off"
     case .resetting: "the adapter \(adapterName) has no connection to its controller; ble doctor says more"
     default: "the adapter \(adapterName) can't be used; ble doctor says more"
+    }
+  }
+
+  /// What the user can do to let this program use Bluetooth.
+  private var remedyOfDenial: String {
+    guard let server else { return "run it at a terminal to be asked, or set COREBLUETOOTH_PROMPTS=accept" }
+    switch server.place {
+    case .unix(let path) where access(path, R_OK | W_OK) != 0: return "join the group of the socket \(path)"
+    case .unix: return server.adviceForDeniedApp
+    // A program on TCP belongs to no app.
+    case .tcp: return "name a file with the token of the server in \(ServerSpecifier.tokenVariable)"
     }
   }
 

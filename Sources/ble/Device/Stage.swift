@@ -68,6 +68,11 @@ final class Stage: Sendable {
     }
   }
 
+  /// The server that has the adapter; nil: the adapter is not that of a server.
+  var server: ServerSpecifier? {
+    if case .specifier(let specifier) = controller { AdapterOptions.Choice.specifier(specifier).server } else { nil }
+  }
+
   /// True if the adapter is alone in a world of its own.
   var isAlone: Bool {
     if case .specifier("virtual") = controller { true } else { false }

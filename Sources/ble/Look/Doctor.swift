@@ -29,7 +29,8 @@ struct Doctor: ParsableCommand {
     }
     try report.add(Self.others(beside: choice))
     try report.add(Self.bonds)
-    try report.add(Self.prompts)
+    // A server asks its own user.
+    if choice.server == nil { try report.add(Self.prompts) }
     try tryOut(&report)
     if report.hasFailed { throw Failure("the adapter can't be used", status: ExitStatus.noAdapter) }
   }

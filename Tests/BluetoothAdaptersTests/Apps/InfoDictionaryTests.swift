@@ -60,12 +60,70 @@ import Testing
       Array((Self.head + "<key>a</key><true/>\n<key>UIBackgroundModes</key>\n<string>x</string></dict></plist>").utf8))
     #expect(mode?.hasPrefix("/App/Info.plist:5: UIBackgroundModes: ") == true, "\(mode ?? "none")")
     let tag = problem(Array((Self.head + "<key>a</key>\n<strin>3</string></dict></plist>").utf8))
-    #expect(tag?.hasPrefix("/App/Info.plist:5: not a property list: ") == true, "\(tag ?? "none")")
+    #expect(tag == "/App/Info.plist:5: a: not a property list: <strin> is not a tag of property lists")
     let empty = problem(Array((Self.head + "<key>CFBundleIdentifier</key>\n<string></string></dict></plist>").utf8))
     #expect(empty == "/App/Info.plist:4: CFBundleIdentifier: the text is empty")
-    for text in ["", "text", "bplist00", Self.head + "<key>", "<plist><array/></plist>"] {
+    for text in ["", "text", "bplist00", "<plist><array/></plist>"] {
       #expect(problem(Array(text.utf8))?.hasPrefix("/App/Info.plist: not a property list") == true, "\(text)")
     }
+  }
+
+  @Test(
+    "The first fault of a property list has a line, a key and a reason",
+    arguments: [
+      // A missing end tag, of a value, of a container and of a key.
+      ("<key>a</key>\n<string>x\n</dict></plist>", "6: a: …</dict> is not the end of <string> of line 5"),
+      ("<key>a</key>\n<array>\n<true/></dict></plist>", "6: a: …</dict> is not the end of <array> of line 5"),
+      ("<key>a\n<true/></dict></plist>", "5: …<true> is in <key> of line 4, which contains text only"),
+      // The end of the file in a container, in a tag, and in a comment.
+      ("<key>a</key>\n<true/>\n", "6: a: …the file ends before </dict>; <dict> is in line 3"),
+      ("<key>a</key>\n<stri", "5: a: …the file ends in the tag that begins in line 5"),
+      ("<key>", "4: …the file ends before </key>; <key> is in line 4"),
+      ("<key>a</key><!-- b\n", "4: a: …the file ends in the tag that begins in line 4"),
+      // A key without a value, and a value without a key.
+      ("<key>a</key>\n<key>b</key><true/></dict></plist>", "5: a: …the key has no value"),
+      ("<key>a</key>\n\n</dict></plist>", "6: a: …the key has no value"),
+      ("<key>a</key><true/>\n<string>b</string></dict></plist>", "5: a: …<string> has no <key> before it"),
+      ("<key>a</key><array>\n<key>b</key></array></dict></plist>", "5: a: …<key> is not in a <dict>"),
+      // Tags, text and numbers.
+      ("<key>a</key>\n<True/></dict></plist>", "5: a: …<True> is not a tag of property lists"),
+      ("</dict>\n</dict></plist>", "5: …</dict> is not the end of <plist> of line 2"),
+      ("<key>a</key>\n<string>b & c</string></dict></plist>", "5: a: …& is not part of a reference such as &amp;"),
+      ("<key>a</key>\n<integer>x</integer></dict></plist>", "5: a: …<integer> contains no number"),
+      ("<key>a</key>\n<real>x</real></dict></plist>", "5: a: …<real> contains no number"),
+    ])
+  func faults(text: String, line: String) throws {
+    let fault = try #require(PropertyListFault(in: Array((Self.head + text).utf8)))
+    #expect("\(fault.line): \(fault.key.map { "\($0): " } ?? "")…\(fault.reason)" == line)
+  }
+
+  @Test("XML that is not well-formed is reported with file, line and key")
+  func malformed() {
+    func check(_ text: String, _ line: String) {
+      #expect(problem(Array((Self.head + text).utf8)) == "/App/Info.plist:" + line)
+    }
+    check(
+      "<key>a</key>\n<string>x\n</dict></plist>",
+      "6: a: not a property list: </dict> is not the end of <string> of line 5")
+    check(
+      "<key>a</key>\n<true/>\n", "6: a: not a property list: the file ends before </dict>; <dict> is in line 3")
+    check("<key>a</key>\n<key>b</key><true/></dict></plist>", "5: a: not a property list: the key has no value")
+    check("<key>", "4: not a property list: the file ends before </key>; <key> is in line 4")
+  }
+
+  @Test("Comments, declarations, CDATA and references are no faults, and a text without tags has no line")
+  func wellFormed() {
+    let text = """
+      <?xml version="1.0"?>
+      <!DOCTYPE plist PUBLIC "a" "b" [ <!ENTITY c "d"> ]>
+      <plist version="1.0"><!-- <dict> -->
+      <dict><key>a &lt; &#66;&#x43;</key><string><![CDATA[<dict>]]></string>
+      <key>b</key><integer> -0x1F </integer><key>c</key><real>1e3</real><key/><array/></dict>
+      </plist>
+      """
+    #expect(PropertyListFault(in: Array(text.utf8)) == nil)
+    #expect(PropertyListFault(in: Array("{ a = b; }".utf8)) == nil)
+    #expect(PropertyListFault(in: Array("<plist>".utf16.flatMap { [UInt8($0), 0] })) == nil)
   }
 
   @Test("A text with very many nested lists is refused before Foundation reads it recursively")

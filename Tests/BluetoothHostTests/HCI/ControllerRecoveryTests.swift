@@ -73,6 +73,32 @@ struct ControllerRecoveryTests {
     #expect(bench.disconnections == [.hardwareFailure])
   }
 
+  @Test("A silent controller whose transport can be opened again is unreachable, and works on a new transport")
+  func reopening() {
+    var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
+    configuration.canReopenTransport = true
+    var bench = HostHarness(configuration: configuration)
+    bench.answers[.reset] = .noAnswer
+    bench.perform { host, now in host.setPower(true, at: now) }
+    for _ in 0..<3 {
+      #expect(!bench.host.needsNewTransport)
+      let start = bench.now
+      while bench.host.deadline != nil { bench.passToDeadline() }
+      #expect(bench.now - start == .seconds(4))
+      #expect(bench.host.needsNewTransport)
+      #expect(bench.powerChanges == [.starting, .unreachable])
+      #expect(bench.commands == [.reset, .reset])
+      #expect(bench.troubles.last == .unanswered(.reset))
+      bench.perform { host, now in host.setTransport(.lost, at: now) }
+      #expect(!bench.host.needsNewTransport)
+      bench.forget()
+      bench.perform { host, now in host.setTransport(.ready, at: now) }
+    }
+    bench.answers = [:]
+    bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
   @Test("Switching off during a pause ends the attempts, and switching on starts again")
   func offInPause() {
     var bench = bench()

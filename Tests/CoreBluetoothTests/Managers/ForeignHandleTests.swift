@@ -1,4 +1,5 @@
 import BluetoothLab
+import TestSupport
 import Testing
 
 @testable import BluetoothDaemon

@@ -1,5 +1,6 @@
 import BluetoothLab
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import BluetoothDaemon

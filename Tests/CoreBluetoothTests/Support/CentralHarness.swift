@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import BluetoothDaemon
 @testable import BluetoothHost
 @testable import BluetoothWire

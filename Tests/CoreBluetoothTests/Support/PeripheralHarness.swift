@@ -1,6 +1,8 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+import TestSupport
+
 @testable import BluetoothDaemon
 @testable import BluetoothHost
 @testable import BluetoothWire

@@ -1,10 +1,10 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// The log lines of this process since the creation of this value. Tests run in parallel: each searches for lines with
+/// The log lines of this process, of all levels, since the creation of this value. Tests run in parallel: each searches for lines with
 /// the names of its own objects. Create the value before those objects: their names contain addresses, and an object
 /// that another test has released may have had the same one.
-struct LogRecorder: Sendable {
+package struct LogRecorder: Sendable {
   private static let lines = NIOLockedValueBox<[(level: Logger.Level, text: String)]>([])
 
   private static let isInstalled: Bool = {
@@ -15,15 +15,15 @@ struct LogRecorder: Sendable {
   /// The number of lines that were logged before.
   private let start: Int
 
-  init() {
+  package init() {
     _ = Self.isInstalled
     start = Self.lines.withLockedValue { $0.count }
   }
 
-  func lines(containing text: String) -> [String] { entries(containing: text).map(\.text) }
+  package func lines(containing text: String) -> [String] { entries(containing: text).map(\.text) }
 
   /// Returns the levels of the lines that contain `text`.
-  func levels(ofLinesContaining text: String) -> [String] { entries(containing: text).map(\.level.rawValue) }
+  package func levels(ofLinesContaining text: String) -> [String] { entries(containing: text).map(\.level.rawValue) }
 
   private func entries(containing text: String) -> [(level: Logger.Level, text: String)] {
     Self.lines.withLockedValue { lines in lines[start...].filter { $0.text.contains(text) } }
