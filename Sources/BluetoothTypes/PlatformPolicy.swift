@@ -42,6 +42,10 @@ public struct PlatformPolicy: Hashable, Sendable {
     public var suspensionDelay = Duration.seconds(5)
     /// The time until an app with a background mode is suspended, unless it gets events.
     public var idleRunTime = Duration.seconds(180)
+    /// True if an app with the background mode of central managers is not suspended while it has a link;
+    /// `idleRunTime` begins when its last link ends. An app that an event runs after it has been suspended is
+    /// suspended again in any case.
+    public var linksKeepApps = true
     /// The time for which an event runs an app in the background.
     public var eventRunTime = Duration.seconds(10)
     /// The maximum number of events in `wakeBudgetPeriod` that run a suspended app; nil: no maximum. An app gets

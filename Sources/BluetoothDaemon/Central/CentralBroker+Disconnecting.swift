@@ -8,6 +8,7 @@ extension CentralBroker {
     to peer: PeerHandle, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     guard context.peers.contains(peer), let index = context.peers[peer].userIndex(of: session) else { return }
+    context.appsLinksChanged()
     switch context.peers[peer].users[index].phase {
     case .disconnecting:
       context.peers[peer].users[index].phase = .disconnecting(again: false)
@@ -28,6 +29,7 @@ extension CentralBroker {
     guard let index = context.peers[peer].userIndex(of: session) else { return }
     gattClient.abandonOperations(of: session, on: peer, at: now, &context)
     let user = context.peers[peer].users.remove(at: index)
+    context.appsLinksChanged()
     context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {
     case .delayed, .disconnecting:
