@@ -29,10 +29,37 @@ public struct PlatformPolicy: Hashable, Sendable {
   /// The time after which the system ends a link without requests, values or channel data; nil: never.
   public var idleLinkTimeout: Duration?
 
+  /// The parameters that a peripheral manager requests from a central for the latency `low`.
+  public var lowLatency = LatencyParameters(
+    intervals: Duration.milliseconds(15)...Duration.milliseconds(15), supervisionTimeout: .seconds(2))
+  /// The parameters that a peripheral manager requests from a central for the latency `medium`.
+  public var mediumLatency = LatencyParameters(
+    intervals: Duration.milliseconds(30)...Duration.milliseconds(60), supervisionTimeout: .seconds(4))
+  /// The parameters that a peripheral manager requests from a central for the latency `high`.
+  public var highLatency = LatencyParameters(
+    intervals: Duration.milliseconds(200)...Duration.milliseconds(300), supervisionTimeout: .seconds(6))
+
   /// Creates a policy without limits.
   ///
   /// - Parameter name: the name of the policy, for logs.
   public init(name: String) { self.name = name }
+
+  /// The connection parameters that stand for one latency · Vol 6, Part B, 4.5.1, 4.5.2.
+  public struct LatencyParameters: Hashable, Sendable {
+    /// The shortest and the longest connection interval, each 7.5 ms to 4 s.
+    public var intervals: ClosedRange<Duration>
+    /// The number of connection events in a row that the peripheral may skip, 0 to 499.
+    public var peripheralLatency = 0
+    /// The time without packets after which the link is lost, 100 ms to 32 s, and more than twice the time from one
+    /// connection event that the peripheral attends to the next.
+    public var supervisionTimeout: Duration
+
+    /// Creates parameters without skipped connection events.
+    public init(intervals: ClosedRange<Duration>, supervisionTimeout: Duration) {
+      self.intervals = intervals
+      self.supervisionTimeout = supervisionTimeout
+    }
+  }
 
   /// The limits of apps in the background.
   public struct BackgroundLimits: Hashable, Sendable {
@@ -42,6 +69,10 @@ public struct PlatformPolicy: Hashable, Sendable {
     public var suspensionDelay = Duration.seconds(5)
     /// The time until an app with a background mode is suspended, unless it gets events.
     public var idleRunTime = Duration.seconds(180)
+    /// True if an app with the background mode of central managers is not suspended while it has a link;
+    /// `idleRunTime` begins when its last link ends. An app that an event runs after it has been suspended is
+    /// suspended again in any case.
+    public var linksKeepApps = true
     /// The time for which an event runs an app in the background.
     public var eventRunTime = Duration.seconds(10)
     /// The maximum number of events in `wakeBudgetPeriod` that run a suspended app; nil: no maximum. An app gets

@@ -25,6 +25,10 @@ struct App {
   var isLaunchable = true
   /// True if an event since the last `settle` has extended the time for which the app runs.
   var hadEvent = false
+  /// True if links of the app keep it running: it has not been suspended since it went to the background.
+  var staysWithLinks = false
+  /// True if a link keeps the app running now.
+  var isKept = false
   /// The number of the app's latest period in the foreground, counted over all apps.
   var lastInFront = 0
   /// The times at which the events that have run the suspended app count no longer.

@@ -60,6 +60,7 @@ extension CentralBroker {
       isUsed = true
     }
     guard isUsed else { return }
+    context.appsLinksChanged()
     context.publishConnected(link)
     gattClient.linkWasAdopted(link, at: now, &context)
   }
@@ -132,6 +133,7 @@ extension CentralBroker {
     to peer: PeerHandle, _ reason: HCI.ErrorCode, _ end: SessionError?, at now: Instant,
     _ context: inout DaemonContext
   ) {
+    context.appsLinksChanged()
     var isWanted = false
     var user = 0
     while user < context.peers[peer].users.count {

@@ -8,11 +8,12 @@ extension CentralBroker {
     to peer: PeerHandle, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     guard context.peers.contains(peer), let index = context.peers[peer].userIndex(of: session) else { return }
+    context.appsLinksChanged()
     switch context.peers[peer].users[index].phase {
     case .disconnecting:
       context.peers[peer].users[index].phase = .disconnecting(again: false)
     case .connected where isLastUser(index, of: peer, &context):
-      gattClient.abandonOperations(of: session, on: peer, &context)
+      gattClient.abandonOperations(of: session, on: peer, at: now, &context)
       context.peers[peer].users[index].phase = .disconnecting(again: false)
       guard let link = context.links.index(of: peer) else { return }
       context.links[link].notifications = NotificationTable()
@@ -26,8 +27,9 @@ extension CentralBroker {
   /// Ends all of a session's activities with `peer`, without an event for the session.
   mutating func leave(_ peer: PeerHandle, session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     guard let index = context.peers[peer].userIndex(of: session) else { return }
-    gattClient.abandonOperations(of: session, on: peer, &context)
+    gattClient.abandonOperations(of: session, on: peer, at: now, &context)
     let user = context.peers[peer].users.remove(at: index)
+    context.appsLinksChanged()
     context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {
     case .delayed, .disconnecting:

@@ -73,6 +73,7 @@ struct CentralBroker {
   mutating func dropAll(_ context: inout DaemonContext) {
     scans.dropAll(&context)
     trains = TrainBroker()
+    context.appsLinksChanged()
     for peer in context.peers.handles { context.peers[peer].users.removeAll() }
     context.inputDevices.dropAll()
     context.host.forgetRemoteDatabase(of: nil)

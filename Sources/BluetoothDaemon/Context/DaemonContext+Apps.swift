@@ -130,7 +130,23 @@ extension DaemonContext {
   mutating func setPhase(_ phase: App.Phase, of app: AppIndex) {
     let before = apps[app].state
     apps[app].phase = phase
+    if apps[app].state != .background {
+      apps[app].staysWithLinks = false
+      apps[app].isKept = false
+    }
     if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
+  }
+
+  /// Notes that the links of apps have changed, which can keep apps running.
+  mutating func appsLinksChanged() {
+    if policy.background?.linksKeepApps == true { apps.needsSettling = true }
+  }
+
+  /// Returns true if a central manager of the app uses a link.
+  func hasLink(_ app: AppIndex) -> Bool {
+    links.indices.contains { link in
+      peers[links[link].peer].users.contains { $0.phase == .connected && self.app(of: $0.session) == .some(app) }
+    }
   }
 
   /// Sends the events that have waited, except those of preserved sessions.

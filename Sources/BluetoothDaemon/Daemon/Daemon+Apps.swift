@@ -81,6 +81,10 @@ extension Daemon {
       return now + TimeSpan(hasMode ? limits.idleRunTime : limits.suspensionDelay)
     }
     context.setPhase(.background(until: until), of: app)
+    if context.policy.background?.linksKeepApps == true {
+      context.apps[app].staysWithLinks = context.isWoken(app, by: .central)
+    }
+    context.appsLinksChanged()
   }
 
   /// Applies the phases of apps to the scan and the advertising.
@@ -92,18 +96,28 @@ extension Daemon {
 
   // MARK: Suspension
 
-  /// Sets the times until which the apps run that have got events in this input.
+  /// Sets the times until which the apps run that have got events, or whose links have changed, in this input.
   mutating func settleApps(at now: Instant) {
     context.apps.needsSettling = false
-    for app in context.apps.indices where context.apps[app].hadEvent {
+    for app in context.apps.indices {
+      let hadEvent = context.apps[app].hadEvent
       context.apps[app].hadEvent = false
-      guard let limits = context.policy.background, case .background(let former) = context.apps[app].phase else {
-        continue
-      }
+      guard let limits = context.policy.background else { continue }
+      keep(app, limits, at: now)
+      guard hadEvent, case .background(let former) = context.apps[app].phase else { continue }
+      context.apps[app].noteWakes(until: now + TimeSpan(limits.wakeBudgetPeriod))
+      guard !context.apps[app].isKept else { continue }
       let until = now + TimeSpan(limits.eventRunTime)
       context.apps[app].phase = .background(until: max(former ?? until, until))
-      context.apps[app].noteWakes(until: now + TimeSpan(limits.wakeBudgetPeriod))
     }
+  }
+
+  /// Keeps an app running as long as it has a link. The end of its last link begins the time until it is suspended.
+  private mutating func keep(_ app: AppIndex, _ limits: PlatformPolicy.BackgroundLimits, at now: Instant) {
+    guard context.apps[app].staysWithLinks, context.hasLink(app) != context.apps[app].isKept else { return }
+    context.apps[app].isKept.toggle()
+    let until = context.apps[app].isKept ? nil : now + TimeSpan(limits.idleRunTime)
+    context.apps[app].phase = .background(until: until)
   }
 
   /// Suspends the apps whose time in the background has ended, and renews the budgets of wakes.

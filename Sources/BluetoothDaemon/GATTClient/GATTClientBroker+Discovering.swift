@@ -16,21 +16,27 @@ extension GATTClientBroker {
       deliverDiscovered(waiter, .success(()), on: link, &context)
     } else {
       context.links[link].discovery.wait(waiter)
-      find(procedure, on: link, at: now, &context)
+      find(procedure, for: session, on: link, at: now, &context)
     }
   }
 
   /// Starts a procedure unless it is running.
+  ///
+  /// - Parameter session: the session that waits for the result; nil: the system does.
   mutating func find(
-    _ procedure: DiscoveryProcedure, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ procedure: DiscoveryProcedure, for session: CentralSessionID?, on link: LinkIndex, at now: Instant,
+    _ context: inout DaemonContext
   ) {
-    guard !context.links[link].discovery.isRunning(procedure) else { return }
+    guard !context.links[link].discovery.isRunning(procedure) else {
+      let token = operations.token(of: procedure, on: context.links[link].link.handle)
+      return share(token, with: session, on: link, &context)
+    }
     context.links[link].discovery.began(procedure)
     guard let request = context.database(of: link).request(for: procedure) else {
       endDiscovery(procedure, .failure(.att(.invalidHandle)), on: link, at: now, &context)
       return
     }
-    send(request, for: .discovery(procedure), on: link, at: now, &context)
+    send(request, for: .discovery(procedure), of: session, on: link, at: now, &context)
   }
 
   /// Handles the completion of a discovery procedure of the host.

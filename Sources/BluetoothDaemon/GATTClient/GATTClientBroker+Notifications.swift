@@ -17,7 +17,25 @@ extension GATTClientBroker {
       return
     }
     context.links[link].notifications.append(.init(session: session, isOn: isOn), for: attribute.handle)
+    shareConfiguration(of: attribute.handle, with: session, on: link, &context)
     advanceNotifications(of: link, at: now, &context)
+  }
+
+  /// Lets a session not wait for all requests of the one whose change of the same characteristic is in progress.
+  private func shareConfiguration(
+    of characteristic: AttributeHandle, with session: CentralSessionID, on link: LinkIndex,
+    _ context: inout DaemonContext
+  ) {
+    guard let index = context.links[link].notifications.index(of: characteristic),
+      context.links[link].notifications[index].state != .idle
+    else { return }
+    let token = operations.token(on: context.links[link].link.handle) { operation in
+      switch operation {
+      case .configuration(characteristic), .discovery(.descriptors(of: characteristic)): true
+      default: false
+      }
+    }
+    share(token, with: session, on: link, &context)
   }
 
   /// Advances the changes of all characteristics as far as possible now.
@@ -46,9 +64,10 @@ extension GATTClientBroker {
   ) {
     let characteristic = context.links[link].notifications[index].characteristic
     let procedure = DiscoveryProcedure.descriptors(of: characteristic)
+    let session = context.links[link].notifications[index].changes.first?.session
     guard context.knows(procedure, on: link) else {
       context.links[link].notifications[index].state = .findingDescriptor
-      find(procedure, on: link, at: now, &context)
+      find(procedure, for: session, on: link, at: now, &context)
       return
     }
     context.links[link].notifications[index].state = .writing
@@ -65,7 +84,9 @@ extension GATTClientBroker {
     // Apple prefers notifications where both are offered.
     let kind: GATTSubscription = properties.contains(.notify) ? .notification : .indication
     let value: GATTSubscription = isOn ? kind : []
-    send(.write(descriptor.handle, value.octets), for: .configuration(characteristic), on: link, at: now, &context)
+    send(
+      .write(descriptor.handle, value.octets), for: .configuration(characteristic), of: session, on: link, at: now,
+      &context)
   }
 
   /// Continues a subscription after the discovery of the characteristic's descriptors.

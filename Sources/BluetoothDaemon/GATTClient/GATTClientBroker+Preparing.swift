@@ -22,9 +22,9 @@ extension GATTClientBroker {
         // An app has requested the discovery already.
         context.host.setPriority(.background, of: [token], on: connection)
       } else {
-        find(procedure, on: link, at: now, &context)
+        find(procedure, for: nil, on: link, at: now, &context)
       }
-    case .request(let request): send(request, for: .preparation(step), on: link, at: now, &context)
+    case .request(let request): send(request, for: .preparation(step), of: nil, on: link, at: now, &context)
     }
   }
 

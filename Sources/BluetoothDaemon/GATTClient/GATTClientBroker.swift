@@ -7,9 +7,11 @@ struct GATTClientBroker {
   var operations = OperationTable()
 
   /// Sends a request to the host.
+  ///
+  /// - Parameter requester: the session in whose turn the request is sent; nil: the system's.
   mutating func send(
-    _ request: GATTRequest, for operation: PendingOperation, on link: LinkIndex, at now: Instant,
-    _ context: inout DaemonContext
+    _ request: GATTRequest, for operation: PendingOperation, of requester: CentralSessionID?, on link: LinkIndex,
+    at now: Instant, _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
     guard let token = operations.add(operation, on: connection, at: now) else {
@@ -17,7 +19,16 @@ struct GATTClientBroker {
       return
     }
     let priority = context.links[link].priority(of: operation)
-    context.host.request(request, token: token, priority: priority, on: connection, at: now)
+    context.host.request(
+      request, token: token, priority: priority, of: GATTRequester(requester), on: connection, at: now)
+  }
+
+  /// Lets a session that waits for a request of another one not wait for all earlier requests of that one.
+  func share(
+    _ token: GATTToken?, with requester: CentralSessionID?, on link: LinkIndex, _ context: inout DaemonContext
+  ) {
+    guard let token, let requester else { return }
+    context.host.share(token, with: GATTRequester(requester), on: context.links[link].link.handle)
   }
 
   // MARK: Commands
@@ -28,7 +39,7 @@ struct GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     guard let link = context.usedLink(of: peer, by: session) else { return }
-    send(.read(attribute.handle), for: .read(session, attribute), on: link, at: now, &context)
+    send(.read(attribute.handle), for: .read(session, attribute), of: session, on: link, at: now, &context)
   }
 
   /// Writes an attribute's value with response.
@@ -41,7 +52,7 @@ struct GATTClientBroker {
       context.deliver(.written(peer, attribute, .att(.invalidAttributeValueLength)), to: session)
       return
     }
-    send(.write(attribute.handle, value), for: .write(session, attribute), on: link, at: now, &context)
+    send(.write(attribute.handle, value), for: .write(session, attribute), of: session, on: link, at: now, &context)
   }
 
   /// Sends a write without response. The session's client has taken a credit for the write; the credit is returned in
@@ -60,7 +71,7 @@ struct GATTClientBroker {
     let request: GATTRequest =
       isSigned
       ? .signedWriteWithoutResponse(attribute.handle, value) : .writeWithoutResponse(attribute.handle, value)
-    send(request, for: .writeWithoutResponse(session, credits), on: link, at: now, &context)
+    send(request, for: .writeWithoutResponse(session, credits), of: session, on: link, at: now, &context)
   }
 
   /// Reads the signal strength of the link to `peer`.
@@ -138,8 +149,11 @@ struct GATTClientBroker {
   /// Removes all requests. Their credits come back.
   mutating func dropAll() { operations.removeAll { $0.returnCredit() } }
 
-  /// Abandons a session's requests to `peer`: no session gets their results.
-  mutating func abandonOperations(of session: CentralSessionID, on peer: PeerHandle, _ context: inout DaemonContext) {
+  /// Abandons a session's requests to `peer`: no session gets their results. Reads, and writes with response, that have
+  /// not begun are not sent.
+  mutating func abandonOperations(
+    of session: CentralSessionID, on peer: PeerHandle, at now: Instant, _ context: inout DaemonContext
+  ) {
     guard let link = context.links.index(of: peer) else { return }
     context.links[link].discovery.remove(session)
     context.links[link].rssiReaders.removeAll { $0 == session }
@@ -147,8 +161,10 @@ struct GATTClientBroker {
     context.links[link].channels.opening.removeAll { $0.session == session }
     let connection = context.links[link].link.handle
     let abandoned = operations.abandon(of: session, on: connection) { $0.returnCredit() }
+    guard !abandoned.all.isEmpty else { return }
+    for token in context.host.drop(abandoned.needless, on: connection, at: now) { _ = operations.remove(token) }
     // Background requests do not wait for the answers to abandoned ones.
-    if !abandoned.isEmpty { context.host.setPriority(.system, of: abandoned, on: connection) }
+    context.host.setPriority(.system, of: abandoned.all, on: connection)
   }
 }
 
@@ -161,6 +177,11 @@ extension LinkState {
     case .preparation: .background
     }
   }
+}
+
+extension GATTRequester {
+  /// Creates the requester of a session; nil: the system.
+  init(_ session: CentralSessionID?) { self = session.map { GATTRequester(number: $0.key.rawValue) } ?? .system }
 }
 
 extension PendingOperation {

@@ -65,7 +65,8 @@ extension PeripheralBroker {
     _ latency: ConnectionLatency, of central: PeerHandle, at now: Instant, _ context: inout DaemonContext
   ) {
     guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
-    context.host.updateConnection(context.links[link].link.handle, latency.parameters, at: now)
+    context.host.updateConnection(
+      context.links[link].link.handle, context.policy.parameters(for: latency), at: now)
   }
 }
 
@@ -84,14 +85,22 @@ extension HCI {
   }
 }
 
-extension ConnectionLatency {
-  /// The connection parameters to request from a central. Apple documents only that the three levels trade delay for
-  /// energy; these are the intervals that its guidelines for accessories allow: 15 ms, 30 to 60 ms, 200 to 300 ms.
-  fileprivate var parameters: ConnectionParameters {
-    switch self {
-    case .low: .init(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)
-    case .medium: .init(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)
-    case .high: .init(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)
+extension PlatformPolicy {
+  /// Returns the connection parameters to request from a central, clamped to the ranges of Vol 6, Part B, 4.5.1, 4.5.2.
+  fileprivate func parameters(for latency: ConnectionLatency) -> ConnectionParameters {
+    let chosen =
+      switch latency {
+      case .low: lowLatency
+      case .medium: mediumLatency
+      case .high: highLatency
+      }
+    func clamped(_ duration: Duration, unit nanoseconds: Int64, _ range: ClosedRange<Int64>) -> UInt16 {
+      UInt16(min(max(TimeSpan(duration).nanoseconds / nanoseconds, range.lowerBound), range.upperBound))
     }
+    return ConnectionParameters(
+      minimumInterval: clamped(chosen.intervals.lowerBound, unit: 1_250_000, 6...3_200),
+      maximumInterval: clamped(chosen.intervals.upperBound, unit: 1_250_000, 6...3_200),
+      latency: UInt16(min(max(chosen.peripheralLatency, 0), 499)),
+      supervisionTimeout: clamped(chosen.supervisionTimeout, unit: 10_000_000, 10...3_200))
   }
 }

@@ -117,12 +117,21 @@ package struct GATTBearer {
     }
   }
 
-  /// Queues a procedure of the client, which begins when the earlier ones have ended. It ends with
-  /// `GATTEvent.completed`.
+  /// Queues a procedure of the client, which begins when the earlier ones of its requester have ended and the requester
+  /// has its turn. It ends with `GATTEvent.completed`.
   package mutating func request(
-    _ request: GATTRequest, token: GATTToken, priority: GATTPriority = .app, at now: Instant
+    _ request: GATTRequest, token: GATTToken, priority: GATTPriority = .app, of requester: GATTRequester = .system,
+    at now: Instant
   ) {
-    client.request(request, token: token, priority: priority, at: now, context: &context)
+    client.request(request, token: token, priority: priority, of: requester, at: now, context: &context)
+  }
+
+  /// Lets another requester wait for a request, too.
+  mutating func share(_ token: GATTToken, with requester: GATTRequester) { client.share(token, with: requester) }
+
+  /// Drops the requests among `tokens` that have not begun. Returns their tokens; no event follows for them.
+  mutating func drop(_ tokens: Set<GATTToken>, at now: Instant) -> [GATTToken] {
+    client.drop(tokens, at: now, &context)
   }
 
   /// Requests one `GATTEvent.backgroundTurn`: it comes when no request of an app is open and the bearer has been quiet

@@ -1,7 +1,7 @@
 import BluetoothWire
-import DequeModule
 
-/// The client of one ATT bearer, which runs the GATT procedures one after the other · Vol 3, Part G, 4.
+/// The client of one ATT bearer, which runs the GATT procedures one after the other · Vol 3, Part G, 4. Its requesters
+/// take turns.
 struct GATTClient {
   /// The originator of a procedure.
   enum Owner {
@@ -39,7 +39,7 @@ struct GATTClient {
   private(set) var request: GATTRequest?
   /// The request that waits for a higher security level; it blocks all later requests.
   var held: HeldRequest?
-  private(set) var queue: Deque<(token: GATTToken, request: GATTRequest, priority: GATTPriority)> = []
+  private(set) var queue = GATTRequestQueue()
   var protection = Protection.none
   private var confirmations = 0
   /// The discovery in progress.
@@ -96,7 +96,8 @@ struct GATTClient {
   }
 
   mutating func request(
-    _ request: GATTRequest, token: GATTToken, priority: GATTPriority, at now: Instant, context: inout GATTContext
+    _ request: GATTRequest, token: GATTToken, priority: GATTPriority, of requester: GATTRequester, at now: Instant,
+    context: inout GATTContext
   ) {
     if let reason = context.closed {
       context.events.append(.completed(token, .failure(reason)))
@@ -104,9 +105,10 @@ struct GATTClient {
     }
     schedule.requestBegan(priority, at: now)
     if isIdle, held == nil, queue.isEmpty, !mustWait(request), protection == .none {
+      queue.began(requester)
       start(request, token: token, priority, at: now, &context)
     } else {
-      queue.append((token, request, priority))
+      queue.append(GATTRequestQueue.Entry(token: token, request: request, priority: priority), of: requester)
     }
     startNext(at: now, &context)
   }
@@ -129,7 +131,7 @@ struct GATTClient {
         return
       }
       if !queue.isEmpty {
-        if mustWait(queue[0].request) {
+        if watch.comesFirst, let next = queue.first, mustWait(next.request) {
           follow(begin(watch.firstTask()), owner: .watch, at: now, &context)
           continue
         }
@@ -226,7 +228,8 @@ struct GATTClient {
 
   /// Fails all queued requests.
   mutating func failAll(with error: GATTError, at now: Instant, _ context: inout GATTContext) {
-    while let next = queue.popFirst() {
+    while !queue.isEmpty {
+      let next = queue.removeFirst()
       complete(next.token, next.priority, .failure(error), hasRun: false, at: now, &context)
     }
   }
@@ -276,10 +279,22 @@ struct GATTClient {
       schedule.priorityChanged(from: old.priority, to: priority)
       held?.priority = priority
     }
-    for index in queue.indices where tokens.contains(queue[index].token) {
-      schedule.priorityChanged(from: queue[index].priority, to: priority)
-      queue[index].priority = priority
-    }
+    for old in queue.setPriority(priority, of: tokens) { schedule.priorityChanged(from: old, to: priority) }
+  }
+
+  // MARK: Requesters
+
+  /// Lets another requester wait for a request, too.
+  mutating func share(_ token: GATTToken, with requester: GATTRequester) { queue.share(token, with: requester) }
+
+  /// Drops the requests among `tokens` that have not begun. Returns their tokens; no event follows for them.
+  mutating func drop(
+    _ tokens: Set<GATTToken>, at now: Instant, _ context: inout GATTContext
+  ) -> [GATTToken] {
+    let dropped = queue.removeAll { tokens.contains($0.token) }
+    for request in dropped { schedule.requestEnded(request.priority, hasRun: false, at: now) }
+    if !dropped.isEmpty { offerTurn(at: now, &context) }
+    return dropped.map(\.token)
   }
 
   // MARK: PDUs
@@ -393,16 +408,9 @@ struct GATTClient {
     context.events.append(.servicesChanged(range, services: services))
     stopCurrent(range, at: now, &context)
     if held?.request.names(range) == true { release(with: .att(.databaseOutOfSync), at: now, &context) }
-    guard !queue.isEmpty else { return }
-    var rest: Deque<(token: GATTToken, request: GATTRequest, priority: GATTPriority)> = []
-    while let next = queue.popFirst() {
-      if next.request.names(range) {
-        complete(next.token, next.priority, .failure(.att(.databaseOutOfSync)), hasRun: false, at: now, &context)
-      } else {
-        rest.append(next)
-      }
+    for stale in queue.removeAll(where: { $0.request.names(range) }) {
+      complete(stale.token, stale.priority, .failure(.att(.databaseOutOfSync)), hasRun: false, at: now, &context)
     }
-    queue = rest
   }
 
   /// Ends the current procedure after the request in progress if its handles may refer to other attributes now.

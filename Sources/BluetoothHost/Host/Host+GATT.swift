@@ -9,14 +9,32 @@ extension Host {
 
   // MARK: Client
 
-  /// Queues a procedure, which begins when the earlier ones on this link have ended.
+  /// Queues a procedure, which begins when the earlier ones of its requester on this link have ended and the requester
+  /// has its turn.
   package mutating func request(
-    _ request: GATTRequest, token: GATTToken, priority: GATTPriority = .app, on handle: HCI.ConnectionHandle,
-    at now: Instant
+    _ request: GATTRequest, token: GATTToken, priority: GATTPriority = .app, of requester: GATTRequester = .system,
+    on handle: HCI.ConnectionHandle, at now: Instant
   ) {
     guard let index = table.index(of: handle) else { return }
-    table[index].request(request, token: token, priority, &context, at: now)
+    table[index].request(request, token: token, priority, of: requester, &context, at: now)
     settle(at: now)
+  }
+
+  /// Lets another requester wait for the result of a request, too, so that it need not wait for all earlier requests of
+  /// the first one.
+  package mutating func share(
+    _ token: GATTToken, with requester: GATTRequester, on handle: HCI.ConnectionHandle
+  ) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].bearer.share(token, with: requester)
+  }
+
+  /// Drops the requests among `tokens` that have not begun. Returns their tokens; no event follows for them.
+  package mutating func drop(
+    _ tokens: Set<GATTToken>, on handle: HCI.ConnectionHandle, at now: Instant
+  ) -> [GATTToken] {
+    guard let index = table.index(of: handle) else { return [] }
+    return table[index].drop(tokens, &context, at: now)
   }
 
   /// Requests one `GATTEvent.backgroundTurn` on a link. It comes when no request of an app is open and the link has

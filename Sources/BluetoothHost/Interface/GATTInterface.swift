@@ -120,6 +120,17 @@ package enum GATTError: Error, Hashable, Sendable {
 /// The identifier of a client's `GATTRequest` until the request has completed.
 package typealias GATTToken = UInt64
 
+/// The originator of a client's requests. The requesters on one bearer take turns, one procedure each.
+@usableFromInline package struct GATTRequester: Hashable, Sendable {
+  @usableFromInline let number: UInt64
+
+  /// Creates the requester with a number that no other requester has, below 2⁶⁴ − 1.
+  @inlinable package init(number: UInt64) { self.number = number }
+
+  /// The requester of the requests that no app has made.
+  @inlinable package static var system: GATTRequester { GATTRequester(number: .max) }
+}
+
 /// The priority of a client's request, which determines how requests that can wait give way to it.
 package enum GATTPriority: Sendable {
   /// A read or a write by an app. Background requests wait for its end, and then until the bearer has been quiet for a

@@ -51,10 +51,20 @@ extension HostLink {
   /// Queues a procedure of the client.
   @inline(__always)
   mutating func request(
-    _ request: GATTRequest, token: GATTToken, _ priority: GATTPriority, _ context: inout HostContext, at now: Instant
+    _ request: GATTRequest, token: GATTToken, _ priority: GATTPriority, of requester: GATTRequester = .system,
+    _ context: inout HostContext, at now: Instant
   ) {
-    bearer.request(request, token: token, priority: priority, at: now)
+    bearer.request(request, token: token, priority: priority, of: requester, at: now)
     serve(&context, at: now)
+  }
+
+  /// Drops requests of the client that have not begun.
+  mutating func drop(
+    _ tokens: Set<GATTToken>, _ context: inout HostContext, at now: Instant
+  ) -> [GATTToken] {
+    let dropped = bearer.drop(tokens, at: now)
+    passOn(&context, at: now)
+    return dropped
   }
 
   /// Requests the turn for a background request.

@@ -48,14 +48,45 @@ struct OperationTableTests {
     let first = try unwrapped(table.add(.read(one, id), on: link, at: .zero))
     let second = try unwrapped(table.add(.read(two, id), on: link, at: .zero))
     let abandoned = table.abandon(of: one, on: link) { _ in }
-    #expect(abandoned == [first])
+    #expect(abandoned.all == [first])
+    #expect(abandoned.needless == [first])
     #expect(table.remove(first)?.session == nil)
     #expect(table.remove(second)?.session == two)
   }
 
-  @Test("The number of requests never exceeds the number of tokens")
-  mutating func full() {
-    for _ in 0...Int(UInt16.max) { #expect(table.add(.abandoned, on: link, at: .zero) != nil) }
-    #expect(table.add(.abandoned, on: link, at: .zero) == nil)
+  @Test("Of abandoned writes without response, which apps take for sent, 1,024 need to be sent")
+  mutating func abandonedWrites() throws {
+    let (one, two) = centralSessions()
+    let credits = TransmitCredits(capacity: 20)
+    for session in [one, two] {
+      for _ in 0..<600 { _ = table.add(.writeWithoutResponse(session, credits), on: link, at: .zero) }
+    }
+    let few = table.abandon(of: one, on: link) { _ in }
+    #expect(few.needless.isEmpty)
+    let abandoned = table.abandon(of: two, on: link) { _ in }
+    #expect(abandoned.all.count == 600)
+    #expect(abandoned.needless.count == 176)
+    for token in abandoned.all { _ = table.remove(token) }
+    _ = table.add(.writeWithoutResponse(two, credits), on: link, at: .zero)
+    let later = table.abandon(of: two, on: link) { _ in }
+    #expect(later.needless.isEmpty)
+  }
+
+  @Test("Each session has a bound of its own, which answered requests and a later session do not use up")
+  mutating func full() throws {
+    let (one, two) = centralSessions()
+    let token = try unwrapped(table.add(.read(one, id), on: link, at: .zero))
+    for _ in 1..<SessionLimits.requests { #expect(table.add(.read(one, id), on: other, at: .zero) != nil) }
+    #expect(table.add(.write(one, id), on: other, at: .zero) == nil)
+    #expect(table.add(.read(two, id), on: link, at: .zero) != nil)
+    #expect(table.add(.discovery(.services), on: link, at: .zero) != nil)
+    let later = CentralSessionID(key: SlotKey(index: one.key.index, generation: one.key.generation + 1))
+    _ = table.remove(token)
+    #expect(table.add(.read(one, id), on: link, at: .zero) != nil)
+    #expect(table.add(.read(one, id), on: link, at: .zero) == nil)
+    #expect(table.add(.read(later, id), on: link, at: .zero) != nil)
+    table.removeAll(on: other) { _ in }
+    for _ in 1..<SessionLimits.requests { #expect(table.add(.read(later, id), on: other, at: .zero) != nil) }
+    #expect(table.add(.read(later, id), on: other, at: .zero) == nil)
   }
 }

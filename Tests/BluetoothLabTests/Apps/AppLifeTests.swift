@@ -125,6 +125,64 @@ struct AppLifeTests {
     #expect(root.peripheral?.state == .connected)
   }
 
+  @Test("A095 A link keeps an app with the background mode running, and its end begins the time until the suspension")
+  func keptByLink() throws {
+    var plan = BeltApp.Plan()
+    plan.subscribes = false
+    let stage = Stage(plan, beltAt: Position(x: 5_000))
+    stage.app.launch()
+    stage.run(1)
+    stage.app.enterBackground()
+    let root = try #require(stage.app.root)
+    // The link is established in the background, before the app would be suspended.
+    stage.run(60)
+    stage.belt.move(to: Position(x: 1))
+    #expect(stage.world.run(until: { root.events.contains("connected") }, limit: .seconds(60)))
+    stage.run(1_200)
+    #expect(stage.app.state == .background)
+    stage.belt.move(to: Position(x: 5_000))
+    #expect(stage.world.run(until: { root.events.last == "disconnected error 6" }, limit: .seconds(20)))
+    stage.run(179)
+    #expect(stage.app.state == .background)
+    stage.run(2)
+    #expect(stage.app.state == .suspended)
+  }
+
+  @Test("The end of a link that the app itself cancels begins the time until the suspension")
+  func cancelledLink() throws {
+    let stage = Stage()
+    stage.launchAndSubscribe()
+    stage.app.enterBackground()
+    stage.run(300)
+    #expect(stage.app.state == .background)
+    let root = try #require(stage.app.root)
+    root.manager.cancelPeripheralConnection(try #require(root.peripheral))
+    stage.run(179)
+    #expect(stage.app.state == .background)
+    stage.run(3)
+    #expect(stage.app.state == .suspended)
+  }
+
+  @Test("A policy in which links do not keep apps suspends an app with a link, and so does one without a mode")
+  func linkDoesNotKeep() throws {
+    var policy = PlatformPolicy.ios
+    policy.background?.linksKeepApps = false
+    let cases: [(PlatformPolicy, Set<AppManifest.BackgroundMode>, Int)] = [(policy, [.central], 181), (.ios, [], 6)]
+    for (policy, modes, limit) in cases {
+      var plan = BeltApp.Plan()
+      plan.subscribes = false
+      let stage = Stage(policy: policy, manifest: .described(modes), plan)
+      stage.app.launch()
+      #expect(stage.world.run(until: { stage.app.root?.events.contains("connected") == true }, limit: .seconds(5)))
+      stage.app.enterBackground()
+      stage.run(limit - 2)
+      #expect(stage.app.state == .background)
+      stage.run(2)
+      #expect(stage.app.state == .suspended)
+      #expect(stage.app.root?.peripheral?.state == .connected)
+    }
+  }
+
   @Test("L054 Each value runs a suspended app with the background mode")
   func wokenByValues() throws {
     let stage = Stage()

@@ -77,4 +77,6 @@ final class LockApp: NSObject, CBPeripheralManagerDelegate {
   func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
   ) { note("unsubscribed") }
+
+  func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { note("ready") }
 }

@@ -52,7 +52,8 @@ struct RestorationTests {
     #expect(stage.app.launches.count == 1)
     stage.belt.move(to: Position(x: 5_000))
     #expect(stage.world.run(until: { stage.app.root != nil }, limit: .seconds(60)))
-    #expect(stage.app.root?.events.first == "restored")
+    stage.run(1)
+    #expect(stage.app.root?.events == ["restored", "state poweredOn", "disconnected error 6"])
   }
 
   @Test("A pending connection is restored as connecting, and its completion launches the app")
