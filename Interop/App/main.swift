@@ -4,7 +4,7 @@ import CoreBluetooth
 // the same with an L2CAP channel, `watch` stays connected to a server and prints its changes. `peripheral` is a server
 // until its standard input ends, and executes the input's lines unless the input is a terminal. `profile` prints what the
 // typed client of a standard profile gets from a server. COREBLUETOOTH_ADAPTER selects the controller. `accessory` is an
-// air with an accessory of this package, for foreign hosts.
+// air with an accessory of this package, or a phone that serves its notifications, for foreign hosts.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
