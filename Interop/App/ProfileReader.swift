@@ -55,6 +55,27 @@ enum ProfileReader {
     return true
   }
 
+  /// Advertises that this device looks for a phone's notifications, and uses those of the first phone that connects and
+  /// subscribes to a value.
+  static func receiveNotifications() async throws {
+    let (local, central) = (LocalPeripheral(), CoreBluetoothExtras.Central())
+    try await local.waitUntilPoweredOn(within: .seconds(10))
+    try await central.waitUntilPoweredOn(within: .seconds(10))
+    let value = LocalCharacteristic(InteropService.events, .notify)
+    try await local.add(LocalService(InteropService.uuid, [value]))
+    let solicitation = ADStructure(.solicitedServices128, NotificationCenterClient.service.data.reversed())
+    try await local.withAdvertising(AdvertisingParameters([.flags(), solicitation, .name("watch")])) {
+      for await subscribers in value.subscriptions {
+        guard let phone = subscribers.first else { continue }
+        guard let peripheral = central.peripherals(withIdentifiers: [phone.id]).first else {
+          return say("unknown phone")
+        }
+        try await peripheral.connect(within: .seconds(10))
+        return try await notifications(peripheral)
+      }
+    }
+  }
+
   // MARK: Printing
 
   private static func show(_ name: String, _ value: (some CustomStringConvertible)?) {
