@@ -162,3 +162,25 @@ async def test_linux_gets_key_events_from_keyboard(play, boot):
     caps_lock = 1
     await linux("led", name="accessory", number=caps_lock, on=True)
     await air.ask("state", "leds: .*caps lock")
+
+
+REL_X, REL_Y, REL_WHEEL, REL_WHEEL_HI_RES = 0, 1, 8, 11
+BTN_LEFT = 0x110
+
+
+@pytest.mark.nightly
+async def test_linux_gets_movements_and_clicks_from_mouse(play, boot):
+    air = await play("mouse")
+    linux = await central(boot, air)
+    await linux("connect", address=await found(linux, name="accessory"))
+    await linux("input_device", name="accessory")
+    assert linux.asked() == ["authorization"]
+    # A report moves 127 steps at most, and a step of the wheel has 120 steps in high resolution.
+    await air.program.say("move 200 -5 1")
+    events = [await linux.event("relative") for _ in range(5)]
+    assert sorted((event["code"], event["value"]) for event in events[:4]) == [
+        (REL_X, 127), (REL_Y, -5), (REL_WHEEL, 1), (REL_WHEEL_HI_RES, 120)]  # fmt: skip
+    assert (events[4]["code"], events[4]["value"]) == (REL_X, 73)
+    await air.program.say("click")
+    events = [await linux.event("key") for _ in range(2)]
+    assert [(event["code"], event["value"]) for event in events] == [(BTN_LEFT, PRESSED), (BTN_LEFT, RELEASED)]

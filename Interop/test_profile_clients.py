@@ -6,12 +6,16 @@ import struct
 
 import pytest
 from bumble.att import ATT_Error, Attribute, AttributeValue
-from bumble.gatt import Characteristic
+from bumble.core import UUID, AdvertisingData
+from bumble.device import Connection, Peer
+from bumble.gatt import GATT_ANCS_SERVICE, Characteristic
+from bumble.profiles.ancs import Ancs
 from bumble.profiles.battery_service import BatteryService
 from bumble.profiles.device_information_service import DeviceInformationService
 from bumble.profiles.heart_rate_service import HeartRateService
+from support import gatt_service
 from support.profile_server import P, ProfileServer, report_reference
-from support.waiting import Events
+from support.waiting import Events, soon
 from test_corebluetooth import pairing
 
 SUCCESS, NOT_SUPPORTED, INVALID_PARAMETER = 1, 2, 3
@@ -21,7 +25,7 @@ SUCCESS, NOT_SUPPORTED, INVALID_PARAMETER = 1, 2, 3
 def reads(serve, host, start):
     """What the typed client of a profile prints about a server: `await reads("glucose", server, 0x1808)`."""
 
-    async def read(profile: str, server: ProfileServer, advertised: int, **options) -> list[str]:
+    async def read(profile: str, server: ProfileServer, advertised: int | UUID, **options) -> list[str]:
         air = await serve("--speed", "max")
         await server.start(host, air.endpoint, advertised, **options)
         app = await start("interop-app", "profile", profile, endpoint=air.endpoint)
@@ -319,3 +323,83 @@ async def test_phone_alert_status(reads):
     assert await reads("phone-alert", server, 0x180E) == [
         "status: ringing", "ringer: Ringer Normal", "mute: done", "status: none"]  # fmt: skip
     assert (0x2A40, b"\2") in server.written.all
+
+
+def notification_center() -> ProfileServer:
+    """A server with Bumble's service, whose behaviour is written here: there is one call, number 7."""
+    server, service = ProfileServer(), Ancs()
+    app, message = b"com.example.phone", MESSAGE.encode()
+    texts = [app, b"Ben", b"", message, str(len(message)).encode(), b"20240229T235958", b"Answer", b"Decline"]
+    HAS_LENGTH = (1, 2, 3)
+    INVALID_PARAMETER, ACTION_FAILED = 0xA2, 0xA3
+    source, data, control = (
+        service.notification_source_characteristic, service.data_source_characteristic,
+        service.control_point_characteristic)  # fmt: skip
+    event = struct.pack("<BBBBI", 0, 0b11010, 1, 1, 7)
+    server.sent(0, P.NOTIFY, event, base=source)
+
+    def attribute(number: int, value: bytes) -> bytes:
+        return struct.pack("<BH", number, len(value)) + value
+
+    def respond(response: bytes) -> None:
+        # Parts for the smallest ATT_MTU.
+        parts = [response[start : start + 20] for start in range(0, len(response), 20)]
+        server.later(lambda: server.send(data, *parts))
+
+    def perform(_, command: bytes) -> None:
+        code, body = command[0], bytes(command[1:])
+        if code == 1:
+            assert body == app + b"\0\0"
+            return respond(command[:-1] + attribute(0, "Телефон".encode()))
+        if body[:4] != struct.pack("<I", 7):
+            raise ATT_Error(INVALID_PARAMETER)
+        if code == 2:
+            if body[4] != 0:
+                raise ATT_Error(ACTION_FAILED)
+            return server.later(lambda: server.send(source, b"\2" + event[1:3] + b"\0" + event[4:]))
+        response, requests = command[:5], list(body[4:])
+        while requests:
+            number = requests.pop(0)
+            length = requests.pop(0) | requests.pop(0) << 8 if number in HAS_LENGTH else 65_535
+            response += attribute(number, texts[number][:length])
+        respond(response)
+
+    control.value = AttributeValue(write=perform)
+    control.permissions |= Attribute.WRITE_REQUIRES_ENCRYPTION
+    server.services.append(service)
+    return server
+
+
+MESSAGE, FLAGS = "äöü " * 50, "flags important, positive action, negative action"
+# What the client prints of the call.
+CALL = [
+    f"event: added 7, category incoming call, 1 in the category, {FLAGS}", "app: com.example.phone", "title: Ben",
+    "subtitle: ", f"message: {MESSAGE}", f"size: {len(MESSAGE.encode())}", "date: 2024-02-29 23:59:58",
+    "actions: Answer, Decline", "name: Телефон", "other notification: The phone has no such notification, app or attribute.",
+    "decline: The phone has not performed the action.", "answer: done",
+    f"event: removed 7, category incoming call, 0 in the category, {FLAGS}"]  # fmt: skip
+
+
+async def test_notifications(reads):
+    server = notification_center()
+    assert await reads("notifications", server, GATT_ANCS_SERVICE, pairing=pairing()) == CALL
+    assert [event[1][0].is_encrypted for event in server.host.connected.all] == [True]
+
+
+async def test_notifications_of_phone_that_connects(serve, host, start):
+    """As with a real phone: the accessory advertises, the phone connects, and the accessory is the client."""
+    air = await serve("--speed", "max")
+    app = await start("interop-app", "consumer", endpoint=air.endpoint)
+    server = notification_center()
+    server.host = await host("phone", endpoint=air.endpoint, services=server.services, pairing=pairing())
+    advertisement = await server.host.find("watch")
+    assert GATT_ANCS_SERVICE in advertisement.data.get(AdvertisingData.Type.LIST_OF_128_BIT_SERVICE_SOLICITATION_UUIDS)
+    connection = await server.host.connect(advertisement.address)
+    # The accessory asks for encryption, because the service demands it.
+    connection.on(Connection.EVENT_SECURITY_REQUEST, lambda _: server.later(connection.pair))
+    peer = Peer(connection)
+    await soon(peer.discover_all())
+    await soon(peer.get_characteristics_by_uuid(gatt_service.EVENTS)[0].subscribe(lambda _: None))
+    assert await app.exit() == 0, app.output.all
+    assert [line for line in app.output.all if line] == CALL
+    assert connection.is_encrypted

@@ -5,15 +5,21 @@ Where somebody has to use the accessory meanwhile, the test plays its user. `tes
 round.
 """
 
+import datetime
 import json
 
 import pytest
-from bumble import core
+from bumble import core, data_types
 from bumble.att import ATT_Error
+from bumble.core import AdvertisingData
+from bumble.device import Connection, Peer
+from bumble.gatt import GATT_ANCS_SERVICE
+from bumble.profiles import ancs
 from bumble.profiles.heart_rate_service import HeartRateService, HeartRateServiceProxy
 from support import formats
 from support.profile_client import ProfileClient
-from support.waiting import Events, soon
+from support.hosts import disconnected
+from support.waiting import Events, events_of, soon
 from test_corebluetooth import pairing
 
 # Radio seconds per second: many accessories measure once a second.
@@ -437,3 +443,119 @@ async def test_alerts_of_telephone(plays):
     assert (await statuses.next(), await ringers.next()) == (b"\0", b"\0")
     await client.write(0x180E, 0x2A40, CANCEL_SILENT_MODE, with_response=False)
     assert await ringers.next() == b"\1"
+
+
+class Watch:
+    """A watch of Bumble's: it advertises that it looks for the Apple Notification Center Service, and uses the service of
+    the phone that connects."""
+
+    def __init__(self, host, connection: Connection) -> None:
+        self.host, self.connection = host, connection
+        self.paired = events_of(connection, Connection.EVENT_PAIRING)
+        self.encrypted = events_of(connection, Connection.EVENT_CONNECTION_ENCRYPTION_CHANGE)
+        self.notifications = Events("notifications")
+
+    @classmethod
+    async def meet(cls, host) -> "Watch":
+        advertising = AdvertisingData([
+            data_types.Flags(AdvertisingData.Flags.LE_GENERAL_DISCOVERABLE_MODE),
+            data_types.ListOf128BitServiceSolicitationUUIDs([GATT_ANCS_SERVICE])])  # fmt: skip
+        await soon(host.device.start_advertising(advertising_data=bytes(advertising)))
+        return cls(host, await host.accept())
+
+    async def start(self) -> ancs.AncsClient:
+        """Subscribes to the service, once the link is encrypted."""
+        client = await soon(ancs.AncsClient.for_peer(Peer(self.connection)))
+        client.on(ancs.AncsClient.EVENT_NOTIFICATION, self.notifications.add)
+        await soon(client.start())
+        return client
+
+    async def event(self) -> tuple:
+        """The next event: what, flags, category, number in the category, UID."""
+        event = await self.notifications.next()
+        return (
+            event.event_id.name, event.event_flags, event.category_id.name, event.category_count, event.notification_uid)
+
+
+async def denial(command) -> int:
+    """The error code with which a command is rejected."""
+    with pytest.raises(ancs.CommandError) as caught:
+        await soon(command)
+    return caught.value.error_code
+
+
+async def test_notifications_of_phone(play, host):
+    air = await play("phone")
+    watch = await Watch.meet(await host("watch", endpoint=air.endpoint, pairing=pairing()))
+    # The phone pairs by itself: its app requires the notifications for this accessory.
+    await watch.paired.next()
+    await air.program.line("^notifications are shared: true$")
+    await air.program.say("email one Short")
+    client = await watch.start()
+    NEGATIVE, PRE_EXISTING, POSITIVE, IMPORTANT = (
+        ancs.EventFlags.NEGATIVE_ACTION, ancs.EventFlags.PRE_EXISTING, ancs.EventFlags.POSITIVE_ACTION,
+        ancs.EventFlags.IMPORTANT)  # fmt: skip
+    assert await watch.event() == ("NOTIFICATION_ADDED", PRE_EXISTING | NEGATIVE, "EMAIL", 1, 1)
+    await air.program.say("call call Ben")
+    assert await watch.event() == (
+        "NOTIFICATION_ADDED", IMPORTANT | POSITIVE | NEGATIVE, "INCOMING_CALL", 1, 2)  # fmt: skip
+    message = "äöü " * 150
+    await air.program.say(f"email one {message}")
+    assert await watch.event() == ("NOTIFICATION_MODIFIED", NEGATIVE, "EMAIL", 1, 1)
+
+    # At the smallest ATT_MTU, the response comes in more than 50 parts.
+    A = ancs.NotificationAttributeId
+    attributes = await soon(client.get_notification_attributes(
+        1, [A.APP_IDENTIFIER, (A.TITLE, 4), A.SUBTITLE, A.MESSAGE, A.MESSAGE_SIZE, A.DATE, A.NEGATIVE_ACTION_LABEL]))
+    values = {attribute.attribute_id: attribute.value for attribute in attributes}
+    age = datetime.datetime.now(datetime.UTC).replace(tzinfo=None) - values.pop(A.DATE)
+    assert datetime.timedelta(seconds=-2) < age < datetime.timedelta(minutes=1)
+    assert values == {
+        A.APP_IDENTIFIER: "com.example.mail", A.TITLE: "Mail", A.SUBTITLE: "", A.MESSAGE: message.strip(),
+        A.MESSAGE_SIZE: len(message.strip().encode()), A.NEGATIVE_ACTION_LABEL: "Clear"}  # fmt: skip
+    names = await soon(client.get_app_attributes("com.example.mail", [ancs.AppAttributeId.DISPLAY_NAME]))
+    assert [name.value for name in names] == ["Mail"]
+    INVALID_PARAMETER, ACTION_FAILED = ancs.ErrorCode.INVALID_PARAMETER, ancs.ErrorCode.ACTION_FAILED
+    assert await denial(client.get_notification_attributes(9, [A.TITLE])) == INVALID_PARAMETER
+    assert await denial(client.get_app_attributes("unknown", [ancs.AppAttributeId.DISPLAY_NAME])) == INVALID_PARAMETER
+    assert await denial(client.perform_positive_action(1)) == ACTION_FAILED, "an email has no positive action"
+
+    # An action ends the notification.
+    await soon(client.perform_positive_action(2))
+    assert await watch.event() == ("NOTIFICATION_REMOVED", IMPORTANT | POSITIVE | NEGATIVE, "INCOMING_CALL", 0, 2)
+    await soon(client.perform_negative_action(1))
+    assert await watch.event() == ("NOTIFICATION_REMOVED", NEGATIVE, "EMAIL", 0, 1)
+    await air.ask("state", r"bonds: 1, notifications: \[\], actions: \[.call positive., .one negative.\]")
+
+
+async def test_permission_for_notifications_of_phone(play, host):
+    air = await play("phone")
+    device = await host("watch", endpoint=air.endpoint, pairing=pairing())
+    watch = await Watch.meet(device)
+    await watch.paired.next()
+    await air.program.line("^notifications are shared: true$")
+    client = await watch.start()
+    await air.program.say("share no")
+    await air.program.line("^notifications are shared: false$")
+    await air.program.say("email one Hello")
+    INSUFFICIENT_AUTHORIZATION = 0x08
+    A = ancs.NotificationAttributeId
+    assert await denial(client.get_notification_attributes(1, [A.MESSAGE])) == INSUFFICIENT_AUTHORIZATION
+    assert not watch.notifications.all
+    await air.program.say("share yes")
+    await air.program.line("^notifications are shared: true$")
+    assert (await watch.event())[0] == "NOTIFICATION_ADDED"
+    [message] = await soon(client.get_notification_attributes(1, [A.MESSAGE]))
+    assert message.value == "Hello"
+
+    # The bond and the permission outlast the link.
+    await disconnected(watch.connection)
+    watch = await Watch.meet(device)
+    await watch.encrypted.next()
+    client = await watch.start()
+    await air.program.say("email two Hello again")
+    await watch.notifications.next(lambda event: event.notification_uid == 2)
+    [message] = await soon(client.get_notification_attributes(2, [A.MESSAGE]))
+    assert message.value == "Hello again"
+    await air.ask("state", "bonds: 1")
+    assert not watch.paired.all

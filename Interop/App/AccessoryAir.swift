@@ -55,6 +55,9 @@ struct AccessoryAir {
           }
         }
       }
+    case "phone":
+      let phone = Phone(in: world)
+      perform = { phone.perform($0) }
     default: return nil
     }
   }

@@ -10,8 +10,16 @@ enum ProfileReader {
 
   /// The service to scan for, and what to do with the peripheral that has it.
   private struct Profile {
-    let service: UInt16
+    let service: CBUUID
     let use: @Sendable (Remote) async throws -> Void
+
+    init(service: CBUUID, use: @escaping @Sendable (Remote) async throws -> Void) {
+      (self.service, self.use) = (service, use)
+    }
+
+    init(service: UInt16, use: @escaping @Sendable (Remote) async throws -> Void) {
+      self.init(service: uuid(service), use: use)
+    }
   }
 
   private static let profiles: [String: Profile] = [
@@ -24,6 +32,7 @@ enum ProfileReader {
     "heart-rate": Profile(service: HeartRateClient.service, use: heartRate),
     "keyboard": Profile(service: HumanInterfaceDeviceClient.service, use: keyboard),
     "location": Profile(service: LocationAndNavigationClient.service, use: location),
+    "notifications": Profile(service: NotificationCenterClient.service, use: notifications),
     "phone-alert": Profile(service: PhoneAlertStatusClient.service, use: phoneAlert),
     "proximity": Profile(service: ProximityClient.service, use: proximity),
     "running": Profile(service: RunningSpeedAndCadenceClient.service, use: running),
@@ -36,7 +45,7 @@ enum ProfileReader {
     guard let profile = profiles[name] else { return false }
     let central = CoreBluetoothExtras.Central()
     try await central.waitUntilPoweredOn(within: .seconds(10))
-    for try await discovery in central.scan(for: [uuid(profile.service)]) {
+    for try await discovery in central.scan(for: [profile.service]) {
       let peripheral = discovery.peripheral
       try await peripheral.connect(within: .seconds(10))
       try await profile.use(peripheral)
@@ -44,6 +53,27 @@ enum ProfileReader {
       break
     }
     return true
+  }
+
+  /// Advertises that this device looks for a phone's notifications, and uses those of the first phone that connects and
+  /// subscribes to a value.
+  static func receiveNotifications() async throws {
+    let (local, central) = (LocalPeripheral(), CoreBluetoothExtras.Central())
+    try await local.waitUntilPoweredOn(within: .seconds(10))
+    try await central.waitUntilPoweredOn(within: .seconds(10))
+    let value = LocalCharacteristic(InteropService.events, .notify)
+    try await local.add(LocalService(InteropService.uuid, [value]))
+    let solicitation = ADStructure(.solicitedServices128, NotificationCenterClient.service.data.reversed())
+    try await local.withAdvertising(AdvertisingParameters([.flags(), solicitation, .name("watch")])) {
+      for await subscribers in value.subscriptions {
+        guard let phone = subscribers.first else { continue }
+        guard let peripheral = central.peripherals(withIdentifiers: [phone.id]).first else {
+          return say("unknown phone")
+        }
+        try await peripheral.connect(within: .seconds(10))
+        return try await notifications(peripheral)
+      }
+    }
   }
 
   // MARK: Printing
@@ -260,5 +290,30 @@ enum ProfileReader {
     show("ringer", try await client.ringerSetting())
     await perform("mute") { try await client.perform(.muteOnce) }
     try await show(1, "status", client.alertStatusChanges)
+  }
+
+  @Sendable private static func notifications(_ peripheral: Remote) async throws {
+    guard let center = try await NotificationCenterClient(peripheral) else { return say("no service") }
+    for try await event in center.events {
+      say("event: \(event)")
+      if event.kind == .removed { break }
+      let content = try await center.content(
+        of: event.uid,
+        [
+          .appIdentifier, .title(maximumLength: 5), .subtitle(), .message(), .messageSize, .date, .positiveActionLabel,
+          .negativeActionLabel,
+        ])
+      show("app", content.appIdentifier)
+      show("title", content.title)
+      show("subtitle", content.subtitle)
+      show("message", content.message)
+      show("size", content.messageSize)
+      show("date", content.date)
+      show("actions", "\(content.positiveActionLabel ?? "none"), \(content.negativeActionLabel ?? "none")")
+      await perform("name") { try await center.displayName(of: content.appIdentifier ?? "") }
+      await perform("other notification") { try await center.content(of: event.uid + 1, [.title()]).title ?? "none" }
+      await perform("decline") { try await center.perform(.negative, on: event.uid) }
+      await perform("answer") { try await center.perform(.positive, on: event.uid) }
+    }
   }
 }

@@ -3,8 +3,9 @@ import CoreBluetooth
 // A program of the suite in the parent folder. `central` tests a server of the suite's service and ends, `channel` does
 // the same with an L2CAP channel, `watch` stays connected to a server and prints its changes. `peripheral` is a server
 // until its standard input ends, and executes the input's lines unless the input is a terminal. `profile` prints what the
-// typed client of a standard profile gets from a server. COREBLUETOOTH_ADAPTER selects the controller. `accessory` is an
-// air with an accessory of this package, for foreign hosts.
+// typed client of a standard profile gets from a server, `consumer` what it gets from the notification service of a phone
+// that connects to it. COREBLUETOOTH_ADAPTER selects the controller. `accessory` is an air with an accessory of this
+// package, or a phone that serves its notifications, for foreign hosts.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
@@ -22,11 +23,15 @@ case "peripheral":
     exit(0)
   }
 case "watch": delegate = Watcher()
-case "profile":
+case "profile", "consumer":
   delegate = NSObject()
-  let name = arguments.dropFirst().first ?? ""
+  let name = arguments.first == "profile" ? arguments.dropFirst().first ?? "" : nil
   Task.detached {
     do {
+      guard let name else {
+        try await ProfileReader.receiveNotifications()
+        exit(0)
+      }
       if try await ProfileReader.read(name) { exit(0) }
       say("unknown profile \(name)")
       exit(64)
@@ -43,7 +48,7 @@ case "accessory":
   try air.run()
   exit(0)
 default:
-  let usage = "central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE | accessory KIND"
+  let usage = "central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE | consumer | accessory KIND"
   try? FileHandle.standardError.write(contentsOf: Data("usage: interop-app \(usage)\n".utf8))
   exit(64)
 }

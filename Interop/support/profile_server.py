@@ -85,11 +85,14 @@ class ProfileServer:
 
         asyncio.get_running_loop().call_later(0.02, begin)
 
-    async def start(self, host, endpoint: str, advertised: int, **options) -> None:
+    async def start(self, host, endpoint: str, advertised: int | core.UUID, **options) -> None:
         self.host = await host("server", endpoint=endpoint, services=self.services, **options)
+        assigned = isinstance(advertised, int)
+        services = (
+            data_types.IncompleteListOf16BitServiceUUIDs([uuid(advertised)]) if assigned else
+            data_types.IncompleteListOf128BitServiceUUIDs([advertised]))  # fmt: skip
         advertising = AdvertisingData([
-            data_types.Flags(AdvertisingData.Flags.LE_GENERAL_DISCOVERABLE_MODE),
-            data_types.IncompleteListOf16BitServiceUUIDs([uuid(advertised)]),
+            data_types.Flags(AdvertisingData.Flags.LE_GENERAL_DISCOVERABLE_MODE), services,
             data_types.CompleteLocalName("server")])  # fmt: skip
         await soon(self.host.device.start_advertising(advertising_data=bytes(advertising), auto_restart=True))
 

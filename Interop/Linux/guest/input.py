@@ -9,12 +9,15 @@ import bus
 
 # struct input_event on a machine with 64 bits: two longs of time, the type, the code and the value.
 EVENT = struct.Struct("qqHHi")
-EV_KEY, EV_LED = 1, 0x11
+EV_KEY, EV_REL, EV_LED = 1, 2, 0x11
+# The names under which events are reported, by their types.
+REPORTED = {EV_KEY: "key", EV_REL: "relative"}
 opened = {}
 
 
 async def input_device(name: str, seconds: float = 60):
-    """Waits for an input device with this name, and reports its key events from now on. Returns the names of all."""
+    """Waits for an input device with this name, and reports the events of its keys, buttons and relative axes from now on.
+    Returns the names of all."""
     async with asyncio.timeout(seconds):
         while not (found := [path for path, text in names().items() if text == name]):
             await asyncio.sleep(0.05)
@@ -23,8 +26,8 @@ async def input_device(name: str, seconds: float = 60):
     def read() -> None:
         octets = os.read(opened[name], EVENT.size * 64)
         for _, _, kind, code, value in EVENT.iter_unpack(octets):
-            if kind == EV_KEY:
-                bus.report(event="key", code=code, value=value)
+            if kind in REPORTED:
+                bus.report(event=REPORTED[kind], code=code, value=value)
 
     asyncio.get_running_loop().add_reader(opened[name], read)
     return list(names().values())
