@@ -14,6 +14,8 @@ final class VirtualRunner: @unchecked Sendable {
   var servesMainQueue = true
   /// True while the app's work on the main queue runs. Only the main thread uses it.
   private var isServingMainQueue = false
+  /// The number of callbacks whose work on the main queue has run. Only the main thread uses it.
+  private var servedDeliveries = 0
   private let state = NIOLockedValueBox(State())
   /// The number of calls of `hold` without a matching `release`. It changes while `state` is locked, and is read without
   /// the lock, once for each event.
@@ -98,9 +100,13 @@ final class VirtualRunner: @unchecked Sendable {
   /// and processes everything that follows from it at the current instant.
   private nonisolated(nonsending) func yieldToMainQueue() async {
     guard Self.isOnMainThread else { return }
+    // A queue that already has work, such as another run on the main actor, gives no signal for the work of a callback.
+    var hasDelivered = engine.deliveryCount != servedDeliveries
     // The limit is necessary: the yields of other runs on the main actor are work of the queue, too.
     for _ in 0..<MainQueue.maximumYields {
-      guard MainQueue.takeSignal() else { break }
+      guard MainQueue.takeSignal() || hasDelivered else { break }
+      hasDelivered = false
+      servedDeliveries = engine.deliveryCount
       isServingMainQueue = true
       await Task.yield()
       isServingMainQueue = false
