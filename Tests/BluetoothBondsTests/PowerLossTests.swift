@@ -97,6 +97,53 @@ struct PowerLossTests {
     #expect(count > 10)
   }
 
+  @Test("A power loss while the sessions of apps are stored leaves the old or the new ones, complete")
+  func sessions() throws {
+    let old = [StoredApps.full("old")]
+    let new = [StoredApps.full("new"), StoredApps.full("other")]
+    for before in [[], old] {
+      var count = 0
+      var isDone = false
+      while !isDone {
+        let disk = ModelDisk()
+        if !before.isEmpty { _ = try Self.store(disk).setStoredApps(before) }
+        disk.setPower(count)
+        isDone = (try? Self.store(disk).setStoredApps(new)) != nil
+        for restarted in disk.restarted() {
+          let store = Self.store(restarted, process: 2)
+          let loaded = try store.storedApps()
+          #expect(loaded == new || !isDone && loaded == before, "after \(count) operations")
+          #expect(try store.load() == StoredBonds())
+          let names = (try? restarted.names(in: store.path)) ?? []
+          #expect(names.allSatisfy { $0 == FileBondStore.sessionsName }, "after \(count) operations: \(names)")
+          _ = try store.setStoredApps(old)
+          #expect(try store.storedApps() == old)
+        }
+        count += 1
+      }
+      #expect(count > 5)
+    }
+  }
+
+  @Test("A process killed while it stores the sessions of apps leaves the last reported ones or the next, complete")
+  func killingSessions() throws {
+    let folder = try TemporaryFolder()
+    let store = FileBondStore(folder: folder.path, adapter: "adapter")
+    var counter = 0
+    for round in 0..<24 {
+      let received = try Self.killed("bond-writer", [folder.path, "adapter", "sessions"], round)
+      let stored = try store.storedApps()
+      #expect(try store.load() == StoredBonds())
+      let identifier = try #require(stored.first?.centrals.first?.identifier)
+      let next = try #require(Int(identifier))
+      #expect([counter + received, counter + received + 1].contains(next))
+      #expect(stored.count == 1 + next % 7)
+      counter = next
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/adapter")
+    #expect(names == [FileBondStore.sessionsName])
+  }
+
   @Test("On a disk that never synchronizes, bonds get lost: the model can detect the loss")
   func modelTells() throws {
     let wrongs = try Self.wrongs(
@@ -124,25 +171,9 @@ struct PowerLossTests {
   @Test("A process killed while saving leaves the last reported bond or the next one, complete")
   func killing() throws {
     let folder = try TemporaryFolder()
-    let helper = try Program.url("bond-writer")
     var counter: UInt32 = 0
     for round in 0..<24 {
-      let process = Process()
-      let output = Pipe()
-      process.executableURL = helper
-      process.arguments = [folder.path]
-      process.standardOutput = output
-      try process.run()
-      // The kill hits the middle of an operation, a little later each time.
-      var received = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
-      var spin = UInt64(round) &* 40_000
-      while spin > 0 { spin = Self.waste(spin) }
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-      received += output.fileHandleForReading.readDataToEndOfFile().count
-      #expect(process.terminationReason == .uncaughtSignal)
-      #expect(received > 0)
-
+      let received = try Self.killed("bond-writer", [folder.path], round)
       let loaded = try FileBondStore(folder: folder.path, adapter: "adapter").load()
       #expect(loaded.problems.isEmpty)
       let record = try #require(loaded.records.first)
@@ -153,6 +184,26 @@ struct PowerLossTests {
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/adapter")
     #expect(names == [FileBondStore.fileName(of: Bonds.address)])
+  }
+
+  /// Starts a helper, and kills it in the middle of an operation, a little later in each round. Returns the number of
+  /// operations that it has reported.
+  private static func killed(_ name: String, _ arguments: [String], _ round: Int) throws -> Int {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = try Program.url(name)
+    process.arguments = arguments
+    process.standardOutput = output
+    try process.run()
+    var received = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
+    var spin = UInt64(round) &* 40_000
+    while spin > 0 { spin = waste(spin) }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    received += output.fileHandleForReading.readDataToEndOfFile().count
+    #expect(process.terminationReason == .uncaughtSignal)
+    #expect(received > 0)
+    return received
   }
 
   @inline(never)

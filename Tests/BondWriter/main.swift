@@ -1,5 +1,5 @@
-// A program that tests kill while it saves a bond with a growing counter, over and over. It writes one octet for each
-// saved bond.
+// A program that tests kill while it saves a bond with a growing counter, over and over, or the sessions of apps. It
+// writes one octet for each saved bond, or each time that it has saved the sessions.
 
 import BluetoothBonds
 import BluetoothCrypto
@@ -14,6 +14,20 @@ import BluetoothWire
 #else
   import Darwin
 #endif
+
+if CommandLine.arguments.count > 3 {
+  // The mode for the sessions of apps.
+  let store = FileBondStore(folder: CommandLine.arguments[1], adapter: CommandLine.arguments[2])
+  var counter = Int(try store.storedApps().first?.centrals.first?.identifier ?? "") ?? 0
+  while true {
+    counter += 1
+    // Of varying length.
+    let apps = (0...counter % 7).map { StoredApp(name: "\($0)", centrals: [.init(identifier: "\(counter)")]) }
+    _ = try store.setStoredApps(apps)
+    print(".", terminator: "")
+    fflush(nil)
+  }
+}
 
 if CommandLine.arguments.count > 2 {
   // The other mode: the program claims an adapter's folder until a test lets it end or kills it, and prints the number

@@ -40,7 +40,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
     gate = apps.gate
     starter = apps.setup.starter
     host.setClient(self, ofApp: name)
-    if command == nil { host.send(.launchable(false), ofApp: name) }
+    // An app with sessions of a former run of the server can't be launched before.
+    host.send(.launchable(command != nil), ofApp: name)
   }
 
   /// The app, for a list.
