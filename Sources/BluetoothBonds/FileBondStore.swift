@@ -14,6 +14,7 @@ package struct FileBondStore: BondStore {
   static let maximumSize = 1 << 20
   static let secretsName = "adapter.json"
   static let appsName = "apps.json"
+  static let sessionsName = "sessions.json"
   static let temporarySuffix = ".tmp"
 
   /// The path of the adapter's folder.
@@ -24,6 +25,8 @@ package struct FileBondStore: BondStore {
   /// The process ID in temporary file names, which keeps the files of several processes apart.
   let process: Int32
   let files: any FileSystem
+  /// The identifier of the machine's present run; nil: unknown, so that no sessions are stored.
+  var boot = SystemFiles.boot
   /// The number of the adapter's folder: 1, except for programs that use the adapter at the same time as others.
   package let number: Int
   /// The lock that reserves the folder for this program; nil: the folder is not reserved.
@@ -258,6 +261,40 @@ package struct FileBondStore: BondStore {
     }
   }
 
+  // MARK: Sessions
+
+  package func storedApps() throws(BondStoreError) -> [StoredApp] {
+    guard let boot else { return [] }
+    var problems: [StoredBonds.Problem] = []
+    let file = path + "/" + Self.sessionsName
+    let contents = contents(of: file, mends: false, &problems)
+    if let problem = problems.first {
+      // As with the permissions: another user may have changed the file.
+      if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
+      throw .sessions(problem)
+    }
+    guard let contents else { return [] }
+    do {
+      let sessions = try StoredSessions(jsonText: contents)
+      if sessions.boot == boot { return sessions.apps }
+    } catch {
+      throw .sessions(problem(Self.sessionsName, error))
+    }
+    try system { () throws(FileError) in try files.remove(file) }
+    return []
+  }
+
+  package func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] {
+    guard let boot else { return [] }
+    let (sessions, missing) = StoredSessions.fitting(apps, boot: boot, limit: Self.maximumSize)
+    let folder = try open()
+    defer { files.close(folder) }
+    try system { () throws(FileError) in
+      try replace(Self.sessionsName, by: Array(sessions.jsonText.utf8), in: folder)
+    }
+    return missing
+  }
+
   private func problem(_ name: String, _ error: BondDecodingError) -> StoredBonds.Problem {
     StoredBonds.Problem(path: path + "/" + name, reason: .init(error))
   }
@@ -315,7 +352,7 @@ extension FileBondStore {
     let parts = name.dropLast(temporarySuffix.count).split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count > 1, Int32(parts[parts.count - 1]) != nil else { return false }
     let file = parts.dropLast().joined(separator: ".")
-    return file == secretsName || file == appsName || identity(fileName: file) != nil
+    return [secretsName, appsName, sessionsName].contains(file) || identity(fileName: file) != nil
   }
 
   /// Returns a folder name that is unique for the adapter's name and can't refer to another folder.

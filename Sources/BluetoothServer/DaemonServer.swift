@@ -140,7 +140,10 @@ package final class DaemonServer: Sendable {
       try? listener.channel.close().wait()
     }
     let clients = clients
-    try? group.next().submit { clients.refuseAll() }.wait()
+    try? group.next().submit {
+      clients.apps.end()
+      clients.refuseAll()
+    }.wait()
     clients.apps.gate.close()
     if ownsGroup { try? group.syncShutdownGracefully() }
   }

@@ -36,6 +36,9 @@ struct BondManagerTests {
     func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) { try write() }
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
+
+    func storedApps() throws(BondStoreError) -> [StoredApp] { [] }
+    func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] { [] }
   }
 
   /// A store on disk that other programs change, too, and whose disk can be full.
@@ -59,6 +62,9 @@ struct BondManagerTests {
     func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) {}
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}
+
+    func storedApps() throws(BondStoreError) -> [StoredApp] { [] }
+    func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] { [] }
   }
 
   /// Returns the only record with another name.

@@ -194,6 +194,55 @@ struct PowerLossTests {
     #expect(try !wrongs(ignoresSync: true).isEmpty)
   }
 
+  // MARK: Sessions
+
+  @Test("A power loss while the sessions of apps are stored leaves the old or the new ones, complete")
+  func sessions() throws {
+    let old = [StoredApps.full("old")]
+    let new = [StoredApps.full("new"), StoredApps.full("other")]
+    for before in [[], old] {
+      var count = 0
+      var isDone = false
+      while !isDone {
+        let disk = ModelDisk()
+        if !before.isEmpty { _ = try Self.store(disk).setStoredApps(before) }
+        disk.setPower(count)
+        isDone = (try? Self.store(disk).setStoredApps(new)) != nil
+        for restarted in disk.restarted() {
+          let store = Self.store(restarted, process: 2)
+          let loaded = try store.storedApps()
+          #expect(loaded == new || !isDone && loaded == before, "after \(count) operations")
+          #expect(try store.load() == StoredBonds())
+          let names = (try? restarted.names(in: store.path)) ?? []
+          #expect(names.allSatisfy { $0 == FileBondStore.sessionsName }, "after \(count) operations: \(names)")
+          _ = try store.setStoredApps(old)
+          #expect(try store.storedApps() == old)
+        }
+        count += 1
+      }
+      #expect(count > 5)
+    }
+  }
+
+  @Test("A process killed while it stores the sessions of apps leaves the last reported ones or the next, complete")
+  func killingSessions() throws {
+    let folder = try TemporaryFolder()
+    let store = FileBondStore(folder: folder.path, adapter: "adapter")
+    var counter = 0
+    for round in 0..<24 {
+      let received = try Self.killed("bond-writer", [folder.path, "adapter", "sessions"], round)
+      let stored = try store.storedApps()
+      #expect(try store.load() == StoredBonds())
+      let identifier = try #require(stored.first?.centrals.first?.identifier)
+      let next = try #require(Int(identifier))
+      #expect([counter + received, counter + received + 1].contains(next))
+      #expect(stored.count == 1 + next % 7)
+      counter = next
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/adapter")
+    #expect(names == [FileBondStore.sessionsName])
+  }
+
   @Test("On a disk that never synchronizes, bonds get lost: the model can detect the loss")
   func modelTells() throws {
     let wrongs = try Self.wrongs(
@@ -223,7 +272,7 @@ struct PowerLossTests {
     let folder = try TemporaryFolder()
     var counter: UInt32 = 0
     for round in 0..<24 {
-      let received = try Self.killWriter([folder.path], round)
+      let received = try Self.killed("bond-writer", [folder.path], round)
       let loaded = try FileBondStore(folder: folder.path, adapter: "adapter").load()
       #expect(loaded.problems.isEmpty)
       let record = try #require(loaded.records.first)
@@ -243,7 +292,7 @@ struct PowerLossTests {
     let store = FileBondStore(folder: folder.path, adapter: "adapter")
     var count: UInt32 = 0
     for round in 0..<24 {
-      let reported = count + UInt32(try Self.killWriter([folder.path, "--settings"], round))
+      let reported = count + UInt32(try Self.killed("bond-writer", [folder.path, "--settings"], round))
       let secrets = try Self.stored(store)
       #expect(secrets.identityKey == Block(high: 1, low: 2))
       let resets = secrets.identifierGeneration
@@ -261,12 +310,12 @@ struct PowerLossTests {
     #expect(!names.contains { $0.hasSuffix(".tmp") })
   }
 
-  /// Kills the program that writes bonds in the middle of an operation, a little later in each round. Returns the number
-  /// of operations that it has reported.
-  private static func killWriter(_ arguments: [String], _ round: Int) throws -> Int {
+  /// Starts a helper, and kills it in the middle of an operation, a little later in each round. Returns the number of
+  /// operations that it has reported.
+  private static func killed(_ name: String, _ arguments: [String], _ round: Int) throws -> Int {
     let process = Process()
     let output = Pipe()
-    process.executableURL = try Program.url("bond-writer")
+    process.executableURL = try Program.url(name)
     process.arguments = arguments
     process.standardOutput = output
     try process.run()

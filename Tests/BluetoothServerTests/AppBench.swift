@@ -3,6 +3,7 @@ import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothLab
 import BluetoothWire
+import Foundation
 import NIOConcurrencyHelpers
 import TestSupport
 import Testing
@@ -130,6 +131,17 @@ final class AppBench {
   func adapter(_ name: String, of app: String, _ manifest: AppManifest = AppManifest()) -> ServerAdapter {
     identity.withLockedValue { $0 = AppIdentity(name: app, manifest: manifest) }
     return bench.adapter(name)
+  }
+
+  /// Waits until the server has stored the link of an app.
+  ///
+  /// - Parameter wasRunning: true if the app runs.
+  func stored(wasRunning: Bool) async throws {
+    let file = bench.folder.file("bonds/phone/sessions.json")
+    await wait {
+      let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+      return text.contains("\"wasRunning\" : \(wasRunning)") && text.contains("\"hasBeenConnected\" : true")
+    }
   }
 
   /// Waits until the server has this many clients.

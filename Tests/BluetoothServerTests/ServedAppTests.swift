@@ -124,6 +124,62 @@ struct ServedAppTests {
     #expect(try await torch.central.first { $0 }.state == .poweredOn)
   }
 
+  @Test("After a crash of the server, a peripheral that is back launches a program that had crashed before")
+  func serverCrash() async throws {
+    let bench = try AppBench(.open, registered: ["torch"])
+    let identifier: PeerIdentifier
+    do {
+      let torch = bench.start("torch", restoring: "light")
+      let peer = try await torch.find()
+      identifier = peer.identifier
+      try await torch.subscribe(to: peer)
+    }
+    try await bench.stored(wasRunning: false)
+    bench.bench.server.stop()
+    #expect(bench.starter.startCount == 0)
+    try bench.bench.restartDaemons()
+    var starts = bench.starter.starts.makeAsyncIterator()
+    let start = try #require(await starts.next())
+    #expect(start.environment["COREBLUETOOTH_LAUNCH_CENTRALS"] == "light")
+
+    let torch = bench.start("torch", restoring: "light")
+    let peer = try #require(try await torch.central.first { $0 }.restored?.peers.first)
+    #expect(peer.info.identifier == identifier)
+    // The link has ended with the former server, and this is the next one.
+    #expect(peer.maximumWriteLength == nil)
+    #expect(try await torch.central.first { $0 }.state == .poweredOn)
+    #expect(try await torch.central.first(\.connected) == peer.info.handle)
+    try await bench.state(.background, of: "torch")
+    #expect(bench.starter.startCount == 1)
+  }
+
+  @Test("A program that ends while the server is away is known to the next one, and its user starts it or ends it")
+  func endedWithServer() async throws {
+    let bench = try AppBench(.open)
+    do {
+      let torch = bench.start("torch", restoring: "light")
+      try await torch.subscribe(to: try await torch.find())
+      try await bench.stored(wasRunning: true)
+      bench.bench.server.stop()
+      try await torch.central.state(.resetting)
+    }
+    for isQuit in [false, true] {
+      try bench.bench.restartDaemons()
+      try await bench.state(.terminated, of: "torch")
+      if isQuit { try await bench.ask { try $0.perform(.controlApp("torch", .quit)) } }
+      do {
+        let torch = bench.start("torch", restoring: "light")
+        let first = try await torch.central.first { $0 }
+        #expect((first.restored?.peers.count == 1) == !isQuit)
+        if isQuit { break }
+        _ = try await torch.central.first(\.connected)
+        try await bench.stored(wasRunning: true)
+        bench.bench.server.stop()
+        try await torch.central.state(.resetting)
+      }
+    }
+  }
+
   @Test("An app with two processes ends with the second one, and the first one's end takes its own session only")
   func twoProcesses() async throws {
     let bench = try AppBench(.open)

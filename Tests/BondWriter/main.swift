@@ -1,6 +1,6 @@
 // A program that tests kill while it saves a bond with a growing counter, over and over. It writes one octet for each
 // saved bond. With `--settings` it saves a user's decision about another app and a reset of the identifiers instead, and
-// writes one octet for both.
+// with the name of an adapter and `sessions` the sessions of apps, and writes one octet each time.
 
 import BluetoothBonds
 import BluetoothCrypto
@@ -30,6 +30,19 @@ if CommandLine.arguments.dropFirst(2).first == "--settings" {
     number += 1
     try store.setAccess(number.isMultiple(of: 2), of: "app \(number)")
     try store.setIdentifierGeneration(number)
+    report()
+  }
+}
+
+if CommandLine.arguments.count > 3 {
+  // The mode for the sessions of apps.
+  let store = FileBondStore(folder: CommandLine.arguments[1], adapter: CommandLine.arguments[2])
+  var counter = Int(try store.storedApps().first?.centrals.first?.identifier ?? "") ?? 0
+  while true {
+    counter += 1
+    // Of varying length.
+    let apps = (0...counter % 7).map { StoredApp(name: "\($0)", centrals: [.init(identifier: "\(counter)")]) }
+    _ = try store.setStoredApps(apps)
     report()
   }
 }

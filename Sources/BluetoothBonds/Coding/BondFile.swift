@@ -4,7 +4,8 @@
   import Foundation
 #endif
 
-/// A value that is the content of a JSON file: a bond, the secrets of an adapter, the permissions of apps.
+/// A value that is the content of a JSON file: a bond, the secrets of an adapter, the permissions of apps, their
+/// sessions.
 package protocol BondFile: Codable {}
 
 extension BondFile {

@@ -106,8 +106,8 @@ extension FileBondStore {
         _ = contents(of: file, mends: mends, &result.problems)
       } else if name == FolderLock.fileName {
         // The lock file is empty.
-      } else if name == Self.appsName {
-        // A list that other users could write is not trusted; `permissions` checks that.
+      } else if name == Self.appsName || name == Self.sessionsName {
+        // A list that other users could write is not trusted; `permissions` and `storedApps` check that.
       } else if let identity = Self.identity(fileName: name) {
         guard let contents = contents(of: file, mends: mends, &result.problems) else { continue }
         do throws(BondDecodingError) {

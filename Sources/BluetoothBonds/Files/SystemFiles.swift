@@ -26,6 +26,17 @@ package struct SystemFiles: FileSystem {
   /// Returns the value of an environment variable.
   package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
+  /// An identifier of the machine's present run, from its start on; nil: the system has none.
+  static let boot: String? = {
+    #if os(Linux)
+      let text = (try? SystemFiles().read("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
+      let identifier = String(decoding: text.prefix { $0 > 0x20 }, as: UTF8.self)
+      return identifier.isEmpty ? nil : identifier
+    #else
+      return nil
+    #endif
+  }()
+
   /// The host name of this machine.
   package static var machineName: String? {
     var name = [CChar](repeating: 0, count: 256)

@@ -16,6 +16,10 @@ struct App {
     case terminated
   }
 
+  /// The time for which the process of an app that ran when a former daemon ended can come back. A process looks for
+  /// its server every 10 s at least.
+  static let returnTime = TimeSpan.seconds(15)
+
   let name: String
   var manifest: AppManifest
   var phase: Phase
@@ -23,6 +27,10 @@ struct App {
   var events = WaitingEvents()
   /// True if the process that runs the app can launch it for an event.
   var isLaunchable = true
+  /// True if the app ran when a former daemon ended, and its process can still come back. No event launches it then.
+  var mayReturn = false
+  /// The time from which the process is not expected any more; nil: the adapter has not been on or off yet.
+  var returnDeadline: Instant?
   /// True if an event since the last `settle` has extended the time for which the app runs.
   var hadEvent = false
   /// True if links of the app keep it running: it has not been suspended since it went to the background.
@@ -53,6 +61,12 @@ struct App {
 
   /// True if the app does not run.
   var isAsleep: Bool { phase == .suspended || phase == .terminated }
+
+  /// Notes that the process of a former run has come, or does not come any more.
+  mutating func endReturn() {
+    mayReturn = false
+    returnDeadline = nil
+  }
 
   /// Enters the events since the last call that have run the suspended app. They count until `end`.
   mutating func noteWakes(until end: Instant) {
@@ -103,12 +117,13 @@ struct AppTable {
     apps[app.position].lastInFront = foregroundCount
   }
 
-  /// The earliest time at which an app is suspended, or an event counts no longer; nil: none.
+  /// The earliest time at which an app is suspended, an event counts no longer, or the process of a former run is not
+  /// expected any more; nil: none.
   var deadline: Instant? {
     var result: Instant?
     for app in apps {
       if case .background(let until?) = app.phase { result = earliest(result, until) }
-      result = earliest(result, app.wakeEnds.first)
+      result = earliest(result, earliest(app.wakeEnds.first, app.returnDeadline))
     }
     return result
   }

@@ -53,6 +53,14 @@ package protocol BondStore: Sendable {
 
   /// Stores the user's decision on this app.
   func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
+
+  /// Returns the apps with sessions to preserve; none if they were stored before the machine was started.
+  func storedApps() throws(BondStoreError) -> [StoredApp]
+
+  /// Stores the apps with sessions to preserve, in place of the former ones.
+  ///
+  /// - Returns: the names of the apps that are missing because they, or all together, are too large.
+  func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String]
 }
 
 extension BondStore {
@@ -135,6 +143,8 @@ package enum BondStoreError: Error, Hashable, Sendable {
   case secrets(StoredBonds.Problem)
   /// The file with the decisions on apps has a defect.
   case apps(StoredBonds.Problem)
+  /// The file with the sessions of apps has a defect.
+  case sessions(StoredBonds.Problem)
   /// The environment names neither a data folder nor a home folder.
   case noFolder
 }
@@ -150,6 +160,7 @@ extension BondStoreError: CustomStringConvertible {
     case .crowded(let limit): "too many programs use the adapter: at most \(limit) are allowed"
     case .secrets(let problem): "can't read the identity of the adapter: \(problem)"
     case .apps(let problem): "can't read the permissions of apps: \(problem)"
+    case .sessions(let problem): "can't read the sessions of apps, which are not restored: \(problem)"
     case .noFolder: "no folder for bonds: set COREBLUETOOTH_BONDS, XDG_DATA_HOME or HOME"
     }
   }

@@ -8,6 +8,7 @@ package final class MemoryBondStore: BondStore {
     var records: [DeviceAddress: BondRecord] = [:]
     var secrets: AdapterSecrets?
     var apps = AppPermissions()
+    var storedApps: [StoredApp] = []
   }
 
   package let limit: Int
@@ -60,6 +61,13 @@ package final class MemoryBondStore: BondStore {
 
   package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
     state.withLockedValue { $0.apps.set(isAllowed, for: app) }
+  }
+
+  package func storedApps() throws(BondStoreError) -> [StoredApp] { state.withLockedValue { $0.storedApps } }
+
+  package func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] {
+    state.withLockedValue { $0.storedApps = apps }
+    return []
   }
 }
 

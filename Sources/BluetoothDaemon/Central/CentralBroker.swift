@@ -62,6 +62,21 @@ struct CentralBroker {
     }
   }
 
+  /// Goes on with what a session had in a former run of the daemon: its connections, as pending ones, and its scan.
+  mutating func goOn(
+    _ stored: StoredApp.Central, for session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    for peer in stored.peers {
+      guard let handle = context.peers.enter(peer.address, isLinked: true), context.mayLink(session) else { continue }
+      connect(handle, delay: .zero, reconnects: peer.reconnects, for: session, at: now, &context)
+      guard let user = context.peers[handle].userIndex(of: session) else { continue }
+      context.peers[handle].users[user].hasBeenConnected = peer.reconnects && peer.hasBeenConnected
+      context.peers[handle].users[user].alerts = peer.alerts
+      context.peers[handle].users[user].requiresNotifications = peer.requiresNotifications
+    }
+    if let scan = stored.scan { scans.scan(scan, by: session, at: now, &context) }
+  }
+
   /// Ends everything that a session uses, without an event for it.
   mutating func close(_ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     scans.stopScan(by: session, at: now, &context)

@@ -67,7 +67,7 @@ extension DaemonContext {
       deliverWaitingEvents(of: app)
       return true
     case .terminated:
-      guard apps[app].isLaunchable else { return false }
+      guard apps[app].isLaunchable, !apps[app].mayReturn else { return false }
       launch(app)
       return true
     }
@@ -105,7 +105,21 @@ extension DaemonContext {
   /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
   mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
     apps[app].isLaunchable = isLaunchable
-    if isLaunchable, apps[app].phase == .terminated, apps[app].events.runApp { launch(app) }
+    launchForWaitingEvents(app)
+  }
+
+  /// Notes that the process of a former run does not come back. Launches the app if events have waited for that.
+  mutating func endReturn(of app: AppIndex) {
+    apps[app].endReturn()
+    storedAppsMayDiffer = true
+    launchForWaitingEvents(app)
+  }
+
+  private mutating func launchForWaitingEvents(_ app: AppIndex) {
+    guard apps[app].isLaunchable, !apps[app].mayReturn, apps[app].phase == .terminated, apps[app].events.runApp else {
+      return
+    }
+    launch(app)
   }
 
   /// Launches a terminated app, whose sessions are preserved.
@@ -129,11 +143,13 @@ extension DaemonContext {
   /// Changes the phase of an app, and reports its state.
   mutating func setPhase(_ phase: App.Phase, of app: AppIndex) {
     let before = apps[app].state
+    if (apps[app].phase == .terminated) != (phase == .terminated) { storedAppsMayDiffer = true }
     apps[app].phase = phase
     if apps[app].state != .background {
       apps[app].staysWithLinks = false
       apps[app].isKept = false
     }
+    if phase != .terminated { apps[app].endReturn() }
     if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
   }
 
@@ -185,6 +201,42 @@ extension DaemonContext {
       guard let peripheral = peripherals.values[index], peripheral.app == app, !peripheral.preservation.isForwarder
       else { return nil }
       return peripherals.key(at: index).map { PeripheralSessionID(key: $0) }
+    }
+  }
+
+  /// True if a preserved session waits for the adapter to be on for the first time.
+  func awaitsAdapter(_ central: Central) -> Bool { central.stored != nil && central.preservation.isPreserved }
+
+  /// True if a preserved session waits for the adapter to be on for the first time.
+  func awaitsAdapter(_ peripheral: Peripheral) -> Bool {
+    peripheral.stored != nil && peripheral.preservation.isPreserved
+  }
+
+  /// Forgets what sessions had in a former run: the adapter is not on.
+  ///
+  /// - Parameter isOff: true if the adapter is off. Otherwise a preserved session keeps waiting, because it has seen no
+  ///   state.
+  mutating func dropStoredState(isOff: Bool) {
+    for index in centrals.values.indices {
+      guard let central = centrals.values[index], central.stored != nil, isOff || !central.preservation.isPreserved,
+        let key = centrals.key(at: index)
+      else { continue }
+      centrals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
+      storedAppsMayDiffer = true
+    }
+    for index in peripherals.values.indices {
+      guard let peripheral = peripherals.values[index], peripheral.stored != nil,
+        isOff || !peripheral.preservation.isPreserved, let key = peripherals.key(at: index)
+      else { continue }
+      peripherals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
+      storedAppsMayDiffer = true
+    }
+  }
+
+  /// Begins the time in which the processes of a former run come back.
+  mutating func beginReturns(at now: Instant) {
+    for app in apps.indices where apps[app].mayReturn && apps[app].returnDeadline == nil {
+      apps[app].returnDeadline = now + App.returnTime
     }
   }
 

@@ -15,6 +15,8 @@ struct DaemonContext: ~Copyable {
     var preservation = SessionPreservation<CentralRole>.endsWithApp
     /// The state of a preserved session when its app ended.
     var restored: RestoredCentral?
+    /// What the session had in a former run of the daemon, until the adapter is on; nil: nothing.
+    var stored: StoredApp.Central?
     /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
     var reportedStates: UInt32 = 0
     var scan: ActiveScan?
@@ -34,6 +36,8 @@ struct DaemonContext: ~Copyable {
     var preservation = SessionPreservation<PeripheralRole>.endsWithApp
     /// The state of a preserved session when its app ended.
     var restored: RestoredPeripheral?
+    /// What the session had in a former run of the daemon, until the adapter is on; nil: nothing.
+    var stored: StoredApp.Peripheral?
     var reportedStates: UInt32 = 0
     /// True if the session gets reports about all links.
     var observesLinks = false
@@ -55,6 +59,8 @@ struct DaemonContext: ~Copyable {
   var prompts: PromptQueue
   var backlogs = BacklogState()
   var apps = AppTable()
+  /// True if what is stored of apps may differ from what they have.
+  var storedAppsMayDiffer = false
   private(set) var pendingAlerts = PendingAlerts()
   /// The alerts that wait for the user interface; the oldest is dropped when there are more than `maximumAlerts`.
   private(set) var alerts: Deque<Alert> = []

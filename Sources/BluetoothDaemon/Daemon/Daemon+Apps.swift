@@ -16,6 +16,7 @@ extension Daemon {
 
   mutating func handle(_ request: AppRequest, ofApp name: String, at now: Instant) {
     guard let app = app(named: name) else { return }
+    context.storedAppsMayDiffer = true
     switch request {
     case .launched(let manifest, let isInFront):
       context.apps[app].manifest = manifest
@@ -120,11 +121,13 @@ extension Daemon {
     context.apps[app].phase = .background(until: until)
   }
 
-  /// Suspends the apps whose time in the background has ended, and renews the budgets of wakes.
+  /// Suspends the apps whose time in the background has ended, renews the budgets of wakes, and expects processes of a
+  /// former run no longer.
   mutating func suspendApps(at now: Instant) {
     guard let deadline = context.apps.deadline, deadline <= now else { return }
     for app in context.apps.indices {
       context.apps[app].forgetWakes(at: now)
+      if let end = context.apps[app].returnDeadline, end <= now { context.endReturn(of: app) }
       if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
     }
   }
@@ -181,7 +184,9 @@ extension Daemon {
     guard let central = context.centrals[session.key] else { return }
     context.releaseLinks(heldFor: central.counters.backlog)
     if case .resumed(_, let user) = central.preservation { _ = context.centrals.remove(user.key) }
-    let restored = centrals.preserve(session, at: now, &context)
+    var restored = centrals.preserve(session, at: now, &context)
+    // A session of a former run that has not gone on yet has nothing else.
+    if let stored = central.stored { restored = self.restored(stored) }
     context.centrals.update(session.key) {
       $0.preservation = .preserved(identifier)
       $0.restored = restored
@@ -193,7 +198,8 @@ extension Daemon {
     context.releaseLinks(heldFor: peripheral.counters.backlog)
     if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
     channels.unpublishChannels(of: session, at: now, &context)
-    let restored = peripherals.preserve(session, at: now, &context)
+    var restored = peripherals.preserve(session, at: now, &context)
+    if let stored = peripheral.stored { restored = self.restored(stored) }
     context.peripherals.update(session.key) {
       $0.preservation = .preserved(identifier)
       // A manager of the next process asks again if it observes links.

@@ -16,6 +16,7 @@ extension Daemon {
       }
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
     if context.apps.needsSettling { settleApps(at: now) }
+    storeAppsIfDue(at: now)
     guard !context.pendingAlerts.isEmpty else { return }
     for alert in context.raiseAlerts(at: now) { notifications.post(alert, at: now, &context) }
   }
@@ -43,15 +44,20 @@ extension Daemon {
     case .bondChanged(let bond): bonds.keepCounters(of: bond, at: now, &context)
     // Drop late events from a powered-on period that has already ended for apps.
     case _ where permissions.state != .poweredOn: break
-    case .advertisingStarted(let error): peripherals.advertisingStarted(error, &context)
+    case .advertisingStarted(let error):
+      context.storedAppsMayDiffer = true
+      peripherals.advertisingStarted(error, &context)
     case .advertisingSetStarted(let set, let error): peripherals.advertisingSetStarted(set, error, &context)
     case .advertisingSetEnded(let set): peripherals.advertisingSetEnded(set, &context)
     case .advertisingReport(let report): centrals.handle(report, at: now, &context)
     case .synchronization(let id, let event): centrals.trains.handle(event, of: id, at: now, &context)
     case .connected(let link):
+      context.storedAppsMayDiffer = true
       centrals.connected(link, at: now, &context)
       context.reportToPeripherals(newLink: link.handle)
-    case .connectionFailed(let address, let reason): centrals.connectionFailed(address, reason, at: now, &context)
+    case .connectionFailed(let address, let reason):
+      context.storedAppsMayDiffer = true
+      centrals.connectionFailed(address, reason, at: now, &context)
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
     case .linkChanged(let connection):
       if let link = context.links.index(of: connection) { context.reportChanges(of: link) }
@@ -62,6 +68,8 @@ extension Daemon {
     case .rssiRead(let connection, let result):
       if let link = context.links.index(of: connection) { centrals.gattClient.rssiRead(result, on: link, &context) }
     case .security(let connection, let event):
+      // A bond can give a peer another address.
+      context.storedAppsMayDiffer = true
       if let link = context.links.index(of: connection) {
         bonds.handle(event, on: link, at: now, &context)
         context.reportChanges(of: link)
@@ -116,6 +124,7 @@ extension Daemon {
     _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant
   ) {
     guard let link = context.links.index(of: connection) else { return }
+    context.storedAppsMayDiffer = true
     let peer = context.links[link].peer
     centrals.gattClient.endOperations(on: connection)
     context.endChannels(of: link, context.links[link].channelEnd(after: reason))
@@ -153,8 +162,12 @@ extension Daemon {
 
   mutating func become(_ new: AdapterState, at now: Instant) {
     guard new != state else { return }
+    context.storedAppsMayDiffer = true
     if state == .poweredOn { dropEverything() }
+    if new != .poweredOn { context.dropStoredState(isOff: new == .poweredOff) }
+    if new == .poweredOn || new == .poweredOff { context.beginReturns(at: now) }
     permissions.become(new, at: now, &context)
+    if new == .poweredOn { continueStoredSessions(at: now) }
   }
 
   /// Drops scans, links, connection attempts, services and advertising without an event for each, because the change of

@@ -11,6 +11,7 @@ extension Daemon {
       guard let session = context.target(of: session), let index = context.centrals.index(of: session.key) else {
         return
       }
+      if command.concernsStoredApps { context.storedAppsMayDiffer = true }
       let isCurrent = seenStates == context.centrals.values[index]?.reportedStates
       let isOn = permissions.state(for: context.centrals.values[index]?.app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
@@ -18,6 +19,7 @@ extension Daemon {
       guard let session = context.target(of: session), let index = context.peripherals.index(of: session.key) else {
         return
       }
+      if command.concernsStoredApps { context.storedAppsMayDiffer = true }
       let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates
       let isOn = permissions.state(for: context.peripherals.values[index]?.app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
@@ -32,13 +34,16 @@ extension Daemon {
     case .system(.setNotificationSharing(let isAllowed, let identity)):
       setNotificationSharing(isAllowed, with: identity, at: now)
     case .system(.prepareForApps):
+      releaseStoredApps()
       prepareForApps()
-      context.deliver(.system(.readyForApps))
+      context.deliver(.system(.readyForApps(preserved: preservedApps)))
+    case .system(.holdStoredApps): holdStoredApps(at: now)
     case .system(.reportLinks(let number)): context.deliver(.system(.links(number, peerUsages(at: now))))
     }
   }
 
   private mutating func open(_ session: CentralSessionID, _ owner: SessionOwner?, at now: Instant) {
+    context.storedAppsMayDiffer = true
     if let owner, resume(session, owner, at: now) { return }
     var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
     if let owner, let app = enter(owner.app, at: now) {
@@ -54,6 +59,7 @@ extension Daemon {
   }
 
   private mutating func open(_ session: PeripheralSessionID, _ owner: SessionOwner?, at now: Instant) {
+    context.storedAppsMayDiffer = true
     if let owner, resume(session, owner, at: now) { return }
     var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
     if let owner, let app = enter(owner.app, at: now) {
@@ -131,6 +137,7 @@ extension Daemon {
     guard let counters = context.centralCounters(of: session) else { return }
     context.releaseLinks(heldFor: counters.backlog)
     centrals.close(session, at: now, &context)
+    context.storedAppsMayDiffer = true
     guard let former = context.centrals.remove(session.key) else { return }
     if case .resumed(_, let user) = former.preservation {
       _ = context.centrals.remove(user.key)
@@ -147,6 +154,7 @@ extension Daemon {
     peripherals.close(session, at: now, &context)
     channels.unpublishChannels(of: session, at: now, &context)
     takeHostEvents(at: now)
+    context.storedAppsMayDiffer = true
     guard let former = context.peripherals.remove(session.key) else { return }
     if case .resumed(_, let user) = former.preservation {
       _ = context.peripherals.remove(user.key)

@@ -23,6 +23,7 @@ package struct Daemon: ~Copyable {
   var bonds: BondBroker
   var permissions: PermissionBroker
   var notifications = NotificationBroker()
+  var storing: AppStoring
   /// The key of the identifiers that apps see.
   private let appIdentifierKey: Block
   /// True from a reset of the network settings until the host is on again: apps see `resetting` all the time.
@@ -48,11 +49,12 @@ package struct Daemon: ~Copyable {
   ///   - asksForApps: true if the user must give permission for each app with a life of its own.
   ///   - shares: the shares of the adapter that each app can have.
   ///   - policy: the behavior of the platform.
+  ///   - storesApps: true if preserved sessions outlive the daemon: they are stored with the bonds.
   package init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, random: RandomStream,
     identityKey: Block? = nil, identifierGeneration: UInt32 = 0, prompts: any Prompts = AutomaticPrompts(),
     bonds: any BondStore = MemoryBondStore(), app: String? = nil, asksForApps: Bool = false,
-    shares: AppShares = AppShares(), policy: PlatformPolicy = .macos
+    shares: AppShares = AppShares(), policy: PlatformPolicy = .macos, storesApps: Bool = false
   ) {
     let peers = PeerTable(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
@@ -64,8 +66,10 @@ package struct Daemon: ~Copyable {
     appIdentifierKey = identityKey ?? Block(high: keys.next(), low: keys.next())
     self.bonds = BondBroker(bonds)
     permissions = PermissionBroker(app: app, asksForApps: asksForApps)
+    storing = AppStoring(isOn: storesApps)
     self.bonds.recallBonds(&context)
     permissions.recallAccess(&self.bonds, &context)
+    recallApps()
   }
 
   /// The adapter's state. It is unknown until the host first reports its own state.
@@ -83,7 +87,8 @@ package struct Daemon: ~Copyable {
     mutating get {
       let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.channelDeadline)
       let links = earliest(earliest(context.idleDeadline, context.inputDevices.deadline), centrals.deadline)
-      return earliest(earliest(below, links), earliest(context.apps.deadline, peripherals.deadline))
+      let apps = earliest(earliest(context.apps.deadline, peripherals.deadline), storingDeadline)
+      return earliest(earliest(below, links), apps)
     }
   }
 

@@ -21,6 +21,8 @@ package struct DaemonConfiguration: Sendable {
   package var shares = AppShares()
   /// True if the device keeps its identity across runs: its address and its identity key are stored with its bonds.
   package var hasLastingIdentity = false
+  /// True if preserved sessions outlive the daemon of a device with a lasting identity: they are stored with its bonds.
+  package var storesApps = false
 
   package init(name: String, host: HostConfiguration) {
     self.name = name
@@ -50,7 +52,7 @@ package struct DaemonConfiguration: Sendable {
       host: host, sessions: sessions, directory: directory, random: generator.split("service"),
       identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil,
       identifierGeneration: identifierGeneration, prompts: prompts, bonds: bonds, app: app,
-      asksForApps: asksForApps, shares: shares, policy: policy)
+      asksForApps: asksForApps, shares: shares, policy: policy, storesApps: storesApps && hasLastingIdentity)
   }
 
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says
@@ -74,6 +76,7 @@ extension DaemonConfiguration {
   package mutating func apply(_ serving: ServingOptions) {
     shares = serving.shares
     asksForApps = serving.asksForApps
+    storesApps = true
     if let change = serving.prompts { prompts = change(prompts) }
   }
 }

@@ -29,6 +29,13 @@ struct AdvertisingState {
     return true
   }
 
+  /// Adds a request of a former run of the daemon, whose session has been informed. Returns false as `start` does.
+  mutating func goOn(_ request: Request) -> Bool {
+    guard start(request) else { return false }
+    waiting.removeLast()
+    return true
+  }
+
   enum Stop {
     /// The session is not advertising.
     case notAdvertising

@@ -15,6 +15,20 @@ extension PeripheralBroker {
     applyAdvertising(at: now, &context)
   }
 
+  /// Adds the request of a session of a former run of the daemon to the advertisement. Returns false if that is not
+  /// possible.
+  mutating func goOn(
+    _ request: RestoredPeripheral.Advertising, for session: PeripheralSessionID, at now: Instant,
+    _ context: inout DaemonContext
+  ) -> Bool {
+    guard
+      advertising.goOn(.init(session: session, localName: request.localName, services: request.services))
+    else { return false }
+    applied = nil
+    applyAdvertising(at: now, &context)
+    return true
+  }
+
   /// Removes a session's request from the advertisement, or stops advertising if it was the last.
   mutating func stopAdvertising(by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }

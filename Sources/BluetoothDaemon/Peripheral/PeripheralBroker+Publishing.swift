@@ -10,7 +10,7 @@ extension PeripheralBroker {
   }
 
   /// Adds a service to the host's database. Returns nil if successful, otherwise the error.
-  private mutating func place(
+  mutating func place(
     _ service: LocalService, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   )
     -> SessionError?

@@ -11,7 +11,21 @@ extension PeripheralBroker {
     return state(of: session, context)
   }
 
-  private func state(of session: PeripheralSessionID, _ context: borrowing DaemonContext) -> RestoredPeripheral {
+  /// Goes on with what a session had in a former run of the daemon: its services and its advertising. Returns false if
+  /// something of it could not be published.
+  mutating func goOn(
+    _ stored: StoredApp.Peripheral, for session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) -> Bool {
+    var isComplete = true
+    for service in stored.services {
+      let error = place(service, of: session, at: now, &context)
+      if error != nil { isComplete = false }
+    }
+    guard let advertising = stored.advertising else { return isComplete }
+    return goOn(advertising, for: session, at: now, &context) && isComplete
+  }
+
+  func state(of session: PeripheralSessionID, _ context: borrowing DaemonContext) -> RestoredPeripheral {
     let characteristics = localDatabase.characteristics.filter { $0.session == session }
     let subscriptions = characteristics.flatMap { characteristic in
       characteristic.subscribers.compactMap { connection in

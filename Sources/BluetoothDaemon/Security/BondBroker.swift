@@ -151,6 +151,12 @@ struct BondBroker {
   /// Stores the user's answer about an app.
   mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
 
+  /// Returns the apps with sessions of a former run to preserve.
+  mutating func storedApps() -> [StoredApp] { bonds.storedApps() }
+
+  /// Stores the apps with sessions to preserve.
+  mutating func keepApps(_ apps: [StoredApp]) { bonds.keepApps(apps) }
+
   /// Stores the number of times that the user has reset the identifiers of peers.
   mutating func keepIdentifierGeneration(_ generation: UInt32) { bonds.keepIdentifierGeneration(generation) }
 

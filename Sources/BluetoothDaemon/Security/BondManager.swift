@@ -12,6 +12,8 @@ struct BondManager {
   /// True if the store was read a second time after the change at `seenChange`. The second read is necessary because
   /// file systems record times in coarse steps.
   private var isSettled = true
+  /// The apps whose sessions are too large to be stored, as the log says.
+  private var largeApps: Set<String> = []
   /// The lines that wait to be logged.
   private var notes: [String] = []
   /// The maximum number of waiting lines; later ones are dropped, because the first lines of a long series say the
@@ -160,6 +162,23 @@ struct BondManager {
       try store.setAccess(isAllowed, of: app)
     } catch {
       note("can't save the answer of the user, which applies only to this run: \(error)")
+    }
+  }
+
+  /// Returns the apps with sessions of a former run to preserve.
+  mutating func storedApps() -> [StoredApp] {
+    do throws(BondStoreError) { return try store.storedApps() } catch { note("\(error)") }
+    return []
+  }
+
+  /// Stores the apps with sessions to preserve.
+  mutating func keepApps(_ apps: [StoredApp]) {
+    do throws(BondStoreError) {
+      for name in try store.setStoredApps(apps) where largeApps.insert(name).inserted {
+        note("\(name): its sessions are too large to outlive this run")
+      }
+    } catch {
+      note("can't save the sessions of apps, which do not outlive this run: \(error)")
     }
   }
 

@@ -186,6 +186,7 @@ struct PermissionBroker {
   private func tellStates(after before: [AppQuestions.Subject: AdapterState], _ context: inout DaemonContext) {
     for index in context.centrals.values.indices {
       guard let central = context.centrals.values[index], !central.preservation.isForwarder,
+        !context.awaitsAdapter(central),
         let key = context.centrals.key(at: index)
       else { continue }
       let new = state(for: central.app)
@@ -193,6 +194,7 @@ struct PermissionBroker {
     }
     for index in context.peripherals.values.indices {
       guard let peripheral = context.peripherals.values[index], !peripheral.preservation.isForwarder,
+        !context.awaitsAdapter(peripheral),
         let key = context.peripherals.key(at: index)
       else { continue }
       let new = state(for: peripheral.app)

@@ -120,7 +120,7 @@ package struct RestoredPeripheral: Sendable {
     }
   }
 
-  package struct Advertising: Sendable {
+  package struct Advertising: Hashable, Sendable {
     package var localName: String?
     package var services: [BluetoothUUID]
 

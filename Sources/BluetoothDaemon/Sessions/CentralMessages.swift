@@ -39,7 +39,7 @@ package struct RemoteDescriptor: Hashable, Sendable {
 }
 
 /// The parameters of an app's scan.
-package struct ScanRequest: Sendable {
+package struct ScanRequest: Hashable, Sendable {
   /// The service UUIDs of which a peer must advertise at least one; nil: every peer matches.
   package var services: [BluetoothUUID]?
   /// The service UUIDs that a peer may solicit instead.

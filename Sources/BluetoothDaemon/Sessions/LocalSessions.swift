@@ -133,6 +133,18 @@ package final class LocalSessions: Sendable {
     }
   }
 
+  /// Makes a session without a client, for an app that the daemon has preserved in a former run.
+  func reserveCentral(ofApp app: String) -> CentralSessionID {
+    let end = ClientEnd(counters: SessionCounters(), app: app, isClosed: true)
+    return SessionID(key: state.withLockedValue { $0.centrals.insert(end) })
+  }
+
+  /// Makes a session without a client; see above.
+  func reservePeripheral(ofApp app: String) -> PeripheralSessionID {
+    let end = ClientEnd(counters: SessionCounters(), app: app, isClosed: true)
+    return SessionID(key: state.withLockedValue { $0.peripherals.insert(end) })
+  }
+
   /// Ends the client's part of a session that the daemon has closed.
   func end(_ session: CentralSessionID) { state.withLockedValue { _ = $0.centrals.remove(session.key) } }
   func end(_ session: PeripheralSessionID) { state.withLockedValue { _ = $0.peripherals.remove(session.key) } }

@@ -7,7 +7,7 @@ package struct LocalAttributeID: Hashable, Sendable {
   package init(number: UInt32) { self.number = number }
 }
 
-package struct LocalService: Sendable {
+package struct LocalService: Hashable, Sendable {
   package var id: LocalAttributeID
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
@@ -26,7 +26,7 @@ package struct LocalService: Sendable {
   }
 }
 
-package struct LocalCharacteristic: Sendable {
+package struct LocalCharacteristic: Hashable, Sendable {
   package var id: LocalAttributeID
   package var definition: GATTCharacteristicDefinition
   package init(id: LocalAttributeID, definition: GATTCharacteristicDefinition) {

@@ -11,14 +11,17 @@ package enum SystemRequest: Hashable, Sendable {
   case setNotificationSharing(Bool, with: DeviceAddress)
   /// Prepares the directory for apps, which is answered by `readyForApps`. Otherwise it is prepared for the first app.
   case prepareForApps
+  /// Stores the sessions of apps a last time: the process is about to end, and the ends of sessions are its own. Storing
+  /// goes on after `prepareForApps`.
+  case holdStoredApps
   /// Asks for the peers that sessions use; answered by `SystemEvent.links` with the same number.
   case reportLinks(UInt64)
 }
 
 /// A message to the process in which the daemon runs.
 package enum SystemEvent: Sendable {
-  /// The directory has the identifiers of apps from now on.
-  case readyForApps
+  /// The directory has the identifiers of apps from now on. These apps have preserved sessions of a former run.
+  case readyForApps(preserved: [String])
   /// The peers that have a link to this device or that sessions want to connect to.
   case links(UInt64, [PeerUsage])
 }

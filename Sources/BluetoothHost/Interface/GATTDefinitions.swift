@@ -17,7 +17,7 @@ package struct GATTServiceDefinition: Sendable {
   }
 }
 
-package struct GATTCharacteristicDefinition: Sendable {
+package struct GATTCharacteristicDefinition: Hashable, Sendable {
   package var uuid: BluetoothUUID
   /// The characteristic's properties. The database adds the Extended Properties bit if `extendedProperties` is not
   /// empty.
@@ -55,8 +55,8 @@ package struct GATTCharacteristicDefinition: Sendable {
 }
 
 /// The definition of a descriptor, except the descriptors that the database adds automatically.
-package struct GATTDescriptorDefinition: Sendable {
-  package enum Content: Sendable {
+package struct GATTDescriptorDefinition: Hashable, Sendable {
+  package enum Content: Hashable, Sendable {
     /// The value that the database stores and serves.
     case stored(ByteSlice)
     /// The host forwards each read and write to the upper layer.

@@ -40,6 +40,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
     gate = apps.gate
     starter = apps.setup.starter
     host.setClient(self, ofApp: name)
+    // An app with sessions of a former run of the server can't be launched before.
     host.send(.launchable(command != nil), ofApp: name)
   }
 

@@ -129,6 +129,17 @@ final class ServerApps: @unchecked Sendable {
     return app
   }
 
+  /// Adds the apps with sessions of a former run of the server, so that its user can see and end them.
+  private func addPreserved(_ names: [String], on adapter: String) {
+    guard let served = adapters.first(where: { $0.name == adapter }), let host = served.host else { return }
+    for name in names where !apps.contains(where: { $0.name == name && $0.served.name == adapter }) {
+      apps.append(ServedApp(name, on: served, host, nil, of: self))
+    }
+  }
+
+  /// Lets the adapters store the sessions of apps before the server ends them.
+  func end() { for served in adapters { served.host?.send(.holdStoredApps) } }
+
   var descriptions: [AppDescription] { apps.prefix(Self.maximumListed).map(\.description) }
 
   /// Changes the life of an app on all adapters. Returns the reason why that is not possible; nil: it is done.
@@ -270,8 +281,9 @@ final class ServerApps: @unchecked Sendable {
   private func handle(_ event: SystemEvent, of adapter: String) {
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
-    case .readyForApps:
+    case .readyForApps(let preserved):
       ready.insert(adapter)
+      addPreserved(preserved, on: adapter)
       for body in waiting.removeValue(forKey: adapter) ?? [] { body() }
     }
   }

@@ -13,13 +13,29 @@ final class DaemonNetwork {
     var daemon: Daemon
     var controller = FakeController()
     var isInRange = true
+    private let configuration: HostConfiguration
+    private let random: RandomStream
+    private let bonds: any BondStore
+    private let policy: PlatformPolicy
+    private let storesApps: Bool
 
-    init(_ configuration: HostConfiguration, _ random: RandomStream, _ bonds: any BondStore) {
+    init(
+      _ configuration: HostConfiguration, _ random: RandomStream, _ bonds: any BondStore, _ policy: PlatformPolicy,
+      storesApps: Bool
+    ) {
+      self.configuration = configuration
+      self.random = random
+      self.bonds = bonds
+      self.policy = policy
+      self.storesApps = storesApps
       let host = Host(configuration: configuration, random: random, pool: PacketPool())
       daemon = Daemon(
         host: host, sessions: sessions, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
-        bonds: bonds)
+        bonds: bonds, policy: policy, storesApps: storesApps)
     }
+
+    /// Returns a device with a new daemon, which has only what the store has.
+    func restarted() -> Device { Device(configuration, random, bonds, policy, storesApps: storesApps) }
   }
 
   var devices: [Device] = []
@@ -30,7 +46,7 @@ final class DaemonNetwork {
   /// - Parameter privacy: The lifetime of its private addresses in seconds; nil: it uses none.
   func add(
     _ name: String, isOn: Bool = true, maximumMTU: Int = 517, privacy: UInt16? = nil,
-    bonds: any BondStore = MemoryBondStore()
+    bonds: any BondStore = MemoryBondStore(), policy: PlatformPolicy = .macos, storesApps: Bool = false
   ) -> Int {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
@@ -38,7 +54,8 @@ final class DaemonNetwork {
     configuration.maximumMTU = maximumMTU
     configuration.usesPrivateAddresses = privacy != nil
     if let privacy { configuration.privateAddressTimeout = privacy }
-    devices.append(Device(configuration, RandomStream(seed: UInt64(number)), bonds))
+    let random = RandomStream(seed: UInt64(number))
+    devices.append(Device(configuration, random, bonds, policy, storesApps: storesApps))
     if isOn { setPower(true, of: number) }
     return number
   }
@@ -257,6 +274,19 @@ final class DaemonNetwork {
   }
 
   func bringBack(_ device: Int) { devices[device].isInRange = true }
+
+  /// Kills the process of a device's daemon, with all sessions, and starts another one. The peers lose their links. The
+  /// new adapter is not on yet.
+  func restart(_ device: Int) {
+    let former = devices[device]
+    devices[device] = former.restarted()
+    for link in former.controller.links {
+      devices[link.peer].controller.links.removeAll { $0.handle == link.peerHandle }
+      devices[link.peer].controller.unreported.removeAll { $0 == link.peerHandle }
+      tell(link.peer, .disconnectionComplete(.success, link.peerHandle, reason: .connectionTimeout))
+    }
+    run()
+  }
 
   /// Returns the number of a device's links.
   func linkCount(_ device: Int) -> Int { devices[device].controller.links.count }

@@ -1,0 +1,192 @@
+import BluetoothHost
+import BluetoothWire
+
+// The sessions with restore identifiers outlive the daemon: they are stored with the bonds, and a later daemon of the
+// adapter preserves them, as if the system had terminated their apps.
+extension Daemon {
+  // MARK: Storing
+
+  /// The time of the next change on the disk; nil: there is none.
+  var storingDeadline: Instant? {
+    storing.isOn && !storing.isHeld && context.storedAppsMayDiffer ? storing.earliestTime : nil
+  }
+
+  /// Stores the sessions if they have changed and the last change was not just now.
+  mutating func storeAppsIfDue(at now: Instant) {
+    guard let deadline = storingDeadline, deadline <= now else { return }
+    storeApps(at: now)
+  }
+
+  /// Stores the sessions for the last time before the process ends.
+  mutating func holdStoredApps(at now: Instant) {
+    if storingDeadline != nil { storeApps(at: now) }
+    storing.isHeld = true
+  }
+
+  /// Stores the sessions again after `holdStoredApps`.
+  mutating func releaseStoredApps() {
+    storing.isHeld = false
+    context.storedAppsMayDiffer = true
+  }
+
+  private mutating func storeApps(at now: Instant) {
+    context.storedAppsMayDiffer = false
+    let apps = appsToStore()
+    guard apps != storing.last else { return }
+    storing.last = apps
+    storing.earliestTime = now + AppStoring.pause
+    bonds.keepApps(apps)
+  }
+
+  /// Returns the apps with the sessions that would be preserved if their processes ended now.
+  private mutating func appsToStore() -> [StoredApp] {
+    guard context.policy.restoresApps else { return [] }
+    var result: [StoredApp] = []
+    /// The places of the sessions of central managers in the result.
+    var places: [CentralSessionID: (app: Int, central: Int)] = [:]
+    for app in context.apps.indices {
+      var stored = StoredApp(
+        name: context.apps[app].name, manifest: context.apps[app].manifest,
+        wasRunning: context.apps[app].phase != .terminated || context.apps[app].mayReturn)
+      for session in context.centralSessions(of: app) where context.isWoken(app, by: .central) {
+        guard let central = context.centrals[session.key], let identifier = central.preservation.identifier else {
+          continue
+        }
+        if let former = central.stored {
+          stored.centrals.append(former)
+        } else {
+          places[session] = (result.count, stored.centrals.count)
+          // A scan for packets is not one of an app that is restored.
+          let scan = central.scan.flatMap { $0.request.packets == nil ? $0.request : nil }
+          stored.centrals.append(StoredApp.Central(identifier: identifier, scan: scan))
+        }
+      }
+      for session in context.peripheralSessions(of: app) where context.isWoken(app, by: .peripheral) {
+        guard let peripheral = context.peripherals[session.key], let identifier = peripheral.preservation.identifier
+        else { continue }
+        if let former = peripheral.stored {
+          stored.peripherals.append(former)
+        } else {
+          let state = peripherals.state(of: session, context)
+          stored.peripherals.append(
+            StoredApp.Peripheral(identifier: identifier, services: state.services, advertising: state.advertising))
+        }
+      }
+      if stored.centrals.isEmpty, stored.peripherals.isEmpty { continue }
+      result.append(stored)
+      if result.count == StoredApp.maximumCount { break }
+    }
+    if !places.isEmpty { addPeers(to: &result, places) }
+    return result
+  }
+
+  /// Adds the peers of the sessions at these places.
+  private func addPeers(
+    to apps: inout [StoredApp], _ places: [CentralSessionID: (app: Int, central: Int)]
+  ) {
+    for peer in context.peers.peers where !peer.users.isEmpty {
+      for user in peer.users {
+        guard let place = places[user.session], user.phase != .disconnecting(again: false), place.app < apps.count
+        else { continue }
+        apps[place.app].centrals[place.central].peers.append(
+          StoredApp.Connection(
+            address: peer.address, name: peer.info.name, reconnects: user.reconnects,
+            hasBeenConnected: user.phase == .connected || user.hasBeenConnected, alerts: user.alerts,
+            requiresNotifications: user.requiresNotifications))
+      }
+    }
+  }
+
+  // MARK: Recalling
+
+  /// Preserves the sessions that a former run has stored. They go on when the adapter is on.
+  mutating func recallApps() {
+    guard storing.isOn else { return }
+    storing.last = bonds.storedApps()
+    guard context.policy.restoresApps else { return }
+    for stored in storing.last.prefix(StoredApp.maximumCount) {
+      guard let app = app(named: stored.name) else { continue }
+      context.apps[app].manifest = stored.manifest
+      // The process of the server says if it can launch the app.
+      context.apps[app].isLaunchable = false
+      context.apps[app].mayReturn = stored.wasRunning
+      permissions.recallAccess(of: app, &bonds, &context)
+      for central in stored.centrals where context.isWoken(app, by: .central) { recall(central, of: app) }
+      for peripheral in stored.peripherals where context.isWoken(app, by: .peripheral) { recall(peripheral, of: app) }
+    }
+  }
+
+  private mutating func recall(_ stored: StoredApp.Central, of app: AppIndex) {
+    let session = context.sessions.reserveCentral(ofApp: context.apps[app].name)
+    var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
+    central.app = app
+    central.preservation = .preserved(stored.identifier)
+    central.stored = stored
+    central.restored = restored(stored)
+    context.centrals.place(central, at: session.key)
+  }
+
+  private mutating func recall(_ stored: StoredApp.Peripheral, of app: AppIndex) {
+    let session = context.sessions.reservePeripheral(ofApp: context.apps[app].name)
+    var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
+    peripheral.app = app
+    peripheral.preservation = .preserved(stored.identifier)
+    peripheral.stored = stored
+    peripheral.restored = restored(stored)
+    context.peripherals.place(peripheral, at: session.key)
+  }
+
+  /// Returns the state with which a session of a former run is restored. Its links have ended with that run, so that
+  /// its peers are those that it connects to.
+  mutating func restored(_ stored: StoredApp.Central) -> RestoredCentral {
+    var peers: [RestoredCentral.RestoredPeer] = []
+    for peer in stored.peers {
+      guard let handle = context.peers.enter(peer.address, isLinked: true) else { continue }
+      if context.peers[handle].info.name == nil { _ = context.peers.setName(peer.name, of: handle) }
+      peers.append(RestoredCentral.RestoredPeer(info: context.peers[handle].info, reconnects: peer.reconnects))
+    }
+    return RestoredCentral(peers: peers, scan: stored.scan)
+  }
+
+  /// Returns the state with which a session of a former run is restored. No central is subscribed after that run.
+  func restored(_ stored: StoredApp.Peripheral) -> RestoredPeripheral {
+    RestoredPeripheral(services: stored.services, subscriptions: [], advertising: stored.advertising)
+  }
+
+  /// The names of the apps with preserved sessions.
+  var preservedApps: [String] {
+    context.apps.indices.filter { app in
+      context.centralSessions(of: app).contains { context.centrals[$0.key]?.preservation.isPreserved == true }
+        || context.peripheralSessions(of: app).contains {
+          context.peripherals[$0.key]?.preservation.isPreserved == true
+        }
+    }.map { context.apps[$0].name }
+  }
+
+  /// Lets the sessions of a former run go on: the adapter is on.
+  mutating func continueStoredSessions(at now: Instant) {
+    for app in context.apps.indices {
+      let isOn = permissions.state(for: app) == .poweredOn
+      for session in context.centralSessions(of: app) {
+        guard let stored = context.centrals[session.key]?.stored else { continue }
+        context.centrals.update(session.key) { $0.stored = nil }
+        if isOn {
+          centrals.goOn(stored, for: session, at: now, &context)
+        } else {
+          context.centrals.update(session.key) { $0.restored = nil }
+        }
+      }
+      for session in context.peripheralSessions(of: app) {
+        guard let stored = context.peripherals[session.key]?.stored else { continue }
+        context.peripherals.update(session.key) { $0.stored = nil }
+        if !isOn {
+          context.peripherals.update(session.key) { $0.restored = nil }
+        } else if !peripherals.goOn(stored, for: session, at: now, &context) {
+          // The app learns what is there. A service may be missing that another app has no room for.
+          let state = peripherals.state(of: session, context)
+          context.peripherals.update(session.key) { if $0.preservation.isPreserved { $0.restored = state } }
+        }
+      }
+    }
+  }
+}
