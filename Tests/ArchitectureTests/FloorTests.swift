@@ -61,6 +61,8 @@ private struct House {
     "Sources/BluetoothDaemon/Sessions/SessionCounters.swift": ["Synchronization"],
     // Creates the tables of sessions at first use, so that an adapter without apps has none.
     "Sources/BluetoothDaemon/Sessions/LocalSessions.swift": ["Synchronization"],
+    // The number of holds, which a run reads for each event.
+    "Sources/BluetoothLab/World/VirtualRunner.swift": ["Synchronization"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],
