@@ -219,7 +219,9 @@ struct ServedAppTests {
     try await bench.ask { try $0.perform(.controlApp(name, .foreground)) }
     try await bench.state(.foreground, of: name)
     #expect(try await torch.central.first(\.connected) == peer.handle)
-    await #expect(throws: AdapterError.self) { try await bench.ask { try $0.perform(.controlApp("lamp", .quit)) } }
+    await #expect(throws: ServerQuestion.Refusal.self) {
+      try await bench.ask { try $0.perform(.controlApp("lamp", .quit)) }
+    }
   }
 
   @Test("An app without a usage description is stopped with the reason where the platform requires one")
