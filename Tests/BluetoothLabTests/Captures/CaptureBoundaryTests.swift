@@ -20,14 +20,16 @@ import Testing
     }
   }
 
-  private static func read(_ path: String) async -> Data? {
-    await withCheckedContinuation { continuation in
-      // A separate thread, since the writer may block the last thread of the concurrency pool while it waits for this
-      // reader.
-      Thread.detachNewThread {
-        continuation.resume(returning: FileHandle(forReadingAtPath: path)?.readDataToEndOfFile())
-      }
+  /// Begins at once to read a file, and returns its content when the reading ends.
+  private static func read(_ path: String) -> AsyncStream<Data?> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Data?.self)
+    // A separate thread, which needs no turn: the writer blocks a thread of the concurrency pool while it waits for this
+    // reader, and a task would wait behind those of other tests, for as long as a minute.
+    Thread.detachNewThread {
+      continuation.yield(FileHandle(forReadingAtPath: path)?.readDataToEndOfFile())
+      continuation.finish()
     }
+    return stream
   }
 
   private static let length = Duration.seconds(2)
@@ -89,9 +91,10 @@ import Testing
       try await Self.meet(Self.capture("whole", in: folder))
       let path = folder.file("fifo")
       try #require(mkfifo(path, 0o600) == 0)
-      async let octets = Self.read(path)
+      var content = Self.read(path).makeAsyncIterator()
       try await Self.meet(Capture(path: path))
-      #expect(await octets == FileManager.default.contents(atPath: folder.file("whole")))
+      let octets = await content.next()
+      #expect(octets == FileManager.default.contents(atPath: folder.file("whole")))
     }
   }
 }
