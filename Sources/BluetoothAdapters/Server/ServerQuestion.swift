@@ -75,8 +75,8 @@ package struct ServerQuestion: Sendable {
 
   /// Calls `body` with the HCI packets of the adapter as they come, until it returns false. Ends with the server.
   ///
-  /// - Throws: `AdapterError`.
-  package func monitor(_ body: @escaping @Sendable (MonitorEvent) -> Bool) throws(AdapterError) {
+  /// - Throws: `AdapterError` if the server does not answer; `Refusal` if it shows no packets to this user.
+  package func monitor(_ body: @escaping @Sendable (MonitorEvent) -> Bool) throws {
     let name = NIOLockedValueBox("")
     let tick: @Sendable () -> String?? = { body(.tick) ? nil : .some(nil) }
     let failure: String? = try ask(.app(.monitor), endlessly: true, tick: tick) { message -> String?? in
@@ -90,7 +90,7 @@ package struct ServerQuestion: Sendable {
       default: return nil
       }
     }
-    if let failure { throw AdapterError(description: failure) }
+    if let failure { throw Refusal(description: failure) }
   }
 
   /// Sends a request of the user, and waits until the server has carried it out.
