@@ -25,6 +25,7 @@ enum Settling {
       Hop(name: "another serial queue", aim: 50) { queue.async {} },
       Hop(name: "Task", aim: 50) { Task {} },
       Hop(name: "Task on the main actor", aim: 50) { Task { @MainActor in } },
+      // Virtual time, so nothing waits.
       Hop(name: "Task with a sleep", aim: 50) { Task { try await Task.sleep(nanoseconds: 100) } },
     ]
   }()
@@ -82,7 +83,7 @@ enum Settling {
 
 /// A world whose only events are callbacks, one in each microsecond.
 private final class Callbacks: EventSource, @unchecked Sendable {
-  // Confined to the run that uses this source.
+  // Unchecked: the properties are confined to the run that uses this source, one thread at a time.
   private var remaining: Int
   private var instant = AppTime.now
   private let body: @Sendable () -> Void

@@ -4,7 +4,7 @@ import CoreBluetooth
 /// A phone with Apple's notification service. Its app connects to each accessory that solicits the service, again after
 /// each disconnection. The user allows pairing and notifications.
 ///
-/// The fields that change are used on `queue` only.
+/// Unchecked: the fields that change are used on `queue` only.
 final class Phone: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
   private static let notifications = CBUUID(string: "7905F431-B5CE-4E99-A40F-4B1E122D00D0")
 

@@ -15,7 +15,7 @@ struct DaemonContext: ~Copyable {
     var preservation = SessionPreservation<CentralRole>.endsWithApp
     /// The state of a preserved session when its app ended.
     var restored: RestoredCentral?
-    /// What the session had in a former run of the daemon, until the adapter is on; nil: nothing.
+    /// The state of the session in a former run of the daemon, until the adapter is on; nil: none.
     var stored: StoredApp.Central?
     /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
     var reportedStates: UInt32 = 0
@@ -36,7 +36,7 @@ struct DaemonContext: ~Copyable {
     var preservation = SessionPreservation<PeripheralRole>.endsWithApp
     /// The state of a preserved session when its app ended.
     var restored: RestoredPeripheral?
-    /// What the session had in a former run of the daemon, until the adapter is on; nil: nothing.
+    /// The state of the session in a former run of the daemon, until the adapter is on; nil: none.
     var stored: StoredApp.Peripheral?
     var reportedStates: UInt32 = 0
     /// True if the session gets reports about all links.

@@ -9,7 +9,7 @@ struct AppStoring {
   let isOn: Bool
   /// True if nothing is stored any more, because the process is about to end.
   var isHeld = false
-  /// What is stored.
+  /// The apps as they are stored.
   var last: [StoredApp] = []
   /// The time of the next change on the disk at the earliest.
   var earliestTime = Instant.zero

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// What the daemon stores of an app whose managers have restore identifiers, so that a later run of the daemon can
-/// preserve the same sessions. A link is stored as a connection to establish.
+/// The part of an app that the daemon stores if its managers have restore identifiers, so that a later run of the
+/// daemon can preserve the same sessions. A link is stored as a connection to establish.
 package struct StoredApp: Hashable, Sendable {
   /// The maximum number of apps that an adapter stores.
   package static let maximumCount = 256

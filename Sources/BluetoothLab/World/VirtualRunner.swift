@@ -211,6 +211,7 @@ final class VirtualRunner: @unchecked Sendable {
 
   func release() {
     let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
+      // A mistake of the caller. `fatalError`, because a failed precondition prints no message in release builds.
       if !isHeld { fatalError("World.release was called more often than hold") }
       guard holds.subtract(1, ordering: .releasing).newValue == 0 else { return [] }
       defer { state.continuations = [] }

@@ -40,7 +40,7 @@ extension Stage {
     }
   }
 
-  /// What the user can do to let this program use Bluetooth.
+  /// The advice to the user who wants to let this program use Bluetooth.
   private var remedyOfDenial: String {
     guard let server else { return "run it at a terminal to be asked, or set COREBLUETOOTH_PROMPTS=accept" }
     switch server.place {

@@ -178,7 +178,7 @@ struct DeviceRecordingTests {
     #expect(several.hasPrefix("x.pcapng: the capture has 2 such devices: ") && several.contains("\"B\""))
     let missing = #expect(throws: DeviceRecordingError.self) { try DeviceRecording(capture: "/no/such/file") }
     #expect(missing?.description == "/no/such/file: can't read the file: No such file or directory")
-    // Nobody writes to the FIFO, so reading it would never end.
+    // No program writes to the FIFO, so reading it would never end.
     let folder = try TemporaryFolder()
     let path = folder.file("fifo")
     try #require(mkfifo(path, 0o600) == 0)
