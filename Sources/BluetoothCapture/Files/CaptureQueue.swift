@@ -145,8 +145,9 @@ package final class CaptureQueue: @unchecked Sendable {
   /// - Parameter done: called on the queue's thread, with the failure if something was not written.
   package func end(with bytes: [UInt8], _ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
     state.withLockedValue { ($0.isEnding, $0.turnsWithoutProgress) = (true, 0) }
-    append(bytes)
     queue.async { [self] in
+      // Appended here, because a reader that arrives now restarts the capture, which drops what waits.
+      append(bytes)
       openForFirstReader()
       writeAll()
       if !state.withLockedValue({ $0.hasBegun || $0.failure != nil }) {
