@@ -184,9 +184,10 @@ final class ControllerDevice: SimulatedDevice {
   }
 
   func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    start == nil ? controller.openLoopAdvertising(at: now) : nil
+  func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising? {
+    start == nil ? controller.repeatedAdvertising(at: now) : nil
   }
+  func endEvent(_ packets: SkippedPackets) { controller.endEvent(at: packets.end) }
   func skip(until limit: Instant) -> SkippedPackets? { controller.skip(until: limit) }
   func processRequests(at now: Instant) {}
   var hasDelivery: Bool { false }

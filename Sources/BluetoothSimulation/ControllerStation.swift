@@ -90,13 +90,20 @@ package struct ControllerStation: ~Copyable {
   }
 
   /// Returns the advertising that begins now, if the controller does nothing else until it is changed from outside; see
-  /// `SimulatedDevice.openLoopAdvertising`.
+  /// `SimulatedDevice.repeatedAdvertising`.
   ///
   /// - Parameter hostDeadline: the next deadline of the host; nil: none.
-  package mutating func openLoopAdvertising(at now: Instant, hostDeadline: Instant?) -> OpenLoopAdvertising? {
-    guard var advertising = controller.openLoopAdvertising(at: now) else { return nil }
+  package mutating func repeatedAdvertising(at now: Instant, hostDeadline: Instant?) -> RepeatedAdvertising? {
+    guard var advertising = controller.repeatedAdvertising(at: now) else { return nil }
     advertising.until = earliest(wire.deadline, hostDeadline)
     return advertising
+  }
+
+  /// Counts an event of the controller's advertising that the engine has run; see `SimulatedDevice.endEvent`.
+  package mutating func endEvent(_ packets: SkippedPackets) {
+    controller.endEvent(at: packets.end)
+    uses.skip(packets)
+    latest = packets.end
   }
 
   /// Skips all events of the controller's advertising that end at `limit` or before; see `SimulatedDevice.skip`.

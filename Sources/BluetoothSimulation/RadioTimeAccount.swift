@@ -43,11 +43,12 @@ package struct RadioTimeAccount: Sendable {
     activity = .idle
   }
 
-  /// Counts advertising packets that an idle radio sent one after the other.
+  /// Counts advertising packets that an idle radio sent one after the other, and the request windows after them.
   package mutating func skip(_ packets: SkippedPackets) {
     purpose = .advertising
     since = packets.end
     advertising.add(packets.airTime, .transmitting(power: packets.power.rounded))
+    advertising.receiving += packets.listeningTime
   }
 
   /// Adds the time since the last change to the current purpose.

@@ -111,9 +111,15 @@ final class VirtualDevice: WorldDevice {
     components.sessions.deliver(event)
   }
 
-  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+  func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising? {
     guard let parts, events.isEmpty else { return nil }
-    return parts.station.openLoopAdvertising(at: now, hostDeadline: daemonDeadline)
+    return parts.station.repeatedAdvertising(at: now, hostDeadline: daemonDeadline)
+  }
+
+  func endEvent(_ packets: SkippedPackets) {
+    guard let parts else { return }
+    parts.station.endEvent(packets)
+    deadline = earliest(parts.station.deadline, daemonDeadline)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {

@@ -127,6 +127,23 @@ struct UnheardTests {
     #expect(packets(acting: true) == packets(acting: false))
   }
 
+  @Test(
+    "Accessories that expect requests are run by the engine between the requests, with the same result",
+    arguments: [1, 2, 3] as [UInt64])
+  func requests(seed: UInt64) throws {
+    let acted = try Ward(seed: seed, acting: true)
+    let run = try Ward(seed: seed, acting: false)
+    #expect(acted.sightings == run.sightings)
+    #expect(acted.connections == run.connections)
+    #expect(acted.statistics == run.statistics)
+    #expect(acted.statistics.energy() == run.statistics.energy())
+    #expect(acted.capture == run.capture)
+    #expect(acted.sightings.count > 100)
+    #expect(acted.connections.count > 5)
+    #expect(acted.mostScheduled > 10)
+    #expect(run.mostScheduled == 0)
+  }
+
   @Test("A world with unheard devices is not idle")
   func idle() {
     let world = World(seed: 5)
@@ -149,6 +166,10 @@ private final class Listener: NSObject, CBCentralManagerDelegate {
   private let manager: CBCentralManager
   private let world: World
   private(set) var sightings: [Sighting] = []
+  /// True if the app connects to a device that it sees while it has no connection.
+  var connects = false
+  private(set) var connections: [Duration] = []
+  private var peripheral: CBPeripheral?
 
   init(on device: Device) {
     world = device.world
@@ -173,6 +194,23 @@ private final class Listener: NSObject, CBCentralManagerDelegate {
   ) {
     let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "?"
     sightings.append(Sighting(time: world.now, beacon: name, level: rssi.intValue))
+    guard connects, self.peripheral == nil, sightings.count % 7 == 0 else { return }
+    self.peripheral = peripheral
+    manager.connect(peripheral)
+  }
+
+  func disconnect() {
+    if let peripheral { manager.cancelPeripheralConnection(peripheral) }
+  }
+
+  func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    connections.append(world.now)
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+  ) {
+    self.peripheral = nil
   }
 }
 
@@ -252,6 +290,69 @@ private final class Course {
     world.run(for: .milliseconds(500))
     try world.finishCapture()
     return try Data(contentsOf: file)
+  }
+}
+
+/// Thirty accessories at intervals of 20 to 520 ms within 20 m, whose packets collide, and an app that scans and
+/// connects. Every third of a second something changes.
+private final class Ward {
+  let capture: Data
+  let statistics: WorldStatistics
+  let sightings: [Sighting]
+  let connections: [Duration]
+  let mostScheduled: Int
+
+  init(seed: UInt64, acting: Bool) throws {
+    var mostScheduled = 0
+    let world = World(seed: seed)
+    world.setSkipping(acting)
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    var random = RandomStream(seed: seed)
+    func place() -> Position { Position(x: Double(random.next() % 20), y: Double(random.next() % 20)) }
+    let sensors = (0..<30).map { number in
+      let interval = Duration.milliseconds(20 + Int64(random.next() % 500))
+      return world.add(Sensor(number, every: interval), named: "sensor \(number)", at: place())
+    }
+    let phone = world.makeDevice(named: "phone", at: place())
+    let listener = Listener(on: phone)
+    listener.connects = true
+    world.startCapture(try Capture(path: folder.url.appendingPathComponent("capture").path))
+    for _ in 0..<60 {
+      let sensor = sensors[Int(random.next() % 30)]
+      switch random.next() % 8 {
+      case 0: listener.stop()
+      case 1, 2: listener.scan()
+      case 3: sensor.move(to: place())
+      case 4: sensor.setPower(false)
+      case 5: sensor.setPower(true)
+      case 6: sensor.add([.device(.mute(for: .milliseconds(700)), when: .at(world.now + .milliseconds(10)))])
+      default: listener.disconnect()
+      }
+      world.run(for: .microseconds(Int64(random.next() % 660_000)))
+      mostScheduled = max(mostScheduled, world.inspect { $0.scheduledDevices })
+    }
+    try world.finishCapture()
+    capture = try Data(contentsOf: folder.url.appendingPathComponent("capture"))
+    statistics = world.statistics
+    sightings = listener.sightings
+    connections = listener.connections
+    self.mostScheduled = mostScheduled
+  }
+
+  /// A connectable device whose schedule and wake-ups fall into its advertising events.
+  private struct Sensor: Accessory {
+    let advertising: Advertising
+
+    init(_ number: Int, every interval: Duration) {
+      var advertising = Advertising(
+        AdvertisingPayload(fitting: [.flags(), .name("sensor \(number)")]),
+        scanResponse: AdvertisingPayload(fitting: [.services([0x180F])]))
+      advertising.kind = number % 5 == 4 ? .scannable : .connectable
+      advertising.schedule = [.every(interval, for: .milliseconds(2_345)), .every(interval * 2)]
+      if number % 3 == 0 { advertising.channels = [.channel37, .channel39] }
+      self.advertising = advertising
+    }
   }
 }
 

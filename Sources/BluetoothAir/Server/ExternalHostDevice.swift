@@ -149,8 +149,14 @@ final class ExternalHostDevice: WorldDevice {
     return attachedHost.station.takeRadioCommand()
   }
 
-  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    attachedHost?.station.openLoopAdvertising(at: now, hostDeadline: nil)
+  func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising? {
+    attachedHost?.station.repeatedAdvertising(at: now, hostDeadline: nil)
+  }
+
+  func endEvent(_ packets: SkippedPackets) {
+    guard let attachedHost else { return }
+    attachedHost.station.endEvent(packets)
+    noteDeadline(attachedHost)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {

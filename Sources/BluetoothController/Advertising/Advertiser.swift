@@ -40,6 +40,9 @@ struct Advertiser {
   /// The durations of CONNECT_IND and SCAN_REQ on LE 1M, which legacy PDUs use.
   private static let connectTime = Modulation.le1M.airTime(payloadOctets: 34)
   private static let scanTime = Modulation.le1M.airTime(payloadOctets: 12)
+  /// The PDU types to which an advertiser reacts: bit n for the type n.
+  private static let requestTypes: UInt16 =
+    1 << LL.AdvertisingPDUType.scanReq.rawValue | 1 << LL.AdvertisingPDUType.connectInd.rawValue
 
   private(set) var identity: AdvertiserIdentity
   /// The number of the set's activity in the scheduler.
@@ -204,20 +207,25 @@ struct Advertiser {
     if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
   }
 
-  /// The set as open-loop advertising; nil if a device can answer its packets, if it has a limit, or if an event is in
-  /// progress. Read-only; `mutating` avoids a copy.
-  var openLoopAdvertising: OpenLoopAdvertising? {
+  /// The set as repeated advertising; nil if it uses extended PDUs, has a limit, or if an event is in progress.
+  /// Read-only; `mutating` avoids a copy.
+  var repeatedAdvertising: RepeatedAdvertising? {
     mutating get {
       let properties = identity.properties
-      guard properties.usesLegacyPDUs, !properties.isAnswerable, !properties.isHighDutyCycle, events.isEndless,
-        events.isBetweenEvents
-      else { return nil }
-      return OpenLoopAdvertising(
+      guard properties.usesLegacyPDUs, !properties.isHighDutyCycle, events.isEndless, events.isBetweenEvents else {
+        return nil
+      }
+      return RepeatedAdvertising(
         packet: packet, modulation: properties.primary, power: properties.power,
         channels: PrimaryChannels(map: properties.channelMap),
-        pause: AdvertisingEvents.channelPause)
+        pause: AdvertisingEvents.channelPause,
+        requestWindow: properties.isAnswerable
+          ? RequestWindow(length: RadioTiming.answerTimeout, requestTypes: Self.requestTypes) : nil)
     }
   }
+
+  /// Counts an event that has been run on behalf of the set and has ended at `end`.
+  mutating func endEvent(at end: Instant, random: inout RandomStream) { events.endEvent(at: end, random: &random) }
 
   /// Skips the events that end at `limit` or before, and returns their packets.
   mutating func skip(until limit: Instant, random: inout RandomStream) -> SkippedPackets? {

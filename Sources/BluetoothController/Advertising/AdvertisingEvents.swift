@@ -126,6 +126,14 @@ struct AdvertisingEvents {
     return count > 0 ? (count, end) : nil
   }
 
+  /// Counts an event that has begun on time and has ended at `now`, run by the engine.
+  mutating func endEvent(at now: Instant, random: inout RandomStream) {
+    losses = 0
+    eventStart = next
+    completed += 1
+    plan(after: eventStart, at: now, random: &random)
+  }
+
   /// Drops the rest of the event, because the radio was not free in time. Returns true if a part of the event took
   /// place.
   mutating func losePacket(at now: Instant, random: inout RandomStream) -> Bool {

@@ -135,19 +135,25 @@ package struct Controller: ~Copyable {
     }
   }
 
-  // MARK: Open-loop advertising
+  // MARK: Repeated advertising
 
   /// Returns the advertising of a set whose event is due at `now`, if this is the only activity of the controller and
   /// has no limit; nil otherwise. The owner can compute its events without running the controller. See
   /// `CulledTransmitters`.
-  package mutating func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+  package mutating func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising? {
     guard case .advertising(let index)? = radioControl.onlyActivity(at: now), !scanning.isEnabled, !initiating.isActive,
       connections.isEmpty, device.resolvingList.isEmpty, device.output.isEmpty, syncs.deadline == .distantFuture
     else { return nil }
-    return advertising.openLoopAdvertising(of: index)
+    return advertising.repeatedAdvertising(of: index)
   }
 
-  /// Skips all events of the set in `openLoopAdvertising` that end at `limit` or before, and returns their packets;
+  /// Counts an event of the set in `repeatedAdvertising` that the owner has run, and that has ended at `end`.
+  package mutating func endEvent(at end: Instant) {
+    guard case .advertising(let index)? = radioControl.scheduler.onlyActivity else { return }
+    advertising.endEvent(index, at: end, random: &device.random, radio: &radioControl)
+  }
+
+  /// Skips all events of the set in `repeatedAdvertising` that end at `limit` or before, and returns their packets;
   /// nil: none.
   package mutating func skip(until limit: Instant) -> SkippedPackets? {
     guard case .advertising(let index)? = radioControl.scheduler.onlyActivity else { return nil }

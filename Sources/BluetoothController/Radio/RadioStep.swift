@@ -18,6 +18,9 @@ enum RadioTiming {
   /// The error of an anchor point apart from the clocks' drift · 4.2.2.
   static let anchorJitter = TimeSpan.microseconds(16)
 
+  /// The time from the end of a packet until which its answer must begin.
+  static let answerTimeout = LL.interFrameSpace + answerTolerance
+
   /// Returns the time at which a receiver stops waiting for the answer to a packet that ended at `end`.
-  static func answerTimeout(after end: Instant) -> Instant { end + LL.interFrameSpace + answerTolerance }
+  static func answerTimeout(after end: Instant) -> Instant { end + answerTimeout }
 }

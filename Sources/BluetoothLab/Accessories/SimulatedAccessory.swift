@@ -17,8 +17,6 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private var attributes = AccessoryAttributes<A>()
   private var handles: [HCI.ConnectionHandle] = []
   @exclusivity(unchecked) private var progress: AdvertisingProgress?
-  /// True if the latest advertising expects requests.
-  @exclusivity(unchecked) private var isAnswerable = false
   private var lastCentral: DeviceAddress?
   /// The time at which the accessory's `timeReached` is due.
   @exclusivity(unchecked) private var wakeTime: Instant?
@@ -70,9 +68,13 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
 
   func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
 
-  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    guard !isAnswerable else { return nil }
-    return station.openLoopAdvertising(at: now, hostDeadline: hostDeadline)
+  func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising? {
+    station.repeatedAdvertising(at: now, hostDeadline: hostDeadline)
+  }
+
+  func endEvent(_ packets: SkippedPackets) {
+    station.endEvent(packets)
+    deadline = earliest(station.deadline, hostDeadline)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
@@ -179,7 +181,6 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
         guard let characteristic = attributes.characteristic(at: broadcast.handle) else { continue }
         current.append(ByteSlice(characteristic.read(accessory)), broadcastOf: broadcast.service)
       }
-      isAnswerable = current.shape.type != .nonConnectableUndirected
       host.startAdvertising(current, at: now)
     } else {
       host.stopAdvertising(at: now)

@@ -18,10 +18,12 @@ package protocol SimulatedDevice: AnyObject {
   /// `processRequests`.
   func deliverNext()
 
-  /// Returns the advertising event that begins now at `deadline`, if it expects no response and reports nothing, and if
-  /// the device does nothing else before the result's `until` unless it is called; nil otherwise. Called before
-  /// `timeReached`, which the engine does not call if it runs the advertising event itself.
-  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising?
+  /// Returns the advertising whose event begins now at `deadline`, if the device does nothing else before the result's
+  /// `until` unless it is called or gets a request; nil otherwise. Called before `timeReached`, which the engine does not
+  /// call if it runs the advertising event itself.
+  func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising?
+  /// Counts an advertising event that the engine has run on the device's behalf, and schedules the next event.
+  func endEvent(_ packets: SkippedPackets)
   /// Skips all advertising events that end at `limit` or before, and draws their random numbers. Returns the skipped
   /// packets; nil if there are none.
   func skip(until limit: Instant) -> SkippedPackets?
@@ -32,6 +34,7 @@ extension SimulatedDevice {
   package func processRequests(at now: Instant) {}
   package var hasDelivery: Bool { false }
   package func deliverNext() {}
-  package func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? { nil }
+  package func repeatedAdvertising(at now: Instant) -> RepeatedAdvertising? { nil }
+  package func endEvent(_ packets: SkippedPackets) {}
   package func skip(until limit: Instant) -> SkippedPackets? { nil }
 }

@@ -38,7 +38,7 @@ package final class WorldEngine {
       medium.faults = newValue
     }
   }
-  /// True if the engine advertises on behalf of devices (see `OpenLoopAdvertising`), and culls devices whose packets
+  /// True if the engine advertises on behalf of devices (see `RepeatedAdvertising`), and culls devices whose packets
   /// can affect no receiver (see `CulledTransmitters`). The results are the same either way: only the computing time
   /// and the number of `step` calls differ.
   @exclusivity(unchecked) package var advertisesForDevices = true {
@@ -249,21 +249,27 @@ package final class WorldEngine {
 
   private func execute(_ command: consuming RadioCommand, _ radio: RadioID) {
     if medium.isTransmitting(radio) { abandonTransmission(of: radio) }
-    let listeningEnds = Self.slot(of: radio.index, .listeningEnds)
     switch command {
     case .transmit(let packet, let channel, let modulation, let power):
-      timers.set(listeningEnds, to: nil)
+      timers.set(Self.slot(of: radio.index, .listeningEnds), to: nil)
       transmit(packet, from: radio, on: channel, modulation: modulation, power: power)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
-      if !unheard.isEmpty { resumeAudible(to: radio.index, on: channel, phy, until: until) }
-      medium.receive(
-        radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
-      timers.set(listeningEnds, to: until)
-      postponeEnds()
+      listen(radio, on: channel, phy, accessAddress: accessAddress, crcInit: crcInit, until: until)
     case .stop:
       medium.stop(radio, at: now)
-      timers.set(listeningEnds, to: nil)
+      timers.set(Self.slot(of: radio.index, .listeningEnds), to: nil)
     }
+  }
+
+  /// Makes a radio listen until `until` (nil: without limit), on command of its device or on behalf of its device.
+  func listen(
+    _ radio: RadioID, on channel: RadioChannel, _ phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?
+  ) {
+    if !unheard.isEmpty { resumeAudible(to: radio.index, on: channel, phy, until: until) }
+    medium.receive(
+      radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
+    timers.set(Self.slot(of: radio.index, .listeningEnds), to: until)
+    postponeEnds()
   }
 
   /// Starts a transmission of a radio, on command of its device or on behalf of its device.
@@ -301,7 +307,12 @@ package final class WorldEngine {
     switch medium.listeningTimeIsOver(radio, at: now) {
     case .receiving: break
     case .undecided(let until): timers.set(Self.slot(of: radio.index, .listeningEnds), to: until)
-    case .over: tell(.nothingReceived, to: radio)
+    case .over:
+      if scheduledAdvertisers.contains(radio.index) {
+        requestWindowEnded(for: radio.index)
+      } else {
+        tell(.nothingReceived, to: radio)
+      }
     }
   }
 
@@ -312,7 +323,7 @@ package final class WorldEngine {
       medium.silentTransmissionEnds(of: radio, at: now)
     }
     if scheduledAdvertisers.contains(radio.index) {
-      continueAdvertising(for: radio.index)
+      packetEnded(for: radio.index)
     } else {
       tell(.transmitted, to: radio)
     }
@@ -329,7 +340,15 @@ package final class WorldEngine {
     if isObserved { observer?.transmissionEnded(record, receptions: receptions) }
     recorder?.transmissionEnded(record, receptions: receptions)
     for reception in receptions where !reception.stillListens {
-      timers.set(Self.slot(of: reception.radio.index, .listeningEnds), to: nil)
+      let index = reception.radio.index
+      timers.set(Self.slot(of: index, .listeningEnds), to: nil)
+      if scheduledAdvertisers.contains(index) {
+        guard reception.outcome == .intact, scheduledAdvertisers.isRequest(record.packet, to: index) else {
+          requestWindowEnded(for: index)
+          continue
+        }
+        run(index)
+      }
       let event: RadioEvent =
         reception.outcome == .missed
         ? .nothingReceived

@@ -1,11 +1,13 @@
 import BluetoothWire
 
-// Devices that only advertise: the engine transmits on their behalf, and culls them while their packets can affect no
-// receiver (see `CulledTransmitters`).
+// Devices that only advertise: the engine transmits and listens on their behalf (see `RepeatedAdvertising`), and culls
+// those without request windows while their packets can affect no receiver (see `CulledTransmitters`).
 
 extension WorldEngine {
   /// The number of culled devices.
   package var unheardDevices: Int { unheard.count }
+  /// The number of devices on whose behalf the engine advertises, without culled ones.
+  package var scheduledDevices: Int { scheduledAdvertisers.indices.count { scheduledAdvertisers.contains($0) } }
 
   /// Handles the deadline of a device that only advertises: transmits its next packet, or culls the device. Returns
   /// false if the device must handle the deadline itself.
@@ -17,8 +19,8 @@ extension WorldEngine {
     // A fault injector may replace the device's packet.
     guard advertisesForDevices, airFaults == nil else { return false }
     if !scheduledAdvertisers.contains(index) {
-      guard let openLoopAdvertising = devices[index].openLoopAdvertising(at: now) else { return false }
-      scheduledAdvertisers.begin(index, openLoopAdvertising)
+      guard let repeatedAdvertising = devices[index].repeatedAdvertising(at: now) else { return false }
+      scheduledAdvertisers.begin(index, repeatedAdvertising)
     }
     let scheduledAdvertiser = scheduledAdvertisers[index]
     if scheduledAdvertiser.isBetweenEvents {
@@ -26,7 +28,7 @@ extension WorldEngine {
         _ = scheduledAdvertisers.end(index)
         return false
       }
-      if cull(index) { return true }
+      if scheduledAdvertiser.requestWindow == nil, cull(index) { return true }
       // Another activity of the device falls into this event, so the device must run the event itself.
       if scheduledAdvertiser.until <= now + scheduledAdvertiser.span {
         _ = scheduledAdvertisers.end(index)
@@ -40,14 +42,30 @@ extension WorldEngine {
     return true
   }
 
-  /// Sets the deadline of the next packet, after a packet on behalf of a device has ended.
-  func continueAdvertising(for index: Int) {
+  /// Listens for a request to a device after its packet has ended, or sets the deadline of its next packet.
+  func packetEnded(for index: Int) {
+    if let until = scheduledAdvertisers.beginWindow(index, at: now), let packet = scheduledAdvertisers.packet(index) {
+      listen(
+        RadioID(index: index), on: scheduledAdvertisers[index].currentChannel, .le1M,
+        accessAddress: packet.accessAddress, crcInit: packet.crcInit, until: until)
+    } else {
+      continueAdvertising(for: index)
+    }
+  }
+
+  /// Ends a request window in which no request to the device has arrived.
+  func requestWindowEnded(for index: Int) {
+    scheduledAdvertisers.endWindow(index, at: now)
+    continueAdvertising(for: index)
+  }
+
+  /// Sets the deadline of the next packet.
+  private func continueAdvertising(for index: Int) {
     if let pause = scheduledAdvertisers.pause(index) {
       timers.set(Self.slot(of: index, .deadline), to: now + pause)
     } else {
       let device = devices[index]
-      // The result is not needed: the medium has counted these packets when it transmitted them.
-      _ = device.skip(until: now)
+      device.endEvent(scheduledAdvertisers.endEvent(index, at: now))
       timers.set(Self.slot(of: index, .deadline), to: device.deadline)
     }
   }
@@ -78,9 +96,9 @@ extension WorldEngine {
   /// events that it has missed, and handles its following events itself.
   func run(_ index: Int) {
     if scheduledAdvertisers.contains(index) {
-      if scheduledAdvertisers.end(index) { catchUp(index, isOnAir: true) }
+      if let windowEnds = scheduledAdvertisers.end(index) { catchUp(index, onAirWith: windowEnds) }
     } else if unheard.remove(index) != nil {
-      catchUp(index, isOnAir: false)
+      catchUp(index, onAirWith: nil)
     }
   }
 
@@ -101,7 +119,7 @@ extension WorldEngine {
     for index in unheard.reaching(receiver, at: place, within: radius, above: floor, medium.propagation) {
       guard let transmitter = unheard.remove(index) else { continue }
       unheard.postpone(index, since: transmitter.since, at: now)
-      catchUp(index, isOnAir: false)
+      catchUp(index, onAirWith: nil)
     }
   }
 
@@ -117,10 +135,12 @@ extension WorldEngine {
   /// Makes a device process all its events before `eventPosition`: first it skips complete advertising events, then it
   /// processes the event in progress packet by packet.
   ///
-  /// - Parameter isOnAir: true if the engine has transmitted the device's packets; false if the device was culled, so
-  ///   that they were not transmitted.
-  private func catchUp(_ index: Int, isOnAir: Bool) {
+  /// - Parameter windowEnds: the ends of the request windows of the event in progress, if the engine has transmitted
+  ///   the device's packets; nil if the device was culled, so that they were not transmitted.
+  private func catchUp(_ index: Int, onAirWith windowEnds: ScheduledAdvertisers.WindowEnds?) {
     let device = devices[index]
+    let isOnAir = windowEnds != nil
+    var windowEnds = windowEnds ?? ScheduledAdvertisers.WindowEnds()
     let transmissionEnds = Self.slot(of: index, .transmissionEnds)
     let deadline = Self.slot(of: index, .deadline)
     func isDue(_ instant: Instant, _ rank: Rank, _ slot: Int) -> Bool {
@@ -149,18 +169,23 @@ extension WorldEngine {
         break
       }
       end = nil
-      guard let command = device.takeRadioCommand() else { continue }
-      guard case .transmit(let packet, let channel, let modulation, let power) = command else {
-        // A device that returns an `OpenLoopAdvertising` must do nothing but transmit until its `until`.
-        fatalError("a device issued another radio command than transmit during its open-loop advertising")
+      switch device.takeRadioCommand() {
+      case nil: break
+      case .transmit(let packet, let channel, let modulation, let power):
+        let ending = instant + packet.airTime(modulation)
+        if !isOnAir {
+          medium.goOnTransmitting(
+            packet, from: RadioID(index: index), on: channel, modulation: modulation, power: power, since: instant,
+            until: ending, isOver: isDue(ending, .transmissionEnds, transmissionEnds))
+        }
+        end = ending
+      case .receive where isOnAir:
+        // Without an end, the request window is in progress: the radio listens for the device.
+        if let windowEnd = windowEnds.popFirst() { device.radio(.nothingReceived, at: windowEnd) }
+      case .receive, .stop:
+        // A device that returns a `RepeatedAdvertising` does nothing else until its `until`.
+        fatalError("a device issued another radio command than those of its repeated advertising")
       }
-      let ending = instant + packet.airTime(modulation)
-      if !isOnAir {
-        medium.goOnTransmitting(
-          packet, from: RadioID(index: index), on: channel, modulation: modulation, power: power, since: instant,
-          until: ending, isOver: isDue(ending, .transmissionEnds, transmissionEnds))
-      }
-      end = ending
     }
     timers.set(transmissionEnds, to: end)
     timers.set(deadline, to: device.deadline)
