@@ -13,6 +13,7 @@ extension CentralRole: ManagerRole {
     var isScanning = false
     var hasAskedForPower = false
     var peripherals: [PeerHandle: Entry] = [:]
+    var attempts = ConnectionAttempts()
     /// The receiver of packets; see `CBCentralManager+Packets.swift`.
     var packetObserver: (@Sendable (SightedPacket) -> Void)?
     /// The receiver of events of periodic trains; see `CBCentralManager+Packets.swift`.
@@ -108,14 +109,25 @@ extension CentralManagerCore: CentralClient {
   func connect(
     _ peripheral: CBPeripheral, delay: TimeSpan, reconnects: Bool, requiresNotifications: Bool, alerts: AlertKinds
   ) {
+    let handle = peripheral.handle
+    var commands = [CentralCommand.connect(handle, delay: delay, reconnects: reconnects)]
+    if requiresNotifications { commands.append(.requireNotifications(handle)) }
+    if !alerts.isEmpty { commands.append(.requestAlerts(handle, alerts)) }
     peripheral.willConnect()
-    send(.connect(peripheral.handle, delay: delay, reconnects: reconnects))
-    if requiresNotifications { send(.requireNotifications(peripheral.handle)) }
-    if !alerts.isEmpty { send(.requestAlerts(peripheral.handle, alerts)) }
+    if with({ $0.role.attempts.mayBegin(handle, commands) }) {
+      for command in commands { send(command) }
+    }
   }
 
   func cancel(_ peripheral: CBPeripheral) {
-    if peripheral.willCancel() { send(.cancelConnection(peripheral.handle)) }
+    let handle = peripheral.handle
+    peripheral.willCancel()
+    if with({ $0.role.attempts.mustCancel(handle, isReported: true) }) { send(.cancelConnection(handle)) }
+  }
+
+  /// Cancels a connection or attempt without a callback: no object of the app has it.
+  func cancelSilently(_ handle: PeerHandle) {
+    if with({ $0.role.attempts.mustCancel(handle, isReported: false) }) { send(.cancelConnection(handle)) }
   }
 
   // MARK: Peripherals
@@ -134,15 +146,15 @@ extension CentralManagerCore: CentralClient {
     if let known = peripheral(info.handle) { return known }
     let new = CBPeripheral(info, core: self)
     // Another thread may have created an object meanwhile.
-    let (winner, isOrphaned, session) = with { state -> (CBPeripheral, Bool, CentralSession?) in
+    let (winner, isOrphaned) = with { state -> (CBPeripheral, Bool) in
       let entry = state.role.peripherals[info.handle]
-      if let known = entry?.peripheral { return (known, false, nil) }
+      if let known = entry?.peripheral { return (known, false) }
       state.role.peripherals[info.handle] = CentralRole.Entry(new)
-      return (new, entry != nil, state.session)
+      return (new, entry != nil)
     }
     // The previous object is being deallocated. Its entry has been replaced, so `released` will not cancel its
     // connection.
-    if isOrphaned { session?.send(.cancelConnection(info.handle)) }
+    if isOrphaned { cancelSilently(info.handle) }
     return winner
   }
 
@@ -150,14 +162,13 @@ extension CentralManagerCore: CentralClient {
   func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.role.peripherals[handle]?.peripheral } }
 
   /// Removes a peripheral whose last reference has been released, and cancels its connection.
-  func released(_ handle: PeerHandle, identity: ObjectIdentifier, requestedLink: Bool) {
-    let session = with { state -> CentralSession? in
-      guard state.role.peripherals[handle]?.identity == identity else { return nil }
+  func released(_ handle: PeerHandle, identity: ObjectIdentifier) {
+    let isPresent = with { state in
+      guard state.role.peripherals[handle]?.identity == identity else { return false }
       state.role.peripherals[handle] = nil
-      return state.session
+      return true
     }
-    guard requestedLink, let session else { return }
-    session.send(.cancelConnection(handle))
+    if isPresent { cancelSilently(handle) }
   }
 
   // MARK: Events

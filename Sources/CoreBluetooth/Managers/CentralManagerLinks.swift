@@ -8,6 +8,7 @@ extension CentralManagerCore {
       state.managerState = new
       guard new != .poweredOn else { return [] }
       state.role.isScanning = false
+      state.role.attempts = ConnectionAttempts()
       let peripherals = state.role.peripherals.values.compactMap(\.peripheral)
       // In states below poweredOff, the daemon has forgotten all peers.
       if new.rawValue < CBManagerState.poweredOff.rawValue { state.role.peripherals = [:] }
@@ -28,14 +29,15 @@ extension CentralManagerCore {
   }
 
   func connected(_ peer: PeerHandle, maximumWriteLength: Int, _ manager: CBCentralManager) {
-    guard let peripheral = peripheral(peer) else { return }
+    // An attempt that the app has cancelled may have succeeded meanwhile.
+    guard !with({ $0.role.attempts.isEnding(peer) }), let peripheral = peripheral(peer) else { return }
     let credits = with { $0.session }?.writeCredits(for: peer)
     guard peripheral.linkIsUp(maximumWriteLength: maximumWriteLength, credits: credits) else { return }
     delegate?.centralManager(manager, didConnect: peripheral)
   }
 
   func connectionFailed(_ peer: PeerHandle, _ error: SessionError, _ manager: CBCentralManager) {
-    guard let peripheral = peripheral(peer), peripheral.endLink() else { return }
+    guard let (peripheral, _) = endLink(peer) else { return }
     delegate?.centralManager(
       manager, didFailToConnect: peripheral, error: error.appError(linkError: .connectionFailed))
   }
@@ -44,11 +46,9 @@ extension CentralManagerCore {
     _ peer: PeerHandle, _ error: SessionError?, isReconnecting: Bool, at time: CFAbsoluteTime,
     _ manager: CBCentralManager
   ) {
-    guard let peripheral = peripheral(peer) else { return }
-    let isWantedAgain = peripheral.isWantedAgain
-    let discoveries = isReconnecting ? peripheral.discoveries : nil
-    guard peripheral.endLink() else { return }
-    if isWantedAgain { peripheral.willConnect() }
+    // The app has cancelled the link, whose loss the daemon reports before it gets the cancellation: its end follows.
+    if isReconnecting, with({ $0.role.attempts.isEnding(peer) }) { return }
+    guard let (peripheral, discoveries) = endLink(peer, isReconnecting: isReconnecting) else { return }
     let appError = error?.appError()
     guard let delegate else {
       if isReconnecting { peripheral.willReconnect(with: discoveries) }
@@ -64,7 +64,23 @@ extension CentralManagerCore {
     } else if isReconnecting, peripheral.linkState == .disconnected {
       // A delegate with the older method can't know of the automatic reconnection, so it is cancelled unless the app
       // has just called `connect` again.
-      send(.cancelConnection(peer))
+      cancelSilently(peer)
     }
+  }
+
+  /// Ends a link or an attempt, and connects again if the app has requested that since it cancelled the former one.
+  /// Returns the peripheral if its end must be reported, with what the app has discovered.
+  ///
+  /// - Parameter isReconnecting: true if the daemon re-establishes the link.
+  private func endLink(_ peer: PeerHandle, isReconnecting: Bool = false) -> (CBPeripheral, CBPeripheral.Discoveries)? {
+    let (isReported, next) = isReconnecting ? (true, []) : with { $0.role.attempts.ended(peer) }
+    guard let peripheral = peripheral(peer) else { return nil }
+    let discoveries = peripheral.discoveries
+    let isEnd = peripheral.endLink()
+    if !next.isEmpty {
+      peripheral.willConnect()
+      if with({ $0.role.attempts.mayBegin(peer, next) }) { for command in next { send(command) } }
+    }
+    return isEnd && isReported ? (peripheral, discoveries) : nil
   }
 }

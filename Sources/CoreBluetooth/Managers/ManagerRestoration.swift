@@ -9,6 +9,7 @@ extension CentralManagerCore {
     let session = with { $0.session }
     let peripherals = restored.peers.map { peer in
       let peripheral = peripheral(for: peer.info)
+      _ = with { $0.role.attempts.mayBegin(peer.info.handle, []) }
       peripheral.restore(peer, credits: session?.writeCredits(for: peer.info.handle))
       return peripheral
     }

@@ -14,10 +14,6 @@ open class CBPeripheral: CBPeer {
     var name: String?
     var rssi: NSNumber?
     var state = CBPeripheralState.disconnected
-    /// True if the end of the link was requested and has not been reported yet.
-    var isEnding = false
-    /// True if `connect` was called while the link was ending.
-    var isWantedAgain = false
     /// False once the daemon has forgotten all its peers.
     var isUsable = true
     var services: [CBService]?
@@ -58,7 +54,7 @@ open class CBPeripheral: CBPeer {
       Log.warning(
         "Cancelling connection for unused peripheral \(self). Did you forget to keep a reference to it?")
     }
-    core.released(handle, identity: ObjectIdentifier(self), requestedLink: state != .disconnected)
+    core.released(handle, identity: ObjectIdentifier(self))
   }
 
   /// The delegate of the peripheral's events; held weakly.

@@ -7,20 +7,14 @@ import NIOConcurrencyHelpers
 extension CBPeripheral {
   var linkState: CBPeripheralState { content.withLockedValue { $0.state } }
 
-  /// True if `connect` was called while the link was ending.
-  var isWantedAgain: Bool { content.withLockedValue { $0.isWantedAgain } }
-
   func isUsable(by manager: CentralManagerCore) -> Bool {
     core === manager && content.withLockedValue { $0.isUsable }
   }
 
   func willConnect() {
     content.withLockedValue { content in
-      if content.isEnding {
-        content.isWantedAgain = true
-      } else if content.state != .connected {
-        content.state = .connecting
-      }
+      // A link that is ending is reported as such until its end.
+      if content.state == .disconnected { content.state = .connecting }
     }
   }
 
@@ -48,24 +42,17 @@ extension CBPeripheral {
     }
   }
 
-  /// Marks the link as ending. Returns true if there is a link or an attempt to cancel.
-  func willCancel() -> Bool {
+  /// Marks a link as ending.
+  func willCancel() {
     content.withLockedValue { content in
-      // The daemon connects again unless it gets this cancellation, too.
-      let isWantedAgain = content.isWantedAgain
-      content.isWantedAgain = false
-      guard content.state != .disconnected, !content.isEnding else { return isWantedAgain }
-      content.isEnding = true
       if content.state == .connected { content.state = .disconnecting }
-      return true
     }
   }
 
-  /// Marks the link as connected. Returns true if the app must be notified, false if it has cancelled the attempt
-  /// meanwhile.
+  /// Marks the link as connected. Returns true if the app must be notified, false if it does not want the link.
   func linkIsUp(maximumWriteLength: Int, credits: TransmitCredits?) -> Bool {
     content.withLockedValue { content in
-      guard content.state == .connecting || content.state == .connected, !content.isEnding else { return false }
+      guard content.state == .connecting || content.state == .connected else { return false }
       content.state = .connected
       content.maximumWriteLength = maximumWriteLength
       content.writeCredits = credits
@@ -80,8 +67,6 @@ extension CBPeripheral {
     let (before, content) = content.withLockedValue { content in
       let before = content
       content.state = .disconnected
-      content.isEnding = false
-      content.isWantedAgain = false
       content.isUsable = content.isUsable && keepsObject
       content.services = nil
       content.attributes = [:]

@@ -115,6 +115,74 @@ import Testing
     #expect(bench.app.take() == ["connected connected"])
   }
 
+  @Test("3.6 Of several cancellations and connects before the end is reported, the last one counts")
+  func connectTwiceWhileEnding() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral)
+    for _ in 0..<2 {
+      bench.manager.cancelPeripheralConnection(peripheral)
+      bench.manager.connect(peripheral)
+    }
+    #expect(bench.commands == ["connect after 0 ms", "cancel 0"], "each cancellation has one answer, which is awaited")
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.take().isEmpty, "that attempt was cancelled")
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected connecting"])
+    #expect(bench.commands == ["connect after 0 ms"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.take() == ["connected connected"])
+  }
+
+  @Test("3.6 A connect after a cancellation outlives a failure of the cancelled attempt")
+  func connectAfterFailure() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    bench.manager.connect(peripheral)
+    _ = bench.commands
+    // The failure is on its way when the app cancels, so the daemon has nothing to cancel and answers nothing.
+    bench.adapter.tell(.connectionFailed(peripheral.handle, .link(.connectionFailedToBeEstablished)))
+    #expect(bench.app.take() == ["not connected failed"])
+    #expect(peripheral.state == .connecting)
+    #expect(bench.commands == ["connect after 0 ms"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.take() == ["connected connected"])
+  }
+
+  @Test("3.6 A connect after a cancellation outlives an automatic reconnection that begins meanwhile")
+  func connectAfterLoss() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.cancelPeripheralConnection(peripheral)
+    bench.manager.connect(peripheral)
+    #expect(bench.commands == ["cancel 0"])
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: true))
+    #expect(bench.app.take().isEmpty, "the answer to the cancellation follows")
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected connecting"])
+    #expect(bench.commands == ["connect after 0 ms"])
+  }
+
+  @Test("3.2 The end of a released peripheral's attempt is not taken for the end of a new object's attempt")
+  func connectAfterRelease() {
+    let bench = CentralHarness(CentralApp())
+    var peripheral: CBPeripheral? = bench.discover(321)
+    bench.manager.connect(peripheral!)
+    peripheral = nil
+    #expect(bench.commands == ["connect after 0 ms", "cancel 0"])
+    let again = bench.discover(321)
+    bench.manager.connect(again)
+    #expect(again.state == .connecting)
+    bench.adapter.tell(.disconnected(again.handle, nil, isReconnecting: false))
+    #expect(bench.app.take().isEmpty, "that was the former object's attempt")
+    #expect(again.state == .connecting)
+    #expect(bench.commands == ["connect after 0 ms"])
+    bench.adapter.tell(.connected(again.handle, maximumWriteLength: 20))
+    #expect(bench.app.take() == ["connected connected"])
+  }
+
   @Test("3.6 Cancelling without a connection does nothing")
   func cancelNothing() {
     let bench = CentralHarness(CentralApp())

@@ -230,6 +230,26 @@ import Testing
     air.expect("connected")
   }
 
+  @Test("3.6 A pending connection that is cancelled and wanted again twice is made when the peripheral appears")
+  func pendingCancelledTwice() {
+    let air = TwoDeviceFixture()
+    let peripheral = air.discover()
+    air.sensor.move(to: Position(x: 10_000))
+    air.central.connect(peripheral)
+    air.world.run(for: .seconds(2))
+    for _ in 0..<2 {
+      air.central.cancelPeripheralConnection(peripheral)
+      air.central.connect(peripheral)
+    }
+    air.world.run(for: .seconds(5))
+    #expect(air.app.take() == ["disconnected connecting"])
+    air.sensor.move(to: .origin)
+    #expect(air.world.run(until: { !air.app.events.isEmpty }, limit: .seconds(30)))
+    #expect(air.app.take() == ["connected connected"])
+    air.world.run(for: .seconds(5))
+    #expect(air.app.take().isEmpty && peripheral.state == .connected)
+  }
+
   @Test("3.14 A connection attempt waits for its start delay")
   func startDelay() {
     let air = TwoDeviceFixture()
