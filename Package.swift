@@ -52,6 +52,7 @@ let package = Package(
     .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
     .library(name: "CoreBluetoothProfiles", targets: ["CoreBluetoothProfiles"]),
     .library(name: "BeaconLocation", targets: ["BeaconLocation"]),
+    .library(name: "AccessoryPlayer", targets: ["AccessoryPlayer"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothLabTime", targets: ["BluetoothLabTime"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
@@ -172,6 +173,13 @@ let package = Package(
       dependencies: ["CoreBluetoothExtras", "CoreBluetooth", "BluetoothWire", "BluetoothTypes", locks],
       swiftSettings: settings),
     .target(
+      name: "AccessoryPlayer",
+      dependencies: [
+        "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothHost", "BluetoothProfiles", "BluetoothWire",
+        locks,
+      ],
+      swiftSettings: settings),
+    .target(
       name: "BluetoothAir",
       dependencies: [
         "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
@@ -212,8 +220,8 @@ let package = Package(
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
         "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
-        "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles", "BluetoothNumbers",
-        "BluetoothTypes", locks,
+        "AccessoryPlayer", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles",
+        "BluetoothNumbers", "BluetoothTypes", locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
       ] + nio,
@@ -369,6 +377,13 @@ let package = Package(
       name: "BeaconLocationTests",
       dependencies: [
         "BeaconLocation", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothTypes", "AsyncTestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "AccessoryPlayerTests",
+      dependencies: [
+        "AccessoryPlayer", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab",
+        "BluetoothProfiles", "AsyncTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -167,8 +167,8 @@ private struct House {
     let packages = Set(parts.filter { $0.count == 3 && $0[2] == "Package.swift" }.map { $0[1] })
     #expect(!packages.isEmpty)
     let products: Set<String> = [
-      "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BeaconLocation", "BluetoothLab",
-      "BluetoothProfiles", "BluetoothNumbers",
+      "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BeaconLocation", "AccessoryPlayer",
+      "BluetoothLab", "BluetoothProfiles", "BluetoothNumbers",
       "BluetoothTypes", "ArgumentParser", "Foundation", "Dispatch",
     ]
     for (file, path) in zip(files, parts) where path.last != "Package.swift" {

@@ -109,7 +109,7 @@ struct WaitingEvents {
     dropOldest { entry in
       guard case .peripheral(_, let event) = entry else { return false }
       switch event {
-      case .writeRequested(nil, _, _), .centralDisconnected, .maximumUpdateLengthChanged: return true
+      case .writeRequested(nil, _, _), .link(_, .ended), .centralDisconnected, .maximumUpdateLengthChanged: return true
       default: return false
       }
     }

@@ -69,6 +69,14 @@ extension DaemonContext {
     }
   }
 
+  /// Reports the reason for the end of a link to the sessions of peripheral managers that observe links.
+  mutating func reportEnd(_ reason: HCI.ErrorCode, of central: CentralInfo) {
+    for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
+      guard let key = peripherals.key(at: index) else { continue }
+      deliver(.link(central, .ended(reason)), to: PeripheralSessionID(key: key))
+    }
+  }
+
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
   mutating func reportChanges(of link: LinkIndex) {
     guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }

@@ -128,7 +128,7 @@ extension Daemon {
     let peer = context.links[link].peer
     centrals.gattClient.endOperations(on: connection)
     context.endChannels(of: link, context.links[link].channelEnd(after: reason))
-    peripherals.endServing(link, &context)
+    peripherals.endServing(link, reason, &context)
     notifications.linkEnded(connection)
     bonds.withdrawPrompt(of: link, &context)
     if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }

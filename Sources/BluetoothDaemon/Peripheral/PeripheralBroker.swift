@@ -309,8 +309,8 @@ struct PeripheralBroker {
 
   // MARK: End of a link
 
-  /// Ends the subscriptions, requests and updates of the client on a link.
-  mutating func endServing(_ link: LinkIndex, _ context: inout DaemonContext) {
+  /// Ends the subscriptions, requests and updates of the client on a link, which has ended for this reason.
+  mutating func endServing(_ link: LinkIndex, _ reason: HCI.ErrorCode, _ context: inout DaemonContext) {
     let connection = context.links[link].link.handle
     let central = context.centralInfo(of: link)
     centralRequests.removeAll(on: connection)
@@ -318,6 +318,7 @@ struct PeripheralBroker {
       let characteristic = localDatabase.characteristics[index]
       context.deliver(.unsubscribed(central, characteristic.id), to: characteristic.session)
     }
+    context.reportEnd(reason, of: central)
     context.deliverToPeripherals(.centralDisconnected(central))
     while let update = context.links[link].updates.popFirst() { finishUpdate(update.call, copies: 1, &context) }
   }

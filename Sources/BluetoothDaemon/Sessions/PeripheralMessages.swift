@@ -118,8 +118,8 @@ package enum PeripheralEvent: Sendable {
   case advertisingSetStarted(LocalSetID, SessionError?)
   /// The advertising of a set has ended without a request.
   case advertisingSetEnded(LocalSetID)
-  /// An event of a link for a session that observes links: each link's properties when it is established, and each
-  /// change. `centralDisconnected` reports the end.
+  /// An event of a link for a session that observes links: each link's properties when it is established, each change,
+  /// and the reason for its end, before `centralDisconnected`.
   indirect case link(CentralInfo, LinkEvent)
   case serviceAdded(LocalAttributeID, SessionError?)
   case subscribed(CentralInfo, LocalAttributeID)

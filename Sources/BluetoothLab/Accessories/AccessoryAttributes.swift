@@ -3,28 +3,30 @@ import BluetoothProfiles
 import BluetoothWire
 
 /// A client's subscription to a characteristic of an accessory.
-struct AccessorySubscriber: Equatable {
-  var link: HCI.ConnectionHandle
-  var handle: AttributeHandle
-  var path: CharacteristicPath
+package struct AccessorySubscriber: Equatable, Sendable {
+  package var link: HCI.ConnectionHandle
+  package var handle: AttributeHandle
+  package var path: CharacteristicPath
 }
 
 /// The attribute handles of an accessory's characteristics, with their subscriptions.
-struct AccessoryAttributes<Owner: Accessory> {
+package struct AccessoryAttributes<Owner: Accessory> {
   private var paths: [(handle: AttributeHandle, path: CharacteristicPath)] = []
   /// The characteristics, each with the index of its path.
   private var characteristics: [AccessoryCharacteristic<Owner>] = []
-  private(set) var subscriptions: [AccessorySubscriber] = []
+  package private(set) var subscriptions: [AccessorySubscriber] = []
   /// The characteristic values that clients have configured to be broadcast.
   private var broadcasts: Set<AttributeHandle> = []
   private var declarations: [(service: BluetoothUUID, handle: AttributeHandle)] = []
 
+  package init() {}
+
   /// Returns the declaration handles of the services that `service` includes, without those that have not been added.
-  func includes(of service: AccessoryService<Owner>) -> [AttributeHandle] {
+  package func includes(of service: AccessoryService<Owner>) -> [AttributeHandle] {
     service.includes.compactMap { included in declarations.first { $0.service == included }?.handle }
   }
 
-  mutating func add(_ service: AccessoryService<Owner>, at placement: GATTServicePlacement) {
+  package mutating func add(_ service: AccessoryService<Owner>, at placement: GATTServicePlacement) {
     declarations.append((service.uuid, placement.range.lowerBound))
     for (characteristic, handle) in zip(service.characteristics, placement.values) {
       paths.append((handle, characteristic.path))
@@ -32,43 +34,43 @@ struct AccessoryAttributes<Owner: Accessory> {
     }
   }
 
-  func path(at handle: AttributeHandle) -> CharacteristicPath? { paths.first { $0.handle == handle }?.path }
+  package func path(at handle: AttributeHandle) -> CharacteristicPath? { paths.first { $0.handle == handle }?.path }
 
   /// Returns the characteristic whose value has this handle.
-  func characteristic(at handle: AttributeHandle) -> AccessoryCharacteristic<Owner>? {
+  package func characteristic(at handle: AttributeHandle) -> AccessoryCharacteristic<Owner>? {
     paths.firstIndex { $0.handle == handle }.map { characteristics[$0] }
   }
 
   /// Returns the characteristic with this path, and the handle of its value.
-  func characteristic(
+  package func characteristic(
     _ path: CharacteristicPath
   ) -> (handle: AttributeHandle, definition: AccessoryCharacteristic<Owner>)? {
     paths.firstIndex { $0.path == path }.map { (paths[$0].handle, characteristics[$0]) }
   }
 
   /// The characteristics that are told which of their values have been sent.
-  var controlPoints: [AccessoryCharacteristic<Owner>] { characteristics.filter { $0.clientEvent != nil } }
+  package var controlPoints: [AccessoryCharacteristic<Owner>] { characteristics.filter { $0.clientEvent != nil } }
 
   /// The characteristics with at least one subscriber or a configured broadcast, each once.
-  var observed: [AccessoryCharacteristic<Owner>] {
+  package var observed: [AccessoryCharacteristic<Owner>] {
     paths.indices.filter { index in
       isBroadcast(paths[index].handle) || subscriptions.contains { $0.handle == paths[index].handle }
     }.map { characteristics[$0] }
   }
 
-  func isBroadcast(_ handle: AttributeHandle) -> Bool { broadcasts.contains(handle) }
+  package func isBroadcast(_ handle: AttributeHandle) -> Bool { broadcasts.contains(handle) }
 
-  mutating func setBroadcast(of handle: AttributeHandle, _ isOn: Bool) {
+  package mutating func setBroadcast(of handle: AttributeHandle, _ isOn: Bool) {
     if isOn { broadcasts.insert(handle) } else { broadcasts.remove(handle) }
   }
 
-  mutating func setSubscription(of link: HCI.ConnectionHandle, to handle: AttributeHandle, _ isOn: Bool) {
+  package mutating func setSubscription(of link: HCI.ConnectionHandle, to handle: AttributeHandle, _ isOn: Bool) {
     subscriptions.removeAll { $0.link == link && $0.handle == handle }
     guard isOn, let path = path(at: handle) else { return }
     subscriptions.append(AccessorySubscriber(link: link, handle: handle, path: path))
   }
 
-  mutating func forget(_ link: HCI.ConnectionHandle) { subscriptions.removeAll { $0.link == link } }
+  package mutating func forget(_ link: HCI.ConnectionHandle) { subscriptions.removeAll { $0.link == link } }
 }
 
 extension AccessoryService {

@@ -3,13 +3,15 @@ import BluetoothWire
 
 /// A connected client of an accessory. The value identifies the client until it disconnects.
 public struct AccessoryClient: Hashable, Sendable {
-  let link: HCI.ConnectionHandle
+  package let link: HCI.ConnectionHandle
+
+  package init(link: HCI.ConnectionHandle) { self.link = link }
 }
 
 /// The context of an accessory's callback: the state of its connections, and methods that request effects. The
 /// effects take place after the callback has returned.
 public struct AccessoryContext: Sendable {
-  enum Effect: Sendable {
+  package enum Effect: Sendable {
     case notify(CharacteristicPath)
     case send([UInt8], of: CharacteristicPath, to: AccessoryClient)
     case wake(Duration?)
@@ -26,9 +28,9 @@ public struct AccessoryContext: Sendable {
   /// client caused, such as `timeReached`.
   public let client: AccessoryClient?
   private let subscribers: [AccessorySubscriber]
-  private(set) var effects: [Effect] = []
+  package private(set) var effects: [Effect] = []
 
-  init(now: Duration, connections: Int, subscriptions: [AccessorySubscriber], client: AccessoryClient? = nil) {
+  package init(now: Duration, connections: Int, subscriptions: [AccessorySubscriber], client: AccessoryClient? = nil) {
     self.now = now
     self.connections = connections
     self.client = client
@@ -70,7 +72,7 @@ public struct AccessoryContext: Sendable {
   }
 
   /// Returns true if the callback has requested to notify the characteristic to all its subscribers.
-  func notifies(_ path: CharacteristicPath) -> Bool {
+  package func notifies(_ path: CharacteristicPath) -> Bool {
     effects.contains { if case .notify(path) = $0 { true } else { false } }
   }
 

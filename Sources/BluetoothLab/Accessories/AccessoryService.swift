@@ -28,7 +28,7 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// Handles a client's write of octets. An error answers the client's request.
   public typealias Writing = @Sendable (inout Owner, [UInt8], inout AccessoryContext) throws(ATTErrorCode) -> Void
   /// Handles an event of a client.
-  typealias ClientEventHandler =
+  package typealias ClientEventHandler =
     @Sendable (inout Owner, AccessoryClientEvent, AccessoryClient, inout AccessoryContext) -> Void
 
   /// The UUIDs of the service and of the characteristic.
@@ -43,10 +43,10 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   public var hasReliableWrite = false
   /// The descriptors, besides the configuration and Extended Properties descriptors, which are added automatically.
   public var descriptors: [AccessoryDescriptor] = []
-  let read: Reading
+  package let read: Reading
   let write: Writing
   /// Handles what happens to the procedures of a client; nil for characteristics without procedures.
-  var clientEvent: ClientEventHandler?
+  package var clientEvent: ClientEventHandler?
 
   /// The UUID of the characteristic.
   public var uuid: BluetoothUUID { path.characteristic }
@@ -131,7 +131,7 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
 }
 
 /// An event that changes the state of a procedure of a client.
-enum AccessoryClientEvent {
+package enum AccessoryClientEvent {
   /// The client has confirmed an indication of the characteristic.
   case sent
   /// The client has unsubscribed from the characteristic, or has disconnected.

@@ -2,11 +2,11 @@ import BluetoothHost
 import BluetoothWire
 
 /// The characteristic values of one write: a single value, or all values of a reliable write · Vol 3, Part G, 4.9.5.
-struct AccessoryWrite {
+package struct AccessoryWrite {
   private var values: [(handle: AttributeHandle, octets: [UInt8])] = []
 
   /// Joins the parts of long values. Parts of several values may be interleaved.
-  init(_ parts: GATTWriteParts) throws(ATTErrorCode) {
+  package init(_ parts: GATTWriteParts) throws(ATTErrorCode) {
     for part in parts {
       if let place = values.lastIndex(where: { $0.handle == part.handle }), part.offset == values[place].octets.count {
         values[place].octets += part.value.bytes
@@ -19,7 +19,7 @@ struct AccessoryWrite {
 
   /// Writes the values to the accessory in order. If the accessory rejects any but the first, the accessory and the
   /// context are restored: a reliable write takes effect entirely or not at all.
-  func perform<A: Accessory>(
+  package func perform<A: Accessory>(
     on accessory: inout A, _ attributes: AccessoryAttributes<A>, in context: inout AccessoryContext
   ) throws(ATTErrorCode) {
     let before = (accessory, context)

@@ -64,6 +64,9 @@ open class CBMutableDescriptor: CBDescriptor {
     super.init(uuid: UUID, content: Content(value: value))
   }
 
+  /// Creates a descriptor of any type, for CoreBluetoothExtras.
+  package init(anyType uuid: CBUUID, value: Any) { super.init(uuid: uuid, content: Content(value: value)) }
+
   /// The value that centrals read.
   var octets: Data {
     switch value {

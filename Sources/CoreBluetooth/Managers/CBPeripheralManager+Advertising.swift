@@ -40,6 +40,11 @@ extension CBPeripheralManager {
     core.with { $0.role.centrals[central.handle] === central ? $0.role.links[central.handle] : nil }
   }
 
+  /// Returns true while the link to a central exists.
+  package func isConnected(_ central: CBCentral) -> Bool {
+    core.with { $0.role.centrals[central.handle] === central }
+  }
+
   /// Requests other properties of the link to a central. Returns false if the link has ended.
   package func changeLink(to central: CBCentral, _ request: LinkRequest) -> Bool {
     guard core.with({ $0.role.centrals[central.handle] }) === central else { return false }

@@ -186,7 +186,7 @@ extension CBMutableCharacteristic {
       // Descriptors of apps have a stored value.
       guard case .stored(let octets) = descriptor.content else { return nil }
       let value = CBDescriptor.value(of: Data(octets), for: descriptor.uuid)
-      return CBMutableDescriptor(type: CBUUID(descriptor.uuid), value: value)
+      return CBMutableDescriptor(anyType: CBUUID(descriptor.uuid), value: value)
     }
   }
 

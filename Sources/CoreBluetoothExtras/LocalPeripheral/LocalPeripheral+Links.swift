@@ -10,6 +10,10 @@ extension LocalPeripheral {
   /// The calls and iterations about the link to a central.
   struct CentralLink {
     var requests: Deque<PendingOperation<Void>> = []
+    /// The calls that wait for the end of the link.
+    var ends: [PendingOperation<HCI.ErrorCode>] = []
+    /// The reason for the end of the link, shortly before its end.
+    var endReason: HCI.ErrorCode?
     let changes = Broadcast<LinkProperties>()
   }
 
@@ -73,19 +77,39 @@ extension LocalPeripheral {
     }
   }
 
+  /// Waits for the end of the link to a central. Returns its reason; Connection Terminated By Local Host if Bluetooth
+  /// has been turned off, or if the link has ended before the call.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled first.
+  package func end(of central: RemoteCentral) async throws -> HCI.ErrorCode {
+    let operation = PendingOperation<HCI.ErrorCode>()
+    let id = ObjectIdentifier(central.box.value)
+    with { state in
+      guard let manager = try? manager(state), manager.isConnected(central.box.value) else {
+        operation.finish(.success(.connectionTerminatedByLocalHost))
+        return
+      }
+      state.links[id, default: CentralLink()].ends.append(operation)
+    }
+    return try await operation.value(onCancel: { [self] in
+      with { $0.links[id]?.ends.removeAll { $0 === operation } }
+    })
+  }
+
   func linkReported(_ central: ObjectIdentifier, _ event: LinkEvent) {
     switch event {
     case .changed(let info): with { $0.links[central]?.changes }?.send(LinkProperties(info))
     case .requestEnded(_, let error):
       let operation = with { $0.links[central]?.requests.popFirst() }
       operation?.finish(error.map { .failure(LinkRequestError.error($0)) } ?? .success(()))
-    case .ended: break
+    case .ended(let reason): with { $0.links[central]?.endReason = reason }
     }
   }
 
   func linkEnded(_ central: ObjectIdentifier) {
     guard let link = with({ $0.links.removeValue(forKey: central) }) else { return }
     for request in link.requests { request.fail(CBError.isNotConnected) }
+    for end in link.ends { end.finish(.success(link.endReason ?? .connectionTerminatedByLocalHost)) }
     link.changes.finish()
   }
 }

@@ -150,6 +150,7 @@ public final class LocalPeripheral: Sendable {
     for set in before.sets.values { set.finish(error) }
     for link in before.links.values {
       for request in link.requests { request.fail(error) }
+      for end in link.ends { end.finish(.success(.connectionTerminatedByLocalHost)) }
       link.changes.finish()
     }
     for update in before.updates { update.operation.fail(error) }
@@ -163,7 +164,7 @@ public final class LocalPeripheral: Sendable {
     with { state in
       let additions = state.additions.values.reduce(0) { $0 + $1.count }
       let sets = state.sets.values.reduce(0) { $0 + $1.starts.count + $1.waiters.count }
-      let requests = state.links.values.reduce(0) { $0 + $1.requests.count }
+      let requests = state.links.values.reduce(0) { $0 + $1.requests.count + $1.ends.count }
       return additions + sets + requests + state.starts.count + state.updates.count + state.publications.count
         + (state.advertising == nil ? 0 : 1) + state.listeners.count
     } + power.count

@@ -106,10 +106,17 @@ public struct LocalDescriptor: Sendable {
     LocalDescriptor(uuid: CBUUID(string: CBUUIDCharacteristicFormatString), value: .octets(octets))
   }
 
+  /// Creates a descriptor of another type, such as Report Reference. The system provides Client Characteristic
+  /// Configuration, Server Characteristic Configuration and Extended Properties (0x2900, 0x2902, 0x2903) itself: a
+  /// service with one of these is refused with `CBError.invalidParameters`.
+  public static func other(_ uuid: CBUUID, _ octets: Data) -> LocalDescriptor {
+    LocalDescriptor(uuid: uuid, value: .octets(octets))
+  }
+
   fileprivate var object: CBMutableDescriptor {
     switch value {
-    case .text(let text): CBMutableDescriptor(type: uuid, value: text)
-    case .octets(let octets): CBMutableDescriptor(type: uuid, value: octets)
+    case .text(let text): CBMutableDescriptor(anyType: uuid, value: text)
+    case .octets(let octets): CBMutableDescriptor(anyType: uuid, value: octets)
     }
   }
 }

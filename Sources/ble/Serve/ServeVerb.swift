@@ -1,3 +1,4 @@
+import AccessoryPlayer
 import ArgumentParser
 import BluetoothAir
 import BluetoothDissection
@@ -10,8 +11,8 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plays a device that a file describes: its advertising, its services and its values.",
     discussion: """
-      The file is a world file with a device of the kind peripheral, broadcaster or ibeacon. Each read, write and \
-      subscription is a line of the output. Commands in the file run with your rights: serve only files that you trust.
+      The file is a world file with a device of any kind. Each read, write and subscription is a line of the output. \
+      Commands in the file run with your rights: serve only files that you trust.
       """)
 
   @Argument(help: "The file, YAML or JSON; -: the standard input.")
@@ -27,7 +28,11 @@ struct Serve: ParsableCommand {
   }
 
   func run() throws {
-    let (name, description) = try chosen(from: try ServedFile.read(file))
+    let member = try chosen(from: try ServedFile.read(file))
+    let name = ServedFile.title(of: member)
+    guard let description = member.description else {
+      return try Self.play(member.accessory, named: name, self)
+    }
     let lines = description.services.flatMap(\.characteristics).compactMap(\.program).filter { $0.kind == .lines }
     if adapter.virtualTime, !lines.isEmpty {
       throw Failure("a program whose lines are values does not run with --virtual-time", status: ExitStatus.usage)
@@ -49,6 +54,38 @@ struct Serve: ParsableCommand {
     _ description: PeripheralDescription, named name: String, _ duration: DurationOption, _ adapter: AdapterOptions,
     _ output: OutputOptions, timeline: [RecordedAdvertising.Frame] = [], answers: [CapturedServer.Answers] = []
   ) throws {
+    try play(named: name, duration, adapter) { stage, peripheral in
+      let player = PeripheralPlayer(
+        description, named: name, by: peripheral, stage, isJSON: output.json, timeline: timeline, answers: answers)
+      return { try await player.play() }
+    }
+  }
+
+  /// Plays an accessory of the lab until the end of the time, or until interrupted.
+  private static func play<A: Accessory>(_ accessory: A, named name: String, _ options: Serve) throws {
+    for note in PublishedForm.notes(about: accessory) { complain("note: \(note)") }
+    let isJSON = options.output.json
+    try play(named: name, options.duration, options.adapter) { stage, peripheral in
+      let log = ServedAccessoryLog(accessory, named: name, stage, isJSON: isJSON)
+      let start = stage.now
+      let played = PlayedAccessory(
+        accessory, by: peripheral, elapsed: { stage.now - start }, pause: { try await stage.sleep($0.seconds) },
+        observer: { try log.report($0) })
+      return {
+        do { try await played.run() } catch let error as CBError where error.code == .operationCancelled {
+          throw Failure("the adapter \(stage.adapterName) was turned off", status: ExitStatus.noAdapter)
+        }
+      }
+    }
+  }
+
+  /// Opens the adapter, and plays a device until the end of the time, or until interrupted.
+  ///
+  /// - Parameter make: returns the function that plays it.
+  private static func play(
+    named name: String, _ duration: DurationOption, _ adapter: AdapterOptions,
+    _ make: @escaping @Sendable (Stage, LocalPeripheral) -> @Sendable () async throws -> Void
+  ) throws {
     try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
       let peripheral = LocalPeripheral(adapter: stage.adapter)
       defer { peripheral.close() }
@@ -56,40 +93,33 @@ struct Serve: ParsableCommand {
       if stage.isAlone {
         complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
       }
-      let player = PeripheralPlayer(
-        description, named: name, by: peripheral, stage, isJSON: output.json, timeline: timeline, answers: answers)
-      do {
-        try await duration.run(on: stage) { try await player.play() }
-      } catch { throw Failure.of(error, "serving \"\(name)\"") }
+      let play = make(stage, peripheral)
+      do { try await duration.run(on: stage, play) } catch { throw Failure.of(error, "serving \"\(name)\"") }
     }
   }
 
-  /// Returns the device to play, and its name.
-  private func chosen(from file: WorldFile) throws -> (name: String, description: PeripheralDescription) {
-    let known = file.members.compactMap { member in member.description.map { (member, $0) } }
+  /// Returns the device to play: the one with the name that the user gives, the only one that the file describes
+  /// completely, or the only one.
+  private func chosen(from file: WorldFile) throws -> WorldFile.Member {
     if let device {
       guard let member = file.members.first(where: { $0.name == device }) else {
         throw Failure(
           "\(self.file) has no device \"\(device)\""
             + SpellingSuggestion.suggestion(for: device, among: file.members.map(\.name)), status: ExitStatus.notFound)
       }
-      guard let description = member.description else {
-        throw Failure(
-          "\"\(device)\" is an accessory of the lab: expected the kind peripheral, broadcaster or ibeacon",
-          status: ExitStatus.ambiguous)
-      }
-      return (ServedFile.title(of: member), description)
+      return member
     }
+    let described = file.members.filter { $0.description != nil }
+    let known = described.isEmpty ? file.members : described
     guard let first = known.first else {
-      throw Failure(
-        "\(self.file) has no device of the kind peripheral, broadcaster or ibeacon", status: ExitStatus.ambiguous)
+      throw Failure("\(self.file) has no device", status: ExitStatus.ambiguous)
     }
     guard known.count == 1 else {
       throw Failure(
         "\(self.file) describes \(known.count) devices; choose one with --device: "
-          + known.map { "\"\($0.0.name)\"" }.joined(separator: ", "), status: ExitStatus.ambiguous)
+          + known.map { "\"\($0.name)\"" }.joined(separator: ", "), status: ExitStatus.ambiguous)
     }
-    return (ServedFile.title(of: first.0), first.1)
+    return first
   }
 }
 

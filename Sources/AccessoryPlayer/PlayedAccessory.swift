@@ -1,0 +1,496 @@
+import BluetoothHost
+import BluetoothLab
+import BluetoothProfiles
+import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+
+/// An accessory of `BluetoothLab` that an adapter plays: a real controller, an adapter of a server, or a device of a
+/// world.
+///
+/// ```swift
+/// let strap = PlayedAccessory(HeartRateSensor(), by: LocalPeripheral(adapter: "hci:0"))
+/// try await strap.run()
+/// ```
+///
+/// It is an app: the system chooses the device's name, appearance, address and advertising channels. An accessory that
+/// only a world can play in full loses the property `broadcast`, reliable writes, the Characteristic Aggregate Format,
+/// writable descriptions, and `AccessoryContext.disconnect()`. A central counts as connected from its first request or
+/// subscription on.
+public final class PlayedAccessory<A: Accessory>: Sendable {
+  /// What the adapter has to do, in order.
+  private enum Output: Sendable {
+    /// Send a value to subscribers; nil: to all.
+    case value(Data, of: Int, to: RemoteCentral?)
+    case request(PreferredConnectionParameters, of: RemoteCentral)
+  }
+
+  private struct State {
+    var accessory: A
+    /// The advertising while no central is connected; nil: none.
+    var advertising: Advertising?
+    /// Called when the advertising must be looked at again.
+    var advertisingChanged: AsyncStream<Void>.Continuation?
+    /// The attributes, whose handles are the indices of `characteristics` plus 1.
+    var attributes = AccessoryAttributes<A>()
+    /// The connected centrals, with the numbers by which the accessory knows them.
+    var centrals: [RemoteCentral: HCI.ConnectionHandle] = [:]
+    var lastNumber: UInt16 = 0
+    /// The time at which the accessory's `timeReached` is due; nil: none.
+    var wakeTime: Duration?
+    /// The earliest end of the pauses in progress; nil: none.
+    var nextLook: Duration?
+    /// The number of values that wait in `outputs`.
+    var waitingValues = 0
+  }
+
+  /// The maximum number of waiting values; further notifications to all subscribers are left out.
+  private static var maximumWaitingValues: Int { 256 }
+
+  private let peripheral: LocalPeripheral
+  private let state: NIOLockedValueBox<State>
+  private let services: [LocalService]
+  private let characteristics: [LocalCharacteristic]
+  private let outputs = AsyncStream.makeStream(of: Output.self)
+  private let wakes = AsyncStream.makeStream(of: Duration.self)
+  private let arrivals = AsyncStream.makeStream(of: RemoteCentral.self)
+  private let elapsed: @Sendable () -> Duration
+  private let pause: @Sendable (Duration) async throws -> Void
+  private let observer: (@Sendable (PlayedEvent) throws -> Void)?
+
+  /// Creates an accessory that `run` plays.
+  ///
+  /// - Parameters:
+  ///   - accessory: the accessory in its first state.
+  ///   - peripheral: the adapter, which no other accessory uses.
+  ///   - clock: the clock of the accessory; `AccessoryContext.now` is the time since this call. In a world, this is
+  ///     `World.clock`.
+  public convenience init<C: Clock>(_ accessory: A, by peripheral: LocalPeripheral, clock: C = ContinuousClock())
+  where C.Duration == Duration {
+    let start = clock.now
+    self.init(
+      accessory, by: peripheral, elapsed: { start.duration(to: clock.now) },
+      pause: { try await Task.sleep(for: $0, clock: clock) }, observer: nil)
+  }
+
+  /// Creates an accessory with functions for the time.
+  ///
+  /// - Parameters:
+  ///   - elapsed: returns the time since the start of the accessory.
+  ///   - pause: waits for this time.
+  ///   - observer: takes what centrals do; nil: none.
+  package init(
+    _ accessory: A, by peripheral: LocalPeripheral, elapsed: @escaping @Sendable () -> Duration,
+    pause: @escaping @Sendable (Duration) async throws -> Void, observer: (@Sendable (PlayedEvent) throws -> Void)?
+  ) {
+    (self.peripheral, self.elapsed, self.pause, self.observer) = (peripheral, elapsed, pause, observer)
+    var state = State(accessory: accessory, advertising: accessory.advertising)
+    var known: [BluetoothUUID: LocalService] = [:]
+    var services: [LocalService] = []
+    var characteristics: [LocalCharacteristic] = []
+    for service in accessory.services {
+      let locals = service.characteristics.map { characteristic in
+        PublishedForm.characteristic(
+          characteristic.uuid, characteristic.properties, characteristic.protection, characteristic.descriptors)
+      }
+      let first = AttributeHandle(characteristics.count + 1)
+      let handles = locals.indices.map { first + AttributeHandle($0) }
+      state.attributes.add(
+        service, at: GATTServicePlacement(range: first...(first + AttributeHandle(locals.count)), values: handles))
+      let local = LocalService(
+        PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
+        includes: service.includes.compactMap { known[$0] }, locals)
+      known[service.uuid] = local
+      services.append(local)
+      characteristics += locals
+    }
+    (self.services, self.characteristics) = (services, characteristics)
+    self.state = NIOLockedValueBox(state)
+  }
+
+  /// The present state of the accessory.
+  public var accessory: A { state.withLockedValue { $0.accessory } }
+
+  /// Changes the accessory's state, as its user would. Subscribers of each characteristic whose value changes are
+  /// notified.
+  public func update(_ body: (inout A) -> Void) {
+    act { accessory, _ in body(&accessory) }
+  }
+
+  /// Changes the accessory's state and gives it a context, for example to notify a value that has not changed.
+  public func act(_ body: (inout A, inout AccessoryContext) -> Void) {
+    state.withLockedValue { state in
+      let before = state.attributes.observed.map { ($0, $0.read(state.accessory)) }
+      var context = context(state, for: nil)
+      body(&state.accessory, &context)
+      perform(context, &state)
+      for (characteristic, value) in before where characteristic.read(state.accessory) != value {
+        if !context.notifies(characteristic.path) { notify(characteristic.path, &state) }
+      }
+    }
+  }
+
+  // MARK: Running
+
+  /// Publishes the services, advertises, and serves until the task is cancelled or Bluetooth is turned off. The services
+  /// are then removed. It can be called once.
+  ///
+  /// - Throws: always: `CancellationError` after a cancellation; a `CBError` if Bluetooth is off, or if the services
+  ///   can't be published.
+  public func run() async throws {
+    defer { for service in services.reversed() { peripheral.remove(service) } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // Requests are lost before the iteration has begun.
+      let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
+      group.addTask { [self] in try await answerRequests { isReady.finish() } }
+      for await _ in ready {}
+      for service in services { try await peripheral.add(service) }
+      group.addTask { [self] in try await watchPower() }
+      group.addTask { [self] in try await sendOutputs() }
+      group.addTask { [self] in try await watchTime() }
+      group.addTask { [self] in try await watchLinks() }
+      for index in characteristics.indices { group.addTask { [self] in try await watchSubscriptions(of: index) } }
+      callback { accessory, context in accessory.started(in: &context) }
+      group.addTask { [self] in try await advertise() }
+      defer { group.cancelAll() }
+      // The first error ends the others.
+      while try await group.next() != nil {}
+    }
+  }
+
+  /// Throws when Bluetooth is turned off: the services are then gone.
+  private func watchPower() async throws {
+    for await state in peripheral.states where state != .poweredOn { throw CBError(.operationCancelled) }
+    try Task.checkCancellation()
+  }
+
+  // MARK: Callbacks of the accessory
+
+  private func callback(_ body: (inout A, inout AccessoryContext) -> Void) {
+    state.withLockedValue { state in
+      var context = context(state, for: nil)
+      body(&state.accessory, &context)
+      perform(context, &state)
+    }
+  }
+
+  private func context(_ state: State, for link: HCI.ConnectionHandle?) -> AccessoryContext {
+    AccessoryContext(
+      now: elapsed(), connections: state.centrals.count, subscriptions: state.attributes.subscriptions,
+      client: link.map { AccessoryClient(link: $0) })
+  }
+
+  /// Puts the effects of a callback in the order in which they take place.
+  private func perform(_ context: AccessoryContext, _ state: inout State) {
+    for effect in context.effects {
+      switch effect {
+      case .notify(let path): notify(path, &state)
+      case .send(let octets, let path, let client):
+        guard let handle = state.attributes.characteristic(path)?.handle,
+          let central = state.centrals.first(where: { $0.value == client.link })?.key
+        else { break }
+        enqueue(Data(octets), of: Int(handle) - 1, to: central, &state)
+      case .wake(let time):
+        state.wakeTime = time.map { context.now + $0 }
+        look(&state)
+      case .update(let preferred):
+        for central in state.centrals.keys { outputs.continuation.yield(.request(preferred, of: central)) }
+      case .disconnect: break
+      case .advertise(let advertising):
+        state.advertising = advertising
+        state.advertisingChanged?.yield()
+      }
+    }
+  }
+
+  private func notify(_ path: CharacteristicPath, _ state: inout State) {
+    guard let (handle, characteristic) = state.attributes.characteristic(path),
+      state.attributes.subscriptions.contains(where: { $0.handle == handle }),
+      state.waitingValues < Self.maximumWaitingValues
+    else { return }
+    enqueue(Data(characteristic.read(state.accessory)), of: Int(handle) - 1, to: nil, &state)
+  }
+
+  private func enqueue(_ value: Data, of index: Int, to central: RemoteCentral?, _ state: inout State) {
+    state.waitingValues += 1
+    outputs.continuation.yield(.value(value, of: index, to: central))
+  }
+
+  private func sendOutputs() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      for await output in outputs.stream {
+        switch output {
+        case .value(let value, let index, let central):
+          state.withLockedValue { $0.waitingValues -= 1 }
+          let local = characteristics[index]
+          let receivers = central.map { [$0] } ?? local.subscribers
+          try await peripheral.update(local, to: value, for: central.map { [$0] })
+          for receiver in receivers { sent(index, to: receiver) }
+        case .request(let wanted, let central):
+          // Values do not wait for the answer, and a central may refuse.
+          group.addTask { [self] in
+            try? await peripheral.requestConnectionParameters(
+              of: central, interval: wanted.interval...wanted.interval, latency: wanted.latency,
+              supervisionTimeout: wanted.supervisionTimeout)
+          }
+        }
+      }
+    }
+    try Task.checkCancellation()
+  }
+
+  private func sent(_ index: Int, to central: RemoteCentral) {
+    state.withLockedValue { state in
+      guard let link = state.centrals[central],
+        let characteristic = state.attributes.characteristic(at: AttributeHandle(index + 1))
+      else { return }
+      var context = context(state, for: link)
+      characteristic.clientEvent?(&state.accessory, .sent, AccessoryClient(link: link), &context)
+      state.accessory.valueSent(of: characteristic.path, in: &context)
+      perform(context, &state)
+    }
+  }
+
+  // MARK: Time
+
+  /// Begins a pause until the wake time, unless a pause in progress ends before it.
+  private func look(_ state: inout State) {
+    guard let wakeTime = state.wakeTime, state.nextLook.map({ wakeTime < $0 }) ?? true else { return }
+    state.nextLook = wakeTime
+    wakes.continuation.yield(wakeTime)
+  }
+
+  private func watchTime() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      for await time in wakes.stream {
+        group.addTask { [self] in
+          let rest = time - elapsed()
+          if rest > .zero { try await pause(rest) }
+          pauseEnded(at: time)
+        }
+      }
+    }
+    try Task.checkCancellation()
+  }
+
+  private func pauseEnded(at time: Duration) {
+    state.withLockedValue { state in
+      if state.nextLook == time { state.nextLook = nil }
+      if let wakeTime = state.wakeTime, wakeTime <= elapsed() {
+        state.wakeTime = nil
+        var context = context(state, for: nil)
+        state.accessory.timeReached(in: &context)
+        perform(context, &state)
+      }
+      look(&state)
+    }
+  }
+
+  // MARK: Centrals
+
+  /// Notes a central that has made a request or a subscription.
+  private func met(_ central: RemoteCentral) {
+    let isNew = state.withLockedValue { state in
+      guard state.centrals[central] == nil else { return false }
+      state.lastNumber &+= 1
+      let link = HCI.ConnectionHandle(rawValue: state.lastNumber)
+      state.centrals[central] = link
+      state.advertisingChanged?.yield()
+      var context = context(state, for: link)
+      state.accessory.connected(in: &context)
+      perform(context, &state)
+      return true
+    }
+    if isNew { arrivals.continuation.yield(central) }
+  }
+
+  private func watchLinks() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      for await central in arrivals.stream {
+        group.addTask { [self] in
+          let reason = try await peripheral.end(of: central)
+          left(central, because: reason)
+        }
+      }
+    }
+    try Task.checkCancellation()
+  }
+
+  private func left(_ central: RemoteCentral, because reason: HCIErrorCode) {
+    state.withLockedValue { state in
+      guard let link = state.centrals.removeValue(forKey: central) else { return }
+      let client = AccessoryClient(link: link)
+      state.attributes.forget(link)
+      if state.centrals.isEmpty { state.advertising = state.accessory.advertising }
+      var context = context(state, for: link)
+      for characteristic in state.attributes.controlPoints {
+        characteristic.clientEvent?(&state.accessory, .unsubscribed, client, &context)
+      }
+      // Runs before advertising restarts, so that the accessory can change its advertising.
+      state.accessory.disconnected(because: reason, in: &context)
+      perform(context, &state)
+      if state.centrals.isEmpty { state.advertisingChanged?.yield() }
+    }
+  }
+
+  private func watchSubscriptions(of index: Int) async throws {
+    for await _ in characteristics[index].subscriptions { try refreshSubscriptions(of: index) }
+    try Task.checkCancellation()
+  }
+
+  /// Reports the subscriptions that have begun or ended. Also called before each write, because a central may subscribe
+  /// to a control point and write a command at once.
+  private func refreshSubscriptions(of index: Int) throws {
+    let handle = AttributeHandle(index + 1)
+    let subscribers = characteristics[index].subscribers
+    for central in subscribers { met(central) }
+    let changes = state.withLockedValue { state in
+      guard let characteristic = state.attributes.characteristic(at: handle) else { return [] as [PlayedEvent] }
+      var changes: [PlayedEvent] = []
+      for (central, link) in state.centrals {
+        let isOn = subscribers.contains(central)
+        let wasOn = state.attributes.subscriptions.contains { $0.link == link && $0.handle == handle }
+        guard isOn != wasOn else { continue }
+        state.attributes.setSubscription(of: link, to: handle, isOn)
+        var context = context(state, for: link)
+        if !isOn {
+          characteristic.clientEvent?(&state.accessory, .unsubscribed, AccessoryClient(link: link), &context)
+        }
+        state.accessory.subscriptionChanged(of: characteristic.path, isOn: isOn, in: &context)
+        perform(context, &state)
+        changes.append(PlayedEvent(isOn ? .subscribed : .unsubscribed, characteristic.path, by: central))
+      }
+      return changes
+    }
+    for change in changes { try observer?(change) }
+  }
+
+  // MARK: Requests
+
+  private func answerRequests(_ begun: () -> Void) async throws {
+    var requests = peripheral.requests.makeAsyncIterator()
+    begun()
+    while let request = await requests.next() {
+      switch request {
+      case .read(let read): try answer(read)
+      case .write(let write): try answer(write)
+      }
+    }
+    try Task.checkCancellation()
+  }
+
+  private func index(of characteristic: LocalCharacteristic) -> Int? {
+    characteristics.firstIndex { $0 === characteristic }
+  }
+
+  private func answer(_ read: ReadRequest) throws {
+    met(read.central)
+    let result = state.withLockedValue { state -> (path: CharacteristicPath, octets: [UInt8])? in
+      index(of: read.characteristic).flatMap { state.attributes.characteristic(at: AttributeHandle($0 + 1)) }
+        .map { ($0.path, $0.read(state.accessory)) }
+    }
+    guard let result else {
+      read.reject(.attributeNotFound)
+      return
+    }
+    read.respond(with: Data(result.octets))
+    if read.offset == 0 { try observer?(PlayedEvent(.read(result.octets), result.path, by: read.central)) }
+  }
+
+  private func answer(_ write: WriteRequest) throws {
+    met(write.central)
+    for index in characteristics.indices { try refreshSubscriptions(of: index) }
+    var parts: [GATTWritePart] = []
+    for part in write.parts {
+      guard let index = index(of: part.characteristic) else {
+        write.reject(.attributeNotFound)
+        return
+      }
+      parts.append(
+        GATTWritePart(handle: AttributeHandle(index + 1), offset: part.offset, value: ByteSlice(Array(part.octets))))
+    }
+    // The answer precedes notifications and indications that the write causes, so the effects are performed after it.
+    let (context, failure, paths) = state.withLockedValue {
+      state -> (AccessoryContext, ATTErrorCode?, [CharacteristicPath]) in
+      var context = context(state, for: state.centrals[write.central])
+      var failure: ATTErrorCode?
+      do throws(ATTErrorCode) {
+        try AccessoryWrite(GATTWriteParts(parts)).perform(on: &state.accessory, state.attributes, in: &context)
+      } catch {
+        failure = error
+      }
+      return (context, failure, parts.compactMap { state.attributes.path(at: $0.handle) })
+    }
+    if let failure {
+      write.reject(CBATTError.Code(rawValue: Int(failure.rawValue)) ?? .unlikelyError)
+    } else {
+      write.accept()
+    }
+    state.withLockedValue { perform(context, &$0) }
+    guard let path = paths.first else { return }
+    try observer?(PlayedEvent(.written(Array(write.value), failure), path, by: write.central))
+  }
+
+  // MARK: Advertising
+
+  /// Advertises while no central is connected.
+  private func advertise() async throws {
+    while true {
+      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+      let advertising = state.withLockedValue { state in
+        state.advertisingChanged = continuation
+        return state.centrals.isEmpty ? state.advertising : nil
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { [self] in try await advertise(advertising) }
+        group.addTask { for await _ in changes { break } }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+      try Task.checkCancellation()
+    }
+  }
+
+  /// Runs the phases of the schedule, and then waits without end.
+  private func advertise(_ advertising: Advertising?) async throws {
+    if let advertising {
+      for phase in advertising.schedule {
+        try await peripheral.withAdvertising(PublishedForm.parameters(advertising, phase)) {
+          try observer?(PlayedEvent(.advertising, nil, by: nil))
+          try await wait(phase.duration)
+        }
+      }
+    }
+    try await wait(nil)
+  }
+
+  /// Waits for this time; nil: without end.
+  private func wait(_ time: Duration?) async throws {
+    if let time { return try await pause(time) }
+    while true { try await pause(.seconds(1_000_000)) }
+  }
+}
+
+/// An event of a played accessory, for a log.
+package struct PlayedEvent: Sendable {
+  package enum Kind: Sendable {
+    case advertising
+    case read([UInt8])
+    /// A write, with the error by which the accessory has rejected it; nil: none.
+    case written([UInt8], ATTErrorCode?)
+    case subscribed
+    case unsubscribed
+  }
+
+  package let kind: Kind
+  /// The characteristic; nil for `advertising`.
+  package let path: CharacteristicPath?
+  /// The central; nil for `advertising`.
+  package let central: RemoteCentral?
+
+  init(_ kind: Kind, _ path: CharacteristicPath?, by central: RemoteCentral?) {
+    (self.kind, self.path, self.central) = (kind, path, central)
+  }
+}

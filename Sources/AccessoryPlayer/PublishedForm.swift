@@ -1,0 +1,63 @@
+import BluetoothLab
+import BluetoothProfiles
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+/// The form in which characteristics and advertising of `BluetoothLab` are published by an app.
+package enum PublishedForm {
+  /// Returns the UUID for Apple's API.
+  package static func uuid(_ uuid: BluetoothUUID) -> CBUUID { CBUUID(string: "\(uuid)") }
+
+  /// Returns the UUID of a service with all its digits.
+  ///
+  /// In the short form, apps may not publish the services that belong to the system on Apple's platforms, such as the
+  /// Battery service. This system has none of them. On the air, both forms are one.
+  package static func serviceUUID(_ uuid: BluetoothUUID) -> CBUUID {
+    CBUUID(string: "\(BluetoothUUID(high: uuid.high, low: uuid.low))")
+  }
+
+  /// Returns a characteristic whose requests `LocalPeripheral.requests` reports.
+  package static func characteristic(
+    _ uuid: BluetoothUUID, _ properties: CharacteristicProperties, _ protection: CharacteristicProtection,
+    _ descriptors: [AccessoryDescriptor]
+  ) -> LocalCharacteristic {
+    let declared = properties.subtracting([.broadcast, .extendedProperties])
+    var properties = CBCharacteristicProperties(rawValue: UInt(declared.rawValue))
+    var permissions: CBAttributePermissions = []
+    if declared.contains(.read) { permissions.insert(.readable) }
+    if !declared.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
+    if protection == .encrypted {
+      if permissions.contains(.readable) { permissions.insert(.readEncryptionRequired) }
+      if permissions.contains(.writeable) { permissions.insert(.writeEncryptionRequired) }
+      if declared.contains(.notify) { properties.insert(.notifyEncryptionRequired) }
+      if declared.contains(.indicate) { properties.insert(.indicateEncryptionRequired) }
+    }
+    return LocalCharacteristic(
+      self.uuid(uuid), properties, permissions: permissions, descriptors: descriptors.compactMap { descriptor(of: $0) })
+  }
+
+  /// Returns the published descriptor; nil: an app can't publish it.
+  package static func descriptor(of descriptor: AccessoryDescriptor) -> LocalDescriptor? {
+    switch descriptor {
+    case .userDescription(let text, _): .userDescription(text)
+    case .presentationFormat(let format): .presentationFormat(Data(format.octets))
+    case .aggregateFormat: nil
+    case .other(let uuid, let octets): .other(self.uuid(uuid), Data(octets))
+    }
+  }
+
+  /// Returns the parameters of a phase of advertising.
+  package static func parameters(_ advertising: Advertising, _ phase: Advertising.Phase) -> AdvertisingParameters {
+    var parameters = AdvertisingParameters(
+      advertising.payload.structures, scanResponse: advertising.scanResponse.structures)
+    switch advertising.kind {
+    case .connectable, .directed: parameters.kind = .connectable
+    case .scannable: parameters.kind = .scannable
+    case .broadcast: parameters.kind = .broadcast
+    }
+    parameters.interval = phase.interval
+    parameters.txPower = advertising.transmitPower
+    return parameters
+  }
+}

@@ -1,0 +1,179 @@
+import AccessoryPlayer
+import AsyncTestSupport
+import BluetoothLab
+import BluetoothProfiles
+import CoreBluetooth
+import CoreBluetoothExtras
+import CoreBluetoothProfiles
+import Testing
+
+@Suite("Accessories on an adapter") struct PlayedAccessoryTests {
+  @Test("A heart rate belt measures each second while an app is subscribed, and advertises again after the link")
+  func heartRate() throws {
+    let scene = PlayedScene(HeartRateSensor())
+    let peripheral = try scene.connect()
+    let client = try scene.stage.perform { try await HeartRateClient(peripheral) }
+    let times = Box<[Duration]>([])
+    let reading = scene.stage.start { [world = scene.world] in
+      for try await value in client.measurements {
+        #expect(value.heartRate == 72)
+        times.append(world.now)
+      }
+    }
+    #expect(scene.stage.run(until: { times.value.count == 5 }))
+    let gaps = zip(times.value, times.value.dropFirst()).map { $1 - $0 }
+    #expect(gaps.allSatisfy { $0 > .milliseconds(950) && $0 < .milliseconds(1_050) }, "\(gaps)")
+    reading.cancel()
+    scene.stage.run(for: .seconds(1))
+    let count = times.value.count
+    scene.stage.run(for: .seconds(3))
+    #expect(times.value.count == count)
+    try scene.stage.perform { try await peripheral.disconnect() }
+    let again = try scene.connect()
+    #expect(again.id == peripheral.id)
+  }
+
+  @Test("A glucose meter runs its control point: records, an abort in the middle, and errors of the profile")
+  func glucose() throws {
+    let scene = PlayedScene(GlucoseMeter(records: GlucoseRecord.samples(300)))
+    let peripheral = try scene.connect()
+    let limit = scene.limit
+    let client = try scene.stage.perform { try await GlucoseClient(peripheral, procedureLimit: limit) }
+    let some = try scene.stage.perform { try await client.records(.sequenceNumbers(2...4)).collect() }
+    #expect(some.map(\.measurement.sequenceNumber) == [2, 3, 4])
+    #expect(try scene.stage.perform { try await client.numberOfRecords() } == 300)
+    let count = Box(0)
+    let report = scene.stage.start { for try await _ in client.records() { count.change { $0 += 1 } } }
+    #expect(scene.stage.run(until: { count.value >= 5 }))
+    try scene.stage.perform { try await client.abort() }
+    try scene.stage.value(of: report)
+    #expect(count.value < 300)
+    let refused = outcome { try scene.stage.perform { try await client.deleteRecords(.sequenceNumbers(5_000...6_000)) } }
+    #expect(refused != .success)
+    try scene.stage.perform { try await client.deleteRecords(.sequenceNumbers(0...9)) }
+    #expect(scene.played.accessory.records.count == 290)
+  }
+
+  @Test("A keyboard has its report references, demands encryption, and types")
+  func keyboard() throws {
+    let scene = PlayedScene(Keyboard())
+    let peripheral = try scene.connect()
+    let client = try scene.stage.perform { try await HumanInterfaceDeviceClient(peripheral) }
+    #expect(client.reports.map(\.reference.type) == [.input, .output])
+    let events = Box<[KeyEvent]>([])
+    let reading = scene.stage.start {
+      guard let keys = client.keyEvents else { return }
+      try await client.setProtocolMode(.boot)
+      for try await event in keys { events.append(event) }
+    }
+    scene.stage.run(for: .seconds(2))
+    scene.played.act { keyboard, context in keyboard.type("hi", in: &context) }
+    #expect(scene.stage.run(until: { events.value.count == 4 }), "\(events.value) \(String(describing: reading.error))")
+    #expect(events.value.map(\.usage) == [0x0B, 0x0B, 0x0C, 0x0C])
+    #expect(events.value.map(\.isPressed) == [true, false, true, false])
+    #expect(scene.played.accessory.mode == .boot)
+  }
+
+  @Test("A key fob alerts when its link is lost, and not when the app ends it")
+  func keyFob() throws {
+    for isLost in [true, false] {
+      let scene = PlayedScene(KeyFob())
+      let peripheral = try scene.connect()
+      let client = try scene.stage.perform { try await ProximityClient(peripheral) }
+      try scene.stage.perform { try await client.setLinkLossAlert(.highAlert) }
+      #expect(scene.played.accessory.linkLossAlert == .highAlert)
+      if isLost {
+        scene.phone.move(to: Position(x: 100_000))
+      } else {
+        try scene.stage.perform { try await peripheral.disconnect() }
+      }
+      scene.stage.run(for: .seconds(10))
+      #expect(scene.played.accessory.alert == (isLost ? .highAlert : .noAlert))
+    }
+  }
+
+  @Test("A change by the user is notified, and the services are gone when the accessory no longer runs")
+  func update() throws {
+    let scene = PlayedScene(BatteryPack(level: 80))
+    let peripheral = try scene.connect()
+    let level = try scene.stage.perform { () -> RemoteCharacteristic in
+      let services = try await peripheral.discoverServices([CBUUID(string: "180F")])
+      return try await services[0].discoverCharacteristics([CBUUID(string: "2A19")])[0]
+    }
+    #expect(try scene.stage.perform { try await level.read() } == Data([80]))
+    let values = Box<[Data]>([])
+    let reading = scene.stage.start { for try await value in level.notifications { values.append(value) } }
+    scene.stage.run(for: .seconds(1))
+    scene.played.update { $0.level = 79 }
+    scene.stage.run(for: .seconds(1))
+    scene.played.update { $0.level = 79 }
+    scene.stage.run(for: .seconds(1))
+    #expect(values.value == [Data([79])])
+    #expect(reading.result == nil)
+    scene.running.cancel()
+    scene.stage.run(for: .seconds(2))
+    #expect(scene.running.error is CancellationError)
+    #expect(!scene.peripheral.isAdvertising)
+    #expect(outcome { try scene.stage.perform { try await level.read() } } != .success)
+  }
+
+  @Test("An accessory ends with an error when Bluetooth is turned off")
+  func powerOff() throws {
+    let scene = PlayedScene(Thermometer())
+    scene.stage.run(for: .seconds(1))
+    #expect(scene.running.result == nil)
+    scene.sensor.setPower(false)
+    scene.stage.run(for: .seconds(1))
+    #expect((scene.running.error as? CBError)?.code == .operationCancelled)
+  }
+}
+
+/// A device of a world whose app plays an accessory, and a phone two metres from it.
+struct PlayedScene<A: Accessory> {
+  let world = World(seed: 1)
+  let stage: AppStage
+  let sensor: Device
+  let phone: Device
+  let central: Central
+  let peripheral: LocalPeripheral
+  let played: PlayedAccessory<A>
+  let running: AppTask<Void>
+
+  init(_ accessory: A) {
+    stage = AppStage(world)
+    sensor = world.makeDevice(named: "sensor")
+    phone = world.makeDevice(named: "phone", at: Position(x: 2))
+    central = Central(adapter: phone)
+    let peripheral = LocalPeripheral(adapter: sensor)
+    let played = PlayedAccessory(accessory, by: peripheral, clock: world.clock)
+    (self.peripheral, self.played) = (peripheral, played)
+    running = stage.start {
+      try await peripheral.waitUntilPoweredOn()
+      try await played.run()
+    }
+  }
+
+  /// The time limit of procedures, in the time of the world.
+  var limit: TimeLimit { TimeLimit(.seconds(30), on: world.clock) }
+
+  /// Returns the connected accessory.
+  func connect() throws -> Peripheral {
+    try stage.perform { [central] in
+      try await central.waitUntilPoweredOn()
+      for try await discovery in central.scan() {
+        try await discovery.peripheral.connect()
+        return discovery.peripheral
+      }
+      throw DidNotEnd()
+    }
+  }
+}
+
+extension AsyncSequence where Element: Sendable {
+  /// Returns all elements.
+  func collect() async throws -> [Element] {
+    var elements: [Element] = []
+    for try await element in self { elements.append(element) }
+    return elements
+  }
+}
