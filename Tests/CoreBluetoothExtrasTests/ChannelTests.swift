@@ -66,6 +66,17 @@ import Testing
     #expect(try reads.map { try meeting.stage.value(of: $0) } == [Data([1, 2]), Data([3, 4]), Data([5])])
   }
 
+  @Test("A read without a maximum gets the octets that have arrived")
+  func readingAll() throws {
+    let meeting = Meeting()
+    let (channel, _) = try open(meeting)
+    let read = meeting.stage.start { try await channel.read(upTo: .max) }
+    try meeting.stage.perform { try await channel.write(Data([1, 2, 3])) }
+    let piece = try #require(try meeting.stage.value(of: read))
+    #expect(piece == Data([1, 2, 3]) && piece.startIndex == 0)
+    #expect(channel.pendingCount == 0)
+  }
+
   @Test("A channel ends when a side closes it: reads return nil, writes throw an error")
   func closing() throws {
     let meeting = Meeting()

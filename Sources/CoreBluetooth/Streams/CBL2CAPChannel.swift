@@ -72,6 +72,9 @@ open class CBL2CAPChannel: NSObject {
   /// The stream of octets to the peer.
   open var outputStream: OutputStream! { parts?.output }
 
+  /// The number of octets that can be read from the input stream.
+  package var availableCount: Int { parts?.streams.pipe.available ?? 0 }
+
   /// Sets a function that is called after each change: octets have arrived, there is room again, or the channel has
   /// ended. The adapter's executor calls it. It replaces an earlier one, and works without a run loop.
   package func setObserver(_ observer: (@Sendable () -> Void)?) {

@@ -56,7 +56,8 @@ public final class L2CAPChannel: Sendable {
   /// Waits for octets and returns them. Concurrent calls get octets in the order of the calls.
   ///
   /// - Parameters:
-  ///   - maximum: the maximum number of octets, at least 1.
+  ///   - maximum: the maximum number of octets, at least 1. The call does not wait for this number: it returns what has
+  ///     arrived.
   ///   - limit: the time limit; nil: the call has none.
   /// - Returns: at least one octet; nil: a side has closed the channel.
   /// - Throws: the `CBError` of the disconnection if the link was lost.
@@ -124,11 +125,12 @@ public final class L2CAPChannel: Sendable {
   private func takeOctets(_ maximum: Int, _ isClosed: Bool) -> Result<Data?, any Error>? {
     guard !isClosed, let input = box.value.inputStream else { return .success(nil) }
     if input.hasBytesAvailable {
-      var octets = Data(count: maximum)
+      var octets = Data(count: min(maximum, box.value.availableCount))
       let count = octets.withUnsafeMutableBytes { buffer in
-        buffer.bindMemory(to: UInt8.self).baseAddress.map { input.read($0, maxLength: maximum) } ?? 0
+        buffer.bindMemory(to: UInt8.self).baseAddress.map { input.read($0, maxLength: buffer.count) } ?? 0
       }
-      if count > 0 { return .success(octets.prefix(count)) }
+      // A slice would retain the storage of all octets.
+      if count > 0 { return .success(count == octets.count ? octets : Data(octets.prefix(count))) }
     }
     switch input.streamStatus {
     case .atEnd, .closed: return .success(nil)
