@@ -77,6 +77,26 @@ import Testing
     #expect(channel.pendingCount == 0)
   }
 
+  @Test("Octets that a call has taken are its result, even if its task is cancelled before it is resumed")
+  func cancelledWithOctets() throws {
+    let meeting = Meeting()
+    let (channel, _) = try open(meeting)
+    let (first, second) = (Box<Data?>(nil), Box<AppTask<Data?>?>(nil))
+    Task(executorPreference: ImmediateExecutor()) {
+      first.value = try? await channel.read(upTo: 2)
+      // The channel has taken octets for the second call, too, and has not resumed it.
+      second.value?.cancel()
+    }
+    #expect(channel.pendingCount == 1)
+    let call = meeting.stage.start { try await channel.read(upTo: 2) }
+    second.value = call
+    #expect(meeting.stage.run(until: { channel.pendingCount == 2 }))
+    try meeting.stage.perform { try await channel.write(Data([1, 2, 3, 4, 5])) }
+    #expect(try meeting.stage.value(of: call) == Data([3, 4]))
+    #expect(first.value == Data([1, 2]))
+    #expect(try meeting.stage.perform { try await channel.read() } == Data([5]))
+  }
+
   @Test("A channel ends when a side closes it: reads return nil, writes throw an error")
   func closing() throws {
     let meeting = Meeting()

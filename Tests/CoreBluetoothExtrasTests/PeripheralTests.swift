@@ -65,6 +65,24 @@ import Testing
     try stage.value(of: fourth)
   }
 
+  @Test("A call of connect that is cancelled when the link exists returns, and the link stays")
+  func cancelledAfterConnection() throws {
+    let meeting = Meeting()
+    let (stage, peripheral) = (meeting.stage, try meeting.discover())
+    let (first, second) = (Box<[Outcome]>([]), Box<AppTask<Void>?>(nil))
+    Task(executorPreference: ImmediateExecutor()) {
+      first.append(await asyncOutcome { try await peripheral.connect() })
+      // The second call has its result, and has not been resumed.
+      second.value?.cancel()
+    }
+    let call = stage.start { try await peripheral.connect() }
+    second.value = call
+    #expect(outcome { try stage.value(of: call) } == .success)
+    #expect(first.value == [.success])
+    stage.run(for: .seconds(1))
+    #expect(peripheral.state == .connected && peripheral.pendingCount == 0)
+  }
+
   @Test("A cancelled task does not begin anything")
   func cancelledBefore() throws {
     let meeting = Meeting()

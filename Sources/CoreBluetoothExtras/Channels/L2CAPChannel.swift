@@ -28,7 +28,7 @@ public final class L2CAPChannel: Sendable {
     var isClosed = false
   }
 
-  /// Ends an operation, outside the lock.
+  /// Resumes the caller of an operation whose result has been decided, outside the lock.
   private typealias End = () -> Void
 
   private let box: Unchecked<CBL2CAPChannel>
@@ -53,7 +53,8 @@ public final class L2CAPChannel: Sendable {
   /// disconnection if the link was lost.
   public var incoming: Incoming { Incoming(channel: self) }
 
-  /// Waits for octets and returns them. Concurrent calls get octets in the order of the calls.
+  /// Waits for octets and returns them. Concurrent calls get octets in the order of the calls. A cancelled call or one
+  /// whose time limit ends takes no octets from the channel; a call that has taken octets returns them.
   ///
   /// - Parameters:
   ///   - maximum: the maximum number of octets, at least 1. The call does not wait for this number: it returns what has
@@ -116,7 +117,9 @@ public final class L2CAPChannel: Sendable {
     var ends: [End] = []
     while let reader = state.readers.first, let result = takeOctets(reader.maximum, state.isClosed) {
       state.readers.removeFirst()
-      ends.append { reader.operation.finish(result) }
+      // A cancellation removes the reader before it ends the operation, so the operation of a queued reader has not
+      // ended: the octets always have a reader.
+      if let end = reader.operation.decide(result) { ends.append(end) }
     }
     return ends
   }
@@ -144,7 +147,7 @@ public final class L2CAPChannel: Sendable {
     while let writer = state.writers.first {
       guard !state.isClosed, let output = box.value.outputStream, output.streamStatus == .open else {
         let error = box.value.outputStream?.streamError as? CBError ?? CBError.isNotConnected
-        ends += state.writers.map { writer in { writer.operation.fail(error) } }
+        ends += state.writers.compactMap { $0.operation.decide(.failure(error)) }
         state.writers = []
         break
       }
@@ -159,7 +162,7 @@ public final class L2CAPChannel: Sendable {
         break
       }
       state.writers.removeFirst()
-      ends.append { writer.operation.finish(.success(())) }
+      if let end = writer.operation.decide(.success(())) { ends.append(end) }
     }
     return ends
   }

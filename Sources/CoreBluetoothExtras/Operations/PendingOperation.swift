@@ -28,6 +28,18 @@ final class PendingOperation<Value: Sendable>: AnyOperation {
   /// - Returns: false if the operation had ended before; the result then has no effect.
   @discardableResult
   func finish(_ result: Result<Value, any Error>) -> Bool {
+    guard let resume = decide(result) else { return false }
+    resume()
+    return true
+  }
+
+  /// Decides the result without resuming the caller. An owner calls this method under the lock under which it removes
+  /// the operation, so that a cancellation that no longer finds the operation can't discard a result that the owner has
+  /// taken for it.
+  ///
+  /// - Returns: a function that resumes the caller, to be called without a lock; nil: the operation had ended before, and
+  ///   the result has no effect.
+  func decide(_ result: Result<Value, any Error>) -> (() -> Void)? {
     let (isFirst, continuation) = state.withLockedValue { state -> (Bool, CheckedContinuation<Value, any Error>?) in
       switch state {
       case .waiting:
@@ -39,9 +51,11 @@ final class PendingOperation<Value: Sendable>: AnyOperation {
       case .finished: return (false, nil)
       }
     }
-    continuation?.resume(with: result)
-    if isFirst { completion?(result) }
-    return isFirst
+    guard isFirst else { return nil }
+    return { [completion] in
+      continuation?.resume(with: result)
+      completion?(result)
+    }
   }
 
   func fail(_ error: any Error) { finish(.failure(error)) }

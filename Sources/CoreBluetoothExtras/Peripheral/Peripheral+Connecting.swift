@@ -5,7 +5,7 @@ extension Peripheral {
   /// Connects to the peripheral. Returns at once if it is connected. Concurrent calls share one attempt.
   ///
   /// Without a time limit, the attempt lasts until the peripheral is found. If the task is cancelled or the time limit
-  /// ends, and no other call waits for the connection, the attempt ends.
+  /// ends, and no other call waits for the connection, the attempt ends. If the link exists by then, the call returns.
   ///
   /// - Throws: `CBError.connectionFailed` or another error of the attempt; `CBError.operationCancelled` if `disconnect`
   ///   is called or Bluetooth is off; `CBError.unknownDevice` if the peripheral must be discovered again, because
@@ -75,13 +75,14 @@ extension Peripheral {
 
   /// Handles the beginning of the link.
   func connected() {
-    let waiters = with { state in
+    let resumptions = with { state in
       state.isLinked = true
       if state.connectWaiters.isEmpty { requestEnd(&state) }
       defer { state.connectWaiters = [] }
-      return state.connectWaiters
+      // A call that is cancelled from now on returns: it could not end the link any more.
+      return state.connectWaiters.compactMap { $0.decide(.success(())) }
     }
-    for waiter in waiters { waiter.finish(.success(())) }
+    for resume in resumptions { resume() }
   }
 
   /// Handles the end of the link or of the attempt.
