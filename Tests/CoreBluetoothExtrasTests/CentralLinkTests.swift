@@ -9,12 +9,14 @@ import Testing
   /// A meeting in which the phone has subscribed to the device's value.
   private struct Scene {
     let meeting = LocalMeeting()
+    let characteristic: LocalCharacteristic
     let central: RemoteCentral
     let remote: RemoteCharacteristic
     private let subscription: AppTask<Void>
 
     init() throws {
       let characteristic = LocalCharacteristic(LocalMeeting.value, [.read, .notify]) { _ in Data([1]) }
+      self.characteristic = characteristic
       _ = try meeting.publish(characteristic)
       let remote = try meeting.find()
       self.remote = remote
@@ -86,5 +88,29 @@ import Testing
     again.meeting.device.setPower(false)
     #expect(outcome { try again.meeting.stage.value(of: cut) } == .core(.operationCancelled))
     #expect(local2.pendingCount == 0)
+  }
+
+  @Test("In the callback about a subscriber whose link has ended, a request for parameters throws notConnected")
+  func requestAtTheEnd() throws {
+    let scene = try Scene()
+    let (stage, local, central) = (scene.meeting.stage, scene.meeting.local, scene.central)
+    let (outcomes, seen) = (Box<[Outcome]>([]), Box<[LinkProperties]>([]))
+    let watch = Task(executorPreference: ImmediateExecutor()) { [characteristic = scene.characteristic] in
+      // The body runs within the callback that reports the end of the subscription.
+      for await subscribers in characteristic.subscriptions where subscribers.isEmpty {
+        outcomes.append(
+          await asyncOutcome {
+            try await local.requestConnectionParameters(of: central, interval: .milliseconds(60)...(.milliseconds(60)))
+          })
+        for await link in local.linkChanges(of: central) { seen.append(link) }
+        outcomes.append(.success)
+      }
+    }
+    try stage.perform { [remote = scene.remote] in try await remote.service.peripheral.disconnect() }
+    stage.run(for: .seconds(1))
+    #expect(outcomes.value == [.core(.notConnected), .success] && seen.value.isEmpty)
+    // The call that advertises.
+    #expect(local.pendingCount == 1)
+    watch.cancel()
   }
 }

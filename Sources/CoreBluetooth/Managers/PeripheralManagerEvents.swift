@@ -77,13 +77,15 @@ extension PeripheralManagerCore {
       let requests = state.role.openRequests.filter { $0.value.central == info.handle }
       for id in requests.keys { state.role.openRequests[id] = nil }
       state.role.links[info.handle] = nil
-      return (state.role.centrals[info.handle], state.role.database.allCharacteristics, requests.values)
+      // Before the callbacks: a request for the link that is made in one of them, or in another thread meanwhile, would
+      // get no answer.
+      let central = state.role.centrals.removeValue(forKey: info.handle)
+      return (central, state.role.database.allCharacteristics, requests.values)
     }
     for answer in requests { answer.cancel() }
     guard let central else { return }
     with { $0.role.observer }?(.linkEnded(ObjectIdentifier(central)))
     for characteristic in characteristics { unsubscribe(central, from: characteristic, manager) }
-    with { $0.role.centrals[info.handle] = nil }
   }
 
   /// Keeps the properties of a link, and reports them, and the answers to requests, for a central that the app knows.

@@ -27,16 +27,17 @@ extension LocalPeripheral {
   /// the link.
   public func linkChanges(of central: RemoteCentral) -> EventSequence<LinkProperties> {
     EventSequence(owner: self) { [self] in
-      let id = ObjectIdentifier(central.box.value)
-      let current = linkProperties(of: central)
-      // An entry without a link would never end.
-      guard let current else { return AsyncStream { $0.finish() } }
-      let link = with { state in
+      // The link is read and the entry is made under one lock: an entry without a link would never end, and a change in
+      // between would be missed.
+      let changes = with { state -> AsyncStream<LinkProperties>? in
+        guard let current = state.manager?.link(to: central.box.value) else { return nil }
+        let id = ObjectIdentifier(central.box.value)
         let link = state.links[id] ?? CentralLink()
         state.links[id] = link
-        return link
+        return link.changes.subscribe(from: LinkProperties(current))
       }
-      return link.changes.subscribe(from: current)
+      guard let changes else { return AsyncStream { $0.finish() } }
+      return changes
     }
   }
 
