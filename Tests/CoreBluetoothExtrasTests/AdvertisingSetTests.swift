@@ -321,4 +321,33 @@ import Testing
     #expect(seen.value == 0 && local.pendingCount == 0)
     scan.cancel()
   }
+
+  @Test("A wait for a set that has ended returns after stop, and throws the reason of any other end")
+  func waitAfterTheEnd() throws {
+    let meeting = LocalMeeting()
+    let (stage, local) = (meeting.stage, meeting.local)
+    let stopped = try start(meeting, Self.named("One", sid: 1))
+    stopped.stop()
+    #expect(outcome { try stage.perform { try await stopped.waitUntilStopped() } } == .success)
+    // An update that the controller can't carry out ends its set.
+    let refused = try start(meeting, Self.named("Two", sid: 2))
+    let structure = ADStructure.manufacturerData(company: 1, Array(repeating: 0, count: 240))
+    var long = Self.named("Two", sid: 2)
+    long.data = Array(repeating: structure, count: 8)
+    let tooLong = long
+    #expect(throws: AdvertisingError.dataTooLong) { try stage.perform { try await refused.update(tooLong) } }
+    #expect(throws: AdvertisingError.dataTooLong) { try stage.perform { try await refused.waitUntilStopped() } }
+    let lost = try start(meeting, Self.named("Three", sid: 3))
+    meeting.device.setPower(false)
+    #expect(stage.run(until: { !lost.isAdvertising }))
+    #expect(outcome { try stage.perform { try await lost.waitUntilStopped() } } == .core(.operationCancelled))
+    // There is nothing left to stop: the reason stays.
+    lost.stop()
+    #expect(outcome { try stage.perform { try await lost.waitUntilStopped() } } == .core(.operationCancelled))
+    meeting.device.setPower(true)
+    let closed = try start(meeting, Self.named("Four", sid: 4))
+    local.close()
+    #expect(outcome { try stage.perform { try await closed.waitUntilStopped() } } == .core(.operationCancelled))
+    #expect(local.pendingCount == 0)
+  }
 }

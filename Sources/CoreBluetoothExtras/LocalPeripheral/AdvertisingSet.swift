@@ -2,6 +2,7 @@ import BluetoothDaemon
 import BluetoothHost
 import CoreBluetooth
 import DequeModule
+import NIOConcurrencyHelpers
 
 /// An advertising set: one of several advertisements that a device sends at the same time, each with its own parameters
 /// and data · Vol 6, Part B, 4.4.2.10.
@@ -19,6 +20,8 @@ import DequeModule
 public final class AdvertisingSet: Sendable {
   private let owner: LocalPeripheral
   let id: LocalSetID
+  /// The reason for which the set has ended without `stop`; nil: it has not.
+  let endReason = NIOLockedValueBox<(any Error)?>(nil)
 
   init(_ id: LocalSetID, of owner: LocalPeripheral) { (self.id, self.owner) = (id, owner) }
 
@@ -39,11 +42,12 @@ public final class AdvertisingSet: Sendable {
   /// Stops the set with its periodic train. It can't be started again.
   public func stop() { owner.stopSet(id) }
 
-  /// Waits for the end of the set. Returns after `stop`, and throws the reason of any other end.
+  /// Waits for the end of the set. Returns after `stop`, and throws the reason of any other end, also if the set has
+  /// ended before the call.
   ///
   /// - Throws: `AdvertisingError` if the controller has ended the set, `CBError.operationCancelled` if Bluetooth was
   ///   turned off or the device closed.
-  public func waitUntilStopped() async throws { try await owner.waitForEnd(of: id) }
+  public func waitUntilStopped() async throws { try await owner.waitForEnd(of: self) }
 }
 
 /// The error of an advertising set.
@@ -90,11 +94,17 @@ extension AdvertisingError: CustomStringConvertible {
 extension LocalPeripheral {
   /// An advertising set in progress.
   struct SetEntry {
+    /// `AdvertisingSet.endReason`, which outlives the entry.
+    let endReason: NIOLockedValueBox<(any Error)?>
     var isAdvertising = false
     /// The starts and updates without an answer, in the order of the calls.
     var starts: Deque<PendingOperation<Void>> = []
     /// The calls that wait for the end.
     var waiters: [PendingOperation<Void>] = []
+
+    /// Notes the reason of an end without `stop`. Called under the lock under which the entry is removed, so that a call
+    /// which finds no entry finds the reason.
+    func noteEnd(_ reason: any Error) { endReason.withLockedValue { $0 = reason } }
 
     /// Ends all calls.
     ///
@@ -126,7 +136,7 @@ extension LocalPeripheral {
       let start = PendingOperation<Void>()
       try with { state in
         let manager = try manager(state)
-        var entry = SetEntry()
+        var entry = SetEntry(endReason: set.endReason)
         entry.starts.append(start)
         state.sets[id] = entry
         manager.start(id, advertising)
@@ -158,34 +168,45 @@ extension LocalPeripheral {
     entry?.finish(nil)
   }
 
-  func waitForEnd(of id: LocalSetID) async throws {
+  func waitForEnd(of set: AdvertisingSet) async throws {
     try Task.checkCancellation()
+    let id = set.id
     let waiter = PendingOperation<Void>()
     let exists = with { state in
       state.sets[id]?.waiters.append(waiter)
       return state.sets[id] != nil
     }
-    guard exists else { return }
+    guard exists else {
+      if let reason = set.endReason.withLockedValue({ $0 }) { throw reason }
+      return
+    }
     try await waiter.value(onCancel: { [weak self] in
       self?.with { state in state.sets[id]?.waiters.removeAll { $0 === waiter } }
     })
   }
 
   func setStarted(_ id: LocalSetID, _ error: SessionError?) {
+    let failure = error.map { AdvertisingError($0) }
     let (start, ended) = with { state -> (PendingOperation<Void>?, SetEntry?) in
       let start = state.sets[id]?.starts.popFirst()
-      guard error != nil else {
+      guard let failure else {
         if start != nil { state.sets[id]?.isAdvertising = true }
         return (start, nil)
       }
-      return (start, state.sets.removeValue(forKey: id))
+      let entry = state.sets.removeValue(forKey: id)
+      entry?.noteEnd(failure)
+      return (start, entry)
     }
-    let failure = error.map { AdvertisingError($0) }
     start?.finish(failure.map { .failure($0) } ?? .success(()))
     ended?.finish(failure)
   }
 
   func setEnded(_ id: LocalSetID) {
-    with { $0.sets.removeValue(forKey: id) }?.finish(AdvertisingError.ended)
+    let entry = with { state -> SetEntry? in
+      let entry = state.sets.removeValue(forKey: id)
+      entry?.noteEnd(AdvertisingError.ended)
+      return entry
+    }
+    entry?.finish(AdvertisingError.ended)
   }
 }

@@ -139,6 +139,7 @@ public final class LocalPeripheral: Sendable {
   private func end(because error: CBError) {
     let before = with { state in
       let before = Unchecked(state)
+      for set in state.sets.values { set.noteEnd(error) }
       // The numbers of sets and listeners go on, so that one of before does not end one of later.
       state = State(
         manager: state.manager, delegate: state.delegate, setCount: state.setCount, listenerCount: state.listenerCount)
