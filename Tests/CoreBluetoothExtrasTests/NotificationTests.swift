@@ -122,6 +122,59 @@ import Testing
       outcome { try stage.perform { for try await _ in characteristic.notifications {} } } == .core(.notConnected))
   }
 
+  /// The root object of an app with a central.
+  private final class CentralApp {
+    let central = Central()
+  }
+
+  @Test("A limit of notifications in the background is not the result of a read, and does not end an iteration")
+  func backgroundLimit() throws {
+    let world = World(seed: 1)
+    let (stage, sensor) = (AppStage(world), Sensor(on: world.makeDevice(named: "sensor")))
+    sensor.greetings = []
+    var options = DeviceOptions(position: Position(x: 2))
+    options.policy = .watchos
+    options.policy.background?.wakeBudget = 1
+    let manifest = AppManifest(backgroundModes: [.central], usageDescription: "to show the level")
+    let app = world.makeDevice(named: "watch", options).app(named: "level", manifest: manifest) { _ in CentralApp() }
+    app.launch()
+    let central = try #require(app.root?.central)
+    let characteristic = try stage.perform {
+      try await central.waitUntilPoweredOn()
+      let peripheral = try await central.scan(for: [Sensor.service]).first { _ in true }.orThrow().peripheral
+      try await peripheral.connect()
+      return try await peripheral.characteristic()
+    }
+    let values = Box<[Data]>([])
+    let watch = stage.start { for try await value in characteristic.notifications { values.append(value) } }
+    #expect(stage.run(until: { characteristic.isNotifying }))
+    sensor.answersReads = false
+    let read = stage.start { try await characteristic.read() }
+    #expect(stage.run(until: { !sensor.unanswered.isEmpty }))
+    app.enterBackground()
+    stage.run(for: .seconds(1))
+    app.suspend()
+    #expect(stage.run(until: { app.state == .suspended }))
+    // The only value that runs the app comes with the error for the last one.
+    sensor.update(Data([20]))
+    stage.run(for: .seconds(1))
+    #expect(values.value == [Data([20])] && read.result == nil)
+    sensor.stored = Data([30])
+    sensor.answerRead()
+    #expect(try stage.value(of: read) == Data([30]))
+    app.suspend()
+    #expect(stage.run(until: { app.state == .suspended }))
+    for value: UInt8 in 21...22 {
+      sensor.update(Data([value]))
+      stage.run(for: .seconds(1))
+    }
+    #expect(values.value == [Data([20])])
+    app.enterForeground()
+    stage.run(for: .seconds(1))
+    #expect(values.value == [Data([20]), Data([22])] && watch.result == nil)
+    watch.cancel()
+  }
+
   @Test("A heart rate sensor is read, reset and followed with few lines")
   func heartRate() throws {
     let world = World(seed: 1)

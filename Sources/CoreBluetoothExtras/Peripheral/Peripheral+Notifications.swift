@@ -99,13 +99,22 @@ extension Peripheral {
   }
 
   func valueUpdated(_ characteristic: CBCharacteristic, _ error: (any Error)?) {
+    // The limits of values in the background come beside the values: they neither answer a read nor end a subscription.
+    if (error as? CBError)?.isBackgroundLimit == true { return }
     let value = characteristic.value ?? Data()
-    // An error is the result of a read: a notification always has a value.
+    // Any other error is the result of a read: a notification always has a value.
     if error != nil || characteristic.isValueOfRead {
       answer(.read, characteristic, with: result(value, error))
     } else {
       with { $0.subscriptions[ObjectIdentifier(characteristic)] }?.send(value)
     }
+  }
+}
+
+extension CBError {
+  /// True for the errors that report the limit of notifications in the background.
+  fileprivate var isBackgroundLimit: Bool {
+    code == .leGattNearBackgroundNotificationLimit || code == .leGattExceededBackgroundNotificationLimit
   }
 }
 

@@ -61,7 +61,8 @@ public struct RemoteCharacteristic: Sendable {
   ///
   /// The first iteration subscribes when it begins, the end of the last one unsubscribes. Each iteration gets all
   /// values that arrive after it began, in an unbounded buffer. It throws the error of the subscription, or of the end
-  /// of the link.
+  /// of the link. A limit of notifications in the background does not end it: values are then missing, up to the newest
+  /// one, which arrives when the app runs again.
   public var notifications: ThrowingEventSequence<Data> {
     ThrowingEventSequence(owner: peripheral) { [peripheral, box] in peripheral.notifications(of: box) }
   }
