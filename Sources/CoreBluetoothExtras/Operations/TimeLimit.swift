@@ -20,10 +20,33 @@ public struct TimeLimit: Sendable {
   public init(_ duration: Duration) { self.init(duration, on: ContinuousClock()) }
 
   /// Returns a limit of this number of seconds on the continuous clock.
-  public static func seconds(_ seconds: Double) -> TimeLimit { TimeLimit(.seconds(seconds)) }
+  ///
+  /// - Parameter seconds: the duration. 0 or less: the limit has ended when it begins. More than 10⁹, infinity, or not a
+  ///   number: there is no limit.
+  public static func seconds(_ seconds: Double) -> TimeLimit {
+    // The comparison is false for a value that is not a number.
+    guard seconds <= longest else { return unlimited }
+    return TimeLimit(Duration.seconds(max(0, seconds)))
+  }
 
   /// Returns a limit of this number of milliseconds on the continuous clock.
-  public static func milliseconds(_ milliseconds: Double) -> TimeLimit { TimeLimit(.milliseconds(milliseconds)) }
+  ///
+  /// - Parameter milliseconds: the duration. 0 or less: the limit has ended when it begins. More than 10¹², infinity, or
+  ///   not a number: there is no limit.
+  public static func milliseconds(_ milliseconds: Double) -> TimeLimit {
+    guard milliseconds <= 1_000 * longest else { return unlimited }
+    return TimeLimit(Duration.milliseconds(max(0, milliseconds)))
+  }
+
+  /// The longest limit in seconds, 31 years. `Duration` can't hold every `Double`.
+  private static var longest: Double { 1e9 }
+
+  /// A limit that does not end.
+  private static var unlimited: TimeLimit {
+    TimeLimit(begin: { return { try await PendingOperation<Void>().value(onCancel: {}) } })
+  }
+
+  private init(begin: @escaping @Sendable () -> @Sendable () async throws -> Void) { self.begin = begin }
 }
 
 /// The error of an operation that has not ended within its time limit.
