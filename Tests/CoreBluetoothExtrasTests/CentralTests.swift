@@ -172,9 +172,11 @@ import Testing
     try stage.value(of: ends)
     try stage.value(of: states)
     #expect(peripheral.pendingCount == 0)
-    #expect(throws: (any Error).self) { try stage.perform { try await peripheral.connect() } }
-    #expect(throws: (any Error).self) { try stage.perform { try await central.waitUntilPoweredOn() } }
-    #expect(throws: (any Error).self) { try stage.perform { for try await _ in central.scan() {} } }
+    #expect(outcome { try stage.perform { try await peripheral.connect() } } == .core(.operationCancelled))
+    #expect(outcome { try stage.perform { try await central.waitUntilPoweredOn() } } == .core(.operationCancelled))
+    #expect(outcome { try stage.perform { for try await _ in central.scan() {} } } == .core(.operationCancelled))
+    #expect(outcome { try stage.perform { for try await _ in central.packets() {} } } == .core(.operationCancelled))
+    #expect(central.state == .unsupported)
     central.close()
   }
 }

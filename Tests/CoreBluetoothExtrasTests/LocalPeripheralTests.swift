@@ -282,6 +282,25 @@ import Testing
     #expect(meeting.local.state == .unsupported && meeting.local.pendingCount == 0)
   }
 
+  @Test("After a peripheral was closed, its calls throw operationCancelled")
+  func closed() throws {
+    let meeting = LocalMeeting()
+    let (stage, local) = (meeting.stage, meeting.local)
+    try stage.perform { try await local.waitUntilPoweredOn() }
+    local.close()
+    let service = LocalService(LocalMeeting.service, [LocalCharacteristic(LocalMeeting.value, [.read])])
+    let outcomes = try stage.perform { () -> [Outcome] in
+      [
+        await asyncOutcome { try await local.waitUntilPoweredOn() },
+        await asyncOutcome { try await local.add(service) },
+        await asyncOutcome { try await local.advertise() },
+        await asyncOutcome { _ = try await local.publishL2CAPChannel() },
+        await asyncOutcome { _ = try await local.startAdvertisingSet(AdvertisingParameters([.name("Set")])) },
+      ]
+    }
+    #expect(outcomes == Array(repeating: .core(.operationCancelled), count: 5))
+  }
+
   // MARK: Channels
 
   @Test("A listener gets the channels that centrals open, and closes them when it is released")

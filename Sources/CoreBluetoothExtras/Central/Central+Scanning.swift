@@ -43,7 +43,7 @@ extension Central {
       return (state.scanCount, previous)
     }
     previous?.finish(CBError.cancelled("Another scan of the same central began."))
-    if number == nil { Scan(number: 0, receiver: receiver).finish(CBError.unavailable(state)) }
+    if number == nil { Scan(number: 0, receiver: receiver).finish(unavailable) }
     return number
   }
 

@@ -133,7 +133,7 @@ extension Central {
           includesLECoded: packet.primaryPHY == .leCoded))
       return number
     }
-    guard let number else { return continuation.finish(throwing: CBError.unavailable(state)) }
+    guard let number else { return continuation.finish(throwing: unavailable) }
     continuation.onTermination = { [weak self] _ in self?.endSynchronization(number) }
   }
 

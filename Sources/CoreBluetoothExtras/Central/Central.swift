@@ -107,7 +107,10 @@ public final class Central: Sendable {
   ///
   /// - Throws: `CBError.operationNotSupported` if there is no usable adapter, or the app may not use Bluetooth.
   public func waitUntilPoweredOn(within limit: TimeLimit? = nil) async throws {
-    try await power.wait(within: limit) { [self] in state }
+    try await power.wait(within: limit) { [self] in
+      guard let power = with({ $0.manager?.state }) else { throw Self.closed }
+      return power
+    }
   }
 
   func stateChanged(to new: CBManagerState) {
@@ -119,7 +122,8 @@ public final class Central: Sendable {
   }
 
   /// Ends the scan and all connections, and releases the manager. Pending operations throw
-  /// `CBError.operationCancelled`, and all sequences end. The central can't be used again.
+  /// `CBError.operationCancelled`, and all sequences end. The central can't be used again: later calls throw
+  /// `CBError.operationCancelled`, and `state` is `unsupported`.
   public func close() {
     // The lock is released before the manager: its deinitializer ends the connections.
     let parts = with { state in
@@ -128,9 +132,19 @@ public final class Central: Sendable {
     }
     guard parts.value.0 != nil else { return }
     withExtendedLifetime(parts) {}
-    let error = CBError.cancelled("The central was closed.")
-    end(because: error, forgetsPeers: true)
-    power.close(because: error)
+    end(because: Self.closed, forgetsPeers: true)
+    power.close(because: Self.closed)
+  }
+
+  /// True after `close`.
+  var isClosed: Bool { with { $0.manager == nil } }
+
+  private static var closed: CBError { CBError.cancelled("The central was closed.") }
+
+  /// The error of calls that need Bluetooth to be on, when it is not.
+  var unavailable: CBError {
+    guard let power = with({ $0.manager?.state }) else { return Self.closed }
+    return CBError.unavailable(power)
   }
 
   /// Ends everything that needs Bluetooth to be on.

@@ -83,8 +83,9 @@ public final class LocalPeripheral: Sendable {
 
   /// Returns the manager while Bluetooth is on.
   func manager(_ state: State) throws -> CBPeripheralManager {
-    let power = state.manager?.state ?? .unsupported
-    guard let manager = state.manager, power == .poweredOn else { throw CBError.unavailable(power) }
+    guard let manager = state.manager else { throw Self.closed }
+    let power = manager.state
+    guard power == .poweredOn else { throw CBError.unavailable(power) }
     return manager
   }
 
@@ -102,7 +103,10 @@ public final class LocalPeripheral: Sendable {
   ///
   /// - Throws: `CBError.operationNotSupported` if there is no usable adapter, or the app may not use Bluetooth.
   public func waitUntilPoweredOn(within limit: TimeLimit? = nil) async throws {
-    try await power.wait(within: limit) { [self] in state }
+    try await power.wait(within: limit) { [self] in
+      guard let power = with({ $0.manager?.state }) else { throw Self.closed }
+      return power
+    }
   }
 
   private func observed(_ event: PeripheralObservation) {
@@ -120,7 +124,8 @@ public final class LocalPeripheral: Sendable {
   }
 
   /// Ends advertising, removes all services and channels, and releases the manager. Pending operations throw
-  /// `CBError.operationCancelled`, and all sequences end. The peripheral can't be used again.
+  /// `CBError.operationCancelled`, and all sequences end. The peripheral can't be used again: later calls throw
+  /// `CBError.operationCancelled`, and `state` is `unsupported`.
   public func close() {
     // Released outside the lock.
     let parts = with { state in
@@ -129,11 +134,12 @@ public final class LocalPeripheral: Sendable {
     }
     guard parts.value.0 != nil else { return }
     withExtendedLifetime(parts) {}
-    let error = CBError.cancelled("The peripheral was closed.")
-    end(because: error)
+    end(because: Self.closed)
     requestEvents.finish()
-    power.close(because: error)
+    power.close(because: Self.closed)
   }
+
+  private static var closed: CBError { CBError.cancelled("The peripheral was closed.") }
 
   /// Ends everything that needs Bluetooth to be on.
   private func end(because error: CBError) {

@@ -13,14 +13,14 @@ final class PowerWatch: Sendable {
 
   /// Waits until Bluetooth is on.
   ///
-  /// - Parameter state: returns the present state.
-  func wait(within limit: TimeLimit?, _ state: @escaping @Sendable () -> CBManagerState) async throws {
+  /// - Parameter state: returns the present state; throws if the owner has been closed.
+  func wait(within limit: TimeLimit?, _ state: @escaping @Sendable () throws -> CBManagerState) async throws {
     try await limited(limit) { [self] in
       try Task.checkCancellation()
       let operation = PendingOperation<Void>()
       // The state is read under the lock: a change to `poweredOn` after that finds the operation.
       try waiters.withLockedValue { waiters in
-        let power = state()
+        let power = try state()
         if power == .poweredOn {
           _ = operation.finish(.success(()))
           return

@@ -8,8 +8,8 @@ extension Peripheral {
   /// ends, and no other call waits for the connection, the attempt ends. If the link exists by then, the call returns.
   ///
   /// - Throws: `CBError.connectionFailed` or another error of the attempt; `CBError.operationCancelled` if `disconnect`
-  ///   is called or Bluetooth is off; `CBError.unknownDevice` if the peripheral must be discovered again, because
-  ///   Bluetooth was reset since.
+  ///   is called, Bluetooth is off, or the central was closed; `CBError.unknownDevice` if the peripheral must be
+  ///   discovered again, because Bluetooth was reset since.
   public func connect(within limit: TimeLimit? = nil) async throws {
     try await limited(limit) { [self] in
       try Task.checkCancellation()
@@ -21,8 +21,8 @@ extension Peripheral {
 
   private func begin(_ operation: PendingOperation<Void>) throws {
     try with { state in
-      guard state.isUsable else { throw CBError(.unknownDevice) }
-      guard let manager = central.manager else { throw CBError.unavailable(central.state) }
+      guard state.isUsable || central.isClosed else { throw CBError(.unknownDevice) }
+      guard let manager = central.manager else { throw central.unavailable }
       if peer.state == .connected, !state.isEnding {
         state.isLinked = true
         operation.finish(.success(()))
