@@ -60,7 +60,8 @@ import Testing
 
   /// The modules that apps call.
   static let publicModules: Set<String> = [
-    "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BeaconLocation", "AccessoryPlayer", "BluetoothLab",
+    "CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothProfiles", "BeaconLocation", "AccessoryPlayer",
+    "BluetoothLab",
   ]
 
   @Test("Public modules report errors of an app in release builds too, and use no preconditions or assertions")
