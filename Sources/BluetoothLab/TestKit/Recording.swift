@@ -46,4 +46,12 @@ final class Recording<Event: Hashable & Sendable>: Sendable {
     }
     return nil
   }
+
+  /// Returns the values that `match` returns for the events since the event number `start`, in the order of the events.
+  ///
+  /// - Parameter peer: the identifier of the peer that the events must concern; nil: any or none.
+  func matches<Value>(since start: Int, of peer: UUID? = nil, _ match: (Event) throws -> Value?) rethrows -> [Value] {
+    let later = entries.withLockedValue { $0.dropFirst(start) }
+    return try later.filter { peer == nil || $0.peer == peer }.compactMap { try match($0.record.event) }
+  }
 }

@@ -31,12 +31,13 @@ extension TestCentral {
     try await world.complete(disconnecting(from: peripheral), within: limit)
   }
 
-  /// Discovers all services and characteristics that are not known yet.
+  /// Discovers all services and characteristics, also if the app has discovered some of them before.
   public nonisolated(nonsending) func discoverAttributes(of peripheral: CBPeripheral) async throws {
     try await world.complete(exploring(peripheral), within: limit)
   }
 
-  /// Returns the first characteristic with a UUID, after the discovery of all attributes.
+  /// Returns the first characteristic with a UUID, after the discovery of all attributes. If the known services do not
+  /// have it, all attributes are discovered again: the app may know only some, or the peripheral has changed them.
   ///
   /// - Throws: `ExpectationFailure` if the peripheral has no such characteristic.
   public nonisolated(nonsending) func characteristic(_ uuid: String, of peripheral: CBPeripheral) async throws

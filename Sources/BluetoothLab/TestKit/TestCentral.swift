@@ -90,53 +90,91 @@ public final class TestCentral {
     }
   }
 
-  /// The discovery of all services and characteristics that are not known yet.
+  /// The discovery of all services and characteristics, also after the app has discovered some of them, or after the
+  /// peripheral has changed them.
   func exploring(_ peripheral: CBPeripheral) -> TestOperation<Void> {
-    discoveringServices(of: peripheral).then { _ in self.discoveringCharacteristics(of: peripheral) }
-      .expecting("the attributes of \(peripheral.label) are discovered")
+    discovering(.all, of: peripheral).map { _ in () }
   }
 
-  private func discoveringServices(of peripheral: CBPeripheral) -> TestOperation<Void> {
+  /// The attributes that a discovery asks for.
+  private enum Scope {
+    /// All services and all characteristics.
+    case all
+    /// The services if none have been discovered, and the characteristics of services without discovered ones.
+    case missing
+  }
+
+  /// The discovery of attributes. Its value is true if it has asked for all services.
+  private func discovering(_ scope: Scope, of peripheral: CBPeripheral) -> TestOperation<Bool> {
+    discoveringServices(scope, of: peripheral).then { isComplete in
+      self.discoveringCharacteristics(scope, of: peripheral).map { _ in isComplete }
+    }.expecting("the attributes of \(peripheral.label) are discovered")
+  }
+
+  private func discoveringServices(_ scope: Scope, of peripheral: CBPeripheral) -> TestOperation<Bool> {
     TestOperation("the services of \(peripheral.label) are discovered") { [recorder] in
       let failures = Callbacks(of: recorder, about: peripheral) { event -> RecordedError? in
         if case .servicesDiscovered(_, _, let error?) = event { error } else { nil }
       }
-      if peripheral.services == nil { peripheral.discoverServices(nil) }
+      let answers = Callbacks(of: recorder, about: peripheral) { event -> Bool? in
+        if case .servicesDiscovered = event { true } else { nil }
+      }
+      let areUnknown = peripheral.services == nil
+      // Only callbacks show the end of a second discovery: with a delegate of the test, they are not recorded.
+      let isSecond = !areUnknown && scope == .all && peripheral.delegate === recorder
+      if areUnknown || isSecond { peripheral.discoverServices(nil) }
       return {
         if let failure = failures.first { throw failure.error }
-        return peripheral.services == nil ? nil : ()
+        let isDone = isSecond ? answers.first != nil : peripheral.services != nil
+        return isDone ? areUnknown || isSecond : nil
       }
     }
   }
 
-  private func discoveringCharacteristics(of peripheral: CBPeripheral) -> TestOperation<Void> {
+  private func discoveringCharacteristics(_ scope: Scope, of peripheral: CBPeripheral) -> TestOperation<Void> {
     TestOperation("the characteristics of \(peripheral.label) are discovered") { [recorder] in
       let failures = Callbacks(of: recorder, about: peripheral) { event -> RecordedError? in
         if case .characteristicsDiscovered(_, _, of: _, let error?) = event { error } else { nil }
       }
-      for service in peripheral.services ?? [] where service.characteristics == nil {
-        peripheral.discoverCharacteristics(nil, for: service)
+      let answers = Callbacks(of: recorder, about: peripheral) { event -> CBUUID? in
+        if case .characteristicsDiscovered(_, _, of: let service, _) = event { service } else { nil }
       }
+      let isSecond = scope == .all && peripheral.delegate === recorder
+      let asked = (peripheral.services ?? []).filter { isSecond || $0.characteristics == nil }
+      for service in asked { peripheral.discoverCharacteristics(nil, for: service) }
       return {
         if let failure = failures.first { throw failure.error }
-        return (peripheral.services ?? []).allSatisfy { $0.characteristics != nil } ? () : nil
+        let services = peripheral.services ?? []
+        guard services.allSatisfy({ $0.characteristics != nil }) else { return nil }
+        guard isSecond else { return () }
+        // There is no answer for a service that the peripheral has removed meanwhile.
+        let valid = asked.filter { service in services.contains { $0 === service } }.map(\.uuid)
+        let answered = answers.all
+        let isDone = valid.allSatisfy { uuid in
+          answered.count { $0 == uuid } >= valid.count { $0 == uuid }
+        }
+        return isDone ? () : nil
       }
     }
   }
 
-  /// The characteristic with a UUID, after the discovery of all attributes.
+  /// The characteristic with a UUID, after the discovery of all attributes. If it is not among the known ones, all
+  /// attributes are discovered once more: the app may have discovered only some, or the peripheral has changed them.
   func finding(_ uuid: CBUUID, of peripheral: CBPeripheral) -> TestOperation<CBCharacteristic> {
     let expectation = "\(peripheral.label) has the characteristic \(uuid.uuidString)"
-    return exploring(peripheral).then { _ in
-      TestOperation(
-        expectation,
-        waitingFor: {
-          let all = (peripheral.services ?? []).flatMap { $0.characteristics ?? [] }
-          guard let characteristic = all.first(where: { $0.uuid == uuid }) else {
-            throw HopelessOperation(reason: "it has \(all.map(\.uuid.uuidString))")
-          }
-          return characteristic
-        })
+    func known() -> [CBCharacteristic] { (peripheral.services ?? []).flatMap { $0.characteristics ?? [] } }
+    let found = TestOperation<CBCharacteristic>(
+      expectation,
+      waitingFor: {
+        let all = known()
+        guard let characteristic = all.first(where: { $0.uuid == uuid }) else {
+          throw HopelessOperation(reason: "it has \(all.map(\.uuid.uuidString))")
+        }
+        return characteristic
+      })
+    return discovering(.missing, of: peripheral).then { isComplete in
+      if isComplete || known().contains(where: { $0.uuid == uuid }) { return found }
+      return self.exploring(peripheral).then { _ in found }
     }
   }
 
@@ -208,6 +246,7 @@ public final class TestCentral {
 /// A search for callbacks in a recording, which begins with the callbacks after the creation of this value.
 struct Callbacks<Match> {
   private let find: () -> Match?
+  private let findAll: () -> [Match]
 
   init(
     of recorder: RecordingCentralDelegate, about peripheral: CBPeripheral,
@@ -215,13 +254,17 @@ struct Callbacks<Match> {
   ) {
     let (start, identifier) = (recorder.recording.count, peripheral.identifier)
     find = { recorder.recording.first(since: start, of: identifier, match) }
+    findAll = { recorder.recording.matches(since: start, of: identifier, match) }
   }
 
   init(of recorder: RecordingPeripheralDelegate, _ match: @escaping (RecordingPeripheralDelegate.Event) -> Match?) {
     let start = recorder.recording.count
     find = { recorder.recording.first(since: start, match) }
+    findAll = { recorder.recording.matches(since: start, match) }
   }
 
   /// The first one; nil: none yet.
   var first: Match? { find() }
+  /// All of them so far, in their order.
+  var all: [Match] { findAll() }
 }

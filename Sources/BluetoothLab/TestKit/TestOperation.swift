@@ -52,6 +52,19 @@ struct TestOperation<Value> {
     }
   }
 
+  /// Returns the operation with a value that `transform` makes from the value of this one.
+  func map<New>(_ transform: @escaping (Value) -> New) -> TestOperation<New> {
+    TestOperation<New>(
+      expectation,
+      poll: { () -> TestOperation<New>.Progress in
+        switch try poll() {
+        case .waiting: return .waiting
+        case .called: return .called
+        case .done(let value): return .done(transform(value))
+        }
+      })
+  }
+
   /// Returns the operation with another expectation.
   func expecting(_ expectation: String) -> TestOperation { TestOperation(expectation, poll: poll) }
 }

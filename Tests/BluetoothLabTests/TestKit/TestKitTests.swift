@@ -120,6 +120,59 @@ import Testing
     #expect(world.now < .seconds(5))
   }
 
+  @Test("A characteristic that the peripheral adds later is found, and all attributes are discovered again")
+  func addedCharacteristicIsFound() throws {
+    let world = World(seed: 1)
+    let (lamp, characteristic) = makeLamp(in: world)
+    lamp.recorder.values[level] = [20]
+    try lamp.publish(lampService, [characteristic], name: "Lamp")
+    let phone = TestCentral(on: world.makeDevice(named: "phone", at: Position(x: 2)))
+    let found = try phone.connect(to: "Lamp")
+    #expect(try phone.read(level.uuidString, of: found) == [20])
+    // The phone has subscribed to Service Changed by then.
+    world.run(for: .seconds(5))
+    func changes() -> Int {
+      phone.events.count { if case .servicesModified = $0 { true } else { false } }
+    }
+    for (index, service) in ["FF00", "FF10"].enumerated() {
+      let uuid = CBUUID(string: "FF0\(index + 1)")
+      let added = CBMutableService(type: CBUUID(string: service), primary: true)
+      added.characteristics = [
+        CBMutableCharacteristic(type: uuid, properties: .read, value: nil, permissions: .readable)
+      ]
+      lamp.recorder.values[uuid] = [UInt8(index)]
+      let before = changes()
+      try lamp.add(added)
+      try world.expect("the phone learns of the service") { changes() > before }
+      if index == 0 {
+        #expect(try phone.read(uuid.uuidString, of: found) == [0])
+      } else {
+        try phone.discoverAttributes(of: found)
+      }
+      let services = try #require(found.services)
+      #expect(services.contains { $0.uuid == added.uuid && $0.characteristics?.map(\.uuid) == [uuid] })
+    }
+  }
+
+  @Test("A characteristic that the app's own discovery has left out is found")
+  func filteredDiscoveryIsCompleted() throws {
+    let world = World(seed: 1)
+    world.add(HeartRateSensor(), named: "strap")
+    let phone = TestCentral(on: world.makeDevice(named: "phone", at: Position(x: 2)))
+    let strap = try phone.connect(to: "Heart Rate")
+    strap.discoverServices([CBUUID(string: "180D")])
+    try world.expect("the service is discovered") { strap.services?.count == 1 }
+    let service = try #require(strap.services?.first)
+    strap.discoverCharacteristics([CBUUID(string: "2A37")], for: service)
+    try world.expect("the characteristic is discovered") { service.characteristics?.count == 1 }
+    // In the service with one characteristic that the app knows.
+    #expect(try phone.read("2A38", of: strap) == [1])
+    let discoveries = phone.events.count { if case .servicesDiscovered = $0 { true } else { false } }
+    // In a service that the app does not know, but that is known now: without another discovery.
+    #expect(try phone.read("2A19", of: strap) == [100])
+    #expect(phone.events.count { if case .servicesDiscovered = $0 { true } else { false } } == discoveries)
+  }
+
   @Test("A channel that the test kit opens carries octets both ways")
   func channelOpens() throws {
     let world = World(seed: 1)
