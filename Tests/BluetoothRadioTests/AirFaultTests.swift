@@ -99,4 +99,25 @@ struct AirFaultTests {
     #expect(seen.map(\.0) == [0, 1, 3, 2])
     #expect(seen.map(\.1) == [.zero + .milliseconds(1), second, second, second])
   }
+
+  @Test("A cancelled operation does not happen, and the time of the next event is that of the next operation")
+  func cancel() {
+    let engine = WorldEngine(seed: 1)
+    nonisolated(unsafe) var seen: [Int] = []
+    let second = Instant.zero + .seconds(1)
+    let first = engine.schedule(at: .zero + .milliseconds(1)) { _ in seen.append(0) }
+    engine.schedule(at: second) { _ in seen.append(1) }
+    let last = engine.schedule(at: second) { _ in seen.append(2) }
+    engine.cancel(first)
+    #expect(engine.nextEvent == second)
+    engine.cancel(last)
+    while engine.step(until: .zero + .seconds(10)) {}
+    #expect(seen == [1])
+    #expect(engine.isIdle)
+    let again = engine.schedule(at: second) { _ in seen.append(3) }
+    engine.cancel(last)
+    #expect(engine.nextEvent == second)
+    engine.cancel(again)
+    #expect(engine.isIdle)
+  }
 }

@@ -38,6 +38,46 @@ import Testing
     try meeting.stage.perform { try await peripheral.connect(within: TimeLimit(.seconds(10), on: clock)) }
   }
 
+  @Test("A cancelled time limit leaves nothing in the world, and others end at their time")
+  func cancelledTimeLimit() throws {
+    let world = World(seed: 1)
+    let (stage, clock) = (AppStage(world), world.clock)
+    func wait(for limit: Duration) -> AppTask<Void> {
+      let (stream, continuation) = AsyncStream<Void>.makeStream()
+      return stage.start {
+        try await withTimeLimit(TimeLimit(limit, on: clock)) { for await _ in stream {} }
+        withExtendedLifetime(continuation) {}
+      }
+    }
+    let (long, short, other) = (wait(for: .seconds(3_600)), wait(for: .seconds(2)), wait(for: .seconds(3)))
+    stage.run(for: .seconds(1))
+    for task in [long, short] {
+      task.cancel()
+      try stage.value(of: task)
+    }
+    #expect(world.now == .seconds(1))
+    try stage.value(of: other)
+    #expect(world.now == .seconds(3))
+    #expect(world.runUntilIdle())
+    #expect(world.now == .seconds(3))
+  }
+
+  @Test("A time limit that a call does not need leaves nothing in the world")
+  func unusedTimeLimit() throws {
+    let world = World(seed: 1)
+    let (stage, clock) = (AppStage(world), world.clock)
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    try stage.perform {
+      try await withTimeLimit(TimeLimit(.seconds(3_600), on: clock)) {
+        try await withTimeLimit(TimeLimit(.seconds(1), on: clock)) { for await _ in stream {} }
+      }
+    }
+    withExtendedLifetime(continuation) {}
+    #expect(world.now == .seconds(1))
+    #expect(world.runUntilIdle())
+    #expect(world.now == .seconds(1))
+  }
+
   @Test("A cancelled call of connect ends the attempt, unless another call waits for it")
   func cancelledConnection() throws {
     let meeting = Meeting()

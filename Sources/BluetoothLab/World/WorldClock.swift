@@ -46,12 +46,12 @@ public struct WorldClock: Clock, Sendable {
         var span = TimeSpan(deadline.sinceStart)
         if span.duration < deadline.sinceStart, span.nanoseconds < .max { span.nanoseconds += 1 }
         let instant = BluetoothWire.Instant.zero + span
-        world.requestQueue.perform { engine in
-          engine.schedule(at: instant) { _ in sleep.end(with: .success(())) }
-        }
+        world.requestQueue.perform { engine in sleep.schedule(at: instant, in: engine) }
       }
     } onCancel: {
-      sleep.end(with: .failure(CancellationError()))
+      if sleep.end(with: .failure(CancellationError())) {
+        world.requestQueue.perform { engine in sleep.removeFromSchedule(of: engine) }
+      }
     }
   }
 }
@@ -65,6 +65,8 @@ private final class Sleep: Sendable {
   }
 
   private let state = NIOLockedValueBox(State.notBegun)
+  /// The end of the sleep in the schedule of the world; nil: not scheduled.
+  private let scheduled = NIOLockedValueBox<ScheduledOperation?>(nil)
 
   /// Stores the continuation. Returns false if the sleep has ended already; the continuation is resumed then.
   func begin(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
@@ -77,13 +79,31 @@ private final class Sleep: Sendable {
     return result == nil
   }
 
-  func end(with result: Result<Void, any Error>) {
+  /// Ends the sleep. Returns true if it had begun and had not ended.
+  @discardableResult
+  func end(with result: Result<Void, any Error>) -> Bool {
     let continuation: CheckedContinuation<Void, any Error>? = state.withLockedValue { state in
       defer { state = .ended(result) }
       if case .sleeping(let continuation) = state { return continuation }
       return nil
     }
     continuation?.resume(with: result)
+    return continuation != nil
+  }
+
+  /// Schedules the end of the sleep, unless the sleep has been cancelled.
+  func schedule(at instant: BluetoothWire.Instant, in engine: WorldEngine) {
+    let isSleeping: Bool = state.withLockedValue { state in
+      if case .sleeping = state { true } else { false }
+    }
+    guard isSleeping else { return }
+    let operation = engine.schedule(at: instant) { _ in self.end(with: .success(())) }
+    scheduled.withLockedValue { $0 = operation }
+  }
+
+  /// Removes the end of a cancelled sleep from the schedule, so that the world can be idle before that end.
+  func removeFromSchedule(of engine: WorldEngine) {
+    if let operation = scheduled.withLockedValue({ $0 }) { engine.cancel(operation) }
   }
 }
 

@@ -195,8 +195,18 @@ package final class WorldEngine {
   }
 
   /// Schedules `operation` at `instant`, or at the current time if `instant` is in the past.
-  package func schedule(at instant: Instant, _ operation: @escaping @Sendable (WorldEngine) -> Void) {
-    schedule.add(at: max(now, instant), operation)
+  @discardableResult
+  package func schedule(
+    at instant: Instant, _ operation: @escaping @Sendable (WorldEngine) -> Void
+  ) -> ScheduledOperation {
+    let scheduled = schedule.add(at: max(now, instant), operation)
+    timers.set(scheduleSlot, to: schedule.next)
+    return scheduled
+  }
+
+  /// Removes a scheduled operation. Has no effect after the operation has run.
+  package func cancel(_ operation: ScheduledOperation) {
+    schedule.remove(operation)
     timers.set(scheduleSlot, to: schedule.next)
   }
 
