@@ -7,7 +7,8 @@
 public let CBCentralManagerOptionShowPowerAlertKey: String = "kCBInitOptionShowPowerAlert"
 /// The key for the identifier of the manager for state restoration: a `String`.
 public let CBCentralManagerOptionRestoreIdentifierKey: String = "kCBInitOptionRestoreIdentifier"
-/// The key for whether the app uses devices for media: a Boolean `NSNumber`. It has no effect.
+/// The key for whether the app uses devices for media: a Boolean `NSNumber`. It has no effect; if it is true,
+/// the log says so.
 public let CBCentralManagerOptionDeviceAccessForMedia: String = "kCBInitOptionDeviceAccessForMedia"
 
 // Options of CBCentralManager.scanForPeripherals
@@ -27,7 +28,8 @@ public let CBConnectPeripheralOptionNotifyOnDisconnectionKey: String = "kCBConne
 public let CBConnectPeripheralOptionNotifyOnNotificationKey: String = "kCBConnectOptionNotifyOnNotification"
 /// The key for the delay before the connection attempt: an `NSNumber` of seconds.
 public let CBConnectPeripheralOptionStartDelayKey: String = "kCBConnectOptionStartDelay"
-/// The key for whether to connect Bluetooth Classic profiles as well: a Boolean `NSNumber`. It has no effect.
+/// The key for whether to connect Bluetooth Classic profiles as well: a Boolean `NSNumber`. It has no effect; if it is
+/// true, the log says so.
 public let CBConnectPeripheralOptionEnableTransportBridgingKey: String = "kCBConnectOptionEnableTransportBridging"
 /// The key for whether the Apple Notification Center Service is required: a Boolean `NSNumber`. If it is true and the
 /// system offers the service, the system pairs with the peripheral and asks the user whether the peripheral may get

@@ -23,6 +23,7 @@ open class CBCentralManager: CBManager {
     super.init(core: core)
     core.delegate = delegate
     core.open(for: self)
+    core.check(options, against: .centralManager, from: self)
     if number(options?[CBCentralManagerOptionShowPowerAlertKey])?.boolValue == true { core.askForPower() }
     if options?[CBCentralManagerOptionRestoreIdentifierKey] != nil { core.noteRestorability(of: self, identifier) }
   }
@@ -62,6 +63,7 @@ open class CBCentralManager: CBManager {
   /// scan.
   open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
     guard core.accepts(from: self) else { return core.wantsToScan() }
+    core.check(options, against: .scan, from: self)
     let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
     core.scan(
       ScanRequest(
@@ -80,6 +82,7 @@ open class CBCentralManager: CBManager {
   /// the last reference to `peripheral` is released.
   open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
     guard core.accepts(from: self), owns(peripheral) else { return }
+    core.check(options, against: core.owner == nil ? .connectOutsideApps : .connect, from: self)
     let delay = number(options?[CBConnectPeripheralOptionStartDelayKey])?.doubleValue ?? 0
     core.connect(
       peripheral, delay: TimeSpan(secondsFromApp: delay),
@@ -106,6 +109,8 @@ open class CBCentralManager: CBManager {
   open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
     guard core.accepts(from: self) else { return }
     guard let options else { return core.send(.registerForConnectionEvents(nil)) }
+    let values = options.map { ($0.key.rawValue, $0.value) }
+    core.check(Dictionary(uniqueKeysWithValues: values), against: .connectionEvents, from: self)
     let services = options[.serviceUUIDs] as? [CBUUID] ?? []
     let peers = options[.peripheralUUIDs] as? [UUID] ?? []
     guard services.count <= ConnectionEventFilter.maximumServiceCount else {

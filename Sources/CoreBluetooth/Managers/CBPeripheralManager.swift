@@ -25,6 +25,7 @@ open class CBPeripheralManager: CBManager {
     super.init(core: core)
     core.delegate = delegate
     core.open(for: self)
+    core.check(options, against: .peripheralManager, from: self)
     if number(options?[CBPeripheralManagerOptionShowPowerAlertKey])?.boolValue == true { core.send(.askForPower) }
     if options?[CBPeripheralManagerOptionRestoreIdentifierKey] != nil { core.noteRestorability(of: self, identifier) }
   }
@@ -52,15 +53,12 @@ open class CBPeripheralManager: CBManager {
     }
   }
 
-  /// Advertises the local name and the service UUIDs in `advertisementData`; other keys are ignored. Name and UUIDs
-  /// share 28 octets, and the name can use 10 more in the scan response.
+  /// Advertises the local name and the service UUIDs in `advertisementData`. Other keys, and values of other types, are
+  /// ignored, with one logged line for each manager. Name and UUIDs share 28 octets, and the name can use 10 more in the
+  /// scan response.
   open func startAdvertising(_ advertisementData: [String: Any]?) {
     guard core.accepts(from: self) else { return }
-    let used: Set = [CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey]
-    let ignored = (advertisementData ?? [:]).keys.filter { !used.contains($0) }.sorted()
-    if !ignored.isEmpty {
-      Log.warning("\(self) can advertise only a name and service UUIDs; ignored: \(ignored.joined(separator: ", "))")
-    }
+    core.check(advertisementData, against: .advertisementData, from: self)
     core.startAdvertising(
       localName: advertisementData?[CBAdvertisementDataLocalNameKey] as? String,
       services: (advertisementData?[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []).map(\.wire))

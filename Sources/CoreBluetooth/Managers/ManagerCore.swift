@@ -43,6 +43,8 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
     var session: Session<Role>?
     var managerState = CBManagerState.unknown
     var replies = OrderedReplies()
+    /// The keys of options without effect that have been logged.
+    var notedOptions: Set<String> = []
     var role = Role.makeState()
   }
 

@@ -250,6 +250,12 @@ import Testing
     #expect(bench.log.lines(containing: "\(bench.manager!): connection events for 5 services").count == 1)
     bench.manager.registerForConnectionEvents(options: [:])
     #expect(bench.log.lines(containing: "\(bench.manager!): connection events were requested for no").count == 1)
+    bench.manager.registerForConnectionEvents(options: [.serviceUUIDs: ["180D"], .peripheralUUIDs: [UUID()]])
+    #expect(
+      bench.log.lines(
+        containing: "\(bench.manager!): the value of kCBConnectionEventMatchingOptionServiceUUIDs is ignored"
+      ).count == 1)
+    #expect(bench.commands == ["register 1 peers, []"])
     bench.manager.registerForConnectionEvents(options: [.serviceUUIDs: [services[0]], .peripheralUUIDs: [UUID()]])
     bench.manager.registerForConnectionEvents()
     #expect(bench.commands == ["register 1 peers, [1800]", "register nil"])
