@@ -145,6 +145,39 @@ struct WorldTests {
     #expect(releasedAt == heldAt)
   }
 
+  @Test("Held work that does not return ends the run, and the log names the call of hold", .timeLimit(.minutes(1)))
+  func stalledHold() async {
+    let log = LogRecorder()
+    let world = World(seed: 1)
+    world.setHoldLimits(HoldLimits(period: .milliseconds(5), warning: 2, stall: 4))
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let place = "WorldTests.swift:\(#line + 1)"
+    world.hold { for await _ in stream {} }
+    #expect(await !world.run(until: { world.now > .zero }, limit: .seconds(1)))
+    #expect(world.now == .zero)
+    #expect(log.levels(ofLinesContaining: place) == ["warning", "error"])
+    let failure = await #expect(throws: ExpectationFailure.self) { try await world.expect("time passes") { false } }
+    #expect(failure?.reason.contains(place) == true)
+    world.setHoldLimits(HoldLimits())
+    continuation.finish()
+    await world.run(for: .seconds(1))
+    #expect(world.now == .seconds(1))
+  }
+
+  @Test("A synchronous run ends, too, if held work does not return", .timeLimit(.minutes(1)))
+  func stalledHoldOfThread() {
+    let log = LogRecorder()
+    let world = World(seed: 1)
+    world.setHoldLimits(HoldLimits(period: .milliseconds(5), warning: 2, stall: 4))
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let place = "WorldTests.swift:\(#line + 1)"
+    world.hold { for await _ in stream {} }
+    #expect(!world.run(until: { world.now > .zero }, limit: .seconds(1)))
+    #expect(world.now == .zero)
+    #expect(log.levels(ofLinesContaining: place) == ["warning", "error"])
+    continuation.finish()
+  }
+
   @Test("Values arrive on the manager's queue")
   func queues() async throws {
     let world = World(seed: 1)

@@ -49,7 +49,9 @@ extension World {
   }
 
   func failure(of expectation: String, _ limit: Duration) -> ExpectationFailure {
-    failure(of: expectation, reason: "not within \(limit)")
+    let held = heldPlaces.joined(separator: ", ")
+    let reason = held.isEmpty ? "not within \(limit)" : "the world is held by work that has not returned: \(held)"
+    return failure(of: expectation, reason: reason)
   }
 
   func failure(of expectation: String, reason: String) -> ExpectationFailure {

@@ -89,17 +89,36 @@ extension World {
 
   /// Starts `work` as a task, and stops virtual time until it has returned. A callback that needs a task for its work
   /// calls this method. In real time, time does not stop.
-  public func hold(during work: @escaping @Sendable () async -> Void) {
+  ///
+  /// If no work returns for 10 s of real time while a run waits, the log has a warning with the places of the calls.
+  /// After 60 s, it has an error, and the run ends before its limit: `run(until:)` returns false, and `expect` throws
+  /// an error with the places. With the product `BluetoothLabTime`, the limit is the one of `AppTimeLimits`.
+  ///
+  /// - Parameters:
+  ///   - work: the work.
+  ///   - file: the file of the call, for the log.
+  ///   - line: the line of the call, for the log.
+  public func hold(
+    during work: @escaping @Sendable () async -> Void, file: String = #fileID, line: Int = #line
+  ) {
     guard case .virtual(let runner) = runner else {
       Task { await work() }
       return
     }
-    runner.hold()
+    let number = runner.hold("\(file):\(line)")
     Task {
       await work()
-      runner.release()
+      runner.release(number)
     }
   }
+
+  /// Changes the limits of the real time for which a run waits for held work. No effect in a world in real time.
+  package func setHoldLimits(_ limits: HoldLimits) {
+    if case .virtual(let runner) = runner { runner.watch.limits = limits }
+  }
+
+  /// The places of the calls of `hold` whose work has not returned.
+  var heldPlaces: [String] { if case .virtual(let runner) = runner { runner.watch.places } else { [] } }
 
   /// Waits in real time. The wall clock determines the end, so the condition is polled every millisecond.
   private func wait(for runner: RealTimeRunner, until condition: () -> Bool, limit: Duration) -> Bool {

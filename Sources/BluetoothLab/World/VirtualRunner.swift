@@ -24,7 +24,7 @@ final class VirtualRunner: @unchecked Sendable {
   private struct State {
     /// True while a thread uses the engine.
     var isRunning = false
-    /// The suspended tasks that wait for the last `release`.
+    /// The suspended task that waits for the last `release`.
     var continuations: [CheckedContinuation<Void, Never>] = []
     /// The object that runs the app in the world's time; nil: the world only waits for callbacks.
     var driver: (any AppDriver)?
@@ -33,7 +33,11 @@ final class VirtualRunner: @unchecked Sendable {
   init(_ engine: WorldEngine) { self.engine = engine }
 
   /// The reason why a run ended.
-  enum End { case condition, limit, idle }
+  enum End {
+    case condition, limit, idle
+    /// The work that holds the world does not return.
+    case stalled
+  }
 
   /// Runs until `isDone` returns true or until `limit`. `isDone` is evaluated after each event that an app could
   /// observe or, if `isDone` reads the clock, after each event of any device.
@@ -50,7 +54,7 @@ final class VirtualRunner: @unchecked Sendable {
     engine.settle()
     if servesMainQueue { serveMainQueue() }
     while !ask(isDone) {
-      waitWhileHeld()
+      guard waitWhileHeld() else { return .stalled }
       engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
       if servesMainQueue { serveMainQueue() }
@@ -88,7 +92,7 @@ final class VirtualRunner: @unchecked Sendable {
     engine.settle()
     await yieldToMainQueue()
     while !ask(isDone) {
-      await untilReleased()
+      guard await untilReleased() else { return .stalled }
       engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
       await yieldToMainQueue()
@@ -205,15 +209,33 @@ final class VirtualRunner: @unchecked Sendable {
 
   // MARK: Hold and release
 
-  func hold() {
+  /// Holds the world until `release`. Returns the number of the work.
+  ///
+  /// - Parameter place: the place of the call in the source.
+  func hold(_ place: String) -> Int {
+    let number = watch.add(place)
     state.withLockedValue { _ in _ = holds.add(1, ordering: .releasing) }
+    return number
   }
 
-  func release() {
-    let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
-      // A mistake of the caller. `fatalError`, because a failed precondition prints no message in release builds.
-      if !isHeld { fatalError("World.release was called more often than hold") }
-      guard holds.subtract(1, ordering: .releasing).newValue == 0 else { return [] }
+  func release(_ number: Int) {
+    watch.remove(number)
+    let isReleased = state.withLockedValue { _ in holds.subtract(1, ordering: .releasing).newValue == 0 }
+    if isReleased { wakeWaitingRun() }
+  }
+
+  /// The watch over work that does not return.
+  let watch = HoldWatch()
+
+  private let released = ReleaseSignal()
+
+  private var isHeld: Bool { holds.load(ordering: .acquiring) > 0 }
+
+  /// True while a run must wait: the world is held, and the work can still return.
+  private var mustWait: Bool { isHeld && !watch.isStalled }
+
+  private func wakeWaitingRun() {
+    let waiting = state.withLockedValue { state in
       defer { state.continuations = [] }
       return state.continuations
     }
@@ -221,29 +243,35 @@ final class VirtualRunner: @unchecked Sendable {
     released.signal()
   }
 
-  private let released = ReleaseSignal()
-
-  private var isHeld: Bool { holds.load(ordering: .acquiring) > 0 }
-
-  private func waitWhileHeld() {
-    while isHeld { released.wait { self.isHeld } }
+  /// Waits until the world is released. Returns false if the work that holds it does not return.
+  private func waitWhileHeld() -> Bool {
+    guard isHeld else { return true }
+    watch.beginWait { [weak self] in self?.wakeWaitingRun() }
+    defer { watch.endWait() }
+    while mustWait { released.wait { self.mustWait } }
+    return !watch.isStalled
   }
 
-  private nonisolated(nonsending) func untilReleased() async {
-    while isHeld {
+  /// Waits like the synchronous method, but suspends the task.
+  private nonisolated(nonsending) func untilReleased() async -> Bool {
+    guard isHeld else { return true }
+    watch.beginWait { [weak self] in self?.wakeWaitingRun() }
+    defer { watch.endWait() }
+    while mustWait {
       await withCheckedContinuation { continuation in
         let waits = state.withLockedValue { state in
-          let waits = isHeld
+          let waits = mustWait
           if waits { state.continuations.append(continuation) }
           return waits
         }
         if !waits { continuation.resume() }
       }
     }
+    return !watch.isStalled
   }
 }
 
-/// Blocks a thread until a release: the main thread runs its run loop meanwhile, other threads sleep.
+/// Blocks a thread until a signal: the main thread runs its run loop meanwhile, other threads sleep.
 private final class ReleaseSignal: Sendable {
   private let condition = NSCondition()
 
@@ -255,12 +283,12 @@ private final class ReleaseSignal: Sendable {
     RunLoop.main.perform {}
   }
 
-  func wait(while isHeld: () -> Bool) {
+  func wait(while mustWait: () -> Bool) {
     if Thread.isMainThread {
       _ = RunLoop.main.run(mode: .default, before: .distantFuture)
     } else {
       condition.lock()
-      if isHeld() { condition.wait() }
+      if mustWait() { condition.wait() }
       condition.unlock()
     }
   }
