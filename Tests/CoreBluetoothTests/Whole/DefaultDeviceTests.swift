@@ -1,6 +1,7 @@
 import BluetoothLab
 import CoreBluetooth
 import Foundation
+import TestSupport
 import Testing
 
 /// Apps that name no adapter, in worlds.
@@ -75,6 +76,41 @@ import Testing
       await second.run(for: .seconds(1))
       #expect(late.names == ["Heart Rate"])
       #expect(alone.names.isEmpty)
+    }
+  }
+
+  @Test("A manager that is alone in its world logs a hint, once in a process; managers with a named adapter log none")
+  func solitude() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv("COREBLUETOOTH_ADAPTER")
+      unsetenv("COREBLUETOOTH_WORLD")
+      let log = LogRecorder()
+      let hint = "this program uses a simulated adapter with no other device in range."
+      let world = World(seed: 1)
+      let phone = world.makeDevice(named: "phone")
+      let queue = DispatchQueue(label: "apps")
+      var managers: [CBManager] = [
+        CBCentralManager(delegate: nil, queue: queue, options: [CBManagerOptionAdapterKey: phone]),
+        CBPeripheralManager(delegate: nil, queue: queue, options: [CBManagerOptionAdapterKey: "virtual"]),
+      ]
+      world.makeDefault(phone)
+      managers.append(CBCentralManager(delegate: nil, queue: queue))
+      World.removeDefault()
+      setenv("COREBLUETOOTH_ADAPTER", "virtual", 1)
+      managers.append(CBPeripheralManager(delegate: nil, queue: queue))
+      #expect(log.lines(containing: hint).isEmpty)
+
+      unsetenv("COREBLUETOOTH_ADAPTER")
+      managers.append(CBCentralManager(delegate: nil, queue: queue))
+      #expect(log.levels(ofLinesContaining: hint) == ["notice"])
+      let line = log.lines(containing: hint).first ?? ""
+      for way in ["World.makeDefault", "COREBLUETOOTH_WORLD", "COREBLUETOOTH_ADAPTER", "hci:0"] {
+        #expect(line.contains(way))
+      }
+      managers.append(CBPeripheralManager(delegate: nil, queue: queue))
+      managers.append(CBCentralManager(delegate: nil, queue: queue))
+      #expect(log.lines(containing: hint).count == 1)
+      withExtendedLifetime(managers) {}
     }
   }
 
