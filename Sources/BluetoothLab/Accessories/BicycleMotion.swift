@@ -63,7 +63,7 @@ struct BicycleMotion: Sendable {
 
   /// Returns a time in units of 1/`rate` s, which wraps around after 65,536 units.
   private static func ticks<Time>(_ seconds: Double, _ rate: Double) -> Scalar<Time> {
-    Scalar(clamping: Int(UInt16(truncatingIfNeeded: Int64(min(max(seconds, 0), 1e12) * rate))))
+    Scalar(clamping: Int(UInt16(truncatingIfNeeded: Int64(seconds.limited(to: 0...1e12) * rate))))
   }
 }
 

@@ -168,8 +168,11 @@ public struct CyclingPowerMeter: Accessory {
 
   private var plausiblePower: Double { power.isFinite ? min(max(-32_768, power), 32_767) : 0 }
 
-  /// The average torque at the crank in newton metres.
-  private var averageTorque: Double { cadence.isFinite && cadence > 0 ? plausiblePower * 60 / cadence / (2 * .pi) : 0 }
+  /// The average torque at the crank in newton metres. A cadence below 0.01 counts as 0: a lower one would make the
+  /// torque infinite.
+  private var averageTorque: Double {
+    cadence.isFinite && cadence >= 0.01 ? plausiblePower * 60 / cadence / (2 * .pi) : 0
+  }
 
   /// The measurement that is notified now. It fits in a notification with the smallest ATT_MTU.
   private var current: CyclingPowerMeasurement {
@@ -181,12 +184,12 @@ public struct CyclingPowerMeter: Accessory {
     }
     if has(1) {
       // The sum wraps around after 65,536 units of 1/32 N·m.
-      let units = UInt16(truncatingIfNeeded: Int64(min(max(torque, -1e12), 1e12) * 32))
+      let units = UInt16(truncatingIfNeeded: Int64(torque.limited(to: -1e12...1e12) * 32))
       result.accumulatedTorque = .init(Scalar(clamping: Int(units)), isOfCrank: true)
     }
     if has(2) { result.wheel = motion.wheel(rate: 2_048) }
     if has(3) { result.crank = motion.crank }
-    if has(8) { result.accumulatedEnergy = UInt16(clamping: Int64(min(max(0, energy), 1e12) / 1_000)) }
+    if has(8) { result.accumulatedEnergy = UInt16(clamping: Int64(energy.limited(to: 0...1e12) / 1_000)) }
     return result
   }
 
@@ -199,7 +202,7 @@ public struct CyclingPowerMeter: Accessory {
     let average = averageTorque / metres
     return CyclingPowerVector(
       crank: motion.crank, firstCrankMeasurementAngle: 0,
-      magnitudes: .forces(Self.forces.map { Int16(clamping: Int(min(max($0 * average, -1e6), 1e6).rounded())) }),
+      magnitudes: .forces(Self.forces.map { Int16(clamping: Int(($0 * average).limited(to: -1e6...1e6).rounded())) }),
       direction: .tangential)
   }
 

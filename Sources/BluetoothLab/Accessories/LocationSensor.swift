@@ -235,7 +235,7 @@ public struct LocationSensor: Accessory {
   }
 
   private static func distance(_ metres: Double) -> Scalar<Metres10> {
-    Scalar(clamping: Int((min(max(0, metres), 2_000_000) * 10).rounded()))
+    Scalar(clamping: Int((metres.limited(to: 0...2_000_000) * 10).rounded()))
   }
 
   /// The location that is notified now.

@@ -111,7 +111,8 @@ public struct RunningSensor: Accessory {
     return RSCMeasurement(
       speed: Scalar(clamping: Int((plausibleSpeed * 256).rounded())), cadence: cadence,
       strideLength: Scalar(clamping: Int((stride * 100).rounded())),
-      totalDistance: Scalar(clamping: Int((totalDistance * 10).rounded())), isRunning: plausibleSpeed >= runningSpeed)
+      totalDistance: Scalar(clamping: Int((totalDistance.limited(to: 0...1e12) * 10).rounded())),
+      isRunning: plausibleSpeed >= runningSpeed)
   }
 
   /// Starts running.

@@ -49,6 +49,20 @@ struct CyclingPowerTests {
     #expect(vector.direction == .tangential && vector.firstCrankMeasurementAngle == 0 && vector.crank != nil)
   }
 
+  @Test(
+    "A power meter with a cadence of almost 0 reports no torque",
+    arguments: [.leastNonzeroMagnitude, .leastNormalMagnitude, 0.009, -1] as [Double])
+  func smallCadence(cadence: Double) async throws {
+    let meeting = try await meet(CyclingPowerMeter(cadence: cadence), subscribing: [Self.measurement, Self.vector])
+    await meeting.world.run(for: .milliseconds(3_500))
+    let values = try meeting.app.values(of: Self.measurement).map { try CyclingPowerMeasurement($0) }
+    #expect(values.count >= 3)
+    #expect(values.allSatisfy { $0.instantaneousPower == 200 && $0.accumulatedTorque?.torque.rawValue == 0 })
+    let vector = try CyclingPowerVector(try #require(meeting.app.values(of: Self.vector).last))
+    guard case .forces(let forces) = vector.magnitudes else { throw ValueError.tooShort }
+    #expect(forces.allSatisfy { $0 == 0 })
+  }
+
   @Test("Each setting of a power meter is set and requested through its control point")
   func settings() async throws {
     let meeting = try await meet(subscribing: [Self.measurement, Self.controlPoint])
