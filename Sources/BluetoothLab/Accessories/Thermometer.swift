@@ -16,7 +16,8 @@ public struct Thermometer: Accessory {
 
   /// The advertised name.
   public var name: String
-  /// The temperature in degrees Celsius, reported with a resolution of 0.01.
+  /// The temperature in degrees Celsius, reported with a resolution of 0.01. NaN is reported as NaN
+  /// (0x007FFFFF).
   public var celsius: Double
   /// The time between measurements while a central is subscribed; zero for no periodic measurement. Clients may set
   /// whole seconds.
@@ -86,7 +87,8 @@ public struct Thermometer: Accessory {
   private var currentIntermediate: IntermediateTemperature { IntermediateTemperature(temperature: temperature) }
 
   private var temperature: MedicalFloat32 {
-    let hundredths = celsius.isNaN ? 0 : min(max(celsius * 100, -8_388_606), 8_388_605)
+    guard !celsius.isNaN else { return MedicalFloat32(.notANumber) }
+    let hundredths = (celsius * 100).limited(to: -8_388_606...8_388_605)
     return MedicalFloat32(mantissa: Int(hundredths.rounded()), exponent: -2) ?? MedicalFloat32(.notANumber)
   }
 

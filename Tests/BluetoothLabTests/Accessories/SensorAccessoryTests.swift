@@ -111,6 +111,18 @@ struct SensorAccessoryTests {
     #expect(range.value as? Data == Data([1, 0, 10, 0]))
   }
 
+  @Test("A thermometer reports a temperature that is no number as NaN")
+  func noTemperature() async throws {
+    let meeting = Encounter(Thermometer(celsius: .nan))
+    try #require(await meeting.prepare(subscribing: ["2A1C", "2A1E"]))
+    await meeting.world.run(for: .milliseconds(1_500))
+    #expect(meeting.app.values(of: "2A1C").last == [0, 0xFF, 0xFF, 0x7F, 0])
+    #expect(meeting.app.values(of: "2A1E").last == [0, 0xFF, 0xFF, 0x7F, 0])
+    meeting.accessory.update { $0.celsius = 36.6 }
+    await meeting.world.run(for: .milliseconds(1_500))
+    #expect(meeting.app.values(of: "2A1C").last == [0, 0x4C, 0x0E, 0, 0xFE])
+  }
+
   @Test("A blood pressure monitor notifies falling cuff pressures, and reports kilopascals, user, time and status")
   func cuffPressure() async throws {
     var monitor = BloodPressureMonitor(systolic: 120, diastolic: 80, pulseRate: 70)
