@@ -50,6 +50,11 @@ public struct AccessoryContext: Sendable {
     subscribers.contains { $0.link == client.link && $0.path == characteristic.path }
   }
 
+  /// The clients that have subscribed to the characteristic.
+  func subscribedClients<Value>(to characteristic: Characteristic<Value>) -> [AccessoryClient] {
+    subscribers.lazy.filter { $0.path == characteristic.path }.map { AccessoryClient(link: $0.link) }
+  }
+
   /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
   public mutating func notify<Value>(_ characteristic: Characteristic<Value>) { notify(characteristic.path) }
 

@@ -5,7 +5,7 @@ import BluetoothProfiles
 public struct BloodPressureMonitor: Accessory {
   /// The UUID of the Blood Pressure service.
   public static let service: BluetoothUUID = 0x1810
-  /// Blood Pressure Measurement, indicated every `interval`.
+  /// Blood Pressure Measurement, indicated every `interval`, but not before the client has confirmed the previous one.
   public static let measurement = Characteristic<BloodPressureMeasurement>(of: service)
   /// Intermediate Cuff Pressure, notified every `cuffInterval`.
   public static let cuffPressure = Characteristic<IntermediateCuffPressure>(of: service)
@@ -40,6 +40,7 @@ public struct BloodPressureMonitor: Accessory {
   /// The values of the Device Information service.
   public var information = DeviceInformation(model: "Blood Pressure Monitor")
   private var timers = AccessoryTimers<Purpose>()
+  private var indications = AccessoryIndications(Self.measurement)
   /// The part of the deflation that is over, 0 to 1.
   private var deflation = 0.0
 
@@ -123,15 +124,20 @@ public struct BloodPressureMonitor: Accessory {
 
   /// Stops measuring when no subscription is left.
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    indications.removeClient(in: context)
     update(in: &context)
+  }
+
+  /// Notes that a client has confirmed a measurement.
+  public mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext) {
+    indications.valueSent(of: characteristic, in: context)
   }
 
   /// Takes a measurement and sends it to subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
     for purpose in timers.takeDue(in: &context) {
       switch purpose {
-      case .measurement:
-        context.notify(Self.measurement)
+      case .measurement: indications.send(current, in: &context)
       case .cuff:
         deflation = deflation >= 1 ? 0 : min(1, deflation + max(0.01, cuffInterval.seconds / 5))
         context.notify(Self.cuffPressure)

@@ -5,7 +5,7 @@ import BluetoothProfiles
 public struct Thermometer: Accessory {
   /// The UUID of the Health Thermometer service.
   public static let service: BluetoothUUID = 0x1809
-  /// Temperature Measurement, indicated every `interval`.
+  /// Temperature Measurement, indicated every `interval`, but not before the client has confirmed the previous one.
   public static let measurement = Characteristic<TemperatureMeasurement>(of: service)
   /// Temperature Type: the body.
   public static let type = Characteristic<TemperatureType>(of: service)
@@ -34,6 +34,7 @@ public struct Thermometer: Accessory {
   /// The values of the Device Information service.
   public var information = DeviceInformation(model: "Thermometer")
   private var timers = AccessoryTimers<Purpose>()
+  private var indications = AccessoryIndications(Self.measurement)
 
   private enum Purpose { case measurement, intermediate }
 
@@ -126,14 +127,20 @@ public struct Thermometer: Accessory {
 
   /// Stops measuring when no subscription is left.
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    indications.removeClient(in: context)
     update(in: &context)
+  }
+
+  /// Notes that a client has confirmed a measurement.
+  public mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext) {
+    indications.valueSent(of: characteristic, in: context)
   }
 
   /// Takes a measurement and sends it to subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
     for purpose in timers.takeDue(in: &context) {
       switch purpose {
-      case .measurement: context.notify(Self.measurement)
+      case .measurement: indications.send(current, in: &context)
       case .intermediate: context.notify(Self.intermediate)
       }
     }

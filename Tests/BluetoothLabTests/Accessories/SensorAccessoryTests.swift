@@ -123,6 +123,27 @@ struct SensorAccessoryTests {
     #expect(meeting.app.values(of: "2A1C").last == [0, 0x4C, 0x0E, 0, 0xFE])
   }
 
+  @Test("Measurements that are due before the client has confirmed the previous one are left out")
+  func fastIndications() async throws {
+    let thermometer = Encounter(Thermometer(interval: .milliseconds(1)))
+    try #require(await thermometer.prepare(subscribing: ["2A1C"]))
+    await thermometer.world.run(for: .seconds(5))
+    #expect((5...1_000).contains(thermometer.app.values(of: "2A1C").count))
+    thermometer.accessory.update { $0.celsius = 40 }
+    await thermometer.world.run(for: .milliseconds(500))
+    // The newest value arrives, instead of thousands that have waited. 4000 · 10⁻².
+    #expect(thermometer.app.values(of: "2A1C").last == [0, 0xA0, 0x0F, 0, 0xFE])
+
+    let monitor = Encounter(BloodPressureMonitor(interval: .milliseconds(1)))
+    try #require(await monitor.prepare(subscribing: ["2A35"]))
+    await monitor.world.run(for: .seconds(5))
+    #expect((5...1_000).contains(monitor.app.values(of: "2A35").count))
+    monitor.accessory.update { $0.systolic = 140 }
+    await monitor.world.run(for: .milliseconds(500))
+    let last = try BloodPressureMeasurement(try #require(monitor.app.values(of: "2A35").last))
+    #expect(last.systolic.value == 140)
+  }
+
   @Test("A blood pressure monitor notifies falling cuff pressures, and reports kilopascals, user, time and status")
   func cuffPressure() async throws {
     var monitor = BloodPressureMonitor(systolic: 120, diastolic: 80, pulseRate: 70)
