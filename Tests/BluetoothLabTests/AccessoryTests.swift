@@ -103,6 +103,48 @@ struct AccessoryTests {
     #expect(try await valuesOfLastSubscriber(BloodPressureMonitor(), "2A35") == 5)
   }
 
+  /// Changes the interval of a subscribed accessory, and checks when it measures.
+  private func changeInterval<A: Accessory>(
+    of accessory: A, _ uuid: String, quiet: Duration, _ set: @escaping @Sendable (inout A, Duration) -> Void
+  ) async throws {
+    let meeting = Encounter(accessory)
+    try #require(await meeting.prepare(subscribing: [uuid]))
+    meeting.accessory.update { set(&$0, quiet) }
+    await meeting.world.run(for: .seconds(1))
+    let before = meeting.app.values(of: uuid).count
+    await meeting.world.run(for: .seconds(5))
+    #expect(meeting.app.values(of: uuid).count == before, "\(A.self) measures")
+    meeting.accessory.update { set(&$0, .seconds(1)) }
+    await meeting.world.run(for: .milliseconds(3_500))
+    #expect(meeting.app.values(of: uuid).count == before + 3, "\(A.self)")
+    meeting.accessory.update { set(&$0, .milliseconds(500)) }
+    await meeting.world.run(for: .milliseconds(1_250))
+    #expect(meeting.app.values(of: uuid).count == before + 5, "\(A.self)")
+  }
+
+  @Test("An interval that a test changes applies from then on, without another subscription")
+  func changedInterval() async throws {
+    try await changeInterval(of: HeartRateSensor(), "2A37", quiet: .seconds(3_600)) { $0.interval = $1 }
+    for quiet in [Duration.zero, .seconds(3_600)] {
+      try await changeInterval(of: Thermometer(), "2A1C", quiet: quiet) { $0.interval = $1 }
+      try await changeInterval(of: Thermometer(), "2A1E", quiet: quiet) { $0.intermediateInterval = $1 }
+      try await changeInterval(of: BloodPressureMonitor(), "2A35", quiet: quiet) { $0.interval = $1 }
+      try await changeInterval(of: BloodPressureMonitor(), "2A36", quiet: quiet) { $0.cuffInterval = $1 }
+    }
+  }
+
+  @Test("A battery that does not run down begins to when a test says so")
+  func changedDischarge() async {
+    let meeting = Encounter(BatteryPack(level: 50))
+    await meeting.world.run(for: .seconds(100))
+    meeting.accessory.update { $0.timePerPercent = .seconds(10) }
+    await meeting.world.run(for: .seconds(35))
+    #expect(meeting.accessory.accessory.level == 47)
+    meeting.accessory.update { $0.timePerPercent = nil }
+    await meeting.world.run(for: .seconds(100))
+    #expect(meeting.accessory.accessory.level == 47)
+  }
+
   @Test("A cycling sensor counts the revolutions of its wheel and its crank")
   func cycling() async throws {
     let meeting = Encounter(CyclingSensor(speed: 4, cadence: 60, wheelCircumference: 2))

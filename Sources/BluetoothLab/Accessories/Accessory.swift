@@ -53,6 +53,9 @@ public protocol Accessory: Sendable {
   mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext)
   /// Called when the time passed to `AccessoryContext.wake(after:)` has elapsed.
   mutating func timeReached(in context: inout AccessoryContext)
+  /// Called after `AccessoryDevice.update(_:)` or `act(_:)` has changed the accessory, for example to apply a new
+  /// interval.
+  mutating func updated(in context: inout AccessoryContext)
   /// Called when a central has subscribed to a characteristic or unsubscribed from it. Other centrals may still be
   /// subscribed: `AccessoryContext.hasSubscribers(_:)`.
   mutating func subscriptionChanged(
@@ -75,6 +78,8 @@ extension Accessory {
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {}
   /// Does nothing.
   public mutating func timeReached(in context: inout AccessoryContext) {}
+  /// Does nothing.
+  public mutating func updated(in context: inout AccessoryContext) {}
   /// Does nothing.
   public mutating func subscriptionChanged(
     of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext

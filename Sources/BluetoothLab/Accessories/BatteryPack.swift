@@ -13,6 +13,8 @@ public struct BatteryPack: Accessory {
   public var level: UInt8
   /// The time in which the level falls by 1 %; nil if it never falls.
   public var timePerPercent: Duration?
+  /// The time after which the level falls next; nil if nothing is scheduled.
+  private var scheduledTime: Duration?
 
   /// Creates a battery with this level; a level above 100 is clamped.
   public init(name: String = "Battery", level: UInt8 = 100, timePerPercent: Duration? = nil) {
@@ -30,13 +32,24 @@ public struct BatteryPack: Accessory {
   public var services: [AccessoryService<Self>] { [.battery(level: \.level)] }
 
   /// Starts discharging.
-  public mutating func started(in context: inout AccessoryContext) { context.wake(after: timePerPercent) }
+  public mutating func started(in context: inout AccessoryContext) { schedule(in: &context) }
+
+  /// Applies a changed `timePerPercent`, which begins now.
+  public mutating func updated(in context: inout AccessoryContext) {
+    if timePerPercent != scheduledTime { schedule(in: &context) }
+  }
 
   /// Lowers the level by 1 % and notifies subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
+    scheduledTime = nil
     guard level > 0 else { return }
     level -= 1
     context.notify(Self.batteryLevel)
+    schedule(in: &context)
+  }
+
+  private mutating func schedule(in context: inout AccessoryContext) {
+    scheduledTime = timePerPercent
     context.wake(after: timePerPercent)
   }
 }

@@ -27,6 +27,8 @@ public struct HeartRateSensor: Accessory {
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service; nil for a belt without the service.
   public var information: DeviceInformation?
+  /// The interval after which the next measurement is due; nil if none is scheduled.
+  private var scheduledInterval: Duration?
 
   /// Creates a belt that measures this heart rate.
   public init(name: String = "Heart Rate", beatsPerMinute: UInt16 = 72, interval: Duration = .seconds(1)) {
@@ -76,21 +78,31 @@ public struct HeartRateSensor: Accessory {
   ) {
     guard characteristic == Self.measurement.path else { return }
     if isOn {
-      context.wake(after: interval)
+      schedule(after: interval, in: &context)
     } else if !context.hasSubscribers(Self.measurement) {
-      context.wake(after: nil)
+      schedule(after: nil, in: &context)
     }
   }
 
   /// Stops measuring when no subscription is left.
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
-    if !context.hasSubscribers(Self.measurement) { context.wake(after: nil) }
+    if !context.hasSubscribers(Self.measurement) { schedule(after: nil, in: &context) }
+  }
+
+  /// Applies a changed interval, which begins now.
+  public mutating func updated(in context: inout AccessoryContext) {
+    if scheduledInterval != nil, scheduledInterval != interval { schedule(after: interval, in: &context) }
   }
 
   /// Takes a measurement and notifies subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
     energyExpended += min(energyPerMeasurement, .max - energyExpended)
     context.notify(Self.measurement)
+    schedule(after: interval, in: &context)
+  }
+
+  private mutating func schedule(after interval: Duration?, in context: inout AccessoryContext) {
+    scheduledInterval = interval
     context.wake(after: interval)
   }
 }

@@ -125,6 +125,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     let before = attributes.observed.map { ($0, $0.read(accessory)) }
     var context = context(at: now, for: nil)
     body(&accessory, &context)
+    accessory.updated(in: &context)
     perform(context, at: now)
     for (characteristic, value) in before where characteristic.read(accessory) != value {
       if !context.notifies(characteristic.path) { notify(characteristic.path, at: now) }

@@ -136,6 +136,9 @@ public struct Thermometer: Accessory {
     indications.valueSent(of: characteristic, in: context)
   }
 
+  /// Applies changed intervals.
+  public mutating func updated(in context: inout AccessoryContext) { update(in: &context) }
+
   /// Takes a measurement and sends it to subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
     for purpose in timers.takeDue(in: &context) {
