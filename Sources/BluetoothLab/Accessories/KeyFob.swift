@@ -20,7 +20,8 @@ public struct KeyFob: Accessory {
   public var alert = AlertLevel.noAlert
   /// The alarm that starts when the link is lost.
   public var linkLossAlert = AlertLevel.noAlert
-  /// The value of Tx Power Level, −100 to 20 dBm. It does not set the radio's transmit power.
+  /// The value of Tx Power Level, −100 to 20 dBm. It does not set the radio's transmit power,
+  /// `DeviceOptions.transmitPower`, which a world file takes as the default of this value.
   public var transmitPower: Int8
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100

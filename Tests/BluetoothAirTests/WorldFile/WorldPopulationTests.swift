@@ -146,6 +146,19 @@ struct WorldPopulationTests {
     #expect(levels == [8 - 60 + 2 + 5] as Set<Double>)
   }
 
+  @Test("A key fob of a file tells the power of its radio, unless the file says otherwise")
+  func transmitPowerLevel() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - {name: plain, accessory: key-fob}
+          - {name: weak, accessory: key-fob, transmitPower: -19.6}
+          - {name: told, accessory: {kind: key-fob, transmitPowerLevel: 4}, transmitPower: -20}
+        """)
+    let levels = file.members.map { ($0.accessory as? KeyFob)?.transmitPower }
+    #expect(levels == [0, -20, 4])
+  }
+
   @Test("Antennas of a file count in their directions")
   func antennas() async throws {
     let file = try WorldFile(

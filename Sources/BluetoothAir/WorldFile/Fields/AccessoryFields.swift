@@ -192,8 +192,8 @@ extension ObjectShape {
     [
       localName,
       WorldField(
-        "transmitPowerLevel", .integer(-100...20), "The value of the Tx Power Level characteristic, dBm", else: "0",
-        example: "4"),
+        "transmitPowerLevel", .integer(-100...20), "The value of the Tx Power Level characteristic, dBm",
+        else: "the `transmitPower` of the device, rounded", example: "4"),
       WorldField(
         "fast", .object(.preferredParameters), "The connection parameters that it requests first",
         else: "15 ms, latency 0, supervision timeout 2 s", example: #"{"interval": 0.02}"#),

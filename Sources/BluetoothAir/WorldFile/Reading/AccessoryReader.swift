@@ -6,6 +6,8 @@ import Foundation
 struct AccessoryReader {
   /// The local name of an accessory without a `localName` field.
   let name: String
+  /// The transmit power of the device in dBm.
+  let transmitPower: Double
   /// The folder from which paths of recordings begin; nil: the file is a recording itself, and may name no other one.
   let folder: String?
   var problems: ProblemList
@@ -170,12 +172,17 @@ struct AccessoryReader {
 
   private func keyFob(_ object: ObjectReader) -> KeyFob {
     var fob = KeyFob(name: localName(object))
-    if let level: Int8 = object.whole("transmitPowerLevel") { fob.transmitPower = level }
+    fob.transmitPower = object.whole("transmitPowerLevel") ?? radioPower
     if let fast = preferredParameters(object.object("fast", .preferredParameters)) { fob.fast = fast }
     if let time = object.time("fastTime") { fob.fastTime = time }
     if let slow = preferredParameters(object.object("slow", .preferredParameters)) { fob.slow = slow }
     if let level: UInt8 = object.whole("batteryLevel") { fob.batteryLevel = level }
     return fob
+  }
+
+  /// The transmit power of the device's radio, in whole decibels.
+  private var radioPower: Int8 {
+    transmitPower.isFinite ? Int8(min(max(transmitPower, -20), 20).rounded()) : 0
   }
 
   private func battery(_ object: ObjectReader) -> BatteryPack {

@@ -100,7 +100,8 @@ struct WorldReader {
     options.gapName = object.text("gapName")
     if let limit: Int = object.whole("bondLimit") { options.bondLimit = limit }
     if let isPrivate = object.flag("usesPrivateAddresses") { options.usesPrivateAddresses = isPrivate }
-    var accessories = AccessoryReader(name: options.gapName ?? name, folder: folder, problems: problems)
+    var accessories = AccessoryReader(
+      name: options.gapName ?? name, transmitPower: options.transmitPower, folder: folder, problems: problems)
     let accessory = accessories.read(object["accessory"], at: object.path("accessory"))
     problems = accessories.problems
     return WorldFile.Member(
