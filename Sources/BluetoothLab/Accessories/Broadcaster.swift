@@ -17,7 +17,9 @@ public struct IBeacon: Accessory {
   public var major: UInt16
   /// The number of this beacon within its group.
   public var minor: UInt16
-  /// The received signal strength at a distance of one metre, in dBm.
+  /// The received signal strength at a distance of one metre, in dBm. The default, −59, is that of usual products with
+  /// small antennas. In a world, the level at one metre is `DeviceOptions.transmitPower` minus
+  /// `Environment.reference` and `Environment.margin`: −40 dBm by default.
   public var measuredPower: Int8
   /// The advertising interval.
   public var interval: Duration
