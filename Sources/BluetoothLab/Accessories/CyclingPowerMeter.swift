@@ -52,8 +52,7 @@ public struct CyclingPowerMeter: Accessory {
   /// The accumulated torque in newton metres, and the accumulated energy in joules.
   private var torque = 0.0
   private var energy = 0.0
-  /// The fields that measurements omit.
-  private var mask: UInt16 = 0
+  private var mask = ContentMask()
   private var placement = SensorPlacement(location: .leftCrank, supported: [.leftCrank, .rightCrank, .spider])
   private var control = ControlPoint(Self.controlPoint)
   private var timers = AccessoryTimers<Purpose>()
@@ -131,7 +130,7 @@ public struct CyclingPowerMeter: Accessory {
     case .setSpanLength(let length): spanLength = length
     case .maskMeasurementContent(let mask):
       guard mask & ~Self.maskable == 0 else { return respond(.invalidParameter) }
-      self.mask = mask
+      self.mask.set(mask, by: context.client)
     case .request(.startOffsetCompensation):
       timers.set(.compensation, after: compensationTime, in: &context)
       return nil
@@ -176,7 +175,7 @@ public struct CyclingPowerMeter: Accessory {
 
   /// The measurement that is notified now. It fits in a notification with the smallest ATT_MTU.
   private var current: CyclingPowerMeasurement {
-    func has(_ bit: Int) -> Bool { mask & 1 << bit == 0 }
+    func has(_ bit: Int) -> Bool { mask.keeps(bit) }
     var result = CyclingPowerMeasurement(instantaneousPower: Int16(plausiblePower.rounded()))
     if has(0) {
       let share = leftShare.isFinite ? Int((min(max(0, leftShare), 100) * 2).rounded()) : 100
@@ -217,6 +216,11 @@ public struct CyclingPowerMeter: Accessory {
   public mutating func started(in context: inout AccessoryContext) {
     advance(to: context.now)
     timers.set(.measurement, after: .seconds(1), in: &context)
+  }
+
+  /// Ends the content mask of the client.
+  public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    mask.disconnected(in: context)
   }
 
   /// Adds the work of the time passed and notifies subscribers, or ends an offset compensation.

@@ -51,8 +51,7 @@ public struct LocationSensor: Accessory {
   private var place: FlatPosition
   private var isPaused = false
   private var lastTime: Duration?
-  /// The fields of Location and Speed that the client has masked.
-  private var mask: UInt16 = 0
+  private var mask = ContentMask()
   private var arrival = Arrival.none
   private var control = ControlPoint(Self.controlPoint)
 
@@ -102,7 +101,8 @@ public struct LocationSensor: Accessory {
           AccessoryCharacteristic(Self.locationAndSpeed, .notify, value: \.currentLocation),
           AccessoryCharacteristic(Self.positionQuality, .read, value: \.currentQuality),
           AccessoryCharacteristic(
-            controlPoint: Self.controlPoint, \.control, command: { sensor, octets, _ in sensor.perform(octets) }),
+            controlPoint: Self.controlPoint, \.control,
+            command: { sensor, octets, context in sensor.perform(octets, of: context.client) }),
           AccessoryCharacteristic(Self.navigation, .notify, value: \.currentNavigation),
         ]),
       .battery(level: \.batteryLevel),
@@ -115,8 +115,8 @@ public struct LocationSensor: Accessory {
   /// The bits of the mask: the fields of Location and Speed.
   private static let maskable: UInt16 = 0x007F
 
-  /// Performs a command and returns its response · Location and Navigation Service 1.0, 3.4.
-  private mutating func perform(_ octets: [UInt8]) -> LNControlPoint {
+  /// Performs a command of a client and returns its response · Location and Navigation Service 1.0, 3.4.
+  private mutating func perform(_ octets: [UInt8], of client: AccessoryClient?) -> LNControlPoint {
     let opCode = LNControlPoint.OpCode(rawValue: octets[0])
     func respond(_ response: ControlPointResponse, _ parameter: [UInt8] = []) -> LNControlPoint {
       .response(to: opCode, response, parameter)
@@ -125,7 +125,7 @@ public struct LocationSensor: Accessory {
     case .setCumulativeValue(let distance): totalDistance = Double(distance.rawValue) / 10
     case .maskLocationAndSpeedContent(let mask):
       guard mask & ~Self.maskable == 0 else { return respond(.invalidParameter) }
-      self.mask = mask
+      self.mask.set(mask, by: client)
     case .navigationControl(let command): return respond(navigate(command))
     case .requestNumberOfRoutes: return respond(.success, UInt16(clamping: routes.count).octets(2))
     case .requestNameOfRoute(let index):
@@ -213,6 +213,11 @@ public struct LocationSensor: Accessory {
     context.wake(after: .seconds(1) / Int(fixRate))
   }
 
+  /// Ends the content mask of the client.
+  public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    mask.disconnected(in: context)
+  }
+
   /// Moves and notifies subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
     move(plausibleSpeed * (context.now - (lastTime ?? context.now)).seconds)
@@ -240,7 +245,7 @@ public struct LocationSensor: Accessory {
 
   /// The location that is notified now.
   private var currentLocation: LocationAndSpeed {
-    func has(_ bit: Int) -> Bool { mask & 1 << bit == 0 }
+    func has(_ bit: Int) -> Bool { mask.keeps(bit) }
     var result = LocationAndSpeed()
     result.positionStatus = positionStatus
     if has(0) { result.speed = Scalar(clamping: Int((plausibleSpeed * 100).rounded())) }

@@ -90,6 +90,23 @@ struct CyclingPowerTests {
     #expect(meeting.app.values(of: Self.measurement).last == [0, 0, 200, 0])
   }
 
+  @Test("The content mask of a power meter ends with the link of the client that has set it")
+  func maskEnds() async throws {
+    let meeting = try await meet()
+    #expect(await meeting.command([13, 0xFF, 1], to: Self.controlPoint) == .response(0x20, 13, 1))
+    meeting.accessory.act { meter, context in context.advertise(meter.advertising) }
+    let other = PhoneApp(on: meeting.world.makeDevice(named: "tablet", at: Position(x: 1)))
+    #expect(await meeting.world.run(until: { other.isReady }, limit: .seconds(20)))
+    other.subscribe(Self.measurement)
+    await meeting.world.run(for: .milliseconds(1_500))
+    #expect(other.values(of: Self.measurement).last == [0, 0, 200, 0])
+    meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
+    #expect(await meeting.world.run(until: { meeting.app.has(.disconnected) }, limit: .seconds(5)))
+    await meeting.world.run(for: .milliseconds(1_500))
+    let value = try CyclingPowerMeasurement(try #require(other.values(of: Self.measurement).last))
+    #expect(value.pedalPowerBalance != nil && value.accumulatedTorque != nil && value.wheel != nil)
+  }
+
   @Test("A power meter without the date of its calibration neither has the feature nor supports the request")
   func withoutCalibrationDate() async throws {
     var meter = CyclingPowerMeter()
