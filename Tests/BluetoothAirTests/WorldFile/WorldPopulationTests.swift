@@ -146,6 +146,19 @@ struct WorldPopulationTests {
     #expect(levels == [8 - 60 + 2 + 5] as Set<Double>)
   }
 
+  @Test("A heart rate belt of a file has Device Information, unless the file says otherwise")
+  func deviceInformation() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - {name: belt, accessory: heart-rate}
+          - {name: bare, accessory: {kind: heart-rate, hasDeviceInformation: false}}
+        """)
+    let belts = file.members.compactMap { $0.accessory as? HeartRateSensor }
+    #expect(belts.map { $0.information?.model } == ["Heart Rate Belt", nil])
+    #expect(belts.map { belt in belt.services.contains { $0.uuid == 0x180A } } == [true, false])
+  }
+
   @Test("A key fob of a file tells the power of its radio, unless the file says otherwise")
   func transmitPowerLevel() throws {
     let file = try WorldFile(

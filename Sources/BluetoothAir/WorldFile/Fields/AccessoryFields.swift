@@ -17,7 +17,7 @@ extension ObjectShape {
     else: "1", example: "0.5")
 
   private static let heartRate = ObjectShape(
-    "heart-rate", "a chest strap: Heart Rate and Battery services",
+    "heart-rate", "a chest strap: Heart Rate, Battery and Device Information services",
     [
       localName,
       WorldField(
@@ -27,6 +27,9 @@ extension ObjectShape {
       WorldField(
         "energyPerMeasurement", .integer(0...65_535), "The energy that each measurement adds, kJ", else: "1",
         example: "2"),
+      WorldField(
+        "hasDeviceInformation", .flag, "True if it has Device Information, as the Heart Rate Profile requires",
+        else: "true", example: "false"),
       measurementInterval, batteryLevel,
     ])
 
