@@ -38,7 +38,7 @@ public struct BloodPressureMonitor: Accessory {
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service.
-  public var information = DeviceInformation(model: "Blood Pressure Monitor")
+  public var information = DeviceInformation.health(model: "Blood Pressure Monitor")
   private var timers = AccessoryTimers<Purpose>()
   private var indications = AccessoryIndications(Self.measurement)
   /// The part of the deflation that is over, 0 to 1.

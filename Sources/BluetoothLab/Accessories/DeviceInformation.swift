@@ -19,11 +19,24 @@ public struct DeviceInformation: Hashable, Sendable {
   /// The vendor, the product and its version.
   public var pnpID: PnPID?
 
-  /// Creates information with these texts.
-  public init(manufacturer: String? = "BluetoothLab", model: String? = nil, serialNumber: String? = nil) {
+  /// Creates information with these texts and this identifier.
+  public init(
+    manufacturer: String? = "BluetoothLab", model: String? = nil, serialNumber: String? = nil,
+    systemID: SystemID? = nil
+  ) {
     self.manufacturer = manufacturer
     self.model = model
     self.serialNumber = serialNumber
+    self.systemID = systemID
+  }
+
+  /// Returns the information of a health device. It has a System ID, which collectors use to tell devices apart: that of
+  /// the locally administered EUI-48 02-00-00-00-00-01 · Health Thermometer Profile 1.0 and Glucose Profile 1.0, Device
+  /// Information Service; Device Information Service 1.1, 3.7.
+  static func health(model: String) -> DeviceInformation {
+    DeviceInformation(
+      model: model,
+      systemID: SystemID(manufacturerIdentifier: 0xFF_FE00_0001, organizationallyUniqueIdentifier: 0x02_0000))
   }
 }
 

@@ -29,7 +29,7 @@ public struct GlucoseMeter: Accessory {
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service.
-  public var information = DeviceInformation(model: "Glucose Meter")
+  public var information = DeviceInformation.health(model: "Glucose Meter")
   private var controlPoint = ControlPoint(Self.recordAccess, errors: .application)
   private var transfer: Transfer?
 

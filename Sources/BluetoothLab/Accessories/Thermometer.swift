@@ -32,7 +32,7 @@ public struct Thermometer: Accessory {
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service.
-  public var information = DeviceInformation(model: "Thermometer")
+  public var information = DeviceInformation.health(model: "Thermometer")
   private var timers = AccessoryTimers<Purpose>()
   private var indications = AccessoryIndications(Self.measurement)
 

@@ -186,6 +186,24 @@ struct SensorAccessoryTests {
     #expect(await common(KeyFob()) == expected("Key Fob"))
   }
 
+  /// Returns the System ID that an app reads from an accessory.
+  private func systemID<A: Accessory>(_ accessory: A) async -> [[UInt8]] {
+    let meeting = Encounter(accessory)
+    guard await meeting.prepare() else { return [] }
+    meeting.app.read("2A23")
+    await meeting.world.run(for: .milliseconds(500))
+    return meeting.app.values(of: "2A23")
+  }
+
+  @Test("The accessories of the health profiles have a System ID")
+  func systemIDs() async {
+    // 40 bits of the manufacturer with FFFE of an EUI-48, then the OUI 02-00-00; least significant octets first.
+    let expected: [[UInt8]] = [[1, 0, 0, 0xFE, 0xFF, 0, 0, 2]]
+    #expect(await systemID(Thermometer()) == expected)
+    #expect(await systemID(BloodPressureMonitor()) == expected)
+    #expect(await systemID(GlucoseMeter()) == expected)
+  }
+
   @Test(
     "A monitor that computes the path loss of a key fob from its transmit power has the fob alert when the link fades")
   func pathLoss() async throws {
