@@ -86,6 +86,54 @@ import Testing
     #expect(steps.filter(\.isFirst).map(\.service).count == Set(steps.map(\.service)).count)
   }
 
+  /// Returns the configurations and periods of the sensors of a tag, in the order of their UUIDs.
+  private static func settings(of peripheral: Peripheral, _ limit: TimeLimit) async throws -> [String] {
+    var settings: [String] = []
+    for service in try await peripheral.discoverServices(within: limit) {
+      for characteristic in try await service.discoverCharacteristics(within: limit)
+      where characteristic.uuid.uuidString.hasPrefix("F000AA") && characteristic.properties.contains(.write) {
+        let octets = [UInt8](try await characteristic.read(within: limit))
+        settings.append("\(characteristic.uuid.uuidString.prefix(8)) \(octets)")
+      }
+    }
+    return settings.sorted()
+  }
+
+  @Test("The trial of a sensor tag leaves configurations and periods as they were, also after failed steps")
+  func settingsOfTag() throws {
+    let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // The second tag never measures.
+    try """
+    devices:
+      - {name: tag, accessory: sensor-tag}
+      - name: silent
+        accessory:
+          kind: peripheral
+          services:
+            - uuid: F000AA20-0451-4000-B000-000000000000
+              characteristics:
+                - {uuid: F000AA21-0451-4000-B000-000000000000, properties: [read, notify], value: "00000000"}
+                - {uuid: F000AA22-0451-4000-B000-000000000000, properties: [read, write], value: "00"}
+                - {uuid: F000AA23-0451-4000-B000-000000000000, properties: [read, write], value: "C8"}
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    for (name, count, expectedFailures) in [("tag", 8, 0), ("silent", 2, 1)] {
+      try Stage(try AdapterOptions.parse(["--world", path, "--virtual-time"])).run { stage in
+        let central = try await stage.makeCentral()
+        let found = try await DeviceChoice.parse([name, "--first"]).find(by: central, on: stage)
+        let failures = try await stage.withLink(to: found) { peripheral in
+          let before = try await Self.settings(of: peripheral, stage.stepLimit)
+          let trial = DeviceTrial(of: peripheral, listening: 2.5, stage) { _ in }
+          let failures = try await trial.run()
+          #expect(before.count == count, "\(name): \(before)")
+          #expect(try await Self.settings(of: peripheral, stage.stepLimit) == before, "\(name)")
+          return failures
+        }
+        #expect(failures == expectedFailures, "\(name)")
+      }
+    }
+  }
+
   @Test("A device that breaks its profiles fails the steps concerned, with the exit status 4")
   func broken() throws {
     let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"

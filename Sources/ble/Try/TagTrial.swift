@@ -4,7 +4,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 
-/// The steps of a sensor of a sensor tag: on, measurements, off.
+/// The steps of a sensor of a sensor tag: on, measurements, and the settings as they were.
 struct TagTrial: Sendable {
   let trial: DeviceTrial
   let service: RemoteService
@@ -20,14 +20,30 @@ struct TagTrial: Sendable {
     }
     try await trial.step(service.uuid, title, isMeasurement: true) {
       let (data, configuration) = (try find(sensor.data), try find(sensor.configuration))
-      // A tag with the shortest period of all sensors gives several values in the time of the trial.
-      try await find(sensor.period).write(Data([30]), within: limit)
-      try await configuration.write(Data(isOn: true, sensor), within: limit)
-      let sensor = sensor
-      let values = try await trial.listen(to: data.notifications) { try Self.text(of: sensor, Array($0)) }
-      try await configuration.write(Data(isOn: false, sensor), within: limit)
+      let period = try find(sensor.period)
+      let oldConfiguration = try await configuration.read(within: limit)
+      let settings = [(configuration, oldConfiguration), (period, try await period.read(within: limit))]
+      let values: [String]
+      do {
+        // A tag with the shortest period of all sensors gives several values in the time of the trial.
+        try await period.write(Data([30]), within: limit)
+        try await configuration.write(Data(turningOn: sensor), within: limit)
+        values = try await trial.listen(to: data.notifications) { [sensor] in try Self.text(of: sensor, Array($0)) }
+      } catch {
+        try? await restore(settings)
+        throw error
+      }
+      try await restore(settings)
       return values
     }
+  }
+
+  /// Writes the settings that the tag had before the trial, even if the task of the verb has been cancelled.
+  private func restore(_ settings: [(RemoteCharacteristic, Data)]) async throws {
+    let limit = trial.stage.stepLimit
+    try await Task(executorPreference: trial.stage.taskExecutor) {
+      for (characteristic, value) in settings { try await characteristic.write(value, within: limit) }
+    }.value
   }
 
   private var title: String {
@@ -68,8 +84,6 @@ struct TagTrial: Sendable {
 }
 
 extension Data {
-  /// The configuration that turns a sensor on, with all axes and the range of 2 g, or off.
-  fileprivate init(isOn: Bool, _ sensor: SensorTag.Sensor) {
-    self = sensor == .movement ? Data(isOn ? [0x7F, 0] : [0, 0]) : Data([isOn ? 1 : 0])
-  }
+  /// The configuration that turns a sensor on, with all axes and the range of 2 g.
+  fileprivate init(turningOn sensor: SensorTag.Sensor) { self = Data(sensor == .movement ? [0x7F, 0] : [1]) }
 }

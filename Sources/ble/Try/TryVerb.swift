@@ -11,8 +11,9 @@ struct Try: ParsableCommand {
     abstract: "Tries a device without its app: runs through each of its profiles, and tells what works.",
     discussion: """
       Each step is a line: ok or failed, the step, and the values with their units. Steps read values, listen to \
-      measurements, and request data from control points; they change no settings. A fob gives a mild alert. A \
-      protected value makes the devices pair, as in any app. A failed step gives the exit status 4.
+      measurements, and request data from control points; they change no settings: a sensor tag gets those back \
+      that it had. A fob gives a mild alert. A protected value makes the devices pair, as in any app. A failed step \
+      gives the exit status 4.
       """)
 
   @OptionGroup var device: DeviceChoice
