@@ -233,6 +233,74 @@ import Testing
     #expect(scene.log.texts == ["monitor first", "monitor second", "inside second"])
   }
 
+  @Test("A peripheral manager advertises the beacon of a region, and a visitor ranges it")
+  func advertised() throws {
+    let scene = Scene([])
+    let region = CLBeaconRegion(uuid: Self.museum, major: 7, minor: 9, identifier: "kiosk")
+    let device = scene.world.makeDevice(named: "kiosk")
+    let kiosk = CBPeripheralManager(delegate: nil, queue: nil, options: [CBManagerOptionAdapterKey: device])
+    defer { withExtendedLifetime(kiosk) {} }
+    #expect(scene.stage.run(until: { kiosk.state == .poweredOn }))
+    kiosk.startAdvertising(region.peripheralData(withMeasuredPower: -40))
+    scene.manager.startRangingBeacons(satisfying: region.beaconIdentityConstraint)
+    scene.stage.run(for: .seconds(4))
+    let beacons = try #require(scene.log.rangings.value.last).beacons
+    #expect(beacons.map { [$0.major.intValue, $0.minor.intValue] } == [[7, 9]])
+    // The level at 1 m is the measured power.
+    #expect(abs(try #require(beacons.first).accuracy - 1) < 0.1)
+    #expect(kiosk.isAdvertising)
+    kiosk.stopAdvertising()
+    scene.stage.run(for: .seconds(11))
+    #expect(scene.log.rangings.value.last?.beacons.isEmpty == true)
+  }
+
+  @Test("Advertisement data of a region have the UUID, the numbers and the measured power")
+  func peripheralData() throws {
+    func octets(_ region: CLBeaconRegion, _ power: NSNumber?) -> Data? {
+      region.peripheralData(withMeasuredPower: power)["kCBAdvDataAppleBeaconKey"] as? Data
+    }
+    let uuid: [UInt8] = Array(1...16)
+    #expect(octets(CLBeaconRegion(uuid: Self.museum, identifier: "a"), nil) == Data(uuid + [0, 0, 0, 0, 0xC5]))
+    let region = CLBeaconRegion(uuid: Self.museum, major: 0x0102, minor: 0x0304, identifier: "b")
+    #expect(octets(region, -1_000) == Data(uuid + [1, 2, 3, 4, 0x80]))
+  }
+
+  @Test("A manager is authorized at once, and tells a new delegate so")
+  func authorization() {
+    final class Owner: CLLocationManagerDelegate {
+      var statuses: [CLAuthorizationStatus] = []
+      func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+        statuses.append(manager.authorizationStatus)
+      }
+    }
+    let scene = Scene()
+    let owner = Owner()
+    scene.manager.delegate = owner
+    scene.manager.requestWhenInUseAuthorization()
+    scene.manager.requestAlwaysAuthorization()
+    #expect(owner.statuses == [.authorizedAlways])
+    #expect(CLAuthorizationStatus.authorizedWhenInUse.rawValue == 4)
+  }
+
+  @Test("Deprecated names of the UUID of a region still work")
+  func oldNames() {
+    func make<Region: OldRegion>(_ type: Region.Type) -> [Region] {
+      [
+        Region(proximityUUID: Self.museum, identifier: "a"),
+        Region(proximityUUID: Self.museum, major: 1, identifier: "b"),
+        Region(proximityUUID: Self.museum, major: 1, minor: 2, identifier: "c"),
+      ]
+    }
+    let regions = make(CLBeaconRegion.self)
+    #expect(regions.map(\.identifier) == ["a", "b", "c"])
+    #expect(regions.map { $0.major?.intValue } == [nil, 1, 1])
+    #expect(regions.map { $0.minor?.intValue } == [nil, nil, 2])
+    #expect(regions.allSatisfy { ($0 as any OldRegion).proximityUUID == Self.museum })
+    #expect(!regions[0].notifyEntryStateOnDisplay)
+    regions[0].notifyEntryStateOnDisplay = true
+    #expect(regions[0].notifyEntryStateOnDisplay)
+  }
+
   @Test("Without permission to use Bluetooth, monitoring and ranging fail, and the regions stay for another attempt")
   func denied() throws {
     let user = ScriptedPrompts()
@@ -247,3 +315,12 @@ import Testing
     #expect(scene.log.rangings.value.count <= 2 && scene.log.rangings.value.allSatisfy { $0.beacons.isEmpty })
   }
 }
+
+// Deprecated members, reached without a warning.
+private protocol OldRegion {
+  init(proximityUUID: UUID, identifier: String)
+  init(proximityUUID: UUID, major: UInt16, identifier: String)
+  init(proximityUUID: UUID, major: UInt16, minor: UInt16, identifier: String)
+  var proximityUUID: UUID { get }
+}
+extension CLBeaconRegion: OldRegion {}

@@ -29,6 +29,9 @@ public enum CLRegionState: Int, Sendable {
 public final class CLBeacon: NSObject, Sendable {
   /// The UUID of the beacon's owner or application.
   public let uuid: UUID
+  /// The UUID of the beacon's owner or application.
+  @available(*, deprecated, renamed: "uuid")
+  public var proximityUUID: UUID { uuid }
   /// The group of beacons.
   public var major: NSNumber { NSNumber(value: identity.major) }
   /// The number within the group.

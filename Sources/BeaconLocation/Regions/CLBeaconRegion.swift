@@ -62,10 +62,18 @@ open class CLRegion: NSObject, @unchecked Sendable {
 
 /// The area in which packets of certain beacons are received.
 public final class CLBeaconRegion: CLRegion, @unchecked Sendable {
-  // Unchecked, as a subclass of CLRegion must say again. Its only property is a constant.
+  // Unchecked, as a subclass of CLRegion must say again. Its properties are constants.
 
   /// The beacons of the region.
   public let beaconIdentityConstraint: CLBeaconIdentityConstraint
+
+  private let notifiesOnDisplay = NIOLockedValueBox(false)
+
+  /// Has no effect: Core Location reports the state of a region when the display turns on, and there is no display.
+  public var notifyEntryStateOnDisplay: Bool {
+    get { notifiesOnDisplay.withLockedValue { $0 } }
+    set { notifiesOnDisplay.withLockedValue { $0 = newValue } }
+  }
 
   /// Creates the region of the beacons that the constraint selects.
   public init(beaconIdentityConstraint: CLBeaconIdentityConstraint, identifier: String) {
@@ -90,6 +98,27 @@ public final class CLBeaconRegion: CLRegion, @unchecked Sendable {
       identifier: identifier)
   }
 
+  /// Creates the region of all beacons with this UUID.
+  @available(*, deprecated, renamed: "init(uuid:identifier:)")
+  public convenience init(proximityUUID: UUID, identifier: String) {
+    self.init(uuid: proximityUUID, identifier: identifier)
+  }
+
+  /// Creates the region of the beacons with this UUID in a group.
+  @available(*, deprecated, renamed: "init(uuid:major:identifier:)")
+  public convenience init(proximityUUID: UUID, major: UInt16, identifier: String) {
+    self.init(uuid: proximityUUID, major: major, identifier: identifier)
+  }
+
+  /// Creates the region of the beacons with this UUID, group and number.
+  @available(*, deprecated, renamed: "init(uuid:major:minor:identifier:)")
+  public convenience init(proximityUUID: UUID, major: UInt16, minor: UInt16, identifier: String) {
+    self.init(uuid: proximityUUID, major: major, minor: minor, identifier: identifier)
+  }
+
+  /// The UUID of the beacons.
+  @available(*, deprecated, renamed: "uuid")
+  public var proximityUUID: UUID { uuid }
   /// The UUID of the beacons.
   public var uuid: UUID { beaconIdentityConstraint.uuid }
   /// The group of the beacons; nil: any.
@@ -102,13 +131,24 @@ public final class CLBeaconRegion: CLRegion, @unchecked Sendable {
   ///
   /// - Parameter measuredPower: the level at a distance of one metre in dBm.
   public func advertisingData(measuredPower: Int8 = -59) -> [ADStructure] {
+    // Apple's company identifier, the type 0x02 and the length 0x15 of the rest.
+    [.flags(), .manufacturerData(company: 0x004C, [0x02, 0x15] + identity(measuredPower))]
+  }
+
+  /// Returns the advertisement data of a beacon of this region, for `CBPeripheralManager.startAdvertising(_:)`. Groups
+  /// and numbers that the region leaves open are 0. Core Location returns an `NSMutableDictionary`, which apps cast to
+  /// this type.
+  ///
+  /// - Parameter measuredPower: the level at a distance of one metre in dBm, −128 to 127; nil: −59. Other values are
+  ///   clamped.
+  public func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> [String: Any] {
+    ["kCBAdvDataAppleBeaconKey": Data(identity(Int8(clamping: measuredPower?.intValue ?? -59)))]
+  }
+
+  /// Returns the UUID, the numbers and the level at one metre in the form of an iBeacon: 21 octets.
+  private func identity(_ measuredPower: Int8) -> [UInt8] {
     let constraint = beaconIdentityConstraint.constraint
     let numbers = [constraint.major ?? 0, constraint.minor ?? 0].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
-    let identity = withUnsafeBytes(of: constraint.uuid.uuid) { Array($0) }
-    // Apple's company identifier, the type 0x02 and the length 0x15 of the rest.
-    return [
-      .flags(),
-      .manufacturerData(company: 0x004C, [0x02, 0x15] + identity + numbers + [UInt8(bitPattern: measuredPower)]),
-    ]
+    return withUnsafeBytes(of: constraint.uuid.uuid) { Array($0) } + numbers + [UInt8(bitPattern: measuredPower)]
   }
 }

@@ -58,10 +58,13 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
     central.close()
   }
 
-  /// The receiver of events, which the manager holds weakly.
+  /// The receiver of events, which the manager holds weakly. A new delegate is told the authorization first.
   public var delegate: (any CLLocationManagerDelegate)? {
     get { content.withLockedValue { $0.delegate } }
-    set { content.withLockedValue { $0.delegate = newValue } }
+    set {
+      content.withLockedValue { $0.delegate = newValue }
+      if newValue != nil { tell { $1.locationManagerDidChangeAuthorization($0) } }
+    }
   }
 
   /// The model with which distances are estimated. Core Location has no such property.
@@ -76,6 +79,22 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
     get { content.withLockedValue { $0.tracker.exitDelay } }
     set { content.withLockedValue { $0.tracker.exitDelay = newValue } }
   }
+
+  // MARK: Authorization
+
+  /// The permission of the app to use locations: always `authorizedAlways`. The app needs the permission to use
+  /// Bluetooth; without it, monitoring and ranging fail.
+  public var authorizationStatus: CLAuthorizationStatus { .authorizedAlways }
+
+  /// Returns `authorizedAlways`.
+  @available(*, deprecated, message: "use the property authorizationStatus of a manager")
+  public static func authorizationStatus() -> CLAuthorizationStatus { .authorizedAlways }
+
+  /// Has no effect: the app has the permission.
+  public func requestWhenInUseAuthorization() {}
+
+  /// Has no effect: the app has the permission.
+  public func requestAlwaysAuthorization() {}
 
   // MARK: Monitoring
 

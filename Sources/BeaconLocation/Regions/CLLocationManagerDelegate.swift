@@ -2,6 +2,8 @@ import Foundation
 
 /// The receiver of a location manager's events. All methods have a default that does nothing.
 public protocol CLLocationManagerDelegate: AnyObject {
+  /// Called when the manager has a new delegate, with `authorizedAlways` as the manager's `authorizationStatus`.
+  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
   /// Called when the device enters a monitored region from outside.
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion)
   /// Called when the device leaves a monitored region.
@@ -21,6 +23,8 @@ public protocol CLLocationManagerDelegate: AnyObject {
 }
 
 extension CLLocationManagerDelegate {
+  /// Does nothing.
+  public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {}
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {}
   /// Does nothing.

@@ -1,5 +1,7 @@
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothWire
+import Foundation
 
 /// An event of a peripheral manager that Apple's API does not have.
 package enum PeripheralObservation: Sendable {
@@ -50,5 +52,20 @@ extension CBPeripheralManager {
     guard core.with({ $0.role.centrals[central.handle] }) === central else { return false }
     core.send(.changeLink(central.handle, request))
     return true
+  }
+}
+
+extension HostAdvertising {
+  /// The key of Core Location for the identity of an iBeacon: the UUID, the major and minor numbers, most significant
+  /// octets first, and the level at one metre in dBm; 21 octets.
+  static let beaconKey = "kCBAdvDataAppleBeaconKey"
+
+  /// Creates the advertising of the iBeacon in an app's advertisement data; nil if there is none, or if it has another
+  /// length.
+  init?(beaconIn advertisementData: [String: Any]) {
+    guard let identity = advertisementData[Self.beaconKey] as? Data, identity.count == 21 else { return nil }
+    // Flags; then manufacturer data with Apple's company identifier, the type 0x02 and the length 0x15 of the rest.
+    let header: [UInt8] = [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
+    self.init(data: ByteSlice(header + Array(identity)), scanResponse: ByteSlice())
   }
 }

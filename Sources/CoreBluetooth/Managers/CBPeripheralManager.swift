@@ -2,6 +2,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BluetoothDaemon
+import BluetoothHost
 import Foundation
 
 /// The peripheral role of this device: it advertises and serves attributes.
@@ -56,9 +57,14 @@ open class CBPeripheralManager: CBManager {
   /// Advertises the local name and the service UUIDs in `advertisementData`. Other keys, and values of other types, are
   /// ignored, with one logged line for each manager. Name and UUIDs share 28 octets, and the name can use 10 more in the
   /// scan response.
+  ///
+  /// Data from `CLBeaconRegion.peripheralData(withMeasuredPower:)` of the module `BeaconLocation` have a key of their
+  /// own. With that key, the manager advertises an iBeacon, which leaves no room for a name and UUIDs.
   open func startAdvertising(_ advertisementData: [String: Any]?) {
     guard core.accepts(from: self) else { return }
-    core.check(advertisementData, against: .advertisementData, from: self)
+    let beacon = HostAdvertising(beaconIn: advertisementData ?? [:])
+    core.check(advertisementData, against: beacon == nil ? .advertisementData : .beacon, from: self)
+    if let beacon { return core.advertise(beacon) }
     core.startAdvertising(
       localName: advertisementData?[CBAdvertisementDataLocalNameKey] as? String,
       services: (advertisementData?[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []).map(\.wire))

@@ -1,3 +1,4 @@
+import BluetoothHost
 import Foundation
 
 /// The keys that a call takes in a dictionary from the app, the types of their values, and the keys without effect.
@@ -106,6 +107,9 @@ extension OptionList {
   static let advertisementData = OptionList(
     unknownText: "can advertise only a name and service UUIDs; ignored",
     kinds: [CBAdvertisementDataLocalNameKey: .string, CBAdvertisementDataServiceUUIDsKey: .uuids])
+
+  static let beacon = OptionList(
+    unknownText: "can advertise only an iBeacon; ignored", kinds: [HostAdvertising.beaconKey: .checkedInUse])
 }
 
 extension ManagerCore {
