@@ -101,7 +101,8 @@ public struct AccessoryContext: Sendable {
   /// Disconnects every central.
   public mutating func disconnect() { request(.disconnect) }
 
-  /// Replaces the advertising until the next connection ends; nil stops advertising.
+  /// Replaces the advertising until the next connection ends; nil stops advertising. An accessory stops advertising
+  /// when a central connects: with this method it accepts a further central.
   public mutating func advertise(_ advertising: Advertising?) { request(.advertise(advertising)) }
 }
 
