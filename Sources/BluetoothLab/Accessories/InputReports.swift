@@ -18,6 +18,9 @@ struct InputReports<Report: CharacteristicValue>: Sendable {
   /// Creates the reports of a device that begins with this report.
   init(idle: Report) { (report, bootReport, self.idle) = (idle, idle, idle) }
 
+  /// True if no report waits to be sent.
+  var isIdle: Bool { pending.isEmpty }
+
   /// Appends reports, of which the first is sent as soon as possible.
   mutating func append(_ reports: [Report], in context: inout AccessoryContext) {
     if pending.isEmpty { context.wake(after: .zero) }

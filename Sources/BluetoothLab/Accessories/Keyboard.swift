@@ -35,6 +35,11 @@ public struct Keyboard: Accessory {
   /// The connection parameters that the keyboard requests; nil for none.
   public var connection: PreferredConnectionParameters? = PreferredConnectionParameters(
     interval: .milliseconds(15), latency: 20, supervisionTimeout: .seconds(4))
+  /// The text that the keyboard types by itself, again and again, while an HID host is subscribed to its reports; empty:
+  /// none. Characters that the layout of the United States does not have are left out.
+  public var typedText = ""
+  /// The time before each typing of `typedText`, at least 1 ms.
+  public var typingInterval = Duration.seconds(5)
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service. The profile requires the PnP ID.
@@ -143,9 +148,29 @@ public struct Keyboard: Accessory {
     reports.reset()
   }
 
-  /// Sends the next report.
+  /// Waits for `typingInterval` when an HID host has subscribed.
+  public mutating func subscriptionChanged(
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
+  ) {
+    if isOn { waitForTyping(in: &context) }
+  }
+
+  /// Sends the next report, or types `typedText`.
   public mutating func timeReached(in context: inout AccessoryContext) {
-    reports.sendNext(as: Self.inputReport, boot: Self.bootInputReport, in: &context)
+    if reports.isIdle {
+      if isHeard(context) { type(typedText, in: &context) }
+    } else {
+      reports.sendNext(as: Self.inputReport, boot: Self.bootInputReport, in: &context)
+      waitForTyping(in: &context)
+    }
+  }
+
+  private func isHeard(_ context: AccessoryContext) -> Bool {
+    context.hasSubscribers(Self.inputReport) || context.hasSubscribers(Self.bootInputReport)
+  }
+
+  private func waitForTyping(in context: inout AccessoryContext) {
+    if reports.isIdle, !typedText.isEmpty, isHeard(context) { context.wake(after: typingInterval) }
   }
 }
 

@@ -8,6 +8,19 @@ import BluetoothProfiles
 /// mouse.act { $0.move(x: 10, y: -5, in: &$1) }
 /// ```
 public struct Mouse: Accessory {
+  /// A movement.
+  public struct Movement: Hashable, Sendable {
+    /// The movement to the right, at most ±10,000.
+    public var x: Int
+    /// The movement towards the user, at most ±10,000.
+    public var y: Int
+    /// The rotation of the wheel away from the user, at most ±10,000.
+    public var wheel: Int
+
+    /// Creates a movement.
+    public init(x: Int = 0, y: Int = 0, wheel: Int = 0) { (self.x, self.y, self.wheel) = (x, y, wheel) }
+  }
+
   /// The UUID of the Human Interface Device service.
   public static let service: BluetoothUUID = 0x1812
   /// HID Information: HID 1.11, not localized, normally connectable.
@@ -30,6 +43,13 @@ public struct Mouse: Accessory {
   /// The connection parameters that the mouse requests; nil for none.
   public var connection: PreferredConnectionParameters? = PreferredConnectionParameters(
     interval: .milliseconds(11.25), latency: 20, supervisionTimeout: .seconds(4))
+  /// The movements that the mouse makes by itself, in turn and again from the first, while an HID host is subscribed to
+  /// its reports.
+  public var movements: [Movement] = []
+  /// The time before each of the `movements`, at least 1 ms.
+  public var movementInterval = Duration.milliseconds(100)
+  /// The number of `movements` made.
+  private var movementCount = 0
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service. The profile requires the PnP ID.
@@ -130,8 +150,31 @@ public struct Mouse: Accessory {
     reports.reset()
   }
 
-  /// Sends the next report.
+  /// Waits for `movementInterval` when an HID host has subscribed.
+  public mutating func subscriptionChanged(
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
+  ) {
+    if isOn { waitForMovement(in: &context) }
+  }
+
+  /// Sends the next report, or makes the next of the `movements`.
   public mutating func timeReached(in context: inout AccessoryContext) {
-    reports.sendNext(as: Self.inputReport, boot: Self.bootInputReport, in: &context)
+    if reports.isIdle {
+      guard !movements.isEmpty, isHeard(context) else { return }
+      let next = movements[movementCount % movements.count]
+      movementCount += 1
+      move(x: next.x, y: next.y, wheel: next.wheel, in: &context)
+    } else {
+      reports.sendNext(as: Self.inputReport, boot: Self.bootInputReport, in: &context)
+      waitForMovement(in: &context)
+    }
+  }
+
+  private func isHeard(_ context: AccessoryContext) -> Bool {
+    context.hasSubscribers(Self.inputReport) || context.hasSubscribers(Self.bootInputReport)
+  }
+
+  private func waitForMovement(in context: inout AccessoryContext) {
+    if reports.isIdle, !movements.isEmpty, isHeard(context) { context.wake(after: movementInterval) }
   }
 }

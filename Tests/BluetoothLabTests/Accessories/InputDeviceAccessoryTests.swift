@@ -47,6 +47,35 @@ struct InputDeviceAccessoryTests {
     #expect(reports(meeting.app).last == released)
   }
 
+  @Test("A keyboard types its text by itself while an HID host is subscribed, again after the interval")
+  func typesByItself() async throws {
+    var keyboard = keyboard
+    (keyboard.typedText, keyboard.typingInterval) = ("ab", .seconds(2))
+    let meeting = Encounter(keyboard)
+    try #require(await meeting.prepare(subscribing: [Self.report]))
+    let before = reports(meeting.app).count
+    await meeting.world.run(for: .seconds(5))
+    let pressed = reports(meeting.app).dropFirst(before).compactMap { $0[2] == 0 ? nil : $0[2] }
+    #expect(pressed == [4, 5, 4, 5])
+    #expect(await meeting.subscribe(Self.report, false))
+    await meeting.world.run(for: .milliseconds(200))
+    let count = reports(meeting.app).count
+    await meeting.world.run(for: .seconds(5))
+    #expect(reports(meeting.app).count == count)
+  }
+
+  @Test("A mouse makes its movements in turn by itself while an HID host is subscribed")
+  func movesByItself() async throws {
+    var mouse = mouse
+    (mouse.movements, mouse.movementInterval) = ([.init(x: 5), .init(y: -3, wheel: 1)], .milliseconds(500))
+    let meeting = Encounter(mouse)
+    try #require(await meeting.prepare(subscribing: [Self.report]))
+    let before = reports(meeting.app).count
+    await meeting.world.run(for: .milliseconds(1_900))
+    let all = Array(reports(meeting.app).dropFirst(before))
+    #expect(all == [[0, 5, 0, 0], [0, 0, 0xFD, 1], [0, 5, 0, 0]])
+  }
+
   @Test("The reports of a keyboard have their references, the map describes them, and the LEDs are set through them")
   func map() async throws {
     let meeting = Encounter(keyboard)

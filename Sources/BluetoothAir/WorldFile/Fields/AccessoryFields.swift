@@ -155,9 +155,29 @@ extension ObjectShape {
   ]
 
   private static let keyboard = ObjectShape(
-    "keyboard", "a keyboard: Human Interface Device service", inputDeviceFields)
+    "keyboard", "a keyboard: Human Interface Device service",
+    inputDeviceFields + [
+      WorldField(
+        "types", .text(1...1_000),
+        "The text that it types while an HID host is subscribed, again and again, with the layout of the United States",
+        else: "none", example: #""hello""#),
+      WorldField(
+        "typingInterval", .number(0.01...WorldLimits.seconds.upperBound), "The time before each typing, seconds",
+        else: "5", example: "1"),
+    ])
 
-  private static let mouse = ObjectShape("mouse", "a mouse: Human Interface Device service", inputDeviceFields)
+  private static let mouse = ObjectShape(
+    "mouse", "a mouse: Human Interface Device service",
+    inputDeviceFields + [
+      WorldField(
+        "moves", .list(.list(.integer(-10_000...10_000), count: 2...3), count: 0...1_000),
+        "The movements that it makes while an HID host is subscribed, in turn, again and again: to the right, towards "
+          + "the user and, if given, of the wheel",
+        else: "none", example: "[[10, 0], [-10, 0, 1]]"),
+      WorldField(
+        "moveInterval", .number(0.01...WorldLimits.seconds.upperBound), "The time before each movement, seconds",
+        else: "0.1", example: "0.5"),
+    ])
 
   private static let sensorTag = ObjectShape(
     "sensor-tag", "a sensor tag: infrared and ambient temperature, humidity, pressure and movement",

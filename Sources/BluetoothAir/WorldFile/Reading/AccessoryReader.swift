@@ -131,6 +131,8 @@ struct AccessoryReader {
       keyboard.connection = connection
     }
     if let protection = object.word("protection", ProtectionNames.all) { keyboard.protection = protection }
+    if let text = object.text("types") { keyboard.typedText = text }
+    if let interval = object.time("typingInterval") { keyboard.typingInterval = interval }
     if let level: UInt8 = object.whole("batteryLevel") { keyboard.batteryLevel = level }
     return keyboard
   }
@@ -142,6 +144,12 @@ struct AccessoryReader {
       mouse.connection = connection
     }
     if let protection = object.word("protection", ProtectionNames.all) { mouse.protection = protection }
+    mouse.movements = object.list("moves").map { movement in
+      guard case .list(let parts) = movement.value.content else { return Mouse.Movement() }
+      let numbers = parts.map { $0.whole(Int.self) ?? 0 } + [0, 0, 0]
+      return Mouse.Movement(x: numbers[0], y: numbers[1], wheel: numbers[2])
+    }
+    if let interval = object.time("moveInterval") { mouse.movementInterval = interval }
     if let level: UInt8 = object.whole("batteryLevel") { mouse.batteryLevel = level }
     return mouse
   }
