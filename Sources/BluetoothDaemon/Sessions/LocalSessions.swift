@@ -7,14 +7,31 @@ import Synchronization
 /// (`SessionCounters`, `ChannelPipe`).
 package final class LocalSessions: Sendable {
   /// A client's end of a session. Only the client of the session's role is set.
-  private struct ClientEnd {
-    weak var central: (any CentralClient)?
-    weak var peripheral: (any PeripheralClient)?
-    var counters: SessionCounters
+  ///
+  /// An object, because a copy of weak references costs more than the delivery of an event. Only the code that holds the
+  /// lock of `state` uses it, so it is not checked.
+  private final class ClientEnd: @unchecked Sendable {
+    @exclusivity(unchecked) private(set) weak var central: (any CentralClient)?
+    @exclusivity(unchecked) private(set) weak var peripheral: (any PeripheralClient)?
+    let counters: SessionCounters
     /// The app that owns the session.
     let app: String?
     /// True if the client gets no more events.
-    var isClosed = false
+    @exclusivity(unchecked) var isClosed: Bool
+
+    init(
+      central: (any CentralClient)? = nil, peripheral: (any PeripheralClient)? = nil, counters: SessionCounters,
+      app: String?, isClosed: Bool = false
+    ) {
+      (self.central, self.peripheral, self.counters) = (central, peripheral, counters)
+      (self.app, self.isClosed) = (app, isClosed)
+    }
+
+    /// Creates an end with the client of another one.
+    init(ofClientOf other: ClientEnd) {
+      (central, peripheral, counters) = (other.central, other.peripheral, other.counters)
+      (app, isClosed) = (other.app, other.isClosed)
+    }
   }
 
   private struct ChannelEntry {
@@ -40,10 +57,8 @@ package final class LocalSessions: Sendable {
   /// The queue of requests to the daemon.
   package let requests = RequestQueue()
   /// Created with the first session or channel, because a crowd has thousands of adapters that no app uses.
-  private let lazyState = AtomicLazyReference<SharedState>()
-  private var state: NIOLockedValueBox<State> {
-    (lazyState.load() ?? lazyState.storeIfNil(SharedState())).box
-  }
+  private let lazyState = LazyObject<SharedState>()
+  private var state: NIOLockedValueBox<State> { (lazyState.value ?? lazyState.make { SharedState() }).box }
 
   private final class SharedState: Sendable {
     let box = NIOLockedValueBox(State())
@@ -52,11 +67,11 @@ package final class LocalSessions: Sendable {
   }
 
   /// The number of requests that wait for the daemon, and of events that wait for delivery.
-  var pendingCount: Int { requests.count + (lazyState.load()?.undelivered.load(ordering: .relaxed) ?? 0) }
+  var pendingCount: Int { requests.count + (lazyState.value?.undelivered.load(ordering: .relaxed) ?? 0) }
 
   /// Notes the number of events that wait for delivery. An adapter that handles requests before it delivers events
   /// calls this function, so that clients with many requests can be slowed down.
-  package func setUndelivered(_ count: Int) { lazyState.load()?.undelivered.store(count, ordering: .relaxed) }
+  package func setUndelivered(_ count: Int) { lazyState.value?.undelivered.store(count, ordering: .relaxed) }
 
   package init() {}
 
@@ -94,13 +109,12 @@ package final class LocalSessions: Sendable {
     _ request: DaemonRequest
   ) {
     let wasOpen = state.withLockedValue { state in
-      state[keyPath: role].update(key) { end in
-        if let counters, end.counters !== counters { return false }
-        defer { end.isClosed = true }
-        return !end.isClosed
-      }
+      guard let end = state[keyPath: role][key] else { return false }
+      if let counters, end.counters !== counters { return false }
+      defer { end.isClosed = true }
+      return !end.isClosed
     }
-    guard wasOpen == true else { return }
+    guard wasOpen else { return }
     requests.post(request)
     state.withLockedValue { _ = $0[keyPath: role].remove(key) }
   }
@@ -117,8 +131,8 @@ package final class LocalSessions: Sendable {
   package func send(_ request: AppRequest, ofApp app: String) {
     if case .terminated = request {
       state.withLockedValue { state in
-        Self.detach(&state.centrals, ofApp: app)
-        Self.detach(&state.peripherals, ofApp: app)
+        Self.detach(state.centrals, ofApp: app)
+        Self.detach(state.peripherals, ofApp: app)
       }
     }
     requests.post(.app(app, request))
@@ -127,10 +141,8 @@ package final class LocalSessions: Sendable {
   /// Sets the receiver of events that belong to no app, which is held weakly.
   package func setSystemClient(_ client: any SystemClient) { state.withLockedValue { $0.system = client } }
 
-  private static func detach(_ ends: inout SlotMap<ClientEnd>, ofApp app: String) {
-    for index in ends.values.indices where ends.values[index]?.app == app {
-      if let key = ends.key(at: index) { ends.update(key) { $0.isClosed = true } }
-    }
+  private static func detach(_ ends: SlotMap<ClientEnd>, ofApp app: String) {
+    for end in ends.values where end?.app == app { end?.isClosed = true }
   }
 
   /// Makes a session without a client, for an app that the daemon has preserved in a former run.
@@ -163,7 +175,7 @@ package final class LocalSessions: Sendable {
   ) -> Bool {
     state.withLockedValue { state in
       guard let end = state[keyPath: role][new], !end.isClosed else { return false }
-      return state[keyPath: role].update(preserved) { $0 = end } != nil
+      return state[keyPath: role].update(preserved) { $0 = ClientEnd(ofClientOf: end) } != nil
     }
   }
 
@@ -226,18 +238,15 @@ package final class LocalSessions: Sendable {
   /// Returns the client of a session; nil: the session is closed, or the client has been deallocated.
   func client(of session: CentralSessionID) -> (any CentralClient)? {
     state.withLockedValue { state in
-      guard let index = state.centrals.index(of: session.key), state.centrals.values[index]?.isClosed == false else {
-        return nil
-      }
-      return state.centrals.values[index]?.central
+      guard let end = state.centrals[session.key], !end.isClosed else { return nil }
+      return end.central
     }
   }
 
   func client(of session: PeripheralSessionID) -> (any PeripheralClient)? {
     state.withLockedValue { state in
-      guard let index = state.peripherals.index(of: session.key), state.peripherals.values[index]?.isClosed == false
-      else { return nil }
-      return state.peripherals.values[index]?.peripheral
+      guard let end = state.peripherals[session.key], !end.isClosed else { return nil }
+      return end.peripheral
     }
   }
 
