@@ -14,6 +14,8 @@ extension GATTClientBroker {
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
     if context.knows(procedure, on: link) {
       deliverDiscovered(waiter, .success(()), on: link, &context)
+    } else if context.links[link].discovery.isFull(for: session) {
+      deliverDiscovered(waiter, .failure(.outOfSpace), on: link, &context)
     } else {
       context.links[link].discovery.wait(waiter)
       find(procedure, for: session, on: link, at: now, &context)

@@ -32,6 +32,11 @@ struct DiscoveryQueue {
     waiters.contains { $0.session == session && $0.procedure == procedure }
   }
 
+  /// Returns true if the session waits for as many procedures on this link as it may.
+  func isFull(for session: CentralSessionID) -> Bool {
+    waiters.count >= SessionLimits.requests && waiters.count { $0.session == session } >= SessionLimits.requests
+  }
+
   mutating func wait(_ waiter: Waiter) { waiters.append(waiter) }
 
   /// Ends the procedure and returns the requests that waited for it.

@@ -2,7 +2,8 @@
 package enum SessionLimits {
   /// The maximum number of writes without response that wait for the controller, for each session and peer.
   package static let writesWithoutResponse = 20
-  /// The maximum number of reads and writes that have not been answered, for each session and all its peers.
+  /// The maximum number of reads and writes that have not been answered, for each session and all its peers, and that of
+  /// discoveries, for each session and peer.
   package static let requests = 16_384
   /// The maximum number of updates of subscribed values that wait for the controller, for each session.
   package static let updates = 20

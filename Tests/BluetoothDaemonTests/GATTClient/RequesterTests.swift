@@ -38,6 +38,23 @@ struct RequesterTests {
     #expect(other.takeEvents() == ["read 01"], "it waits for the one read in progress only")
   }
 
+  @Test("Discoveries of a session over its bound get outOfSpace; the others are answered in their order")
+  func boundOfDiscoveries() throws {
+    let value = try pair.id(0x2A37)
+    let characteristic = try #require(pair.phone.discover(pair.peer)[0x2A3A]).id
+    // The sensor's app leaves this read unanswered, so that the discovery waits.
+    pair.phone.session.send(.read(pair.peer, value))
+    for _ in 0..<SessionLimits.requests + 2 {
+      pair.phone.session.send(.discoverDescriptors(pair.peer, characteristic))
+    }
+    other.session.send(.discoverDescriptors(pair.peer, characteristic))
+    pair.air.run()
+    #expect(pair.phone.takeEvents() == ["descriptors outOfSpace", "descriptors outOfSpace"])
+    pair.sensor.send(.respond(try pair.sensor.lastRequest(), nil, value: [1]), forget: false)
+    #expect(other.takeEvents() == ["descriptors [2902]"])
+    #expect(pair.phone.takeEvents().count == SessionLimits.requests + 1)
+  }
+
   @Test("A discovery that two sessions want does not wait for the other requests of the first one")
   func sharedDiscovery() throws {
     let found = try pair.phone.discover(pair.peer)
