@@ -414,7 +414,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     // The answer precedes notifications and indications that the write causes, so the effects are performed after it.
     let (context, failure, paths) = state.withLockedValue {
       state -> (AccessoryContext, ATTErrorCode?, [CharacteristicPath]) in
-      var context = context(state, for: state.centrals[write.central])
+      var context = self.context(state, for: state.centrals[write.central])
       var failure: ATTErrorCode?
       do throws(ATTErrorCode) {
         try AccessoryWrite(GATTWriteParts(parts)).perform(on: &state.accessory, state.attributes, in: &context)
