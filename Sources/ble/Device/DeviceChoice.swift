@@ -37,6 +37,8 @@ struct DeviceChoice: ParsableArguments {
     }
 
     let peripheral: Peripheral
+    /// The central that has found the device.
+    let central: Central
     var name: String?
     var isConnectable: Bool
     var rssi: Int?
@@ -72,24 +74,27 @@ struct DeviceChoice: ParsableArguments {
     do {
       try await withTimeLimit(stage.limit(searchTime)) {
         for try await discovery in central.scan(allowsDuplicates: true) {
-          if box.withLockedValue({ note(discovery, at: stage.now, in: &$0) }) { return }
+          if box.withLockedValue({ note(discovery, by: central, at: stage.now, in: &$0) }) { return }
         }
       }
     } catch is TimeLimitExceeded {
       // The choice is made among the devices seen so far.
     } catch {
-      throw Failure.of(error, "looking for \(device)")
+      throw await stage.failure(of: error, "looking for \(device)", by: central)
     }
     return try choose(from: box.withLockedValue { $0 })
   }
 
   /// Notes a sighting. Returns true if the search is over.
-  private func note(_ discovery: Discovery, at now: Duration, in search: inout Search) -> Bool {
+  private func note(
+    _ discovery: Discovery, by central: Central, at now: Duration, in search: inout Search
+  ) -> Bool {
     let id = discovery.peripheral.id
     if search.candidates[id] == nil { search.order.append(id) }
     var candidate =
       search.candidates[id]
-      ?? Candidate(peripheral: discovery.peripheral, isConnectable: discovery.advertisement.isConnectable)
+      ?? Candidate(
+        peripheral: discovery.peripheral, central: central, isConnectable: discovery.advertisement.isConnectable)
     candidate.name = discovery.advertisement.localName ?? discovery.peripheral.name ?? candidate.name
     candidate.rssi = discovery.rssi ?? candidate.rssi
     candidate.isConnectable = discovery.advertisement.isConnectable || candidate.isConnectable

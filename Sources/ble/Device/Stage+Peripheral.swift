@@ -1,4 +1,5 @@
 import BluetoothAdapters
+import BluetoothDissection
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
@@ -40,6 +41,15 @@ extension Stage {
     }
   }
 
+  /// Returns why an adapter that was in use can't be used any more.
+  func lossReason(in state: CBManagerState) -> String {
+    switch state {
+    case .unauthorized: reason(of: state)
+    case .poweredOff: "the adapter \(adapterName) was turned off"
+    default: "the adapter \(adapterName) was lost or reset; ble doctor says more"
+    }
+  }
+
   /// The advice to the user who wants to let this program use Bluetooth.
   private var remedyOfDenial: String {
     guard let server else { return "run it at a terminal to be asked, or set COREBLUETOOTH_PROMPTS=accept" }
@@ -72,7 +82,7 @@ extension Stage {
       throw Failure(
         "connecting to \(found.title): it has not answered for \(timeout.short) s", status: ExitStatus.linkLost)
     } catch {
-      throw Failure.of(error, "connecting to \(found.title)", peripheral)
+      throw await failure(of: error, "connecting to \(found.title)", peripheral, by: found.central)
     }
     do {
       let value = try await body(peripheral)
@@ -80,7 +90,7 @@ extension Stage {
       return value
     } catch {
       await disconnect(peripheral)
-      throw error is OutputFailure ? error : Failure.of(error, found.title, peripheral)
+      throw await failure(of: error, found.title, peripheral, by: found.central)
     }
   }
 
@@ -119,7 +129,13 @@ extension Failure {
       let reason = peripheral?.lastDisconnection?.reason.map { " (reason \($0))" } ?? ""
       return Failure(
         "\(subject): link lost: \(error.localizedDescription.endless)\(reason)", status: ExitStatus.linkLost)
-    default: return Failure("\(subject): \(error.localizedDescription.endless)")
+    default:
+      // Reasons of the controller without a code of Apple's API have the code `unknown`, whose text tells nothing.
+      let end = peripheral?.lastDisconnection
+      guard let reason = error.linkReason ?? (end?.error == nil ? nil : end?.reason) else {
+        return Failure("\(subject): \(error.localizedDescription.endless)")
+      }
+      return Failure("\(subject): link lost: \(SpecificationNames.title(of: reason))", status: ExitStatus.linkLost)
     }
   }
 }

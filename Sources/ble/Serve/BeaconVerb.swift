@@ -60,7 +60,7 @@ struct BeaconVerb: ParsableCommand {
               }
             }
           }
-        } catch { throw Failure.of(error, "advertising") }
+        } catch { throw await stage.failure(of: error, "advertising", by: device) }
       }
     }
 

@@ -63,7 +63,7 @@ struct Clone: ParsableCommand {
       }
     } catch is TimeLimitExceeded {
       // The recording has the packets so far.
-    } catch { throw Failure.of(error, "observing \(found.title)") }
+    } catch { throw await stage.failure(of: error, "observing \(found.title)", by: central) }
     let advertising = box.withLockedValue { $0 }
     guard advertising.isHeard else {
       throw Failure("\(found.title) has not advertised for \(observe.short) s", status: ExitStatus.notFound)

@@ -58,7 +58,7 @@ struct Receive: ParsableCommand {
         } else {
           try say(summary.line("received"))
         }
-      } catch { throw Failure.of(error, "receiving") }
+      } catch { throw await stage.failure(of: error, "receiving", by: device) }
     }
   }
 

@@ -78,7 +78,7 @@ struct Send: ParsableCommand {
     }
     let psm = CBL2CAPPSM(octets[octets.startIndex]) | CBL2CAPPSM(octets[octets.startIndex + 1]) << 8
     do { return try await peripheral.openL2CAPChannel(psm, within: stage.stepLimit) } catch let error as CBError
-      where error.code == .unknown
+      where error.code == .unknown && error.linkReason == nil
     {
       // Apple's API has no code of its own for a refusal.
       throw Failure("the device has refused the channel with PSM \(psm)", status: ExitStatus.refused)

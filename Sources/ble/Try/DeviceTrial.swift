@@ -123,7 +123,9 @@ struct DeviceTrial: Sendable {
       step.values = values
     } catch {
       // The other steps would fail for the same reason.
-      guard peripheral.link != nil, !(error is CancellationError) else { throw error }
+      guard peripheral.link != nil, (error as? CBError)?.linkReason == nil, !(error is CancellationError) else {
+        throw error
+      }
       step.failure = Self.reason(error)
     }
     let result = progress.withLockedValue { progress in

@@ -30,7 +30,7 @@ struct L2CAP: ParsableCommand {
           let channel: L2CAPChannel
           do { channel = try await peripheral.openL2CAPChannel(psm, within: stage.stepLimit) } catch let error
             as CBError
-            where error.code == .unknown
+            where error.code == .unknown && error.linkReason == nil
           {
             // Apple's API has no code of its own for a refusal.
             throw Failure("the device has refused the channel with PSM \(psm)", status: ExitStatus.refused)
@@ -59,17 +59,19 @@ struct L2CAP: ParsableCommand {
         let listener: L2CAPListener
         do {
           listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
-        } catch { throw Failure.of(error, "publishing the channel") }
+        } catch { throw await stage.failure(of: error, "publishing the channel", by: device) }
         complain("listening as \"\(name)\" with PSM \(listener.psm)")
         let channel: L2CAPChannel?
         do {
           channel = try await device.withAdvertising(localName: name) {
             try await listener.channels.first { _ in true }
           }
-        } catch { throw Failure.of(error, "listening") }
+        } catch { throw await stage.failure(of: error, "listening", by: device) }
         guard let channel else { throw Failure("the channel was closed", status: ExitStatus.linkLost) }
         complain("a device has opened the channel")
-        do { try await pipe.run(channel, stage) } catch { throw Failure.of(error, "the channel") }
+        do { try await pipe.run(channel, stage) } catch {
+          throw await stage.failure(of: error, "the channel", by: device)
+        }
         device.close()
       }
     }

@@ -1,0 +1,45 @@
+import BluetoothLab
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import ble
+
+/// The failures of verbs that use a device.
+@Suite struct FailureTests {
+  private static let world =
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("accessories.yaml").path
+
+  @Test("An adapter that is turned off while a verb uses a device is the reason of the failure, with the status 69")
+  func turnedOff() throws {
+    let failures = NIOLockedValueBox<[Failure]>([])
+    try Stage(try AdapterOptions.parse(["--world", Self.world, "--virtual-time"])).run { stage in
+      let device = try #require(stage.adapter as? Device)
+      do {
+        try await stage.withDevice(try DeviceChoice.parse(["strap", "--first"])) { peripheral in
+          device.setPower(false)
+          while true { _ = try await peripheral.readRSSI(within: stage.stepLimit) }
+        }
+      } catch let failure as Failure {
+        failures.withLockedValue { $0.append(failure) }
+      }
+    }
+    let failure = try #require(failures.withLockedValue { $0.first })
+    #expect(failure.status == ExitStatus.noAdapter)
+    #expect(failure.description.hasSuffix("was turned off"), "\(failure)")
+  }
+
+  @Test("The end of a link without a code of Apple's API has the reason of the controller, and the status 2")
+  func unknownReason() throws {
+    let reason = CBError(.unknown, userInfo: [CBErrorHCIErrorCodeKey: NSNumber(value: 0x3D)])
+    let failure = try #require(Failure.of(reason, "Strap") as? Failure)
+    #expect(failure.status == ExitStatus.linkLost)
+    #expect(failure.description.hasPrefix("Strap: link lost: "))
+    #expect(failure.description.contains("0x3D"))
+    let other = try #require(Failure.of(CBError(.unknown), "Strap") as? Failure)
+    #expect(other.status == EXIT_FAILURE)
+    #expect(other.description == "Strap: Unknown error")
+  }
+}
