@@ -208,11 +208,6 @@ struct SightingLog: Sendable {
   }
 }
 
-extension String {
-  /// The first characters of the text, with an ellipsis if others follow.
-  fileprivate func shortened(to count: Int) -> String { self.count <= count ? self : prefix(count - 1) + "…" }
-}
-
 extension Duration {
   /// The duration in seconds.
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }

@@ -53,23 +53,3 @@ struct LivePicture {
     height = visible.count
   }
 }
-
-extension String {
-  /// The first columns of the text; control sequences take none, and stay complete.
-  func cut(to columns: Int) -> String {
-    var result = ""
-    var count = 0
-    var isSequence = false
-    for character in self {
-      if character == "\u{1B}" { isSequence = true }
-      if !isSequence {
-        guard count < columns else { continue }
-        count += 1
-      } else if character.isLetter {
-        isSequence = false
-      }
-      result.append(character)
-    }
-    return result
-  }
-}

@@ -1,7 +1,7 @@
 import BluetoothWire
 import Foundation
 
-/// A text table whose columns are as wide as their longest cell.
+/// A text table whose columns are as wide as their widest cell.
 struct TextTable {
   private var rows: [[String]]
 
@@ -12,10 +12,10 @@ struct TextTable {
   mutating func add(_ row: [String]) { rows.append(row.map(\.printable)) }
 
   var text: String {
-    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }
     return rows.map { row in
       let cells = row.enumerated().map { index, cell in
-        index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+        index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.columns)
       }
       return cells.joined(separator: "  ")
     }.joined(separator: "\n")

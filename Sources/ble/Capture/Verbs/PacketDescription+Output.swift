@@ -9,7 +9,7 @@ extension PacketDescription {
   func columns(_ style: Style, withComments showsComments: Bool = false) -> String {
     func padded(_ text: String, _ width: Int) -> String {
       let text = text.printable
-      return text + String(repeating: " ", count: max(0, width - text.count))
+      return text + String(repeating: " ", count: max(0, width - text.columns))
     }
     let place = place + (connectionText.map { " \($0)" } ?? "")
     let arrow =
