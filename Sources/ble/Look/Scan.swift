@@ -67,7 +67,7 @@ struct Scan: ParsableCommand {
     let filter = ScanFilter(
       name: name, services: try service.map { try KnownNames.service($0) },
       companies: try company.map { try KnownNames.companies($0) }, rssi: rssi)
-    try Stage(adapter).run(isEndless: duration.seconds == nil) { try await scan($0, filter) }
+    try Stage(adapter).run(isEndless: duration.seconds == nil && count == nil) { try await scan($0, filter) }
   }
 
   private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {

@@ -45,9 +45,21 @@ struct Monitor: ParsableCommand {
     let end = duration.seconds.map { ContinuousClock.now + .seconds($0) }
     let isOver = { @Sendable in interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
     let shown = try server.map { try show(printer, ofServer: $0, until: isOver) } ?? show(printer, until: isOver)
-    guard let count, shown < count, !interrupt.hasOccurred else { return }
-    guard isOver() else { return }
-    throw Failure("\(shown) of \(count) packets within the time", status: ExitStatus.timeLimit)
+    if let count, shown >= count { return }
+    let isEndless = count == nil && duration.seconds == nil
+    if interrupt.hasOccurred {
+      guard isEndless else { throw Interrupt.failure }
+    } else if isOver() {
+      guard let count else { return }
+      throw Failure("\(shown) of \(count) packets within the time", status: ExitStatus.timeLimit)
+    } else {
+      let reason = "\(server == nil ? "the air" : "the server") has ended"
+      guard isEndless else {
+        let packets = shown == 1 ? "1 packet" : "\(shown) packets"
+        throw Failure("\(reason) after \(packets)", status: ExitStatus.noAdapter)
+      }
+      complain(reason)
+    }
   }
 
   /// Shows the packets of an air. Returns the number of packets that have been shown.
@@ -68,7 +80,6 @@ struct Monitor: ParsableCommand {
     if (try? question.ask(ControlRequest(.devices))) != nil {
       throw Failure("the air is captured by another program now; it has one capture at a time")
     }
-    complain("the air has ended")
     return printer.shown
   }
 
