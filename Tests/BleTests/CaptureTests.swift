@@ -255,6 +255,43 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)).starts(with: Array("btsnoop\0".utf8)))
   }
 
+  /// Returns the failure of a conversion of a file with these octets, and the octets of the copy; nil: there is none.
+  private static func convert(_ octets: [UInt8], _ options: [String] = []) throws -> (Failure?, copy: [UInt8]?) {
+    let (path, copy) = (temporary("capture"), temporary("copy.pcapng"))
+    defer { for path in [path, copy] { try? FileManager.default.removeItem(atPath: path) } }
+    try Data(octets).write(to: URL(fileURLWithPath: path))
+    let verb = try CaptureCommand.Convert.parse([path, copy] + options)
+    var failure: Failure?
+    do { try verb.run() } catch let error as Failure { failure = error }
+    return (failure, FileManager.default.contents(atPath: copy).map { Array($0) })
+  }
+
+  @Test("The packets before the cut of a capture are used, and then the cut is a failure")
+  func cut() throws {
+    let octets = Array(Self.btsnoop.dropLast(3))
+    let path = Self.temporary("cut.btsnoop")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Data(octets).write(to: URL(fileURLWithPath: path))
+    let report = try CaptureReport(path, Self.filter([]))
+    #expect(report.statistics.packets == 1)
+    #expect(report.cut?.status == ExitStatus.ambiguous)
+    let (failure, copy) = try Self.convert(octets)
+    #expect(failure?.status == ExitStatus.ambiguous)
+    #expect(failure?.description.hasSuffix("the file ends within a packet") == true)
+    #expect(Self.packets(try Self.decode(try #require(copy))).count == 1)
+    // Without a complete packet, there is nothing to use.
+    #expect(try Self.convert(Array(octets.prefix(30))).copy == nil)
+  }
+
+  @Test("A name that no interface of a capture has is a failure with the nearest name, and writes no file")
+  func unknownInterface() throws {
+    let (failure, copy) = try Self.convert(Self.pcapng, ["--interface", "phonne"])
+    #expect(failure?.status == ExitStatus.notFound)
+    #expect(failure?.description.hasSuffix("has no interface \"phonne\"; did you mean \"phone\"?") == true)
+    #expect(copy == nil)
+    #expect(try Self.convert(Self.pcapng, ["--interface", "phone"]).copy != nil)
+  }
+
   // MARK: Filters
 
   private static func filter(_ arguments: [String]) throws -> PacketFilter {

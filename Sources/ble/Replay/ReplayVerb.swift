@@ -36,7 +36,8 @@ struct Replay: ParsableCommand {
   }
 
   func run() throws {
-    let found = try CapturedDevices(of: try CaptureInput(path: file)).device(device)
+    let input = try CaptureInput(path: file)
+    let found = try CapturedDevices(of: input).device(device)
     let name = found.name ?? "device"
     var advertising = found.advertising
     if !advertising.isHeard {
@@ -47,8 +48,10 @@ struct Replay: ParsableCommand {
     for note in Self.notes(found, recording) { complain("note: \(note)") }
     if let path {
       let text = path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml(by: "replay")
-      return try OutputFile.write(text, to: path)
+      try OutputFile.write(text, to: path)
+      return try input.checkEnd()
     }
+    if let cut = input.cut { complain("note: \(cut)") }
     let (title, description) = try Self.description(of: recording)
     for note in PublishedForm.notes(about: description) { complain("note: \(note)") }
     let timeline = advertising.timeline

@@ -1,3 +1,4 @@
+import BluetoothAir
 import BluetoothDissection
 import BluetoothWire
 import Foundation
@@ -11,6 +12,11 @@ final class CaptureInput {
   private var decoder = CaptureDecoder()
   private var hasBegun = false
   private var hasEnded = false
+  private var hasPackets = false
+  /// The titles of the interfaces so far.
+  private var interfaces: Set<String> = []
+  /// The failure of a capture that has ended within a packet, after complete ones; nil: there is none so far.
+  private(set) var cut: Failure?
 
   /// The octets of one read.
   private static let pieceLength = 1 << 18
@@ -47,13 +53,17 @@ final class CaptureInput {
   /// The format; nil before the first element.
   var format: CaptureDecoder.Format? { decoder.format }
 
-  /// Returns the next element; nil: the file has ended.
+  /// Returns the next element; nil: the file has ended. If it has ended within a packet, `cut` tells it, so that the
+  /// packets before can be used.
   ///
   /// - Throws: `Failure` with exit status 65 if the file can't be read, or is no capture.
   func next() throws -> CaptureElement? {
     do {
       while true {
-        if let element = try decoder.next() { return element }
+        if let element = try decoder.next() {
+          note(element)
+          return element
+        }
         if hasEnded { return nil }
         let piece = try read()
         guard piece.isEmpty else {
@@ -62,12 +72,47 @@ final class CaptureInput {
         }
         hasEnded = true
         // A live capture can end at any octet.
-        if isOver == nil { try decoder.finish() }
+        if isOver == nil { try finish() }
       }
     } catch let problem as CaptureProblem {
       hasEnded = true
-      throw Failure("\(path): \(problem)", status: ExitStatus.ambiguous)
+      throw failure(problem)
     }
+  }
+
+  private func note(_ element: CaptureElement) {
+    switch element {
+    case .interface(let interface): interfaces.insert(interface.title)
+    case .packet: hasPackets = true
+    case .dropped: break
+    }
+  }
+
+  /// Checks that the file has ended after a complete element.
+  private func finish() throws(CaptureProblem) {
+    do throws(CaptureProblem) { try decoder.finish() } catch {
+      guard hasPackets else { throw error }
+      cut = failure(error)
+    }
+  }
+
+  private func failure(_ problem: CaptureProblem) -> Failure {
+    Failure("\(path): \(problem)", status: ExitStatus.ambiguous)
+  }
+
+  /// Checks that the capture has interfaces with these names, after its end.
+  ///
+  /// - Throws: `Failure` with exit status 1 and the nearest name.
+  func check(interfaces names: Set<String>) throws {
+    guard let missing = names.subtracting(interfaces).min() else { return }
+    throw Failure(
+      "\(path) has no interface \"\(missing.printable)\""
+        + SpellingSuggestion.suggestion(for: missing, among: interfaces.sorted()), status: ExitStatus.notFound)
+  }
+
+  /// Throws `cut`, when the packets before have been used.
+  func checkEnd() throws {
+    if let cut { throw cut }
   }
 
   /// Returns the next octets; empty: the file has ended.

@@ -41,11 +41,13 @@ extension CaptureCommand {
 
     func run() throws {
       let input = try CaptureInput(path: file)
-      var printer = PacketPrinter(
-        filter: try PacketFilter(filter), output: output, showsComments: comments, limit: count)
+      let filter = try PacketFilter(filter)
+      var printer = PacketPrinter(filter: filter, output: output, showsComments: comments, limit: count)
       while let element = try input.next() {
         if try !printer.add(element) { return }
       }
+      try input.check(interfaces: filter.interfaces)
+      try input.checkEnd()
       try printer.finish()
     }
   }
@@ -67,7 +69,7 @@ extension CaptureCommand {
 
     func run() throws {
       let filter = try PacketFilter(filter)
-      try CaptureCommand.copy(file, to: output, format) { filter.admits($0) }
+      try CaptureCommand.copy(file, to: output, format, interfaces: filter.interfaces) { filter.admits($0) }
     }
   }
 
@@ -95,20 +97,23 @@ extension CaptureCommand {
     }
 
     func run() throws {
-      try CaptureCommand.copy(file, to: output, format) { packet in
+      try CaptureCommand.copy(file, to: output, format, interfaces: Set(interface.map { [$0] } ?? [])) { packet in
         interface == nil || packet.interface.title == interface
       }
     }
   }
 
   /// Copies packets, and tells how many.
+  ///
+  /// - Parameter interfaces: the interfaces that the capture must have.
   private static func copy(
-    _ file: String, to path: String, _ format: CaptureOutput.Format?, _ admits: (PacketDescription) -> Bool
+    _ file: String, to path: String, _ format: CaptureOutput.Format?, interfaces: Set<String>,
+    _ admits: (PacketDescription) -> Bool
   ) throws {
     if path != "-", file != "-", OutputFile.isSame(file, path) {
       throw Failure("\(path) is the capture that is read; choose another name", status: ExitStatus.usage)
     }
-    let (count, total) = try Interrupt.endsProgram {
+    let (count, total, input) = try Interrupt.endsProgram {
       let input = try CaptureInput(path: file)
       // The first element tells that the file is a capture, before another file is replaced.
       var element = try input.next()
@@ -122,10 +127,12 @@ extension CaptureCommand {
         }
         element = try input.next()
       }
+      try input.check(interfaces: interfaces)
       try output.finish()
-      return (output.count, total)
+      return (output.count, total, input)
     }
     complain("\(count) of \(total) packets written")
+    try input.checkEnd()
   }
 }
 

@@ -22,7 +22,7 @@ extension CaptureCommand {
         throw Failure("\(output.printable) is the capture that is read; choose another name", status: ExitStatus.usage)
       }
       let keys = try keys.read()
-      let counts = try Interrupt.endsProgram {
+      let (counts, input) = try Interrupt.endsProgram {
         let input = try CaptureInput(path: file)
         // The first element tells that the file is a capture, before another file is replaced.
         var element = try input.next()
@@ -34,9 +34,10 @@ extension CaptureCommand {
         }
         // A copy without a decrypted packet would pass for a result.
         if decryptor.counts.decrypted > 0 { try copy.finish() }
-        return decryptor.counts
+        return (decryptor.counts, input)
       }
       try Self.report(counts)
+      try input.checkEnd()
     }
 
     /// Tells the result.

@@ -26,6 +26,7 @@ extension CaptureCommand {
       let report = try CaptureReport(file, PacketFilter(filter))
       if let plot { try report.plot.write(to: plot, title: (file as NSString).lastPathComponent) }
       try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
+      if let cut = report.cut { throw cut }
     }
   }
 }
@@ -36,6 +37,8 @@ struct CaptureReport {
   let format: CaptureDecoder.Format?
   let statistics: CaptureStatistics
   let plot: CapturePlot
+  /// The failure of a capture that ends within a packet; nil: it is complete.
+  let cut: Failure?
 
   /// Reads the packets of a capture that pass a filter.
   init(_ path: String, _ filter: PacketFilter) throws {
@@ -54,8 +57,12 @@ struct CaptureReport {
         plot.add(description)
       }
     }
-    guard statistics.packets > 0 else { throw Failure("\(path): no packets", status: ExitStatus.notFound) }
+    try input.check(interfaces: filter.interfaces)
+    guard statistics.packets > 0 else {
+      throw input.cut ?? Failure("\(path): no packets", status: ExitStatus.notFound)
+    }
     (self.path, format, self.statistics, self.plot) = (path, input.format, statistics, plot)
+    cut = input.cut
   }
 
   private var start: Double { Double(statistics.start ?? 0) / 1e9 }

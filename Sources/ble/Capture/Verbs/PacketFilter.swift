@@ -58,7 +58,7 @@ struct PacketFilter: Sendable {
   private var handles: Set<UInt16> = []
   private var channels: Set<UInt8> = []
   private var contents: Set<PacketDescription.Content> = []
-  private var interfaces: Set<String> = []
+  private(set) var interfaces: Set<String> = []
   private var names: [String] = []
   /// Nanoseconds.
   private var start = Int64.min
