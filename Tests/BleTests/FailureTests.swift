@@ -1,3 +1,4 @@
+import ArgumentParser
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -29,6 +30,14 @@ import Testing
     let failure = try #require(failures.withLockedValue { $0.first })
     #expect(failure.status == ExitStatus.noAdapter)
     #expect(failure.description.hasSuffix("was turned off"), "\(failure)")
+  }
+
+  @Test("A recording that can't be written is refused before the device is looked for")
+  func missingFolder() throws {
+    let path = NSTemporaryDirectory() + "/\(UUID().uuidString)/device.yaml"
+    let command = try Clone.parse(["nobody", "-o", path, "--world", Self.world, "--virtual-time"])
+    let failure = #expect(throws: Failure.self) { try command.run() }
+    #expect(failure?.description.hasPrefix("can't write ") == true)
   }
 
   @Test("The end of a link without a code of Apple's API has the reason of the controller, and the status 2")

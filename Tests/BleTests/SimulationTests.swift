@@ -69,6 +69,21 @@ import Testing
     #expect(FileManager.default.contents(atPath: world) == Data("seed: 1".utf8))
   }
 
+  @Test("A picture that can't be written is refused before the simulation begins")
+  func missingFolder() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let world = folder + "/world.yaml"
+    try Data("seed: 1".utf8).write(to: URL(fileURLWithPath: world))
+    let command = try Simulate.parse(
+      [world, "--for", "1", "--capture", folder + "/a.pcapng", "--plot", folder + "/none/a.svg"])
+    let failure = #expect(throws: Failure.self) { try command.run() }
+    #expect(failure?.description.hasPrefix("can't write \(folder)/none/a.svg") == true)
+    // The capture would be there if the simulation had begun.
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["world.yaml"])
+  }
+
   private static func result(_ seed: UInt64) -> SimulationResult {
     let world = World(seed: seed)
     world.add(HeartRateSensor(), named: "strap", DeviceOptions(position: Position(x: 2)))

@@ -36,6 +36,8 @@ struct Clone: ParsableCommand {
 
   func run() throws {
     try Stage(adapter).run { stage in
+      // A file that can't be written is found before the device.
+      let file = try OutputFile(path)
       let central = try await stage.makeCentral()
       let found = try await device.find(by: central, on: stage)
       let advertising = try await observed(found, central, stage)
@@ -47,7 +49,7 @@ struct Clone: ParsableCommand {
       }
       let recording = RecordingFile(named: found.name ?? "device", advertising, tree)
       for note in recording.notes { complain("note: \(note)") }
-      try write(recording, found)
+      try write(recording, found, to: file)
     }
   }
 
@@ -71,10 +73,9 @@ struct Clone: ParsableCommand {
     return advertising
   }
 
-  private func write(_ recording: RecordingFile, _ found: DeviceChoice.Candidate) throws {
-    let text = path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml
-    guard path != "-" else { return try put(text) }
-    try OutputFile.write(text, to: path)
+  private func write(_ recording: RecordingFile, _ found: DeviceChoice.Candidate, to file: OutputFile) throws {
+    try file.write(Array((path.hasSuffix(".json") ? recording.json + "\n" : recording.yaml).utf8))
+    try file.finish()
     guard output.json else { return }
     var record = JSONRecord("clone")
     record.add("device", found.peripheral.id.uuidString)

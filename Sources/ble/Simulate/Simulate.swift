@@ -109,6 +109,8 @@ struct Simulate: ParsableCommand {
   private static func simulate(
     _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine, _ interrupt: Interrupt
   ) throws -> SimulationResult {
+    // A picture that can't be written is found before the simulation, which may take hours.
+    let drawing = try options.plot.map { try OutputFile($0) }
     let world = World(seed: seed)
     world.ignoreMainQueue()
     let picture = options.plot == nil ? nil : try PlotCapture(options.capture)
@@ -135,10 +137,10 @@ struct Simulate: ParsableCommand {
     do throws(Capture.Failure) { try world.finishCapture() } catch { throw Failure("\(error)") }
     // The capture ends at the interrupt, and is complete. A report of a part of the time would pass for the whole.
     guard !interrupt.hasOccurred else { throw Interrupt.failure }
-    if let picture, let plot = options.plot {
+    if let picture, let drawing {
       let title = "\(((options.world ?? "") as NSString).lastPathComponent), seed \(seed)"
       try CaptureReport(picture.path, PacketFilter(try PacketFilterOptions.parse([]))).plot.write(
-        to: plot, title: title)
+        to: drawing, title: title)
     }
     return result
   }

@@ -57,7 +57,10 @@ struct CapturePlot {
   /// Writes the picture.
   ///
   /// - Throws: `Failure` if the file can't be written.
-  func write(to path: String, title: String) throws { try OutputFile.write(svg(title), to: path) }
+  func write(to file: OutputFile, title: String) throws {
+    try file.write(Array(svg(title).utf8))
+    try file.finish()
+  }
 
   /// The picture as a file.
   func svg(_ title: String) -> String { picture(title).svg }

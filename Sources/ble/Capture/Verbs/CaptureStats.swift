@@ -24,7 +24,7 @@ extension CaptureCommand {
         throw Failure("\(plot) is the capture that is read; choose another name", status: ExitStatus.usage)
       }
       let report = try CaptureReport(file, PacketFilter(filter))
-      if let plot { try report.plot.write(to: plot, title: (file as NSString).lastPathComponent) }
+      if let plot { try report.plot.write(to: OutputFile(plot), title: (file as NSString).lastPathComponent) }
       try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
       if let cut = report.cut { throw cut }
     }
