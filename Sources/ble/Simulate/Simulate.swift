@@ -57,7 +57,15 @@ struct Simulate: ParsableCommand {
     help: ArgumentHelp("Joins the results of runs with --json, in place of a simulation.", valueName: "file"))
   var merge: [String] = []
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Ends when this process, which has started the job, has ended.", visibility: .hidden))
+  var parent: Int32?
+
   @OptionGroup var output: OutputOptions
+
+  /// True if the process whose job this is has ended, such as by SIGKILL.
+  private var isOrphan: Bool { parent.map { getppid() != $0 } ?? false }
 
   func validate() throws {
     if merge.isEmpty {
@@ -128,15 +136,17 @@ struct Simulate: ParsableCommand {
     let end = Duration.seconds(options.duration.seconds)
     // The pieces change nothing of the result. They are short, so that an interrupt does not wait.
     let piece = min(max(end / 500, .milliseconds(1)), .seconds(5))
-    while world.now < end, !interrupt.hasOccurred {
+    var isOver = false
+    while world.now < end, !isOver {
       world.run(for: min(piece, end - world.now))
       progress.show(world.now.seconds)
+      isOver = interrupt.hasOccurred || options.isOrphan
     }
     progress.clear()
     let result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
     do throws(Capture.Failure) { try world.finishCapture() } catch { throw Failure("\(error)") }
     // The capture ends at the interrupt, and is complete. A report of a part of the time would pass for the whole.
-    guard !interrupt.hasOccurred else { throw Interrupt.failure }
+    guard !isOver, !interrupt.hasOccurred else { throw Interrupt.failure }
     if let picture, let drawing {
       let title = "\(((options.world ?? "") as NSString).lastPathComponent), seed \(seed)"
       try CaptureReport(picture.path, PacketFilter(try PacketFilterOptions.parse([]))).plot.write(
@@ -149,6 +159,8 @@ struct Simulate: ParsableCommand {
 
   private func sweep(_ file: WorldFile, _ seeds: SeedList) throws {
     let progress = ProgressLine(of: Double(seeds.seeds.count), unit: "runs")
+    defer { progress.clear() }
+    progress.show(0)
     var results: [SimulationResult] = []
     func add(_ result: SimulationResult) throws {
       results.append(result)
@@ -163,7 +175,10 @@ struct Simulate: ParsableCommand {
       guard let world, world != "-" else {
         throw Failure("several jobs can't read the standard input", status: ExitStatus.usage)
       }
-      let arguments = ["simulate", world, "--for", "\(duration.seconds)", "--clients", clients.rawValue, "--json"]
+      let arguments = [
+        "simulate", world, "--for", "\(duration.seconds)", "--clients", clients.rawValue, "--json", "--parent",
+        "\(getpid())",
+      ]
       let runs = SweepJobs(arguments: arguments, seeds: seeds, jobs: jobs)
       let interrupt = Interrupt { runs.stop() }
       defer { withExtendedLifetime(interrupt) {} }
