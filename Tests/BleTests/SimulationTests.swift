@@ -117,6 +117,23 @@ import Testing
     #expect(SimulationText.distribution(results).hasPrefix("of 2 runs"))
   }
 
+  @Test("Joined results lack no seed of --seeds, have no other, and are of one behaviour of the clients")
+  func joinedSeeds() throws {
+    let path = NSTemporaryDirectory() + "/ble-tests-\(UUID().uuidString).json"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var results = [3, 4].map { Self.result($0) }
+    func failure(_ seeds: String) throws -> Failure? {
+      let text = results.flatMap(\.records).map { $0.line + "\n" }.joined()
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      let command = try Simulate.parse(["--merge", path, "--seeds", seeds])
+      return #expect(throws: Failure.self) { try command.run() }
+    }
+    #expect(try failure("3..6")?.description == "the results lack 2 runs with the seeds 5..6")
+    #expect(try failure("3")?.description == "the results have the run with seed 4 in addition to --seeds")
+    (results[0].summary.clients, results[1].summary.clients) = ("subscribe", "scan")
+    #expect(try failure("3..4")?.description.hasSuffix("subscribe with seed 3, scan with seed 4") == true)
+  }
+
   @Test("Results may have lines that end with CR and LF")
   func lineEnds() throws {
     let lines = Self.result(3).records.map(\.line)

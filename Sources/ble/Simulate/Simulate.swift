@@ -73,6 +73,7 @@ struct Simulate: ParsableCommand {
     } else if world != nil {
       throw ValidationError("expected either a world file or --merge")
     }
+    if !merge.isEmpty, shard != nil { throw ValidationError("--shard belongs to a simulation, not to --merge") }
     if seed != nil, seeds != nil { throw ValidationError("expected either --seed or --seeds") }
     if shard != nil, seeds == nil { throw ValidationError("--shard requires --seeds") }
     guard (1...1_024).contains(jobs) else { throw ValidationError("invalid --jobs: expected 1 to 1024") }
@@ -143,7 +144,9 @@ struct Simulate: ParsableCommand {
       isOver = interrupt.hasOccurred || options.isOrphan
     }
     progress.clear()
-    let result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
+    var result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
+    result.summary.clients = options.clients.rawValue
+    result.summary.sweep = options.seeds?.argument
     do throws(Capture.Failure) { try world.finishCapture() } catch { throw Failure("\(error)") }
     // The capture ends at the interrupt, and is complete. A report of a part of the time would pass for the whole.
     guard !isOver, !interrupt.hasOccurred else { throw Interrupt.failure }
@@ -185,7 +188,11 @@ struct Simulate: ParsableCommand {
       // A failure, such as that of one job or of the output, ends the other jobs, too.
       defer { runs.stop() }
       try runs.run { text in
-        for result in try SimulationResult.read(text, named: "a job") { try add(result) }
+        for var result in try SimulationResult.read(text, named: "a job") {
+          // The seeds of the job are a part of them.
+          result.summary.sweep = self.seeds?.argument
+          try add(result)
+        }
       }
     }
     progress.clear()
@@ -215,11 +222,48 @@ struct Simulate: ParsableCommand {
         "the results are not of one sweep: the devices with seed \(other.summary.seed) differ from those with seed "
           + "\(first.summary.seed)", status: ExitStatus.ambiguous)
     }
+    let behaviours = results.map { ($0.summary.clients, $0.summary.seed) }
+    if let other = behaviours.first(where: { $0.0 != nil && $0.0 != behaviours[0].0 }), let clients = behaviours[0].0 {
+      throw Failure(
+        "the results are not of one sweep: --clients \(clients) with seed \(behaviours[0].1), "
+          + "\(other.0 ?? "-") with seed \(other.1)", status: ExitStatus.ambiguous)
+    }
+    try checkSeeds(of: results)
     results.sort { $0.summary.seed < $1.summary.seed }
     try put(
       output.json
         ? results.flatMap(\.records).map { $0.line + "\n" }.joined() : SimulationText.distribution(results))
   }
+}
+
+extension Simulate {
+  /// Checks that the results are those of all seeds: those of `--seeds`, or else those of the sweeps to which the runs
+  /// belong.
+  ///
+  /// - Throws: `Failure` if the seeds differ from `--seeds`. Without that option, missing runs are a note.
+  private func checkSeeds(of results: [SimulationResult]) throws {
+    let present = Set(results.map(\.summary.seed))
+    func list(_ seeds: Set<UInt64>) -> String {
+      "\(seeds.count == 1 ? "the run with seed" : "\(seeds.count) runs with the seeds") "
+        + SeedList(seeds.sorted()).argument
+    }
+    if let seeds {
+      let wanted = Set(seeds.seeds)
+      if let missing = Self.nonEmpty(wanted.subtracting(present)) {
+        throw Failure("the results lack \(list(missing))", status: ExitStatus.notFound)
+      }
+      if let other = Self.nonEmpty(present.subtracting(wanted)) {
+        throw Failure("the results have \(list(other)) in addition to --seeds", status: ExitStatus.ambiguous)
+      }
+    } else {
+      let sweeps = Set(results.compactMap(\.summary.sweep)).compactMap { SeedList(argument: $0) }
+      if let missing = Self.nonEmpty(Set(sweeps.flatMap(\.seeds)).subtracting(present)) {
+        complain("note: the results lack \(list(missing)) of the sweep")
+      }
+    }
+  }
+
+  private static func nonEmpty(_ seeds: Set<UInt64>) -> Set<UInt64>? { seeds.isEmpty ? nil : seeds }
 }
 
 extension SimulatedPhone.Behaviour: ExpressibleByArgument {}

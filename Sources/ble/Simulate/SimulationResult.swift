@@ -25,6 +25,10 @@ struct SimulationResult: Sendable {
     var octets: Int
     /// Bits per second of the simulated time.
     var throughput: Double
+    /// The behaviour of the clients; nil: a former version of the program has not written it.
+    var clients: String?
+    /// The seeds of the whole sweep to which the run belongs, as an argument; nil: the run is alone.
+    var sweep: String?
   }
 
   struct Device: Codable, Hashable, Sendable {
@@ -168,6 +172,8 @@ extension SimulationResult.Summary {
     record.add("retransmissions", retransmissions)
     record.add("octets", octets)
     record.add("throughput", .decimal(throughput, places: 3))
+    record.add("clients", clients)
+    record.add("sweep", sweep)
     return record
   }
 }
