@@ -221,7 +221,7 @@ let package = Package(
         "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
         "AccessoryPlayer", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles",
-        "BluetoothNumbers", "BluetoothTypes", locks,
+        "BluetoothNumbers", "BluetoothTypes", locks, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
       ] + nio,

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothWire
 import Foundation
+import Logging
 
 /// The command line of this package.
 @main
@@ -21,6 +22,7 @@ struct Ble: ParsableCommand {
     // Ignore these signals, so that writing to a closed pipe, or beyond the file size limit, fails with an error
     // instead.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+    LoggingSystem.bootstrap { TerminalLogHandler(label: $0) }
     do {
       var command = try parseAsRoot()
       try command.run()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ble
@@ -35,5 +36,21 @@ import Testing
     table.add(["温度計", "-50 dBm"])
     table.add(["Strap", "-48 dBm"])
     #expect(table.text == "name    level\n温度計  -50 dBm\nStrap   -48 dBm")
+  }
+
+  @Test("A line of the log removes the live part, and the part is shown again below it")
+  func aside() throws {
+    let pipe = Pipe()
+    let descriptor = pipe.fileHandleForWriting.fileDescriptor
+    try Terminal.show(LivePart(descriptor: descriptor, text: "[1]", erasure: "<"), after: "")
+    try Terminal.show(LivePart(descriptor: descriptor, text: "[2]", erasure: "<<"), after: "^")
+    Terminal.aside(isTerminal: true) { try? put(octets: Array("log;".utf8), to: descriptor) }
+    // A file beside the terminal does not disturb the picture.
+    Terminal.aside(isTerminal: false) { try? put(octets: Array("file;".utf8), to: descriptor) }
+    Terminal.remove()
+    Terminal.aside(isTerminal: true) { try? put(octets: Array("end".utf8), to: descriptor) }
+    try pipe.fileHandleForWriting.close()
+    let written = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(written == "[1]^[2]<<log;[2]file;<<end")
   }
 }

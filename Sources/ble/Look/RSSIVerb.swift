@@ -31,6 +31,7 @@ struct RSSI: ParsableCommand {
         var values: [Int] = []
         let start = stage.now
         var picture = LivePicture()
+        defer { picture.end() }
         for number in 1... {
           if number > 1 { try await stage.sleep(interval) }
           let rssi = try await peripheral.readRSSI(within: stage.stepLimit)

@@ -99,6 +99,7 @@ struct Scan: ParsableCommand {
       group.addTask { try await print(central, stage, log, isSilent: true) }
       group.addTask {
         var picture = LivePicture()
+        defer { picture.end() }
         // The last picture is shown when the scan has ended, too.
         var isRunning = true
         while isRunning {

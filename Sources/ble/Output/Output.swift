@@ -11,13 +11,13 @@ func say(_ text: String) throws(OutputFailure) { try put(text.printableLines + "
 /// - Throws: `OutputFailure` if the text was not written completely.
 func put(_ text: String) throws(OutputFailure) { try put(octets: Array(text.utf8)) }
 
-/// Writes octets to the standard output.
+/// Writes octets to the standard output, or to another open file.
 ///
 /// - Throws: `OutputFailure` if they were not written completely.
-func put(octets: [UInt8]) throws(OutputFailure) {
+func put(octets: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws(OutputFailure) {
   var rest = octets[...]
   while !rest.isEmpty {
-    let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     if count >= 0 {
       rest = rest.dropFirst(count)
     } else if errno != EINTR {
@@ -26,9 +26,10 @@ func put(octets: [UInt8]) throws(OutputFailure) {
   }
 }
 
-/// Prints one line on the standard error. A failure is ignored, because there is no other place to report it.
+/// Prints one line on the standard error, above the live part of the terminal. A failure is ignored, because there is
+/// no other place to report it.
 func complain(_ text: String) {
-  try? FileHandle.standardError.write(contentsOf: Data("ble: \(text.printableLines)\n".utf8))
+  Terminal.aside { try? put(octets: Array("ble: \(text.printableLines)\n".utf8), to: STDERR_FILENO) }
 }
 
 /// The failure to write the standard output.

@@ -49,7 +49,15 @@ struct LivePicture {
     let (columns, rows) = Screen.size
     let visible = lines.prefix(max(1, rows - 1)).map { $0.cut(to: columns - 1) }
     let up = height > 0 ? "\u{1B}[\(height)A\r" : ""
-    try put(up + visible.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
+    let part = LivePart(
+      descriptor: STDOUT_FILENO, text: visible.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J",
+      erasure: "\u{1B}[\(visible.count)A\r\u{1B}[J")
+    try Terminal.show(part, after: up)
     height = visible.count
+  }
+
+  /// Leaves the last picture as it is. Other output follows it.
+  func end() {
+    if height > 0 { Terminal.release() }
   }
 }

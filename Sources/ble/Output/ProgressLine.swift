@@ -28,15 +28,21 @@ final class ProgressLine {
     let passed = (now - start).seconds
     let rest = part > 0.01 ? ", \(Int((passed / part * (1 - part)).rounded(.up))) s left" : ""
     let places = unit == "s" ? 1 : 0
-    write("\r\(Int(part * 100)) %  \(done.fixed(places)) of \(total.fixed(places)) \(unit)\(rest)\u{1B}[K")
+    LivePart.show(line: "\(Int(part * 100)) %  \(done.fixed(places)) of \(total.fixed(places)) \(unit)\(rest)")
   }
 
   /// Removes the line, so that another text can take its place.
   func clear() {
     guard last != nil else { return }
     last = nil
-    write("\r\u{1B}[K")
+    Terminal.remove()
   }
+}
 
-  private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+extension LivePart {
+  /// Shows a line on the standard error in place of the one before. A failure is ignored: the work goes on without it.
+  static func show(line: String) {
+    let part = LivePart(descriptor: STDERR_FILENO, text: line + "\u{1B}[K", erasure: "\r\u{1B}[K")
+    try? Terminal.show(part, after: "\r")
+  }
 }

@@ -22,17 +22,13 @@ struct TransferProgress {
   mutating func show(_ count: UInt64, at now: Double) {
     guard Self.isTerminal, now - (lastShown ?? -1) >= Self.interval else { return }
     lastShown = now
-    Self.write("\r" + Self.line(count, of: total, after: now - start) + "\u{1B}[K")
+    LivePart.show(line: Self.line(count, of: total, after: now - start))
   }
 
   /// Erases the line, before other lines.
   mutating func end() {
-    if lastShown != nil { Self.write("\r\u{1B}[K") }
+    if lastShown != nil { Terminal.remove() }
     lastShown = nil
-  }
-
-  private static func write(_ text: String) {
-    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 
   /// Returns the line: octets, percentage, rate and remaining time.
