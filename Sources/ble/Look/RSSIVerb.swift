@@ -8,7 +8,8 @@ import Foundation
 struct RSSI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rssi", abstract: "Shows the signal strength of the link to a device.",
-    discussion: "On a terminal, a line with the last values is kept up to date. In a pipe, each value is a line.")
+    discussion: "On a terminal, a line with the last values is kept up to date. In a pipe or with NO_COLOR, each "
+      + "value is a line.")
 
   @OptionGroup var device: DeviceChoice
   @Option(parsing: .unconditional, help: "Ends after this number of values (default: until interrupted).")
@@ -25,7 +26,7 @@ struct RSSI: ParsableCommand {
   }
 
   func run() throws {
-    let isLive = Screen.isTerminal && !output.json && !adapter.virtualTime
+    let isLive = Screen.isLive && !output.json && !adapter.virtualTime
     try Stage(adapter).run(isEndless: count == nil) { stage in
       try await stage.withDevice(device) { peripheral in
         var values: [Int] = []

@@ -14,9 +14,9 @@ struct Scan: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows the devices that advertise nearby.",
     discussion: """
-      On a terminal, a table of the devices is kept up to date, the strongest first. In a pipe, each received packet is \
-      a line of fields separated by tabs: seconds, address, type of packet, signal strength, name, services, company, \
-      estimated distance. A name or a service is shown as soon as a packet has told it.
+      On a terminal, a table of the devices is kept up to date, the strongest first. In a pipe or with NO_COLOR, each \
+      received packet is a line of fields separated by tabs: seconds, address, type of packet, signal strength, name, \
+      services, company, estimated distance. A name or a service is shown as soon as a packet has told it.
       """)
 
   enum Mode: String, EnumerableFlag, Sendable {
@@ -73,7 +73,7 @@ struct Scan: ParsableCommand {
   private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {
     let central = try await stage.makeCentral()
     let log = NIOLockedValueBox(SightingLog(filter: filter, start: stage.now))
-    let isLive = Screen.isTerminal && stage.isReal && !output.json
+    let isLive = Screen.isLive && stage.isReal && !output.json
     do {
       let isComplete = try await duration.run(on: stage) { try await receive(from: central, stage, log, isLive) }
       if !isComplete { try check(log.withLockedValue { $0.shown }) }

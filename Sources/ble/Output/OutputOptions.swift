@@ -8,7 +8,7 @@ struct OutputOptions: ParsableArguments {
   var json = false
 
   /// The style of text on the standard output.
-  var style: Style { Style(isPlain: json || !Screen.isTerminal || Screen.isColourless) }
+  var style: Style { Style(isPlain: json || !Screen.isLive) }
 }
 
 /// Colours and weights for a terminal; nothing in a pipe.
@@ -28,8 +28,15 @@ enum Screen {
   /// True if the standard output is a terminal that can move its cursor.
   static let isTerminal = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-  /// True if the user wants no colours: https://no-color.org
+  /// True if the user wants no colours (https://no-color.org), and with this package no control codes either.
   static let isColourless = !(ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+
+  /// True if the standard output may get control codes, so that a picture can be kept up to date.
+  static let isLive = isTerminal && !isColourless
+
+  /// True if the standard error may get control codes, so that progress can be shown.
+  static let showsProgress =
+    isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb" && !isColourless
 
   /// The number of columns and rows.
   static var size: (columns: Int, rows: Int) {

@@ -16,7 +16,7 @@ final class ProgressLine {
 
   init(of total: Double, unit: String = "s", isShown: Bool? = nil) {
     (self.total, self.unit) = (total, unit)
-    self.isShown = isShown ?? (isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb")
+    self.isShown = isShown ?? Screen.showsProgress
   }
 
   /// Shows that this part of the total is done.

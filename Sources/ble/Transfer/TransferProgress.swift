@@ -14,13 +14,9 @@ struct TransferProgress {
   /// Begins at this time, in seconds.
   init(total: UInt64, at start: Double) { (self.total, self.start) = (total, start) }
 
-  /// True if the standard error is a terminal that can erase a line.
-  private static let isTerminal =
-    isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
-
   /// Shows the number of octets so far.
   mutating func show(_ count: UInt64, at now: Double) {
-    guard Self.isTerminal, now - (lastShown ?? -1) >= Self.interval else { return }
+    guard Screen.showsProgress, now - (lastShown ?? -1) >= Self.interval else { return }
     lastShown = now
     LivePart.show(line: Self.line(count, of: total, after: now - start))
   }
