@@ -79,9 +79,12 @@ extension Stage {
       throw Failure("\(found.title) does not accept connections", status: ExitStatus.refused)
     }
     do { try await peripheral.connect(within: stepLimit) } catch is TimeLimitExceeded {
+      // An attempt that still ends when the peripheral is released would be logged as a mistake.
+      await disconnect(peripheral)
       throw Failure(
         "connecting to \(found.title): it has not answered for \(timeout.short) s", status: ExitStatus.linkLost)
     } catch {
+      await disconnect(peripheral)
       throw await failure(of: error, "connecting to \(found.title)", peripheral, by: found.central)
     }
     do {

@@ -38,6 +38,7 @@ struct Doctor: ParsableCommand {
   /// Opens the adapter and waits until it is on.
   private func tryOut(_ report: inout Report) throws {
     let finding: Finding
+    let remedy = Self.remedy(of: adapter.choice.choice)
     do {
       let result = NIOLockedValueBox(Finding("controller", .bad, "it was not tried"))
       try Stage(adapter).run { stage in
@@ -48,7 +49,7 @@ struct Doctor: ParsableCommand {
         } catch let failure as Failure {
           let failed = Finding(
             "controller", .bad, failure.description.replacing("; ble doctor says more", with: ""),
-            remedy: "see the lines above, and what was logged on the standard error")
+            remedy: remedy)
           result.withLockedValue { $0 = failed }
         }
         central.close()
@@ -61,6 +62,17 @@ struct Doctor: ParsableCommand {
   }
 
   // MARK: Requirements of adapters
+
+  /// The advice for a controller that does not answer.
+  private static func remedy(of choice: AdapterOptions.Choice) -> String {
+    if case .tcp(let host, let port)? = choice.server?.place {
+      return "start btserver there with --tcp \(host):\(port) and --token-file, or see what was logged"
+    }
+    if case .specifier(let specifier) = choice, case .tcp? = try? TransportSpecifier(specifier) {
+      return "start one there with ble air --hci \(specifier), or see what was logged on the standard error"
+    }
+    return "see the lines above, and what was logged on the standard error"
+  }
 
   private static func requirements(of specifier: String) -> [Finding] {
     if specifier == "virtual" {

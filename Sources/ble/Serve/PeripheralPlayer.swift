@@ -206,6 +206,7 @@ final class PeripheralPlayer: Sendable {
             group.addTask { [self] in
               guard let value = await commandValue(index) else {
                 read.reject(.unlikelyError)
+                try report("read", index, read.central, nil, rejection: .unlikelyError)
                 return
               }
               try answer(read, index, value)
@@ -378,12 +379,18 @@ final class PeripheralPlayer: Sendable {
   }
 
   /// Prints what a central has done.
-  private func report(_ event: String, _ index: Int, _ central: RemoteCentral, _ value: [UInt8]?) throws {
+  ///
+  /// - Parameter rejection: the error with which its request was rejected; nil: it was not.
+  private func report(
+    _ event: String, _ index: Int, _ central: RemoteCentral, _ value: [UInt8]?, rejection: ATTErrorCode? = nil
+  ) throws {
     let time = stage.now - start
+    let rejection = rejection.map { SpecificationNames.title(of: $0) }
     let entry = entries[index]
     let text = value.map { ValueText($0, of: entry.local.uuid, format: format(of: entry.description)) }
     guard isJSON else {
-      let parts = [time.seconds.fixed(3), event, title(index), text?.line].compactMap { $0 }
+      let parts = [time.seconds.fixed(3), event, title(index), text?.line, rejection.map { "rejected: \($0)" }]
+        .compactMap { $0 }
       return try output(parts.joined(separator: "  ").printable)
     }
     var record = JSONRecord("request")
@@ -394,6 +401,7 @@ final class PeripheralPlayer: Sendable {
     record.add("characteristic", "\(entry.description.uuid)")
     record.add("name", KnownNames.name(of: entry.description.uuid))
     text?.add(to: &record)
+    record.add("error", rejection)
     try output(record.line)
   }
 
