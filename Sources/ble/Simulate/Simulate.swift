@@ -44,7 +44,8 @@ struct Simulate: ParsableCommand {
       """)
   var clients = SimulatedPhone.Behaviour.subscribe
 
-  @Option(help: ArgumentHelp("Captures the run in this pcapng file.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Captures the run in this pcapng file, which is replaced at the beginning.", valueName: "file"))
   var capture: String?
 
   @Option(
