@@ -214,9 +214,11 @@ extension Air {
   struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the devices of an air.")
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let devices = try question.ask(ControlRequest(.devices)).devices ?? []
+      if output.json { return try put(devices.map { Self.record($0).line + "\n" }.joined()) }
       guard !devices.isEmpty else { return try say("no devices") }
       var table = TextTable(["device", "address", "position (m)", "radio", "host"])
       for device in devices {
@@ -226,6 +228,19 @@ extension Air {
         ])
       }
       try say(table.text)
+    }
+
+    private static func record(_ device: ControlAnswer.Device) -> JSONRecord {
+      let random = " (random)"
+      let isRandom = device.address?.hasSuffix(random) == true
+      var record = JSONRecord("airDevice")
+      record.add("name", device.name)
+      record.add("address", device.address.map { String($0.dropLast(isRandom ? random.count : 0)) })
+      record.add("addressKind", device.address.map { _ in isRandom ? "random" : "public" })
+      record.add("position", .list(device.position.map { .decimal($0, places: 6) }))
+      record.add("radio", .flag(device.radio))
+      record.add("joined", device.host.map { .flag($0) })
+      return record
     }
   }
 

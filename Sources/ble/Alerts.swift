@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import BluetoothDaemonProtocol
 import BluetoothWire
 import Foundation
@@ -15,16 +16,21 @@ struct Alerts: ParsableCommand {
   @Flag(help: "Goes on with the alerts to come, until it is interrupted.")
   var follow = false
 
+  @OptionGroup var output: OutputOptions
+
   func run() throws {
+    let isJSON = output.json
     guard follow else {
       let alerts = try options.ask { try $0.alerts() }
-      return try say(alerts.isEmpty ? "no alerts" : alerts.map(\.line).joined(separator: "\n"))
+      if alerts.isEmpty, !isJSON { try say("no alerts") }
+      for alert in alerts { try alert.put(isJSON: isJSON) }
+      return
     }
     let failure = NIOLockedValueBox<OutputFailure?>(nil)
     try options.ask { question in
       try question.follow { alerts in
         do throws(OutputFailure) {
-          for alert in alerts { try say(alert.line) }
+          for alert in alerts { try alert.put(isJSON: isJSON) }
           return true
         } catch {
           failure.withLockedValue { $0 = error }
@@ -37,6 +43,17 @@ struct Alerts: ParsableCommand {
 }
 
 extension AlertDescription {
+  /// Prints the alert.
+  fileprivate func put(isJSON: Bool) throws(OutputFailure) {
+    guard isJSON else { return try say(line) }
+    var record = JSONRecord("alert")
+    record.add("number", .number("\(number)"))
+    record.add("time", .decimal(Double(time) / 1_000, places: 3))
+    record.add("app", app)
+    record.add("text", text)
+    try ble.put(record.line + "\n")
+  }
+
   /// The alert in one line.
   fileprivate var line: String {
     let date = Date(timeIntervalSince1970: Double(time) / 1_000)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothWire
@@ -13,11 +14,14 @@ struct Apps: ParsableCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the apps with their states.")
     @OptionGroup var options: ServerOptions
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
+      let apps = try options.ask { try $0.apps() }
+      if output.json { return try put(apps.map { Self.record($0).line + "\n" }.joined()) }
       var table = TextTable(["app", "state", "adapter", "managers", "processes", "permission", "launched for events"])
       var questions: [(String, String)] = []
-      for app in try options.ask({ try $0.apps() }) {
+      for app in apps {
         let processes = app.processes.map { "\($0)" }.joined(separator: " ")
         let access =
           switch app.access {
@@ -40,6 +44,23 @@ struct Apps: ParsableCommand {
         let word = name.shellWord
         try say("answer with: ble settings allow \(word), or: ble settings deny \(word)".printable)
       }
+    }
+
+    private static func record(_ app: AppDescription) -> JSONRecord {
+      var record = JSONRecord("app")
+      record.add("name", app.name)
+      record.add("state", "\(app.state)")
+      record.add("adapter", app.adapter)
+      record.add("managers", .number("\(app.sessions)"))
+      record.add("processes", .list(app.processes.map { .number("\($0)") }))
+      switch app.access {
+      case .allowed: record.add("permission", "allowed")
+      case .denied: record.add("permission", "denied")
+      case .undetermined: record.add("permission", "undetermined")
+      }
+      record.add("question", app.question)
+      record.add("launched", .flag(app.hasCommand))
+      return record
     }
   }
 

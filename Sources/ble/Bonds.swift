@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAir
 import BluetoothBonds
 import BluetoothDaemon
 import BluetoothDissection
@@ -72,20 +73,37 @@ struct Bonds: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the bonded devices of all adapters.")
 
     @OptionGroup var options: StoreOptions
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let adapters = try options.adapters()
-      if adapters.isEmpty { try say("No bonds in \(try options.path()).") }
+      if adapters.isEmpty, !output.json { try say("No bonds in \(try options.path()).") }
       for (name, store) in adapters {
         let stored: StoredBonds
         do throws(BondStoreError) { stored = try store.look() } catch {
           complain("\(error)")
           continue
         }
-        try say("\(name.printable): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
-        for record in stored.records { try say("  " + line(of: record)) }
+        if output.json {
+          for bond in stored.records { try put(record(of: bond, adapter: name).line + "\n") }
+        } else {
+          try say("\(name.printable): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
+          for record in stored.records { try say("  " + line(of: record)) }
+        }
         for problem in stored.problems { complain("\(problem)") }
       }
+    }
+
+    private func record(of bond: BondRecord, adapter: String) -> JSONRecord {
+      var record = JSONRecord("bond")
+      record.add("adapter", adapter)
+      record.add("identifier", bond.identifier.digits)
+      record.add("address", bond.bluezFolder)
+      record.add("addressKind", bond.identity.kind == .public ? "public" : "random")
+      record.add("secureConnections", .flag(bond.bond.key != nil))
+      record.add("authenticated", .flag(bond.bond.level == .authenticated))
+      record.add("name", bond.name)
+      return record
     }
 
     private func line(of record: BondRecord) -> String {

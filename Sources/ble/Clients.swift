@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import BluetoothDaemonProtocol
 
 /// The command that lists the clients of a server.
@@ -7,11 +8,25 @@ struct Clients: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Lists the programs that use a btserver.")
 
   @OptionGroup var options: ServerOptions
+  @OptionGroup var output: OutputOptions
 
   func run() throws {
-    var table = TextTable(["program", "process", "user", "adapter", "managers"])
     // This program is a client, too, and has no manager.
-    for client in try options.withServer({ try ServerQuestion.clients(of: $0, token: $1) }) where client.sessions > 0 {
+    let clients = try options.withServer { try ServerQuestion.clients(of: $0, token: $1) }.filter { $0.sessions > 0 }
+    if output.json {
+      for client in clients {
+        var record = JSONRecord("client")
+        record.add("program", client.origin)
+        record.add("process", client.process.map { .number("\($0)") })
+        record.add("user", client.user.map { .number("\($0)") })
+        record.add("adapter", client.adapter)
+        record.add("managers", .number("\(client.sessions)"))
+        try put(record.line + "\n")
+      }
+      return
+    }
+    var table = TextTable(["program", "process", "user", "adapter", "managers"])
+    for client in clients {
       table.add([
         client.origin ?? "-", client.process.map { "\($0)" } ?? "-", client.user.map { "\($0)" } ?? "-",
         client.adapter, "\(client.sessions)",
