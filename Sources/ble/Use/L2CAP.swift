@@ -95,6 +95,7 @@ struct L2CAP: ParsableCommand {
     }
 
     func run(_ channel: L2CAPChannel, _ stage: Stage) async throws {
+      defer { channel.close() }
       let lastArrival = NIOLockedValueBox(stage.now)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -113,11 +114,13 @@ struct L2CAP: ParsableCommand {
             try await stage.sleep(rest)
           }
         }
-        defer {
-          group.cancelAll()
-          channel.close()
-        }
+        defer { group.cancelAll() }
         try await group.next()
+      }
+      // The end of the link would discard the octets that have not been sent.
+      do { try await channel.closeWhenSent(within: stage.stepLimit) } catch is TimeLimitExceeded {
+        throw Failure(
+          "the other side has not taken all octets within \(stage.timeout.short) s", status: ExitStatus.timeLimit)
       }
     }
   }
