@@ -1,3 +1,4 @@
+import AccessoryPlayer
 import BluetoothDissection
 import BluetoothTypes
 import CoreBluetooth

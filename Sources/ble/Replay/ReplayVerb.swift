@@ -1,3 +1,4 @@
+import AccessoryPlayer
 import ArgumentParser
 import BluetoothAir
 import BluetoothDissection

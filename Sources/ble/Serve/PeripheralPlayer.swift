@@ -1,3 +1,4 @@
+import AccessoryPlayer
 import BluetoothAir
 import BluetoothDissection
 import BluetoothLab

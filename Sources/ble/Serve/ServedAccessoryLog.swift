@@ -1,8 +1,13 @@
 import AccessoryPlayer
+import BluetoothAir
+import BluetoothDissection
 import BluetoothLab
 import BluetoothProfiles
 import BluetoothTypes
 import BluetoothWire
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
 import NIOConcurrencyHelpers
 
 /// The lines that tell what centrals do with an accessory.
