@@ -38,14 +38,26 @@ final class Crowd {
     while world.now < stormEnd {
       world.add(schedule.deviceFaults(from: world.now))
       world.run(for: min(.seconds(60), stormEnd - world.now))
+      restartSilentReaders()
     }
     world.removeFaults()
     // In the first half of the remaining time links are restored; in the second half no value may be missing.
-    world.run(for: (end - world.now) / 2)
+    let restored = world.now + (end - world.now) / 2
+    while world.now < restored {
+      world.run(for: min(.seconds(60), restored - world.now))
+      restartSilentReaders()
+    }
     for reader in readers { reader.isCalm = true }
     world.run(for: end - world.now)
     for reader in readers { reader.isCalm = false }
   }
+
+  private func restartSilentReaders() {
+    for reader in readers { reader.startOver(ifSilentFor: maximumGap) }
+  }
+
+  /// The longest time between two values of a link.
+  private var maximumGap: Duration { notificationPeriod * 3 + .seconds(10) }
 
   /// Returns the last callbacks of the app of a stuck pair, and the HCI faults that affected the pair since its last
   /// value.
@@ -65,7 +77,6 @@ final class Crowd {
     let all = readers.flatMap(\.problems)
     var problems = Array(all.dropFirst(problemsSeen))
     problemsSeen = all.count
-    let maximumGap = notificationPeriod * 3 + .seconds(10)
     for (number, reader) in readers.enumerated() where world.now - reader.lastValueAt > maximumGap {
       problems.append("counter \(number): no value since \(reader.lastValueAt), now \(world.now)" + context(of: number))
     }

@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Foundation
 
-/// An app that finds its counter, subscribes to it, and reconnects when the link is lost.
+/// An app that finds its counter, subscribes to it, and reconnects when the link is lost or brings no values.
 final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private static let service = CBUUID(string: "1815")
   private static let value = CBUUID(string: "2A58")
@@ -28,6 +28,8 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private(set) var repeated = 0
   private(set) var problems: [String] = []
   private(set) var lastValueAt = Duration.zero
+  /// The time of the latest subscription on the present link; nil: there is none.
+  private var subscribedAt: Duration?
   /// The latest callbacks except values, for the report of a problem.
   private(set) var history: [String] = []
 
@@ -43,8 +45,17 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     central = CBCentralManager(delegate: self, queue: nil, options: [CBManagerOptionAdapterKey: device])
   }
 
+  /// Connects again if a subscription has brought no value for this time: a fault can alter the value that subscribes,
+  /// so that the counter stays silent although the app knows of no error.
+  func startOver(ifSilentFor time: Duration) {
+    guard let subscribedAt, now() - max(subscribedAt, lastValueAt) > time else { return }
+    note("silent")
+    startOver()
+  }
+
   func centralManagerDidUpdateState(_ central: CBCentralManager) {
     note("\(central.state)")
+    subscribedAt = nil
     guard central.state == .poweredOn else {
       // Below poweredOff peripherals become invalid.
       if central.state.rawValue < CBManagerState.poweredOff.rawValue { peripheral = nil }
@@ -83,6 +94,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
   ) {
     note("disconnected")
+    subscribedAt = nil
     connect(peripheral)
   }
 
@@ -104,7 +116,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
     note(error == nil ? "notifying" : "not notifying")
-    if error != nil { startOver() }
+    if error == nil { subscribedAt = now() } else { startOver() }
   }
 
   func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) { startOver() }
