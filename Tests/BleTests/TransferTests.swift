@@ -1,7 +1,6 @@
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
-import NIOConcurrencyHelpers
 import Testing
 
 @testable import ble
@@ -58,29 +57,6 @@ import Testing
           await watch.value
         }
       }
-    }
-  }
-
-  @Test("A channel that closes when all is sent loses nothing to the end of the link")
-  func closing() throws {
-    try Meeting.run { local, central, stage in
-      let listener = try await local.publishL2CAPChannel(within: stage.stepLimit)
-      let received = NIOLockedValueBox(0)
-      let reader = Task(executorPreference: stage.taskExecutor) {
-        guard let channel = try await listener.channels.first(where: { _ in true }) else { return }
-        for try await octets in channel.incoming { received.withLockedValue { $0 += octets.count } }
-      }
-      try await local.withAdvertising(localName: "Sink") {
-        let found = try await Meeting.find("Sink", central, stage)
-        try await stage.withLink(to: found) { peripheral in
-          let channel = try await peripheral.openL2CAPChannel(listener.psm, within: stage.stepLimit)
-          try await channel.write(Data(count: 16_000), within: stage.stepLimit)
-          try await channel.closeWhenSent(within: stage.stepLimit)
-          #expect(channel.pendingCount == 0)
-        }
-      }
-      _ = try? await reader.value
-      #expect(received.withLockedValue { $0 } == 16_000)
     }
   }
 

@@ -191,9 +191,6 @@ extension ServerRunner {
       send(.closeChannel(channel.handle))
       channels[handle] = nil
       channelHandles[channel.handle] = nil
-      // The server does not report the end of a channel that the app has closed.
-      pipe.finish(.closed)
-      announce(pipe)
     }
   }
 

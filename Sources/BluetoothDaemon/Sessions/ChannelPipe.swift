@@ -39,8 +39,6 @@ package final class ChannelPipe: Sendable {
     // End of the channel
     var end: ChannelEnd?
     var isReleased = false
-    /// True if the channel has ended at the daemon, too: nothing more is sent.
-    var isFinished = false
     /// True if the app has stopped reading.
     var isInputDiscarded = false
     // Notifications between the two sides
@@ -88,10 +86,6 @@ package final class ChannelPipe: Sendable {
 
   /// The reason for the channel's end; nil: the channel is open. Octets received before the end can still be read.
   package var end: ChannelEnd? { state.withLockedValue { $0.end } }
-
-  /// True if the channel has ended, and nothing more is sent: after `close`, when the octets written before have been
-  /// sent or are lost. A client is notified.
-  package var isFinished: Bool { state.withLockedValue { $0.isFinished } }
 
   /// Moves received octets into `buffer`, as many as fit, and returns their number. The caller then calls
   /// `tellDaemon`.
@@ -213,7 +207,6 @@ package final class ChannelPipe: Sendable {
   package func finish(_ end: ChannelEnd) {
     state.withLockedValue { state in
       state.end = state.end ?? end
-      state.isFinished = true
       state.outgoing.removeAll()
     }
   }

@@ -81,9 +81,6 @@ open class CBL2CAPChannel: NSObject {
     parts?.streams.observer.withLockedValue { $0 = observer }
   }
 
-  /// True if the channel has ended, and nothing more is sent.
-  package var isFinished: Bool { parts?.channel.pipe.isFinished ?? true }
-
   /// The PSM of the channel; 0 if it is not connected.
   open var psm: CBL2CAPPSM { parts?.channel.psm ?? 0 }
 }

@@ -25,8 +25,6 @@ public final class L2CAPChannel: Sendable {
   private struct State {
     var readers: Deque<Reader> = []
     var writers: Deque<Writer> = []
-    /// The calls that wait for the end of the channel.
-    var closers: [PendingOperation<Void>] = []
     var isClosed = false
   }
 
@@ -106,28 +104,12 @@ public final class L2CAPChannel: Sendable {
     proceed()
   }
 
-  /// Closes the channel, and waits until the octets written before have been sent, or can't be sent any more. At an
-  /// adapter of a server, it waits until the server has them.
-  package func closeWhenSent(within limit: TimeLimit? = nil) async throws {
-    try await limited(limit) { [self] in
-      try Task.checkCancellation()
-      let operation = PendingOperation<Void>()
-      state.withLockedValue { $0.closers.append(operation) }
-      close()
-      try await operation.value(onCancel: { [self] in
-        state.withLockedValue { state in state.closers.removeAll { $0 === operation } }
-      })
-    }
-  }
-
   /// The number of calls that wait; for tests.
-  package var pendingCount: Int {
-    state.withLockedValue { $0.readers.count + $0.writers.count + $0.closers.count }
-  }
+  package var pendingCount: Int { state.withLockedValue { $0.readers.count + $0.writers.count } }
 
   /// Moves octets, and ends the operations that have got their octets or can't get any more.
   private func proceed() {
-    let ends = state.withLockedValue { state in read(&state) + write(&state) + finish(&state) }
+    let ends = state.withLockedValue { state in read(&state) + write(&state) }
     for end in ends { end() }
   }
 
@@ -140,13 +122,6 @@ public final class L2CAPChannel: Sendable {
       if let end = reader.operation.decide(result) { ends.append(end) }
     }
     return ends
-  }
-
-  /// Returns the ends of the calls that wait for the end of the channel, if it has ended.
-  private func finish(_ state: inout State) -> [End] {
-    guard !state.closers.isEmpty, box.value.isFinished else { return [] }
-    defer { state.closers = [] }
-    return state.closers.map { closer in { closer.finish(.success(())) } }
   }
 
   /// Returns the next received octets, or `.success(nil)` at the end of the channel; nil if none have arrived yet.
