@@ -60,6 +60,8 @@ private struct House {
     // Read for each command of an app.
     "Sources/BluetoothDaemon/Sessions/SessionCounters.swift": ["Synchronization"],
     // Creates the tables of sessions at first use, so that an adapter without apps has none.
+    "Sources/BluetoothDaemon/Sessions/LazyObject.swift": ["Synchronization"],
+    // Counts the events that wait for delivery.
     "Sources/BluetoothDaemon/Sessions/LocalSessions.swift": ["Synchronization"],
     // The number of holds, which a run reads for each event.
     "Sources/BluetoothLab/World/VirtualRunner.swift": ["Synchronization"],

@@ -19,7 +19,7 @@ import Testing
     let created = CBCentralManager(
       delegate: nil, queue: bench.queue,
       options: [
-        CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionDeviceAccessForMedia: true,
+        CBManagerOptionAdapterKey: ScriptedAdapter(), CBCentralManagerOptionDeviceAccessForMedia: true,
         CBCentralManagerOptionShowPowerAlertKey: "yes", "one": 1,
       ])
     #expect(
@@ -112,7 +112,7 @@ import Testing
     let bench = PeripheralHarness()
     let manager = CBPeripheralManager(
       delegate: nil, queue: bench.queue,
-      options: [CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionDeviceAccessForMedia: true])
+      options: [CBManagerOptionAdapterKey: ScriptedAdapter(), CBCentralManagerOptionDeviceAccessForMedia: true])
     #expect(
       bench.log.lines(containing: "\(manager)") == [
         "\(manager) does not know these options of init; ignored: kCBInitOptionDeviceAccessForMedia"
