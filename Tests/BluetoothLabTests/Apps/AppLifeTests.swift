@@ -194,7 +194,7 @@ struct AppLifeTests {
     let root = try #require(stage.app.root)
     #expect(stage.world.run(until: { stage.app.state == .suspended }, limit: .seconds(20)))
     let count = root.values.count
-    stage.run(125)
+    stage.run(135)
     #expect(root.values.count == count + 4)
     #expect(stage.app.state == .suspended)
   }
