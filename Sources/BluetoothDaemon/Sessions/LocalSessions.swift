@@ -173,10 +173,13 @@ package final class LocalSessions: Sendable {
   private func attach(
     _ new: SlotKey, to preserved: SlotKey, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable
   ) -> Bool {
-    state.withLockedValue { state in
-      guard let end = state[keyPath: role][new], !end.isClosed else { return false }
-      return state[keyPath: role].update(preserved) { $0 = ClientEnd(ofClientOf: end) } != nil
+    // The clients are retained until the lock is released: the last reference to one must not be released under it.
+    let (isAttached, clients) = state.withLockedValue { state -> (Bool, [AnyObject]) in
+      guard let end = state[keyPath: role][new], !end.isClosed else { return (false, []) }
+      let clients = [end.central as AnyObject?, end.peripheral as AnyObject?].compactMap { $0 }
+      return (state[keyPath: role].update(preserved) { $0 = ClientEnd(ofClientOf: end) } != nil, clients)
     }
+    return withExtendedLifetime(clients) { isAttached }
   }
 
   // MARK: Daemon
