@@ -15,10 +15,11 @@ import NIOConcurrencyHelpers
 /// try await strap.run()
 /// ```
 ///
-/// It is an app: the system chooses the device's name, appearance, address and advertising channels. An accessory that
-/// only a world can play in full loses the property `broadcast`, reliable writes, the Characteristic Aggregate Format,
-/// writable descriptions, and `AccessoryContext.disconnect()`. A central counts as connected from its first request or
-/// subscription on.
+/// It is an app: the system chooses the device's name, appearance, address and advertising channels. Without effect are
+/// the property `broadcast`, reliable writes, the Characteristic Aggregate Format, writable descriptions, and
+/// `AccessoryContext.disconnect()`; directed advertising is undirected. A central counts as connected from its first
+/// request or subscription on. `Accessory.valueSent(of:in:)` is called when a value waits to be sent, so a control point
+/// takes the next command before its client has confirmed the response.
 public final class PlayedAccessory<A: Accessory>: Sendable {
   /// What the adapter has to do, in order.
   private enum Output: Sendable {
@@ -40,7 +41,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     var lastNumber: UInt16 = 0
     /// The time at which the accessory's `timeReached` is due; nil: none.
     var wakeTime: Duration?
-    /// The earliest end of the pauses in progress; nil: none.
+    /// The end of the latest pause that was begun; nil: it has ended.
     var nextLook: Duration?
     /// The number of values that wait in `outputs`.
     var waitingValues = 0
@@ -114,17 +115,19 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   public var accessory: A { state.withLockedValue { $0.accessory } }
 
   /// Changes the accessory's state, as its user would. Subscribers of each characteristic whose value changes are
-  /// notified.
+  /// notified. `body` must not use this object.
   public func update(_ body: (inout A) -> Void) {
     act { accessory, _ in body(&accessory) }
   }
 
-  /// Changes the accessory's state and gives it a context, for example to notify a value that has not changed.
+  /// Changes the accessory's state and gives it a context, for example to notify a value that has not changed. `body`
+  /// must not use this object.
   public func act(_ body: (inout A, inout AccessoryContext) -> Void) {
     state.withLockedValue { state in
       let before = state.attributes.observed.map { ($0, $0.read(state.accessory)) }
       var context = context(state, for: nil)
       body(&state.accessory, &context)
+      state.accessory.updated(in: &context)
       perform(context, &state)
       for (characteristic, value) in before where characteristic.read(state.accessory) != value {
         if !context.notifies(characteristic.path) { notify(characteristic.path, &state) }
@@ -134,25 +137,27 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
 
   // MARK: Running
 
-  /// Publishes the services, advertises, and serves until the task is cancelled or Bluetooth is turned off. The services
-  /// are then removed. It can be called once.
+  /// Waits until Bluetooth is on, publishes the services, advertises, and serves until the task is cancelled or Bluetooth
+  /// is turned off. The services are then removed. It can be called once.
   ///
   /// - Throws: always: `CancellationError` after a cancellation; a `CBError` if Bluetooth is off, or if the services
   ///   can't be published.
   public func run() async throws {
+    try await peripheral.waitUntilPoweredOn()
     defer { for service in services.reversed() { peripheral.remove(service) } }
     try await withThrowingTaskGroup(of: Void.self) { group in
       // Requests are lost before the iteration has begun.
       let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
       group.addTask { [self] in try await answerRequests { isReady.finish() } }
       for await _ in ready {}
+      // Before a central can use the services.
+      callback { accessory, context in accessory.started(in: &context) }
       for service in services { try await peripheral.add(service) }
       group.addTask { [self] in try await watchPower() }
       group.addTask { [self] in try await sendOutputs() }
       group.addTask { [self] in try await watchTime() }
       group.addTask { [self] in try await watchLinks() }
       for index in characteristics.indices { group.addTask { [self] in try await watchSubscriptions(of: index) } }
-      callback { accessory, context in accessory.started(in: &context) }
       group.addTask { [self] in try await advertise() }
       defer { group.cancelAll() }
       // The first error ends the others.
@@ -162,7 +167,9 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
 
   /// Throws when Bluetooth is turned off: the services are then gone.
   private func watchPower() async throws {
-    for await state in peripheral.states where state != .poweredOn { throw CBError(.operationCancelled) }
+    for await state in peripheral.states where state != .poweredOn && state != .unknown {
+      throw CBError(.operationCancelled)
+    }
     try Task.checkCancellation()
   }
 
@@ -225,7 +232,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
         case .value(let value, let index, let central):
           state.withLockedValue { $0.waitingValues -= 1 }
           let local = characteristics[index]
-          let receivers = central.map { [$0] } ?? local.subscribers
+          let receivers = local.subscribers.filter { central == nil || $0 == central }
           try await peripheral.update(local, to: value, for: central.map { [$0] })
           for receiver in receivers { sent(index, to: receiver) }
         case .request(let wanted, let central):
@@ -290,8 +297,10 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
 
   // MARK: Centrals
 
-  /// Notes a central that has made a request or a subscription.
+  /// Notes a central that has made a request or a subscription. The request of a central that has disconnected since
+  /// does not connect it again.
   private func met(_ central: RemoteCentral) {
+    guard peripheral.isConnected(central) else { return }
     let isNew = state.withLockedValue { state in
       guard state.centrals[central] == nil else { return false }
       state.lastNumber &+= 1
@@ -411,9 +420,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       parts.append(
         GATTWritePart(handle: AttributeHandle(index + 1), offset: part.offset, value: ByteSlice(Array(part.octets))))
     }
-    // The answer precedes notifications and indications that the write causes, so the effects are performed after it.
-    let (context, failure, paths) = state.withLockedValue {
-      state -> (AccessoryContext, ATTErrorCode?, [CharacteristicPath]) in
+    let (failure, paths) = state.withLockedValue { state -> (ATTErrorCode?, [CharacteristicPath]) in
       var context = self.context(state, for: state.centrals[write.central])
       var failure: ATTErrorCode?
       do throws(ATTErrorCode) {
@@ -421,14 +428,15 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       } catch {
         failure = error
       }
-      return (context, failure, parts.compactMap { state.attributes.path(at: $0.handle) })
+      // The answer precedes notifications and indications that the write causes.
+      if let failure {
+        write.reject(CBATTError.Code(rawValue: Int(failure.rawValue)) ?? .unlikelyError)
+      } else {
+        write.accept()
+      }
+      perform(context, &state)
+      return (failure, parts.compactMap { state.attributes.path(at: $0.handle) })
     }
-    if let failure {
-      write.reject(CBATTError.Code(rawValue: Int(failure.rawValue)) ?? .unlikelyError)
-    } else {
-      write.accept()
-    }
-    state.withLockedValue { perform(context, &$0) }
     guard let path = paths.first else { return }
     try observer?(PlayedEvent(.written(Array(write.value), failure), path, by: write.central))
   }

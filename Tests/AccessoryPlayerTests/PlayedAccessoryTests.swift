@@ -119,6 +119,21 @@ import Testing
     #expect(outcome { try scene.stage.perform { try await level.read() } } != .success)
   }
 
+  @Test("A changed interval applies to the running measurements")
+  func changedInterval() throws {
+    let scene = PlayedScene(HeartRateSensor(interval: .seconds(600)))
+    let peripheral = try scene.connect()
+    let client = try scene.stage.perform { try await HeartRateClient(peripheral) }
+    let count = Box(0)
+    let reading = scene.stage.start { for try await _ in client.measurements { count.change { $0 += 1 } } }
+    scene.stage.run(for: .seconds(5))
+    #expect(count.value == 0)
+    scene.played.update { $0.interval = .seconds(1) }
+    scene.stage.run(for: .seconds(4))
+    #expect((3...4).contains(count.value))
+    reading.cancel()
+  }
+
   @Test("An accessory ends with an error when Bluetooth is turned off")
   func powerOff() throws {
     let scene = PlayedScene(Thermometer())

@@ -29,10 +29,11 @@ extension CentralManagerCore {
   }
 
   func connected(_ peer: PeerHandle, maximumWriteLength: Int, _ manager: CBCentralManager) {
-    // An attempt that the app has cancelled may have succeeded meanwhile.
-    guard !with({ $0.role.attempts.isEnding(peer) }), let peripheral = peripheral(peer) else { return }
+    // An attempt that the app has cancelled may have succeeded meanwhile. Any other connection is wanted: a `connect`
+    // that crosses the report of a loss is one of the daemon's attempts, although the report has ended it here.
+    guard with({ $0.role.attempts.mayBegin(peer) }), let peripheral = peripheral(peer) else { return }
     let credits = with { $0.session }?.writeCredits(for: peer)
-    guard peripheral.linkIsUp(maximumWriteLength: maximumWriteLength, credits: credits) else { return }
+    peripheral.linkIsUp(maximumWriteLength: maximumWriteLength, credits: credits)
     delegate?.centralManager(manager, didConnect: peripheral)
   }
 

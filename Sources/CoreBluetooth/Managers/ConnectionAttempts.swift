@@ -30,6 +30,13 @@ struct ConnectionAttempts {
     return true
   }
 
+  /// Notes a connection that the daemon reports. Returns false if the app has cancelled it.
+  mutating func mayBegin(_ peer: PeerHandle) -> Bool {
+    guard !isEnding(peer) else { return false }
+    states[peer] = .wanted
+    return true
+  }
+
   /// Returns true if a cancellation is to be sent now.
   ///
   /// - Parameter isReported: true if the app is told of the end.

@@ -49,14 +49,12 @@ extension CBPeripheral {
     }
   }
 
-  /// Marks the link as connected. Returns true if the app must be notified, false if it does not want the link.
-  func linkIsUp(maximumWriteLength: Int, credits: TransmitCredits?) -> Bool {
+  /// Marks the link as connected.
+  func linkIsUp(maximumWriteLength: Int, credits: TransmitCredits?) {
     content.withLockedValue { content in
-      guard content.state == .connecting || content.state == .connected else { return false }
       content.state = .connected
       content.maximumWriteLength = maximumWriteLength
       content.writeCredits = credits
-      return true
     }
   }
 

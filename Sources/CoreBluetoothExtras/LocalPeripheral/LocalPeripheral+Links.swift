@@ -78,6 +78,12 @@ extension LocalPeripheral {
     }
   }
 
+  /// Returns true while the link to a central exists.
+  package func isConnected(_ central: RemoteCentral) -> Bool {
+    let manager = with { Unchecked($0.manager) }.value
+    return manager?.isConnected(central.box.value) ?? false
+  }
+
   /// Waits for the end of the link to a central. Returns its reason; Connection Terminated By Local Host if Bluetooth
   /// has been turned off, or if the link has ended before the call.
   ///

@@ -165,6 +165,20 @@ import Testing
     #expect(bench.commands == ["connect after 0 ms"])
   }
 
+  @Test("3.6 A connect that crosses the report of a loss is answered")
+  func connectCrossingLoss() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.connect(peripheral)
+    // The daemon has lost the link before it gets the command, which begins a new attempt.
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected disconnected failed"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.take() == ["connected connected"])
+    bench.manager.cancelPeripheralConnection(peripheral)
+    #expect(bench.commands == ["connect after 0 ms", "cancel 0"])
+  }
+
   @Test("3.2 The end of a released peripheral's attempt is not taken for the end of a new object's attempt")
   func connectAfterRelease() {
     let bench = CentralHarness(CentralApp())
