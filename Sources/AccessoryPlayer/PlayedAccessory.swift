@@ -21,7 +21,7 @@ import NIOConcurrencyHelpers
 /// request or subscription on. `Accessory.valueSent(of:in:)` is called when a value waits to be sent, so a control point
 /// takes the next command before its client has confirmed the response.
 public final class PlayedAccessory<A: Accessory>: Sendable {
-  /// What the adapter has to do, in order.
+  /// A task for the adapter. `sendOutputs` performs the tasks in their order.
   private enum Output: Sendable {
     /// Send a value to subscribers; nil: to all.
     case value(Data, of: Int, to: RemoteCentral?)
@@ -71,6 +71,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   public convenience init<C: Clock>(_ accessory: A, by peripheral: LocalPeripheral, clock: C = ContinuousClock())
   where C.Duration == Duration {
     let start = clock.now
+    // The pauses are those of the accessory's own timers and of its advertising, so they take the time of its clock.
     self.init(
       accessory, by: peripheral, elapsed: { start.duration(to: clock.now) },
       pause: { try await Task.sleep(for: $0, clock: clock) }, observer: nil)

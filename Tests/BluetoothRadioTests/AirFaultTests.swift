@@ -103,6 +103,7 @@ struct AirFaultTests {
   @Test("A cancelled operation does not happen, and the time of the next event is that of the next operation")
   func cancel() {
     let engine = WorldEngine(seed: 1)
+    // The operations run on the thread of the test, which calls `step`.
     nonisolated(unsafe) var seen: [Int] = []
     let second = Instant.zero + .seconds(1)
     let first = engine.schedule(at: .zero + .milliseconds(1)) { _ in seen.append(0) }

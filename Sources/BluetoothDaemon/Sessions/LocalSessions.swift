@@ -8,8 +8,8 @@ import Synchronization
 package final class LocalSessions: Sendable {
   /// A client's end of a session. Only the client of the session's role is set.
   ///
-  /// An object, because a copy of weak references costs more than the delivery of an event. Only the code that holds the
-  /// lock of `state` uses it, so it is not checked.
+  /// An object, because a copy of weak references costs more than the delivery of an event. `@unchecked`, because the
+  /// lock of `state` protects its properties, which the compiler can't see: no code uses an end without that lock.
   private final class ClientEnd: @unchecked Sendable {
     @exclusivity(unchecked) private(set) weak var central: (any CentralClient)?
     @exclusivity(unchecked) private(set) weak var peripheral: (any PeripheralClient)?

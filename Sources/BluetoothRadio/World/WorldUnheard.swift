@@ -183,7 +183,8 @@ extension WorldEngine {
         // Without an end, the request window is in progress: the radio listens for the device.
         if let windowEnd = windowEnds.popFirst() { device.radio(.nothingReceived, at: windowEnd) }
       case .receive, .stop:
-        // A device that returns a `RepeatedAdvertising` does nothing else until its `until`.
+        // A device that returns a `RepeatedAdvertising` does nothing else until its `until`: only the code of the
+        // controller can cause this failure, neither packets nor user input.
         fatalError("a device issued another radio command than those of its repeated advertising")
       }
     }

@@ -5,7 +5,7 @@ import BluetoothProfiles
 import BluetoothTypes
 import CoreBluetoothExtras
 
-// What of a device of a world file is published by an app.
+// Characteristics of world files in their published form, and notes about the parts that an app can't publish.
 extension PublishedForm {
   /// Returns a characteristic whose requests `LocalPeripheral.requests` reports.
   static func characteristic(_ description: PeripheralDescription.Characteristic) -> LocalCharacteristic {
