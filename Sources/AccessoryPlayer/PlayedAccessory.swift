@@ -204,7 +204,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
         state.wakeTime = time.map { context.now + $0 }
         look(&state)
       case .update(let preferred):
-        for central in state.centrals.keys { outputs.continuation.yield(.request(preferred, of: central)) }
+        for (central, _) in inOrder(state.centrals) { outputs.continuation.yield(.request(preferred, of: central)) }
       case .disconnect: break
       case .advertise(let advertising):
         state.advertising = advertising
@@ -345,6 +345,13 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     }
   }
 
+  /// Returns the centrals in the order in which they have connected, so that each run of a world is the same.
+  private func inOrder(
+    _ centrals: [RemoteCentral: HCI.ConnectionHandle]
+  ) -> [(key: RemoteCentral, value: HCI.ConnectionHandle)] {
+    centrals.sorted { $0.value.rawValue < $1.value.rawValue }
+  }
+
   private func watchSubscriptions(of index: Int) async throws {
     for await _ in characteristics[index].subscriptions { try refreshSubscriptions(of: index) }
     try Task.checkCancellation()
@@ -359,7 +366,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     let changes = state.withLockedValue { state in
       guard let characteristic = state.attributes.characteristic(at: handle) else { return [] as [PlayedEvent] }
       var changes: [PlayedEvent] = []
-      for (central, link) in state.centrals {
+      for (central, link) in inOrder(state.centrals) {
         let isOn = subscribers.contains(central)
         let wasOn = state.attributes.subscriptions.contains { $0.link == link && $0.handle == handle }
         guard isOn != wasOn else { continue }
