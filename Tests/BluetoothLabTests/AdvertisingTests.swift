@@ -40,6 +40,39 @@ struct AdvertisingTests {
     #expect((28...31).contains(await sightings(in: .seconds(30))))
   }
 
+  @Test("An accessory advertises fast for 30 s after power-on and after each disconnection, then every 1,022.5 ms")
+  func fastThenSlow() async throws {
+    let world = World(seed: 1)
+    let belt = world.add(HeartRateSensor(), named: "belt")
+    func events(in time: Duration) async -> Int {
+      let before = belt.statistics.transmitted.packets
+      await world.run(for: time)
+      return (belt.statistics.transmitted.packets - before) / Advertising.Channels.all.count
+    }
+    // The interval and 5 ms of random delay on average.
+    let fast = 280...290
+    let slow = 28...30
+    #expect(fast.contains(await events(in: .seconds(30))))
+    #expect(slow.contains(await events(in: .seconds(30))))
+
+    let app = PhoneApp(on: world.makeDevice(named: "phone", at: Position(x: 1)))
+    #expect(await world.run(until: { app.has(.connected) }))
+    app.manager.cancelPeripheralConnection(try #require(app.peripheral))
+    #expect(await world.run(until: { app.has(.disconnected) }))
+    #expect(fast.contains(await events(in: .seconds(30))))
+    #expect(slow.contains(await events(in: .seconds(30))))
+  }
+
+  @Test("An accessory advertises by a schedule of its own")
+  func ownSchedule() async {
+    let world = World(seed: 1)
+    var sensor = HeartRateSensor()
+    sensor.advertisingSchedule = [.every(.milliseconds(500))]
+    let belt = world.add(sensor, named: "belt")
+    await world.run(for: .seconds(100))
+    #expect((195...200).contains(belt.statistics.transmitted.packets / Advertising.Channels.all.count))
+  }
+
   @Test("Advertising stops at the end of its schedule")
   func endOfSchedule() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Once")]))

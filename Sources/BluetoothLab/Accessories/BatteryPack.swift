@@ -9,6 +9,8 @@ public struct BatteryPack: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The battery level, 0 to 100 %. Subscribers are notified when it changes.
   public var level: UInt8
   /// The time in which the level falls by 1 %; nil if it never falls.
@@ -25,7 +27,9 @@ public struct BatteryPack: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// The Battery service.

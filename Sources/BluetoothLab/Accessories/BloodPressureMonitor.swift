@@ -14,6 +14,8 @@ public struct BloodPressureMonitor: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The systolic pressure in mmHg, reported with a resolution of 1.
   public var systolic: Double
   /// The diastolic pressure in mmHg, reported with a resolution of 1. The mean arterial pressure, a third of the way
@@ -61,7 +63,9 @@ public struct BloodPressureMonitor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Generic Blood Pressure.

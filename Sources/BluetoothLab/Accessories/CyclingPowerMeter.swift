@@ -18,6 +18,8 @@ public struct CyclingPowerMeter: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The power in watts.
   public var power: Double
   /// The cadence in crank revolutions per minute.
@@ -83,7 +85,9 @@ public struct CyclingPowerMeter: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Cycling: Power Sensor.

@@ -21,6 +21,8 @@ public struct Flashlight: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// True while the flashlight is on.
   public var isOn = false
   /// The brightness, 0 to 100 %.
@@ -35,7 +37,7 @@ public struct Flashlight: Accessory {
   public var advertising: Advertising {
     Advertising(
       AdvertisingPayload(fitting: [.flags()] + ADStructure.serviceLists([Self.service])),
-      scanResponse: AdvertisingPayload(fitting: [.name(name)]))
+      scanResponse: AdvertisingPayload(fitting: [.name(name)]), schedule: advertisingSchedule)
   }
 
   /// The flashlight's service, and Battery.

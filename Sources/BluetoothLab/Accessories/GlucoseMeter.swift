@@ -20,6 +20,8 @@ public struct GlucoseMeter: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The stored records, in the order of their sequence numbers.
   public var records: [GlucoseRecord]
   /// The features.
@@ -67,7 +69,9 @@ public struct GlucoseMeter: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Generic Glucose Meter.

@@ -14,6 +14,8 @@ public struct HeartRateSensor: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The heart rate in beats per minute.
   public var beatsPerMinute: UInt16
   /// The energy expended since the last reset, in kilojoules. Each measurement adds `energyPerMeasurement`, up to
@@ -39,7 +41,9 @@ public struct HeartRateSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Heart Rate Sensor: Heart Rate Belt.

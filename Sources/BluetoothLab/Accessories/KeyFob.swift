@@ -16,6 +16,10 @@ public struct KeyFob: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = [
+    Advertising.Phase.every(.milliseconds(20), for: .seconds(30)), .every(.milliseconds(1_022.5)),
+  ]
   /// The alarm that sounds now.
   public var alert = AlertLevel.noAlert
   /// The alarm that starts when the link is lost.
@@ -42,8 +46,7 @@ public struct KeyFob: Accessory {
     self.transmitPower = transmitPower
   }
 
-  /// Connectable advertising with Flags, service UUIDs, transmit power and name: every 20 ms for 30 s, then every
-  /// 1,022.5 ms.
+  /// Connectable advertising with Flags, service UUIDs, transmit power and name.
   public var advertising: Advertising {
     var result = Advertising(
       AdvertisingPayload(
@@ -52,7 +55,7 @@ public struct KeyFob: Accessory {
           .services([Self.immediateAlert.path, Self.linkLoss.path, Self.transmitPowerLevel.path].map(\.service)),
           .transmitPower(transmitPower), .name(name),
         ]))
-    result.schedule = [.every(.milliseconds(20), for: .seconds(30)), .every(.milliseconds(1_022.5))]
+    result.schedule = advertisingSchedule
     return result
   }
 

@@ -28,6 +28,8 @@ public struct Keyboard: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The LEDs that the HID host has turned on.
   public private(set) var leds: BootKeyboardOutputReport = []
   /// The link security that the characteristics of the service require. The profile requires encryption.
@@ -98,7 +100,8 @@ public struct Keyboard: Accessory {
   public var advertising: Advertising {
     Advertising(
       AdvertisingPayload(
-        fitting: [.flags(), .appearance(appearance.rawValue), .services([Self.service]), .name(name)]))
+        fitting: [.flags(), .appearance(appearance.rawValue), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Keyboard.

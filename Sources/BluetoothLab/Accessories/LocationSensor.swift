@@ -20,6 +20,8 @@ public struct LocationSensor: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The speed in metres per second.
   public var speed: Double
   /// The direction of the movement in degrees from north to east, 0 to 359.99. While the sensor navigates, it is the
@@ -85,7 +87,9 @@ public struct LocationSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Outdoor Sports Activity: Location and Navigation Pod.

@@ -38,6 +38,8 @@ public struct Mouse: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The link security that the characteristics of the service require. The profile requires encryption.
   public var protection = CharacteristicProtection.encrypted
   /// The connection parameters that the mouse requests; nil for none.
@@ -111,7 +113,8 @@ public struct Mouse: Accessory {
   public var advertising: Advertising {
     Advertising(
       AdvertisingPayload(
-        fitting: [.flags(), .appearance(appearance.rawValue), .services([Self.service]), .name(name)]))
+        fitting: [.flags(), .appearance(appearance.rawValue), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Mouse.

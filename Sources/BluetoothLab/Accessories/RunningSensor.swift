@@ -16,6 +16,8 @@ public struct RunningSensor: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The speed in metres per second.
   public var speed: Double
   /// The cadence in steps per minute, 0 to 255.
@@ -51,7 +53,9 @@ public struct RunningSensor: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Running Walking Sensor: In-Shoe.

@@ -65,6 +65,8 @@ public struct SensorTag: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The temperature of the object in front of the infrared thermometer, in degrees Celsius.
   public var objectTemperature = 30.0
   /// The ambient temperature in degrees Celsius.
@@ -109,7 +111,9 @@ public struct SensorTag: Accessory {
 
   /// Connectable advertising with Flags and the name. The UUIDs of the services have 128 bits and are left out.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Multi-Sensor.

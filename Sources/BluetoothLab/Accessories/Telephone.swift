@@ -45,6 +45,8 @@ public struct Telephone: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The categories of alerts that the telephone supports.
   public var categories: [AlertCategory] = [.email, .call, .missedCall, .sms, .schedule, .instantMessage]
   /// The state of the ringer, the vibration and the display.
@@ -242,7 +244,8 @@ public struct Telephone: Accessory {
   /// Connectable advertising with Flags, three service UUIDs and the name.
   public var advertising: Advertising {
     Advertising(
-      AdvertisingPayload(fitting: [.flags(), .services([Self.alerts, Self.phoneAlert, Self.time]), .name(name)]))
+      AdvertisingPayload(fitting: [.flags(), .services([Self.alerts, Self.phoneAlert, Self.time]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Phone.

@@ -16,6 +16,8 @@ public struct Thermometer: Accessory {
 
   /// The advertised name.
   public var name: String
+  /// The advertising intervals after power-on and after each disconnection.
+  public var advertisingSchedule = Advertising.fastThenSlow
   /// The temperature in degrees Celsius, reported with a resolution of 0.01. NaN is reported as NaN
   /// (0x007FFFFF).
   public var celsius: Double
@@ -47,7 +49,9 @@ public struct Thermometer: Accessory {
 
   /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
-    Advertising(AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags(), .services([Self.service]), .name(name)]),
+      schedule: advertisingSchedule)
   }
 
   /// Generic Thermometer.

@@ -60,7 +60,7 @@ public struct Advertising: Hashable, Sendable {
   public var kind = Kind.connectable
   /// The phases, in order. Advertising stops after the last phase if the last phase has a duration; otherwise
   /// advertising continues for ever.
-  public var schedule: [Phase] = [.every(.milliseconds(100))]
+  public var schedule: [Phase]
   /// The channels used; an empty set means all.
   public var channels = Channels.all
   /// The transmit power, −20 to 20 dBm; other values are clamped. nil means the device's power, which a Bluetooth 4.0
@@ -71,10 +71,22 @@ public struct Advertising: Hashable, Sendable {
   /// The payload of the scan response.
   public var scanResponse: AdvertisingPayload
 
-  /// Creates connectable advertising every 100 ms on all channels.
-  public init(_ payload: AdvertisingPayload = .empty, scanResponse: AdvertisingPayload = .empty) {
+  /// The schedule of the ready-made accessories: every 100 ms for 30 s, then every 1,022.5 ms. A central that wants to
+  /// connect finds a device quickly that has just been turned on or lost its link, and the battery of a device that
+  /// nobody wants lasts ten times as long · Vol 3, Part C, Appendix A: T_GAP(adv_fast_interval2),
+  /// T_GAP(adv_fast_period), T_GAP(adv_slow_interval).
+  public static let fastThenSlow: [Phase] = [
+    .every(.milliseconds(100), for: .seconds(30)), .every(.milliseconds(1_022.5)),
+  ]
+
+  /// Creates connectable advertising on all channels: every 100 ms unless there is another schedule.
+  public init(
+    _ payload: AdvertisingPayload = .empty, scanResponse: AdvertisingPayload = .empty,
+    schedule: [Phase] = [.every(.milliseconds(100))]
+  ) {
     self.payload = payload
     self.scanResponse = scanResponse
+    self.schedule = schedule
   }
 
   /// Returns the host's advertising parameters for a phase; nil if the advertising is directed and `lastCentral` is

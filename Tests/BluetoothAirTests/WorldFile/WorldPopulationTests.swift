@@ -159,6 +159,20 @@ struct WorldPopulationTests {
     #expect(belts.map { belt in belt.services.contains { $0.uuid == 0x180A } } == [true, false])
   }
 
+  @Test("An accessory of a file advertises at the interval of the file, if there is one")
+  func advertisingInterval() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - {name: belt, accessory: heart-rate}
+          - {name: fob, accessory: {kind: key-fob, advertisingInterval: 0.5}}
+          - {name: keys, accessory: {kind: keyboard, advertisingInterval: 10.24}}
+        """)
+    #expect(
+      file.members.compactMap { $0.accessory?.advertising.schedule }
+        == [Advertising.fastThenSlow, [.every(.milliseconds(500))], [.every(.milliseconds(10_240))]])
+  }
+
   @Test("A key fob of a file tells the power of its radio, unless the file says otherwise")
   func transmitPowerLevel() throws {
     let file = try WorldFile(

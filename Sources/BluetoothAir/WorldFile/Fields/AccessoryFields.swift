@@ -9,6 +9,15 @@ extension ObjectShape {
   private static let localName = WorldField(
     "localName", .text(WorldLimits.name), "The local name in advertising", else: "`gapName` or `name`",
     example: #""Acme""#)
+  private static let advertisingInterval = advertisingInterval(first: "0.1")
+
+  /// - Parameter first: the default interval in the first 30 s, in seconds.
+  private static func advertisingInterval(first: String) -> WorldField {
+    WorldField(
+      "advertisingInterval", .number(0.02...10.24), "The advertising interval, seconds, in steps of 0.625 ms",
+      else: "\(first) for 30 s after power-on and after each disconnection, then 1.0225", example: "0.1")
+  }
+
   private static let batteryLevel = WorldField(
     "batteryLevel", .integer(0...100), "The battery level, %", else: "100", example: "80")
   private static let measurementInterval = WorldField(
@@ -19,7 +28,7 @@ extension ObjectShape {
   private static let heartRate = ObjectShape(
     "heart-rate", "a chest strap: Heart Rate, Battery and Device Information services",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField(
         "beatsPerMinute", .integer(0...65_535), "The heart rate, beats per minute", else: "72", example: "90"),
       WorldField(
@@ -36,7 +45,7 @@ extension ObjectShape {
   private static let thermometer = ObjectShape(
     "thermometer", "a clinical thermometer: Health Thermometer service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("celsius", .number(-273.15...10_000), "The temperature, °C", else: "36.6", example: "38.2"),
       measurementInterval, batteryLevel,
     ])
@@ -44,7 +53,7 @@ extension ObjectShape {
   private static let bloodPressure = ObjectShape(
     "blood-pressure", "a blood pressure monitor: Blood Pressure service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("systolic", .number(0...2_000), "The systolic pressure, mmHg", else: "120", example: "135"),
       WorldField("diastolic", .number(0...2_000), "The diastolic pressure, mmHg", else: "80", example: "85"),
       WorldField("pulseRate", .number(0...2_000), "The pulse rate, beats per minute", else: "72", example: "90"),
@@ -54,7 +63,7 @@ extension ObjectShape {
   private static let glucose = ObjectShape(
     "glucose", "a blood glucose meter with stored records: Glucose service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField(
         "records", .integer(0...65_536), "The number of stored records, one for each hour from 2024-01-01 on",
         else: "10", example: "100"),
@@ -64,7 +73,7 @@ extension ObjectShape {
   private static let cycling = ObjectShape(
     "cycling", "a bicycle sensor at wheel and crank: Cycling Speed and Cadence service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("speed", .number(0...1_000), "The speed, m/s", else: "5", example: "8.5"),
       WorldField(
         "cadence", .number(0...10_000), "The crank cadence, revolutions per minute", else: "70", example: "90"),
@@ -76,7 +85,7 @@ extension ObjectShape {
   private static let cyclingPower = ObjectShape(
     "cycling-power", "a power meter in the crank of a bicycle: Cycling Power service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("power", .number(-32_768...32_767), "The power, W", else: "200", example: "250"),
       WorldField(
         "cadence", .number(0...10_000), "The crank cadence, revolutions per minute", else: "85", example: "95"),
@@ -91,7 +100,7 @@ extension ObjectShape {
   private static let running = ObjectShape(
     "running", "a foot pod of a runner: Running Speed and Cadence service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("speed", .number(0...255), "The speed, m/s", else: "3", example: "4.2"),
       WorldField("cadence", .integer(0...255), "The cadence, steps per minute", else: "160", example: "175"),
       batteryLevel,
@@ -100,7 +109,7 @@ extension ObjectShape {
   private static let location = ObjectShape(
     "location", "a receiver of positions with navigation: Location and Navigation service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField(
         "latitude", .number(-90...90), "The initial latitude, degrees; north is positive", else: "48",
         example: "48.137"),
@@ -144,7 +153,7 @@ extension ObjectShape {
   }
 
   private static let inputDeviceFields = [
-    localName,
+    localName, advertisingInterval,
     WorldField(
       "reportInterval", .number(0.001...10), "The time between two reports, seconds", else: "0.01", example: "0.02"),
     WorldField(
@@ -182,7 +191,7 @@ extension ObjectShape {
   private static let sensorTag = ObjectShape(
     "sensor-tag", "a sensor tag: infrared and ambient temperature, humidity, pressure and movement",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField(
         "objectTemperature", .number(-256...255), "The temperature of the object in front of it, °C", else: "30",
         example: "36.5"),
@@ -195,7 +204,7 @@ extension ObjectShape {
   private static let telephone = ObjectShape(
     "telephone", "a telephone: Alert Notification, Phone Alert Status and the services of the time",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField(
         "hasReference", .flag, "True if it can update its clock from a reference", else: "true", example: "false"),
       batteryLevel,
@@ -204,7 +213,7 @@ extension ObjectShape {
   private static let flashlight = ObjectShape(
     "flashlight", "a flashlight that clients switch and dim",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("isOn", .flag, "True if the light is on", else: "false", example: "true"),
       WorldField("brightness", .integer(0...100), "The brightness, %", else: "100", example: "50"),
       batteryLevel,
@@ -213,7 +222,7 @@ extension ObjectShape {
   private static let keyFob = ObjectShape(
     "key-fob", "a key fob: Immediate Alert, Link Loss and Tx Power services",
     [
-      localName,
+      localName, advertisingInterval(first: "0.02"),
       WorldField(
         "transmitPowerLevel", .integer(-100...20), "The value of the Tx Power Level characteristic, dBm",
         else: "the `transmitPower` of the device, rounded", example: "4"),
@@ -245,7 +254,7 @@ extension ObjectShape {
   private static let battery = ObjectShape(
     "battery", "a battery-powered device: Battery service",
     [
-      localName,
+      localName, advertisingInterval,
       WorldField("level", .integer(0...100), "The initial battery level, %", else: "100", example: "80"),
       WorldField(
         "timePerPercent", .number(0.001...WorldLimits.seconds.upperBound),

@@ -17,6 +17,15 @@ struct AccessoryReader {
     guard let object = ObjectReader(value, kinds: ObjectShape.accessoryKinds, at: path) else {
       return Broadcaster(Advertising())
     }
+    let accessory = accessory(object)
+    guard var scheduled = accessory as? any ScheduledAccessory, let interval = object.time("advertisingInterval") else {
+      return accessory
+    }
+    scheduled.advertisingSchedule = [.every(interval)]
+    return scheduled
+  }
+
+  private mutating func accessory(_ object: ObjectReader) -> any Accessory {
     switch object.shape.name {
     case "heart-rate": return heartRate(object)
     case "thermometer": return thermometer(object)
