@@ -57,7 +57,9 @@ struct PlaceTests {
 
   @Test("A device moving along a path is out of range at the far end and in range again afterwards")
   func path() async {
-    let meeting = Encounter(BatteryPack(), plan: .listen)
+    var accessory = BatteryPack()
+    accessory.advertisingSchedule = [.every(.milliseconds(100))]
+    let meeting = Encounter(accessory, plan: .listen)
     meeting.phone.move(along: [
       Waypoint(at: .seconds(10), Position(x: 2)), Waypoint(at: .seconds(20), Position(x: 2_000)),
       Waypoint(at: .seconds(40), Position(x: 2_000)), Waypoint(at: .seconds(50), Position(x: 2)),

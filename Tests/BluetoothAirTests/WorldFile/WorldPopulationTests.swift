@@ -166,11 +166,11 @@ struct WorldPopulationTests {
         devices:
           - {name: belt, accessory: heart-rate}
           - {name: fob, accessory: {kind: key-fob, advertisingInterval: 0.5}}
-          - {name: keys, accessory: {kind: keyboard, advertisingInterval: 10.24}}
+          - {name: keys, accessory: {kind: keyboard, advertisingInterval: 10}}
         """)
     #expect(
-      file.members.compactMap { $0.accessory?.advertising.schedule }
-        == [Advertising.fastThenSlow, [.every(.milliseconds(500))], [.every(.milliseconds(10_240))]])
+      file.members.map { $0.accessory.advertising.schedule }
+        == [Advertising.fastThenSlow, [.every(.milliseconds(500))], [.every(.seconds(10))]])
   }
 
   @Test("A key fob of a file tells the power of its radio, unless the file says otherwise")
