@@ -72,15 +72,19 @@ enum Accessories {
     }
     let app = MeasuringApp(kinds.map(\.measurement), on: world.makeDevice(named: "phone"))
     guard world.run(until: { app.subscriptions == kinds.count }, limit: .seconds(120)) else { throw DidNotHappen() }
+    // The accessories advertise at 100 ms for 30 s, then at 1,022.5 ms.
     let seconds = max(2, 20 / divisor)
+    let fast = 5 / bestTime(of: 1) { world.run(for: .seconds(5)) }
+    world.run(for: .seconds(30))
     let before = app.values
-    let best = bestTime(of: 3) { world.run(for: .seconds(seconds)) }
+    let slow = Double(seconds) / bestTime(of: 3) { world.run(for: .seconds(seconds)) }
     withExtendedLifetime(devices) {}
     return Measurement(
       name: "\(count.grouped) accessories of \(kinds.count) profiles",
-      result: "\((Double(seconds) / best).rounded(to: 1)) × real time", aim: "≥ 50 × real time",
-      method: "all advertise at 100 ms except for one of each profile, which measure for an app, at 30 ms; "
-        + "\(seconds) s of radio time, best of 3; \((app.values - before) / 3) values each time")
+      result: "\(slow.rounded(to: 1)) × real time; \(fast.rounded(to: 1)) × in the first 30 s",
+      aim: "≥ 50 × real time",
+      method: "all advertise at 1,022.5 ms, in the first 30 s at 100 ms, except for one of each profile, which measure "
+        + "for an app, at 30 ms; \(seconds) s of radio time, best of 3; \((app.values - before) / 3) values each time")
   }
 }
 
