@@ -60,6 +60,7 @@ extension PeripheralCommand {
     case .startSet(let set, let advertising): "start set \(set.number) (\(advertising.data.count) octets)"
     case .stopSet(let set): "stop set \(set.number)"
     case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
+    case .disconnect(let peer): "disconnect \(peer)"
     case .addService(let service): "add(\(service.uuid))"
     case .removeService: "remove(_:)"
     case .removeAllServices: "removeAllServices()"

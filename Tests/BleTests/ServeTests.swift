@@ -53,6 +53,40 @@ import Testing
     return String(decoding: try await characteristic.read(within: stage.stepLimit), as: UTF8.self)
   }
 
+  @Test("A verb that serves ends the links of its centrals before it ends, and they see no timeout")
+  func ending() throws {
+    try Meeting.run { _, central, stage in
+      let (found, beginning) = try await stage.withLocalPeripheral { device in
+        try await device.withAdvertising(localName: "Thing") { () -> (DeviceChoice.Candidate, Duration) in
+          let found = try await Meeting.find("Thing", central, stage)
+          try await found.peripheral.connect(within: stage.stepLimit)
+          return (found, stage.now)
+        }
+      }
+      #expect(stage.now - beginning < .seconds(0.5))
+      // The central may get the end one connection interval later.
+      try await stage.sleep(0.1)
+      #expect(found.peripheral.state == .disconnected)
+      #expect(found.peripheral.lastDisconnection?.reason == .remoteUserTerminatedConnection)
+    }
+  }
+
+  @Test("An interrupted verb that serves ends the links of its centrals, too")
+  func interruption() throws {
+    try Meeting.run { _, central, stage in
+      let serving = Task(executorPreference: stage.taskExecutor) {
+        try await stage.withLocalPeripheral { device in try await device.advertise(localName: "Thing") }
+      }
+      let found = try await Meeting.find("Thing", central, stage)
+      try await found.peripheral.connect(within: stage.stepLimit)
+      serving.cancel()
+      await #expect(throws: CancellationError.self) { try await serving.value }
+      try await stage.sleep(0.1)
+      #expect(found.peripheral.state == .disconnected)
+      #expect(found.peripheral.lastDisconnection?.reason == .remoteUserTerminatedConnection)
+    }
+  }
+
   @Test("A served device has the values of its file, takes written ones, and refuses those that are too long")
   func values() throws {
     let lines = try play(

@@ -217,6 +217,7 @@ struct MessageSamples {
       .setConnectionLatency(.high, peer()), .publishChannel(isEncrypted: bool()), .unpublishChannel(psm: number()),
       .barrier(number()), .askForPower, .startSet(LocalSetID(number: number()), advertising()),
       .stopSet(LocalSetID(number: number())), .observeLinks, .changeLink(peer(), .dataLength(dataLength())),
+      .disconnect(peer()),
     ]
   }
 

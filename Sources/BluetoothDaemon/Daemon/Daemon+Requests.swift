@@ -117,7 +117,7 @@ extension Daemon {
     case .unpublishChannel(let psm): context.deliver(.channelUnpublished(psm: psm, .notSupported), to: session)
     case .update: _ = context.peripheralCounters(of: session)?.updateCredits.put()
     case .stopAdvertising, .stopSet, .removeService, .removeAllServices, .respond, .setConnectionLatency, .observeLinks,
-      .changeLink, .barrier, .askForPower:
+      .changeLink, .disconnect, .barrier, .askForPower:
       break
     }
   }

@@ -42,6 +42,7 @@ struct PeripheralBroker {
     case .changeLink(let central, let request):
       guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
       context.request(request, on: link, for: .peripheral(session), at: now)
+    case .disconnect(let central): disconnect(central, by: session, at: now, &context)
     case .publishChannel(let isEncrypted):
       channels.publishChannel(isEncrypted: isEncrypted, by: session, at: now, &context)
     // The daemon handles these commands itself.
@@ -308,6 +309,19 @@ struct PeripheralBroker {
   }
 
   // MARK: End of a link
+
+  /// Ends the link to a central for a session. If a central manager, another session that serves centrals, or the system
+  /// uses the link, it stays, and only the session is told of its end.
+  private mutating func disconnect(
+    _ central: PeerHandle, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
+    let isServedByOthers =
+      localDatabase.services.contains { $0.session != session }
+      || context.links[link].channels.entries.contains { $0.owner != .peripheral(session) }
+    guard context.isInUse(link) || isServedByOthers else { return context.end(link, at: now) }
+    context.deliver(.centralDisconnected(context.centralInfo(of: link)), to: session)
+  }
 
   /// Ends the subscriptions, requests and updates of the client on a link, which has ended for this reason.
   mutating func endServing(_ link: LinkIndex, _ reason: HCI.ErrorCode, _ context: inout DaemonContext) {

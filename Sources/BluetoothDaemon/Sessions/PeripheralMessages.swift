@@ -99,6 +99,9 @@ package enum PeripheralCommand: Sendable {
   case observeLinks
   /// Requests other properties of the link to a central, which `link` answers.
   case changeLink(PeerHandle, LinkRequest)
+  /// Ends the link to a central, unless another session or the system uses the link. The session gets
+  /// `centralDisconnected` in every case: after the link's end, or at once if the link stays.
+  case disconnect(PeerHandle)
   case publishChannel(isEncrypted: Bool)
   case unpublishChannel(psm: UInt16)
   /// Answered by `barrierReached`; see `CentralCommand.barrier`.

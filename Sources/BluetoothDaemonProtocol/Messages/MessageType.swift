@@ -40,7 +40,7 @@ enum PeripheralCommandType: UInt16, CaseIterable {
   case startAdvertising = 0x0210
   case advertise, stopAdvertising, addService, removeService, removeAllServices, respond, update
   case setConnectionLatency, publishChannel, unpublishChannel, barrier, askForPower
-  case startSet, stopSet, observeLinks, changeLink
+  case startSet, stopSet, observeLinks, changeLink, disconnect
 }
 
 /// The requests of apps and of the command line that belong to no manager.

@@ -24,6 +24,7 @@ extension PeripheralCommand {
     case .stopSet: .stopSet
     case .observeLinks: .observeLinks
     case .changeLink: .changeLink
+    case .disconnect: .disconnect
     }
   }
 
@@ -41,6 +42,7 @@ extension PeripheralCommand {
     case .changeLink(let peer, let request):
       writer.append(peer)
       writer.append(request)
+    case .disconnect(let peer): writer.append(peer)
     case .addService(let service): writer.append(service)
     case .removeService(let id): writer.append(id)
     case .respond(let request, let error, let value):
@@ -108,6 +110,7 @@ extension PeripheralCommand {
     case .changeLink:
       let peer = try reader.peer()
       self = .changeLink(peer, try reader.linkRequest())
+    case .disconnect: self = .disconnect(try reader.peer())
     }
   }
 }

@@ -13,6 +13,8 @@ package enum PeripheralObservation: Sendable {
   case link(ObjectIdentifier, LinkEvent)
   /// The link to a central has ended; requests that are still open get no answer.
   case linkEnded(ObjectIdentifier)
+  /// The last link has ended, or the links that remain are those of other apps: the end of `disconnectCentrals`.
+  case linksEnded
 }
 
 // Advertising and links beyond Apple's API, for CoreBluetoothExtras.
@@ -52,6 +54,16 @@ extension CBPeripheralManager {
     guard core.with({ $0.role.centrals[central.handle] }) === central else { return false }
     core.send(.changeLink(central.handle, request))
     return true
+  }
+
+  /// Ends the links to all centrals, except those that other apps use. `PeripheralObservation.linksEnded` reports the
+  /// end of the last one.
+  ///
+  /// - Returns: false if there is no link; there is then no report.
+  package func disconnectCentrals() -> Bool {
+    let centrals = core.with { $0.role.links.keys.sorted { $0.index < $1.index } }
+    for central in centrals { core.send(.disconnect(central)) }
+    return !centrals.isEmpty
   }
 }
 

@@ -73,19 +73,21 @@ extension PeripheralManagerCore {
   }
 
   func disconnected(_ info: CentralInfo, _ manager: CBPeripheralManager) {
-    let (central, characteristics, requests) = with { state in
+    let (central, characteristics, requests, wasLastLink) = with { state in
       let requests = state.role.openRequests.filter { $0.value.central == info.handle }
       for id in requests.keys { state.role.openRequests[id] = nil }
-      state.role.links[info.handle] = nil
+      let wasLastLink = state.role.links.removeValue(forKey: info.handle) != nil && state.role.links.isEmpty
       // Before the callbacks: a request for the link that is made in one of them, or in another thread meanwhile, would
       // get no answer.
       let central = state.role.centrals.removeValue(forKey: info.handle)
-      return (central, state.role.database.allCharacteristics, requests.values)
+      return (central, state.role.database.allCharacteristics, requests.values, wasLastLink)
     }
     for answer in requests { answer.cancel() }
-    guard let central else { return }
-    with { $0.role.observer }?(.linkEnded(ObjectIdentifier(central)))
-    for characteristic in characteristics { unsubscribe(central, from: characteristic, manager) }
+    if let central {
+      with { $0.role.observer }?(.linkEnded(ObjectIdentifier(central)))
+      for characteristic in characteristics { unsubscribe(central, from: characteristic, manager) }
+    }
+    if wasLastLink { with { $0.role.observer }?(.linksEnded) }
   }
 
   /// Keeps the properties of a link, and reports them, and the answers to requests, for a central that the app knows.

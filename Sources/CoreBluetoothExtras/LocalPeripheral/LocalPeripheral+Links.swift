@@ -103,6 +103,38 @@ extension LocalPeripheral {
     })
   }
 
+  /// Ends the links to all centrals, except those that other apps of this adapter use, and waits for their ends. Apple's
+  /// API has no such call: an app leaves the end of a link to its central. A program that ends needs it, because the
+  /// controller may keep the link without the program.
+  ///
+  /// - Parameter limit: the time limit; nil: none. Links that have not ended by then may still end.
+  /// - Throws: `TimeLimitExceeded`; `CancellationError` if the task is cancelled first.
+  package func disconnectCentrals(within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      with { state in
+        // Without Bluetooth there are no links.
+        guard let manager = try? manager(state), manager.disconnectCentrals() else {
+          operation.finish(.success(()))
+          return
+        }
+        state.disconnections.append(operation)
+      }
+      try await operation.value(onCancel: { [self] in
+        with { state in state.disconnections.removeAll { $0 === operation } }
+      })
+    }
+  }
+
+  func linksEnded() {
+    let ended = with { state in
+      defer { state.disconnections = [] }
+      return state.disconnections
+    }
+    for operation in ended { operation.finish(.success(())) }
+  }
+
   func linkReported(_ central: ObjectIdentifier, _ event: LinkEvent) {
     switch event {
     case .changed(let info): with { $0.links[central]?.changes }?.send(LinkProperties(info))

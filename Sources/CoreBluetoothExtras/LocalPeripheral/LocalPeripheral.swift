@@ -36,6 +36,8 @@ public final class LocalPeripheral: Sendable {
     var setCount: UInt32 = 0
     /// The links to centrals that calls or iterations are for.
     var links: [ObjectIdentifier: CentralLink] = [:]
+    /// The calls that wait for the end of all links.
+    var disconnections: [PendingOperation<Void>] = []
     /// The values that wait for room.
     var updates: Deque<Update> = []
     /// The calls that wait for a PSM, in their order.
@@ -115,6 +117,7 @@ public final class LocalPeripheral: Sendable {
     case .setEnded(let id): setEnded(id)
     case .link(let central, let event): linkReported(central, event)
     case .linkEnded(let central): linkEnded(central)
+    case .linksEnded: linksEnded()
     }
   }
 
@@ -160,6 +163,7 @@ public final class LocalPeripheral: Sendable {
       for end in link.ends { end.finish(.success(.connectionTerminatedByLocalHost)) }
       link.changes.finish()
     }
+    for disconnection in before.disconnections { disconnection.finish(.success(())) }
     for update in before.updates { update.operation.fail(error) }
     for publication in before.publications { publication.fail(error) }
     for listener in before.listeners.values { listener.continuation.finish(throwing: error) }
@@ -172,8 +176,8 @@ public final class LocalPeripheral: Sendable {
       let additions = state.additions.values.reduce(0) { $0 + $1.count }
       let sets = state.sets.values.reduce(0) { $0 + $1.starts.count + $1.waiters.count }
       let requests = state.links.values.reduce(0) { $0 + $1.requests.count + $1.ends.count }
-      return additions + sets + requests + state.starts.count + state.updates.count + state.publications.count
-        + (state.advertising == nil ? 0 : 1) + state.listeners.count
+      return additions + sets + requests + state.disconnections.count + state.starts.count + state.updates.count
+        + state.publications.count + (state.advertising == nil ? 0 : 1) + state.listeners.count
     } + power.count
   }
 

@@ -61,6 +61,34 @@ extension Stage {
     }
   }
 
+  /// The longest wait for the ends of the links to centrals, in seconds.
+  private static let disconnectionLimit = 1.0
+
+  /// Runs `body` with a peripheral whose adapter is on. Then it ends the links to centrals, whatever happens: the
+  /// controller may keep them without this program, and a central would notice the end of the program only by its
+  /// supervision timeout. Links that other programs use stay.
+  func withLocalPeripheral<Value: Sendable>(
+    _ body: @Sendable (LocalPeripheral) async throws -> Value
+  ) async throws -> Value {
+    let device = LocalPeripheral(adapter: adapter)
+    do {
+      try await waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
+      let value = try await body(device)
+      await end(device)
+      return value
+    } catch {
+      await end(device)
+      throw error
+    }
+  }
+
+  /// Ends the links to centrals, even if the task of the verb has been cancelled, and closes the peripheral.
+  private func end(_ device: LocalPeripheral) async {
+    let limit = limit(Self.disconnectionLimit)
+    await Task(executorPreference: taskExecutor) { try? await device.disconnectCentrals(within: limit) }.value
+    device.close()
+  }
+
   /// Finds a device, connects to it, runs `body`, and disconnects, whatever happens.
   func withDevice<Value: Sendable>(
     _ choice: DeviceChoice, _ body: @Sendable (Peripheral) async throws -> Value

@@ -87,14 +87,13 @@ struct Serve: ParsableCommand {
     _ make: @escaping @Sendable (Stage, LocalPeripheral) -> @Sendable () async throws -> Void
   ) throws {
     try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
-      let peripheral = LocalPeripheral(adapter: stage.adapter)
-      defer { peripheral.close() }
-      try await stage.waitForPower(of: peripheral.waitUntilPoweredOn(within:)) { peripheral.state }
-      if stage.isAlone {
-        complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
+      try await stage.withLocalPeripheral { peripheral in
+        if stage.isAlone {
+          complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
+        }
+        let play = make(stage, peripheral)
+        do { try await duration.run(on: stage, play) } catch { throw Failure.of(error, "serving \"\(name)\"") }
       }
-      let play = make(stage, peripheral)
-      do { try await duration.run(on: stage, play) } catch { throw Failure.of(error, "serving \"\(name)\"") }
     }
   }
 

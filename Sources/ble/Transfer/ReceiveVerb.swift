@@ -35,31 +35,33 @@ struct Receive: ParsableCommand {
 
   func run() throws {
     try Stage(adapter).run { stage in
-      let device = LocalPeripheral(adapter: stage.adapter)
-      defer { device.close() }
-      try await stage.waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
-      do {
-        let listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
-        let psm = Data([UInt8(truncatingIfNeeded: listener.psm), UInt8(listener.psm >> 8)])
-        let local = LocalTransfer(by: device)
-        try await device.add(
-          LocalService(
-            FileTransfer.service, [LocalCharacteristic(FileTransfer.psm, value: psm), local.characteristic]),
-          within: stage.stepLimit)
-        let channel = try await device.withAdvertising(localName: name) {
-          complain("waiting for a file as \"\(name)\"")
-          return try await first(of: listener, local)
-        }
-        let summary = try await receive(from: channel, stage)
-        if output.json {
-          try put(summary.record("received").line + "\n")
-        } else if path == "-" {
-          complain(summary.line("received"))
-        } else {
-          try say(summary.line("received"))
-        }
-      } catch { throw await stage.failure(of: error, "receiving", by: device) }
+      try await stage.withLocalPeripheral { device in try await receive(by: device, stage) }
     }
+  }
+
+  /// Advertises, and receives a file.
+  private func receive(by device: LocalPeripheral, _ stage: Stage) async throws {
+    do {
+      let listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
+      let psm = Data([UInt8(truncatingIfNeeded: listener.psm), UInt8(listener.psm >> 8)])
+      let local = LocalTransfer(by: device)
+      try await device.add(
+        LocalService(
+          FileTransfer.service, [LocalCharacteristic(FileTransfer.psm, value: psm), local.characteristic]),
+        within: stage.stepLimit)
+      let channel = try await device.withAdvertising(localName: name) {
+        complain("waiting for a file as \"\(name)\"")
+        return try await first(of: listener, local)
+      }
+      let summary = try await receive(from: channel, stage)
+      if output.json {
+        try put(summary.record("received").line + "\n")
+      } else if path == "-" {
+        complain(summary.line("received"))
+      } else {
+        try say(summary.line("received"))
+      }
+    } catch { throw await stage.failure(of: error, "receiving", by: device) }
   }
 
   /// Waits for a channel, or for octets of a characteristic.

@@ -54,25 +54,28 @@ struct L2CAP: ParsableCommand {
 
     func run() throws {
       try Stage(adapter).run { stage in
-        let device = LocalPeripheral(adapter: stage.adapter)
-        try await stage.waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
-        let listener: L2CAPListener
-        do {
-          listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
-        } catch { throw await stage.failure(of: error, "publishing the channel", by: device) }
-        complain("listening as \"\(name)\" with PSM \(listener.psm)")
-        let channel: L2CAPChannel?
-        do {
-          channel = try await device.withAdvertising(localName: name) {
-            try await listener.channels.first { _ in true }
-          }
-        } catch { throw await stage.failure(of: error, "listening", by: device) }
-        guard let channel else { throw Failure("the channel was closed", status: ExitStatus.linkLost) }
-        complain("a device has opened the channel")
-        do { try await pipe.run(channel, stage) } catch {
-          throw await stage.failure(of: error, "the channel", by: device)
+        try await stage.withLocalPeripheral { device in try await listen(by: device, stage) }
+      }
+    }
+
+    private func listen(by device: LocalPeripheral, _ stage: Stage) async throws {
+      let listener: L2CAPListener
+      do {
+        listener = try await device.publishL2CAPChannel(requiresEncryption: encrypted, within: stage.stepLimit)
+      } catch { throw await stage.failure(of: error, "publishing the channel", by: device) }
+      // Its end closes the channel.
+      defer { withExtendedLifetime(listener) {} }
+      complain("listening as \"\(name)\" with PSM \(listener.psm)")
+      let channel: L2CAPChannel?
+      do {
+        channel = try await device.withAdvertising(localName: name) {
+          try await listener.channels.first { _ in true }
         }
-        device.close()
+      } catch { throw await stage.failure(of: error, "listening", by: device) }
+      guard let channel else { throw Failure("the channel was closed", status: ExitStatus.linkLost) }
+      complain("a device has opened the channel")
+      do { try await pipe.run(channel, stage) } catch {
+        throw await stage.failure(of: error, "the channel", by: device)
       }
     }
   }

@@ -161,6 +161,31 @@ struct PublishingTests {
     #expect(phone.takeEvents() == ["modified 1"])
   }
 
+  @Test("A session ends the link to a central, unless another session has services or uses the link")
+  func endsLink() throws {
+    let other = Sensor(air, 0)
+    other.add(1, 0x1816, [])
+    sensor.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    _ = try phone.findAndConnect()
+    _ = (sensor.takeEvents(), other.takeEvents(), phone.takeEvents())
+    let central = try #require(air.devices[0].daemon.links.first).peer
+    #expect(sensor.send(.disconnect(central)).map(\.text) == ["central gone"])
+    #expect(air.linkCount(0) == 1 && phone.takeEvents().isEmpty && other.takeEvents().isEmpty)
+    other.send(.removeService(LocalAttributeID(number: 1)))
+    _ = phone.takeEvents()
+    let own = Phone(air, 0)
+    own.send(.connect(central, delay: .zero, reconnects: false))
+    #expect(sensor.send(.disconnect(central)).map(\.text) == ["central gone"])
+    #expect(air.linkCount(0) == 1)
+    own.send(.cancelConnection(central))
+    #expect(sensor.send(.disconnect(central)).map(\.text) == ["central gone"])
+    #expect(air.linkCount(0) == 0)
+    let reason = HCI.ErrorCode.remoteUserTerminatedConnection
+    #expect(phone.takeEvents().last == "disconnected 0 link \(reason)")
+    #expect(sensor.send(.disconnect(central)).isEmpty)
+  }
+
   @Test("A peripheral's app can't disconnect a link that a central created")
   func peripheralLink() throws {
     sensor.advertise()
