@@ -60,6 +60,31 @@ import Testing
     }
   }
 
+  @Test("The end of the link right after a channel was closed loses none of its octets")
+  func closing() throws {
+    let octets = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) })
+    try Meeting.run { local, central, stage in
+      let listener = try await local.publishL2CAPChannel(within: stage.stepLimit)
+      let reader = Task(executorPreference: stage.taskExecutor) { () -> Data in
+        var received = Data()
+        guard let channel = try await listener.channels.first(where: { _ in true }) else { return received }
+        for try await piece in channel.incoming { received += piece }
+        return received
+      }
+      try await local.withAdvertising(localName: "Sink") {
+        let found = try await Meeting.find("Sink", central, stage)
+        try await stage.withLink(to: found) { peripheral in
+          let channel = try await peripheral.openL2CAPChannel(listener.psm, within: stage.stepLimit)
+          try await channel.write(octets, within: stage.stepLimit)
+          try await channel.closeWhenSent(within: stage.stepLimit)
+          #expect(channel.pendingCount == 0)
+        }
+      }
+      let received = try await reader.value
+      #expect(received == octets)
+    }
+  }
+
   @Test("Progress is octets, percentage, rate and remaining time")
   func progress() {
     #expect(TransferProgress.line(0, of: 10, after: 0) == "0 B of 10 B  0 %")

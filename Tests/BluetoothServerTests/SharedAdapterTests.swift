@@ -151,7 +151,14 @@ struct SharedAdapterTests {
     await answered
     #expect(received == octets)
     #expect(answer == octets.reversed())
+    // The end tells that the other program's server has everything.
+    let last = Array(octets.prefix(20_000))
+    async let rest = far.read(last.count)
+    await near.write(last)
     near.close()
+    #expect(await near.waitForFinalEnd() == .closed)
+    let lastReceived = await rest
+    #expect(lastReceived == last)
     #expect(await far.waitForEnd() == .closed)
   }
 }
@@ -219,6 +226,15 @@ private final class ChannelEndpoint: ChannelClient {
     while true {
       let number = now
       if let end = pipe.end { return end }
+      await change(after: number)
+    }
+  }
+
+  /// Waits for the end at the server's daemon.
+  func waitForFinalEnd() async -> ChannelEnd {
+    while true {
+      let number = now
+      if let end = pipe.finalEnd { return end }
       await change(after: number)
     }
   }

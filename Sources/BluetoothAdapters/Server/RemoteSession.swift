@@ -73,6 +73,8 @@ struct RemoteChannel {
   let pipe: ChannelPipe
   /// The number of octets that have been sent and that the daemon has not taken.
   var unacknowledged = 0
+  /// True if the app has closed the channel, and the server knows.
+  var isClosing = false
 }
 
 /// An attempt to connect to a peer that the server does not know yet.

@@ -187,10 +187,10 @@ extension ServerRunner {
     }
     channels[handle]?.unacknowledged = unacknowledged
     if hasRoom { announce(pipe) }
-    if pipe.isReleased, pipe.isDrained {
+    // The server reports the end when the peer has all octets.
+    if pipe.isReleased, pipe.isDrained, !channel.isClosing {
+      channels[handle]?.isClosing = true
       send(.closeChannel(channel.handle))
-      channels[handle] = nil
-      channelHandles[channel.handle] = nil
     }
   }
 

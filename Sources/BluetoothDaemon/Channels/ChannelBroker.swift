@@ -171,7 +171,15 @@ struct ChannelBroker {
         context.links[link].channels.entries[index].channel = channel
       }
     case .closed(let id):
-      if let index = context.links[link].channels.index(of: id) { context.finishChannel(index, on: link, .closed) }
+      // A channel that is closed when its data have been sent ends with `closeEnded`.
+      guard let index = context.links[link].channels.index(of: id),
+        !context.links[link].channels.entries[index].isClosing
+      else { return }
+      context.finishChannel(index, on: link, .closed)
+    case .closeEnded(let id, let isConfirmed):
+      if let index = context.links[link].channels.index(of: id) {
+        context.finishChannel(index, on: link, .closed, isDelivered: isConfirmed)
+      }
     // The daemon requests no reconfiguration.
     case .reconfigurationFailed: break
     }
@@ -188,7 +196,7 @@ struct ChannelBroker {
         $0.closesBy.map { $0 <= now } ?? false
       }) {
         let id = context.links[link].channels.entries[index].channel.id
-        context.finishChannel(index, on: link, .closed)
+        context.finishChannel(index, on: link, .lost(.timeout))
         context.host.closeChannel(id, on: connection, at: now)
       }
     }

@@ -9,9 +9,14 @@ extension DaemonContext {
   }
 
   /// Removes a channel that has ended, and reports the end to its app.
-  mutating func finishChannel(_ index: Int, on link: LinkIndex, _ end: ChannelEnd) {
-    let pipe = links[link].channels.entries.remove(at: index).pipe
-    pipe.finish(end)
+  ///
+  /// - Parameter isDelivered: true if the peer has all octets of a channel that its app has closed. Otherwise such a
+  ///   channel ends as lost, which the app's call that waits for the delivery reports.
+  mutating func finishChannel(_ index: Int, on link: LinkIndex, _ end: ChannelEnd, isDelivered: Bool = false) {
+    let entry = links[link].channels.entries.remove(at: index)
+    let pipe = entry.pipe
+    let isCut = end == .closed && !isDelivered && pipe.isReleased && (entry.closesBy != nil || !pipe.isDrained)
+    pipe.finish(isCut ? .lost(.link(.connectionTerminatedByLocalHost)) : end)
     announce(pipe)
   }
 

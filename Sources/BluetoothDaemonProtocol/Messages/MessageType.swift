@@ -69,7 +69,7 @@ enum ChannelMessageType: UInt16, CaseIterable {
   case octets = 0x0400
   /// From the client: it has read frames of octets. From the server: the daemon has taken octets.
   case credit = 0x0401
-  /// From the client: the app has closed the channel. From the server: the channel has ended.
+  /// From the client: the app has closed the channel. From the server: the channel has ended, also after such a close.
   case end = 0x0402
 }
 

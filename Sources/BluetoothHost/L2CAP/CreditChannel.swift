@@ -71,6 +71,8 @@ struct CreditChannel {
   private var sent = 0
   /// True if the channel must be closed when the send queue is empty.
   private(set) var endsWhenSent = false
+  /// True if queued SDUs were discarded.
+  private var hasDiscarded = false
 
   init(local: L2CAP.ChannelID, spsm: UInt16, isEnhanced: Bool, isIncoming: Bool, settings: ChannelSettings) {
     self.local = local
@@ -105,6 +107,7 @@ struct CreditChannel {
     if let remote { self.remote = remote }
     state = .closing
     assembly = nil
+    hasDiscarded = !queue.isEmpty
     queue.removeAll()
   }
 
@@ -113,6 +116,9 @@ struct CreditChannel {
 
   /// True if the channel must be closed now because all queued SDUs have been sent.
   var isAtEnd: Bool { endsWhenSent && queue.isEmpty && state == .open }
+
+  /// True if all SDUs have been sent, except those that were refused.
+  var hasSentAll: Bool { queue.isEmpty && !hasDiscarded }
 
   /// Sets the receive limits of the peer.
   mutating func setLimits(mtu: UInt16, mps: UInt16) {

@@ -98,7 +98,10 @@ struct CreditChannels {
 
   /// Closes a channel when all its queued SDUs have been sent.
   mutating func closeWhenSent(_ id: L2CAP.ChannelID) {
-    guard let index = index(local: id), channels[index].state == .open else { return }
+    guard let index = index(local: id), channels[index].state == .open else {
+      events.append(.closeEnded(id, isConfirmed: false))
+      return
+    }
     channels[index].endWhenSent()
     if channels[index].isAtEnd { owesSignals = true }
   }
@@ -258,11 +261,17 @@ struct CreditChannels {
     return nil
   }
 
-  mutating func remove(at index: Int, _ identifiers: inout SignalIdentifiers) {
-    let local = channels.remove(at: index).local
+  /// Removes a channel that exists on neither side any more.
+  ///
+  /// - Parameter isConfirmed: false if the peer did not answer the request to close it.
+  mutating func remove(at index: Int, _ identifiers: inout SignalIdentifiers, isConfirmed: Bool = true) {
+    let channel = channels.remove(at: index)
     if nextChannel > index { nextChannel -= 1 }
     if creditTurn > index { creditTurn -= 1 }
-    forget(local, &identifiers)
+    forget(channel.local, &identifiers)
+    if channel.endsWhenSent {
+      events.append(.closeEnded(channel.local, isConfirmed: isConfirmed && channel.hasSentAll))
+    }
   }
 
   mutating func endRequest(at place: Int, _ identifiers: inout SignalIdentifiers) -> ChannelRequest {

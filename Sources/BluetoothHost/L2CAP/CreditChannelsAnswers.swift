@@ -119,7 +119,8 @@ extension CreditChannels {
         if error == .timeout { channels[index].loseOffer() } else { channels[index].dropOffer() }
       }
       if !ids.isEmpty { events.append(.reconfigurationFailed(ids, error == .timeout ? .timeout : .notUnderstood)) }
-    case .close(let id): if let index = index(local: id) { remove(at: index, &identifiers) }
+    case .close(let id):
+      if let index = index(local: id) { remove(at: index, &identifiers, isConfirmed: error != .timeout) }
     }
   }
 }

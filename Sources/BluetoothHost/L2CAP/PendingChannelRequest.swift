@@ -36,7 +36,7 @@ extension ChannelEvent {
     switch self {
     case .opened(_, let token): token
     case .openFailed(let token, _): token
-    case .received, .hasRoom, .reconfigured, .reconfigurationFailed, .closed: nil
+    case .received, .hasRoom, .reconfigured, .reconfigurationFailed, .closed, .closeEnded: nil
     }
   }
 }

@@ -38,7 +38,7 @@ final class ChannelTable: Sendable {
 /// control of L2CAP counts them, until the app has room.
 final class ChannelProxy: ChannelClient {
   private struct State {
-    /// Nil: the app has closed the channel and has nothing left to send.
+    /// Nil: the app has closed the channel, and the channel has ended.
     var channel: OpenChannel?
     /// The number of frames that the app has not read.
     var unreadFrames = 0
@@ -96,14 +96,14 @@ final class ChannelProxy: ChannelClient {
   }
 
   private func change<R>(_ body: (inout State) -> R) -> R {
-    let (result, channel, isOver) = state.withLockedValue { state in
+    let (result, channel, closes, isOver) = state.withLockedValue { state in
       let result = body(&state)
       let channel = state.channel
       if let channel { move(channel.pipe, &state) }
-      return (result, channel, state.channel == nil || state.hasEnded)
+      return (result, channel, state.isClosing && state.outgoing.isEmpty, state.channel == nil || state.hasEnded)
     }
-    // The channel closes here if this was its last reference, with no lock held.
-    channel?.pipe.tellDaemon()
+    // With no lock held.
+    if closes { channel?.pipe.close() } else { channel?.pipe.tellDaemon() }
     if isOver { onEnd() }
     return result
   }
@@ -121,10 +121,18 @@ final class ChannelProxy: ChannelClient {
       state.outgoing.removeFirst(count)
       if count > 0 { outbox.send(.channelTaken(handle, octets: UInt32(count))) }
     }
-    if let end = pipe.end, !state.hasEnded, pipe.available == 0 || state.isClosing {
+    if !state.hasEnded, let end = end(of: pipe, state) {
       state.hasEnded = true
       outbox.send(.channelEnded(handle, end))
     }
-    if state.isClosing, state.outgoing.isEmpty || pipe.end != nil { state.channel = nil }
+    if state.isClosing, state.hasEnded { state.channel = nil }
+  }
+
+  /// Returns the end of the channel that the app gets now; nil: none. After the app has closed the channel, this is the
+  /// end at the daemon, which tells if the peer has all octets.
+  private func end(of pipe: ChannelPipe, _ state: State) -> ChannelEnd? {
+    guard state.isClosing else { return pipe.available == 0 ? pipe.end : nil }
+    guard pipe.finalEnd == .closed, !state.outgoing.isEmpty else { return pipe.finalEnd }
+    return .lost(.link(.connectionTerminatedByLocalHost))
   }
 }

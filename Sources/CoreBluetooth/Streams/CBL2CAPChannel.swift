@@ -81,6 +81,17 @@ open class CBL2CAPChannel: NSObject {
     parts?.streams.observer.withLockedValue { $0 = observer }
   }
 
+  /// The end of a channel that the app has closed: success if the peer has all octets written before, a failure if the
+  /// channel ended earlier. Nil: the channel has not ended.
+  package var closeResult: Result<Void, any Error>? {
+    guard let parts else { return .success(()) }
+    switch parts.channel.pipe.finalEnd {
+    case nil: return nil
+    case .closed?: return .success(())
+    case .lost(let error)?: return .failure(error.appError())
+    }
+  }
+
   /// The PSM of the channel; 0 if it is not connected.
   open var psm: CBL2CAPPSM { parts?.channel.psm ?? 0 }
 }

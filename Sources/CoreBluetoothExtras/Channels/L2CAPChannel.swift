@@ -25,6 +25,8 @@ public final class L2CAPChannel: Sendable {
   private struct State {
     var readers: Deque<Reader> = []
     var writers: Deque<Writer> = []
+    /// The calls that wait until the peer has all octets.
+    var closers: [PendingOperation<Void>] = []
     var isClosed = false
   }
 
@@ -104,12 +106,32 @@ public final class L2CAPChannel: Sendable {
     proceed()
   }
 
+  /// Closes the channel, and waits until the peer has all octets that were written before. The end of the link would
+  /// discard those that it does not have yet.
+  ///
+  /// - Parameter limit: the time limit; nil: none but that of the system, which waits 30 s for the peer.
+  /// - Throws: a `CBError` if the channel or the link ended before the peer had all octets; `operationCancelled` if one
+  ///   side has ended it on purpose.
+  package func closeWhenSent(within limit: TimeLimit? = nil) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let operation = PendingOperation<Void>()
+      state.withLockedValue { $0.closers.append(operation) }
+      close()
+      try await operation.value(onCancel: { [self] in
+        state.withLockedValue { state in state.closers.removeAll { $0 === operation } }
+      })
+    }
+  }
+
   /// The number of calls that wait; for tests.
-  package var pendingCount: Int { state.withLockedValue { $0.readers.count + $0.writers.count } }
+  package var pendingCount: Int {
+    state.withLockedValue { $0.readers.count + $0.writers.count + $0.closers.count }
+  }
 
   /// Moves octets, and ends the operations that have got their octets or can't get any more.
   private func proceed() {
-    let ends = state.withLockedValue { state in read(&state) + write(&state) }
+    let ends = state.withLockedValue { state in read(&state) + write(&state) + finish(&state) }
     for end in ends { end() }
   }
 
@@ -140,6 +162,13 @@ public final class L2CAPChannel: Sendable {
     case .error: return .failure(input.streamError ?? CBError.isNotConnected)
     default: return nil
     }
+  }
+
+  /// Returns the ends of the calls that wait until the peer has all octets, if the channel has ended.
+  private func finish(_ state: inout State) -> [End] {
+    guard !state.closers.isEmpty, let result = box.value.closeResult else { return [] }
+    defer { state.closers = [] }
+    return state.closers.compactMap { $0.decide(result) }
   }
 
   private func write(_ state: inout State) -> [End] {

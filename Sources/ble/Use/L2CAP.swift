@@ -98,13 +98,30 @@ struct L2CAP: ParsableCommand {
     }
 
     func run(_ channel: L2CAPChannel, _ stage: Stage) async throws {
+      defer { channel.close() }
+      guard try await move(channel, stage) else { return }
+      // The end of the link would discard the octets that the other side does not have.
+      do { try await channel.closeWhenSent(within: stage.stepLimit) } catch is TimeLimitExceeded {
+        throw Failure(
+          "the other side has not taken all octets within \(stage.timeout.short) s", status: ExitStatus.timeLimit)
+      } catch let error as CBError where error.code == .operationCancelled {
+        throw Failure("the channel was closed before the other side had all octets", status: ExitStatus.linkLost)
+      }
+    }
+
+    /// Moves octets until the other side has closed the channel, or until the standard input has ended and nothing has
+    /// come for the time of `--linger`.
+    ///
+    /// - Returns: false if the other side has closed the channel.
+    private func move(_ channel: L2CAPChannel, _ stage: Stage) async throws -> Bool {
       let lastArrival = NIOLockedValueBox(stage.now)
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      return try await withThrowingTaskGroup(of: Bool.self) { group in
         group.addTask {
           for try await octets in channel.incoming {
             try put(octets: Array(octets))
             lastArrival.withLockedValue { $0 = stage.now }
           }
+          return false
         }
         group.addTask {
           for await octets in StandardInput.pieces() { try await channel.write(octets) }
@@ -112,15 +129,12 @@ struct L2CAP: ParsableCommand {
           lastArrival.withLockedValue { $0 = max($0, stage.now) }
           while true {
             let rest = linger - (stage.now - lastArrival.withLockedValue { $0 }).seconds
-            if rest <= 0 { break }
+            if rest <= 0 { return true }
             try await stage.sleep(rest)
           }
         }
-        defer {
-          group.cancelAll()
-          channel.close()
-        }
-        try await group.next()
+        defer { group.cancelAll() }
+        return try await group.next() ?? false
       }
     }
   }

@@ -163,6 +163,39 @@ struct ChannelTests {
     #expect(links[0].channels.entries.isEmpty && air.devices[0].daemon.links[0].channels.entries.isEmpty)
   }
 
+  @Test("A channel that its app has closed ends when the peer has all octets, and as lost if that fails")
+  func delivery() throws {
+    let psm = try publish(sensor)
+    let here = try open(psm, by: phone)
+    let there = try accepted(sensor)
+    // The peer confirms nothing before it has received everything.
+    air.setCongested(true, 1)
+    _ = write([UInt8](repeating: 3, count: 10_000), here)
+    here.pipe.close()
+    air.run()
+    #expect(here.pipe.end == .closed && here.pipe.finalEnd == nil)
+    air.setCongested(false, 1)
+    #expect(here.pipe.finalEnd == .closed && read(there).count == 10_000)
+    // The peer closes the channel before it has given the credits for everything.
+    let second = try open(psm, by: phone)
+    let other = try accepted(sensor)
+    while write([UInt8](repeating: 4, count: 10_000), second) > 0 {}
+    second.pipe.close()
+    air.run()
+    #expect(second.pipe.finalEnd == nil)
+    other.pipe.close()
+    air.run()
+    #expect(second.pipe.finalEnd == .lost(.link(.connectionTerminatedByLocalHost)))
+    // The link ends before.
+    let third = try open(psm, by: phone)
+    let last = try accepted(sensor)
+    while write([UInt8](repeating: 5, count: 10_000), third) > 0 {}
+    third.pipe.close()
+    phone.send(.cancelConnection(peer))
+    withExtendedLifetime(last) {}
+    #expect(third.pipe.finalEnd == .lost(.link(.connectionTerminatedByLocalHost)))
+  }
+
   @Test("A peer that receives nothing has 30 s for the data written before the channel was closed")
   func closeTimeout() throws {
     var here: OpenChannel? = try open(try publish(sensor), by: phone)

@@ -74,6 +74,32 @@ struct ChannelClosingTests {
     #expect(stand.bench.closed == [id])
   }
 
+  @Test("The end of a close is confirmed if the peer answers it, or closes the channel after the last data")
+  func confirmation() throws {
+    var stand = ChannelHarness()
+    let ids = stand.open([0x41, 0x42, 0x43], Self.parameters)
+    // Answered.
+    send(1, on: ids[0], &stand)
+    closeWhenSent(ids[0], &stand)
+    let signals = try stand.signals()
+    let request = try #require(signals.last)
+    #expect(stand.bench.closed == [ids[0]] && stand.bench.closeEnds.isEmpty)
+    stand.receive(
+      .disconnectionResponse(destination: ChannelHarness.id(0x41), source: ids[0]), identifier: request.identifier)
+    #expect(stand.bench.closeEnds == ["\(ids[0]) true"])
+    // Closed by the peer while data wait for its credits.
+    send(2, on: ids[1], &stand)
+    closeWhenSent(ids[1], &stand)
+    stand.receive(.disconnectionRequest(destination: ids[1], source: ChannelHarness.id(0x42)))
+    #expect(stand.bench.closeEnds.last == "\(ids[1]) false")
+    // Closed by the peer before.
+    stand.receive(.disconnectionRequest(destination: ids[2], source: ChannelHarness.id(0x43)))
+    closeWhenSent(ids[2], &stand)
+    #expect(stand.bench.closeEnds.last == "\(ids[2]) false")
+    #expect(stand.bench.closeEnds.count == 3 && stand.bench.closed == ids)
+    try stand.expectUnharmed()
+  }
+
   @Test("The peer, or the upper layer without the queued data, can close a channel that is waiting to close")
   func otherwise() throws {
     var stand = ChannelHarness()

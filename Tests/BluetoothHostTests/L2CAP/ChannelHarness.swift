@@ -168,6 +168,12 @@ extension HostHarness {
   var openFailures: [ChannelError] {
     channelEvents.compactMap { if case .openFailed(_, let error) = $0 { error } else { nil } }
   }
+  /// The ends of `closeChannelWhenSent`: the channel, and true if the peer has confirmed its end.
+  var closeEnds: [String] {
+    channelEvents.compactMap {
+      if case .closeEnded(let id, let isConfirmed) = $0 { "\(id) \(isConfirmed)" } else { nil }
+    }
+  }
   var reconfigured: [Channel] {
     channelEvents.compactMap { if case .reconfigured(let channel) = $0 { channel } else { nil } }
   }
