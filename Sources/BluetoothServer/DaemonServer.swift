@@ -13,6 +13,7 @@ package final class DaemonServer: Sendable {
   /// True if the thread ends with the server.
   private let ownsGroup: Bool
   private let clients: ServerClients
+  private let storeTime: TimeAmount
   private let listeners = NIOLockedValueBox<[Listener]>([])
   private let isStopped = NIOLockedValueBox(false)
 
@@ -32,6 +33,7 @@ package final class DaemonServer: Sendable {
     ownsGroup = group == nil
     let group = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
     self.group = group
+    storeTime = limits.storeTime
     let apps = ServerApps(adapters, setup, limits, on: group.next())
     clients = ServerClients(adapters, limits, apps)
     apps.gate.execute { apps.begin() }
@@ -125,6 +127,10 @@ package final class DaemonServer: Sendable {
   // MARK: The end
 
   /// Ends all connections, closes all sockets and removes their files. Apps see `resetting` until the server is back.
+  ///
+  /// Waits until the adapters have handled all requests, so that the decisions of users, and what is preserved for apps,
+  /// are on the disk; at most for `ServerLimits.storeTime`, after which a line in the log names the adapters that have
+  /// not.
   package func stop() {
     let wasStopped = isStopped.withLockedValue { isStopped in
       defer { isStopped = true }
@@ -139,11 +145,17 @@ package final class DaemonServer: Sendable {
       listener.file?.remove()
       try? listener.channel.close().wait()
     }
-    let clients = clients
-    try? group.next().submit {
+    let (clients, storeTime) = (clients, storeTime)
+    let unfinished = try? group.next().flatSubmit { () -> EventLoopFuture<[String]> in
       clients.apps.end()
       clients.refuseAll()
+      return clients.apps.finish(within: storeTime)
     }.wait()
+    for name in unfinished ?? [] {
+      ServerLog.warn(
+        "\(name): has not stored everything within \(storeTime.nanoseconds / 1_000_000_000) s; decisions about apps, and "
+          + "what is preserved for them, may be lost")
+    }
     clients.apps.gate.close()
     if ownsGroup { try? group.syncShutdownGracefully() }
   }

@@ -21,6 +21,9 @@ package struct ServerLimits: Sendable {
   package var greetingTime = TimeAmount.seconds(5)
   /// The time after which a client is disconnected that handles no event while the daemon holds links because of it.
   package var stallTime = TimeAmount.seconds(10)
+  /// The time that the end of the server waits until its adapters have stored what users have decided and what is
+  /// preserved for apps.
+  package var storeTime = TimeAmount.seconds(10)
 
   package init() {}
 }

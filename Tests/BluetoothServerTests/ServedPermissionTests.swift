@@ -4,6 +4,7 @@ import BluetoothDaemonProtocol
 import BluetoothHost
 import BluetoothLab
 import BluetoothWire
+import Foundation
 import TestSupport
 import Testing
 
@@ -48,6 +49,20 @@ struct ServedPermissionTests {
     #expect(listed.hasPrefix("a [2J  \u{1F1E9}\u{1F1EA}"))
     #expect(listed.utf8.count <= 300)
     torch.session.close()
+  }
+
+  @Test("The end of the server waits until the decisions of its user are on the disk")
+  func decisionsAtEnd() async throws {
+    let bench = try AppBench(.macos)
+    let host = try #require(bench.bench.served.first?.host)
+    // The disk takes longer for these than the server for its end.
+    for number in 0..<100 { host.send(.permissionChanged(number % 2 == 0), ofApp: "torch") }
+    for number in 0..<20 { host.send(.permissionChanged(number % 2 == 0), ofApp: "app \(number)") }
+    bench.bench.server.stop()
+    let file = URL(fileURLWithPath: bench.bench.folder.file("bonds/phone/apps.json"))
+    let stored = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+    let order = try #require(stored["order"] as? [String])
+    #expect(order == ["torch"] + (0..<20).map { "app \($0)" })
   }
 
   @Test("A refused app is unauthorized, also in later runs, and a question of another app is open meanwhile")

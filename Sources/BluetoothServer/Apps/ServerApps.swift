@@ -64,6 +64,8 @@ final class ServerApps: @unchecked Sendable {
   /// The questions about peers that an adapter has not answered, by number.
   private var questions: [UInt64: ([PeerUsage]) -> Void] = [:]
   private var questionCount: UInt64 = 0
+  /// The names of the adapters that have not handled all requests at the end of the server.
+  private var unfinished: [String] = []
   /// The monitors of the adapters, by name.
   private let monitors: [String: HCIMonitor]
 
@@ -139,6 +141,35 @@ final class ServerApps: @unchecked Sendable {
 
   /// Lets the adapters store the sessions of apps before the server ends them.
   func end() { for served in adapters { served.host?.send(.holdStoredApps) } }
+
+  /// Waits until the adapters have handled all requests that were sent before. They store each decision of a user before
+  /// they take the next request.
+  ///
+  /// - Returns: the names of the adapters that have not at the end of the time.
+  func finish(within limit: TimeAmount) -> EventLoopFuture<[String]> {
+    let promise = gate.loop.makePromise(of: [String].self)
+    let hosts = adapters.compactMap { served in served.host.map { (served.name, $0) } }
+    guard !hosts.isEmpty else {
+      promise.succeed([])
+      return promise.futureResult
+    }
+    unfinished = hosts.map { $0.0 }
+    let timer = gate.loop.scheduleTask(in: limit) { [self] in
+      guard !unfinished.isEmpty else { return }
+      promise.succeed(unfinished)
+      unfinished = []
+    }
+    for (name, host) in hosts {
+      afterRequests(to: host) { [self] in
+        guard let index = unfinished.firstIndex(of: name) else { return }
+        unfinished.remove(at: index)
+        guard unfinished.isEmpty else { return }
+        timer.cancel()
+        promise.succeed([])
+      }
+    }
+    return promise.futureResult
+  }
 
   var descriptions: [AppDescription] { apps.prefix(Self.maximumListed).map(\.description) }
 
