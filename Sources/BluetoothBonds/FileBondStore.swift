@@ -263,6 +263,17 @@ package struct FileBondStore: BondStore {
 
   // MARK: Sessions
 
+  /// The sessions have a lock of their own: servers of simulated devices do not reserve the folder.
+  package func reserveStoredApps() throws(BondStoreError) -> any Sendable {
+    try prepareFolder()
+    let folder = path
+    let lock = try system { () throws(FileError) in
+      try FolderLock(folder: folder, fileName: FolderLock.sessionsFileName, files: SystemFiles())
+    }
+    guard let lock else { throw .sessionsInUse(path) }
+    return lock
+  }
+
   package func storedApps() throws(BondStoreError) -> [StoredApp] {
     guard let boot else { return [] }
     var problems: [StoredBonds.Problem] = []

@@ -1,19 +1,21 @@
 import BluetoothDaemon
 import BluetoothWire
 
-/// The reservation of an adapter's folder for one program, by a lock on a file in it. The system releases the lock when
-/// the program ends, in any way.
+/// The reservation of an adapter's folder, or of the sessions in it, for one program, by a lock on a file in it. The
+/// system releases the lock when the program ends, in any way.
 final class FolderLock: Sendable {
-  /// The name of the lock file. The file is empty and is never removed: otherwise two programs could hold locks at the
-  /// same time, one of them on the removed file.
+  /// The name of the lock file of a folder. Lock files are empty and are never removed: otherwise two programs could hold
+  /// locks at the same time, one of them on the removed file.
   static let fileName = "in-use.lock"
+  /// The name of the lock file of the sessions of apps.
+  static let sessionsFileName = "sessions.lock"
 
   private let file: OpenFile
   private let files: SystemFiles
 
-  /// Locks the folder; nil if another program holds the lock.
-  init?(folder: String, files: SystemFiles) throws(FileError) {
-    guard let file = try files.claim(folder + "/" + Self.fileName) else { return nil }
+  /// Locks the folder, or with another file a part of it; nil if another program holds the lock.
+  init?(folder: String, fileName: String = fileName, files: SystemFiles) throws(FileError) {
+    guard let file = try files.claim(folder + "/" + fileName) else { return nil }
     self.file = file
     self.files = files
   }

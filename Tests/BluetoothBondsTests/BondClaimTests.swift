@@ -46,6 +46,25 @@ struct BondClaimTests {
     withExtendedLifetime(first) {}
   }
 
+  @Test("One program at a time preserves sessions in a folder")
+  func sessions() throws {
+    let store = FileBondStore(folder: folder.path, adapter: "phone")
+    var first: (any Sendable)? = try store.reserveStoredApps()
+    #expect(throws: BondStoreError.sessionsInUse(store.path)) { try store.reserveStoredApps() }
+    #expect(try store.load().problems.isEmpty)
+    var (manager, other) = (BondManager(store), BondManager(store))
+    let isRefused = !manager.reserveStoredApps()
+    let notes = manager.takeNotes()
+    #expect(isRefused && notes.count == 1 && notes.first?.contains(store.path) == true)
+    withExtendedLifetime(first) {}
+    first = nil
+    let results = [manager.reserveStoredApps(), manager.reserveStoredApps(), other.reserveStoredApps()]
+    #expect(results == [true, true, false])
+    manager.releaseStoredApps()
+    let isFree = other.reserveStoredApps()
+    #expect(isFree)
+  }
+
   @Test("A released folder goes to its next user with its bonds and its identity")
   func release() throws {
     func begin() throws -> (store: FileBondStore, secrets: AdapterSecrets) {

@@ -104,8 +104,8 @@ extension FileBondStore {
         leftOver.append(file)
       } else if name == Self.secretsName {
         _ = contents(of: file, mends: mends, &result.problems)
-      } else if name == FolderLock.fileName {
-        // The lock file is empty.
+      } else if name == FolderLock.fileName || name == FolderLock.sessionsFileName {
+        // Lock files are empty.
       } else if name == Self.appsName || name == Self.sessionsName {
         // A list that other users could write is not trusted; `permissions` and `storedApps` check that.
       } else if let identity = Self.identity(fileName: name) {

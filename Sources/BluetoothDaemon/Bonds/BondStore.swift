@@ -54,6 +54,11 @@ package protocol BondStore: Sendable {
   /// Stores the user's decision on this app.
   func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
 
+  /// Reserves the stored apps for this program, until the result is released.
+  ///
+  /// - Throws: `sessionsInUse` if another program has reserved them: this one must neither use nor change them.
+  func reserveStoredApps() throws(BondStoreError) -> any Sendable
+
   /// Returns the apps with sessions to preserve; none if they were stored before the machine was started.
   func storedApps() throws(BondStoreError) -> [StoredApp]
 
@@ -66,6 +71,8 @@ package protocol BondStore: Sendable {
 extension BondStore {
   package func lastChange() -> Int64? { nil }
   package func acknowledgeChanges() {}
+  /// A store that no other program can use needs no reservation.
+  package func reserveStoredApps() throws(BondStoreError) -> any Sendable { true }
 }
 
 /// The content of a store.
@@ -145,6 +152,8 @@ package enum BondStoreError: Error, Hashable, Sendable {
   case apps(StoredBonds.Problem)
   /// The file with the sessions of apps has a defect.
   case sessions(StoredBonds.Problem)
+  /// Another program preserves sessions of apps in the folder.
+  case sessionsInUse(String)
   /// The environment names neither a data folder nor a home folder.
   case noFolder
 }
@@ -161,6 +170,9 @@ extension BondStoreError: CustomStringConvertible {
     case .secrets(let problem): "can't read the identity of the adapter: \(problem)"
     case .apps(let problem): "can't read the permissions of apps: \(problem)"
     case .sessions(let problem): "can't read the sessions of apps, which are not restored: \(problem)"
+    case .sessionsInUse(let path):
+      "another server uses \(path): this one preserves no sessions of apps. Use another folder (--bonds) or another name "
+        + "of the adapter"
     case .noFolder: "no folder for bonds: set COREBLUETOOTH_BONDS, XDG_DATA_HOME or HOME"
     }
   }

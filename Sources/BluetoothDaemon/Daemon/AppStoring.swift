@@ -5,8 +5,8 @@ struct AppStoring {
   /// The minimum time between two changes on the disk.
   static let pause = TimeSpan.seconds(1)
 
-  /// True if the sessions are stored.
-  let isOn: Bool
+  /// True if the sessions are stored; false also if another program has reserved the place.
+  var isOn: Bool
   /// True if nothing is stored any more, because the process is about to end.
   var isHeld = false
   /// The apps as they are stored.

@@ -17,14 +17,17 @@ extension Daemon {
     storeApps(at: now)
   }
 
-  /// Stores the sessions for the last time before the process ends.
+  /// Stores the sessions for the last time before the process ends. From then on, another program may preserve sessions
+  /// in the same place.
   mutating func holdStoredApps(at now: Instant) {
     if storingDeadline != nil { storeApps(at: now) }
     storing.isHeld = true
+    bonds.releaseStoredApps()
   }
 
-  /// Stores the sessions again after `holdStoredApps`.
+  /// Stores the sessions again after `holdStoredApps`, unless another program has taken the place.
   mutating func releaseStoredApps() {
+    if storing.isOn, storing.isHeld { storing.isOn = bonds.reserveStoredApps() }
     storing.isHeld = false
     context.storedAppsMayDiffer = true
   }
@@ -101,6 +104,7 @@ extension Daemon {
 
   /// Preserves the sessions that a former run has stored. They go on when the adapter is on.
   mutating func recallApps() {
+    if storing.isOn { storing.isOn = bonds.reserveStoredApps() }
     guard storing.isOn else { return }
     storing.last = bonds.storedApps()
     guard context.policy.restoresApps else { return }

@@ -151,6 +151,12 @@ struct BondBroker {
   /// Stores the user's answer about an app.
   mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
 
+  /// Reserves the stored apps for this program. Returns false if another program has them.
+  mutating func reserveStoredApps() -> Bool { bonds.reserveStoredApps() }
+
+  /// Lets other programs use the stored apps.
+  mutating func releaseStoredApps() { bonds.releaseStoredApps() }
+
   /// Returns the apps with sessions of a former run to preserve.
   mutating func storedApps() -> [StoredApp] { bonds.storedApps() }
 

@@ -14,6 +14,8 @@ struct BondManager {
   private var isSettled = true
   /// The apps whose sessions are too large to be stored, as the log says.
   private var largeApps: Set<String> = []
+  /// The reservation of the stored apps; nil: they are not reserved.
+  private var reservation: (any Sendable)?
   /// The lines that wait to be logged.
   private var notes: [String] = []
   /// The maximum number of waiting lines; later ones are dropped, because the first lines of a long series say the
@@ -164,6 +166,23 @@ struct BondManager {
       note("can't save the answer of the user, which applies only to this run: \(error)")
     }
   }
+
+  /// Reserves the stored apps for this program. Returns false if another program has them: this one must neither use
+  /// nor change them.
+  mutating func reserveStoredApps() -> Bool {
+    guard reservation == nil else { return true }
+    do throws(BondStoreError) { reservation = try store.reserveStoredApps() } catch {
+      if case .sessionsInUse = error {
+        note("\(error)")
+        return false
+      }
+      // Without a lock, other programs can't be detected. A folder that can't be written is reported by `keepApps`.
+    }
+    return true
+  }
+
+  /// Lets other programs use the stored apps.
+  mutating func releaseStoredApps() { reservation = nil }
 
   /// Returns the apps with sessions of a former run to preserve.
   mutating func storedApps() -> [StoredApp] {
