@@ -65,6 +65,14 @@ import Testing
     #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0x3E)) == "Connection Failed to be Established (0x3E)")
     #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0xFF)) == "error 0xFF")
     #expect(SpecificationNames.title(of: ATTErrorCode(rawValue: 0x0A)) == "Attribute Not Found (0x0A)")
+    #expect(SpecificationNames.title(of: ATTErrorCode(rawValue: 0x80)) == "Application Error (0x80)")
+    #expect(SpecificationNames.title(of: ATTErrorCode(rawValue: 0xFB)) == "error 0xFB")
+    #expect(SpecificationNames.title(of: ATTErrorCode(rawValue: 0xFE)) == "Procedure Already in Progress (0xFE)")
+    #expect(SpecificationNames.title(of: ATTErrorCode(rawValue: 0xFF)) == "Out of Range (0xFF)")
+    let error = ATTErrorCode(rawValue: 0x80)
+    #expect(SpecificationNames.title(of: error, in: 0x1808) == "Procedure Already in Progress (0x80)")
+    #expect(SpecificationNames.title(of: error, in: 0x180D) == "Control Point Not Supported (0x80)")
+    #expect(SpecificationNames.title(of: error, in: 0xFFF0) == "Application Error (0x80)")
   }
 
   @Test("A value is shown with the characteristic that discovery has told, in both directions")

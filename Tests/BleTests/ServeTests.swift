@@ -116,7 +116,10 @@ import Testing
     }
     #expect(lines.first == "serving \"Thing\"")
     #expect(lines.contains("read Battery Level (2A19) 0x57 87 %"))
-    #expect(lines.filter { $0.hasPrefix("write ") }.count == 1)
+    let writes = lines.filter { $0.hasPrefix("write ") }
+    #expect(writes.count == 2)
+    #expect(writes.last?.contains(" 0x" + String(repeating: "01", count: 301) + " ") == true)
+    #expect(writes.last?.hasSuffix(" rejected: Invalid Attribute Value Length (0x0D)") == true)
   }
 
   @Test("A served device sends what is written, what is echoed, and the values of a sequence")

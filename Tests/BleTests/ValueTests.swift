@@ -49,6 +49,10 @@ import Testing
     #expect(ValueText(Array("Az\0".utf8), of: own).line == "0x417A00  \"Az\"")
     #expect(ValueText([0x1B, 0x41], of: own).line == "0x1B41")
     #expect(ValueText([] as [UInt8], of: own).line == "empty")
+    // A command that no specification defines, without and with octets behind its op code.
+    let control = CBUUID(string: "2A52")
+    #expect(ValueText([0xFF], of: control).line == "0xFF  op code reserved (255)")
+    #expect(ValueText([0xFF, 0x01], of: control).line.hasPrefix("0xFF01  op code reserved (255), octets "))
     let invalid = ValueText([101], of: CBUUID(string: "2A19"))
     #expect(invalid.problem?.hasPrefix("no valid Battery Level: ") == true)
     #expect(invalid.line == "0x65  \"e\"  (\(invalid.problem ?? ""))")

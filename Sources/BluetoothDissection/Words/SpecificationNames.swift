@@ -67,7 +67,8 @@ package enum SpecificationNames {
     return "\(name) (\(uuid))"
   }
 
-  /// The name of an error of the Attribute Protocol with its code · Vol 3, Part F, 3.4.1.1.
+  /// The name of an error of the Attribute Protocol with its code · Vol 3, Part F, 3.4.1.1; Supplement to the
+  /// specification, Part B, 1.2.
   package static func title(of error: ATTErrorCode) -> String {
     let names = [
       "Invalid Handle", "Read Not Permitted", "Write Not Permitted", "Invalid PDU", "Insufficient Authentication",
@@ -78,7 +79,33 @@ package enum SpecificationNames {
     ]
     let index = Int(error.rawValue) - 1
     if names.indices.contains(index) { return "\(names[index]) (\(error))" }
+    let common = [
+      "Write Request Rejected", "Client Characteristic Configuration Descriptor Improperly Configured",
+      "Procedure Already in Progress", "Out of Range",
+    ]
+    if error.rawValue >= 0xFC { return "\(common[Int(error.rawValue) - 0xFC]) (\(error))" }
     return 0x80...0x9F ~= error.rawValue ? "Application Error (\(error))" : "error \(error)"
+  }
+
+  /// The name of an error of the Attribute Protocol by which a service rejects a request. Services define their own names
+  /// of application errors, each in its section 1.6.
+  ///
+  /// - Parameter service: the type of the service.
+  package static func title(of error: ATTErrorCode, in service: BluetoothUUID) -> String {
+    let name: String? =
+      switch (service, error.rawValue) {
+      // Current Time, Heart Rate, Health Thermometer.
+      case (0x1805, 0x80): "Data Field Ignored"
+      case (0x180D, 0x80): "Control Point Not Supported"
+      case (0x1809, 0x80): "Out of Range"
+      case (0x1811, 0xA0): "Command Not Supported"
+      // Glucose, Running Speed and Cadence, Cycling Speed and Cadence: names that are common errors today.
+      case (0x1808, 0x80), (0x1814, 0x80), (0x1816, 0x80): "Procedure Already in Progress"
+      case (0x1808, 0x81), (0x1814, 0x81), (0x1816, 0x81):
+        "Client Characteristic Configuration Descriptor Improperly Configured"
+      default: nil
+      }
+    return name.map { "\($0) (\(error))" } ?? title(of: error)
   }
 
   /// The name of an error of the controller with its code; "Success" alone · Vol 1, Part F, 1.3.

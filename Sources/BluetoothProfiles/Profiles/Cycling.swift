@@ -273,7 +273,8 @@ public enum SCControlPoint: CharacteristicValue {
     case .updateSensorLocation(let location): [ValueField("\(opCode)", location)]
     case .response(let request, let response, let locations):
       [ValueField("answer to", request), ValueField("", response)] + locations.map { ValueField("", $0) }
-    case .other(let opCode, let octets): [ValueField("op code", opCode), ValueField("octets", octets.hexadecimal)]
+    case .other(let opCode, let octets):
+      [ValueField("op code", opCode)] + (octets.isEmpty ? [] : [ValueField("octets", octets.hexadecimal)])
     }
   }
 }

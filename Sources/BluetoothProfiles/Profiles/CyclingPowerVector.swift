@@ -210,7 +210,8 @@ public enum CyclingPowerControlPoint: CharacteristicValue {
     case .response(let request, let response, let parameter):
       [ValueField("answer to", request), ValueField("", response)]
         + (parameter.isEmpty ? [] : [ValueField("parameter", parameter.hexadecimal)])
-    case .other(let opCode, let octets): [ValueField("op code", opCode), ValueField("octets", octets.hexadecimal)]
+    case .other(let opCode, let octets):
+      [ValueField("op code", opCode)] + (octets.isEmpty ? [] : [ValueField("octets", octets.hexadecimal)])
     }
   }
 }

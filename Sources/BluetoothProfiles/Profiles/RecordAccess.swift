@@ -183,7 +183,8 @@ public enum RecordAccessControlPoint: CharacteristicValue {
     case .abortOperation: [ValueField("", opCode)]
     case .numberOfStoredRecords(let number): [ValueField("number of stored records", number)]
     case .response(let request, let code): [ValueField("answer to", request), ValueField("", code)]
-    case .other(let opCode, let octets): [ValueField("op code", opCode), ValueField("octets", octets.hexadecimal)]
+    case .other(let opCode, let octets):
+      [ValueField("op code", opCode)] + (octets.isEmpty ? [] : [ValueField("octets", octets.hexadecimal)])
     }
   }
 }

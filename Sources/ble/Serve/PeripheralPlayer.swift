@@ -236,14 +236,10 @@ final class PeripheralPlayer: Sendable {
       }
       let place = values.firstIndex { $0.index == index }
       let before = place.map { values[$0].value } ?? (part.offset == 0 ? [] : value(index))
-      guard part.offset <= before.count else {
-        write.reject(.invalidOffset)
-        return
-      }
+      guard part.offset <= before.count else { return try reject(write, .invalidOffset) }
       let value = before.prefix(part.offset) + part.octets
       guard value.count <= entries[index].description.maximumLength else {
-        write.reject(.invalidAttributeValueLength)
-        return
+        return try reject(write, .invalidAttributeValueLength)
       }
       if let place { values[place].value = Array(value) } else { values.append((index, Array(value))) }
     }
@@ -259,6 +255,13 @@ final class PeripheralPlayer: Sendable {
         written.continuation.yield(index)
       }
     }
+  }
+
+  /// Rejects a write, and prints its octets with the error.
+  private func reject(_ write: WriteRequest, _ error: ATTErrorCode) throws {
+    write.reject(CBATTError.Code(rawValue: Int(error.rawValue)) ?? .unlikelyError)
+    guard let index = entries.firstIndex(where: { $0.local === write.characteristic }) else { return }
+    try report("write", index, write.central, Array(write.value), rejection: error)
   }
 
   // MARK: Values
@@ -386,8 +389,8 @@ final class PeripheralPlayer: Sendable {
     _ event: String, _ index: Int, _ central: RemoteCentral, _ value: [UInt8]?, rejection: ATTErrorCode? = nil
   ) throws {
     let time = stage.now - start
-    let rejection = rejection.map { SpecificationNames.title(of: $0) }
     let entry = entries[index]
+    let rejection = rejection.map { SpecificationNames.title(of: $0, in: entry.service) }
     let text = value.map { ValueText($0, of: entry.local.uuid, format: format(of: entry.description)) }
     guard isJSON else {
       let parts = [time.seconds.fixed(3), event, title(index), text?.line, rejection.map { "rejected: \($0)" }]

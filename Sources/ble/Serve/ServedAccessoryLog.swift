@@ -70,9 +70,11 @@ final class ServedAccessoryLog<A: Accessory>: Sendable {
     guard let path = event.path, let central = event.central else { return "" }
     let uuid = PublishedForm.uuid(path.characteristic)
     let text = value.map { ValueText($0, of: uuid, format: formats[path]) }
+    let rejection = error.map { SpecificationNames.title(of: $0, in: path.service) }
     guard isJSON else {
-      let rejection = error.map { "rejected: \($0)" }
-      let parts = [time.fixed(3), name, KnownNames.title(of: uuid), text?.line, rejection].compactMap { $0 }
+      let parts = [
+        time.fixed(3), name, KnownNames.title(of: uuid), text?.line, rejection.map { "rejected: \($0)" },
+      ].compactMap { $0 }
       return parts.joined(separator: "  ").printable
     }
     var record = JSONRecord("request")
@@ -83,7 +85,7 @@ final class ServedAccessoryLog<A: Accessory>: Sendable {
     record.add("characteristic", "\(path.characteristic)")
     record.add("name", KnownNames.name(of: path.characteristic))
     text?.add(to: &record)
-    if let error { record.add("error", "\(error)") }
+    record.add("error", rejection)
     return record.line
   }
 }
