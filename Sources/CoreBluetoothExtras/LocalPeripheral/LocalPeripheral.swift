@@ -176,8 +176,9 @@ public final class LocalPeripheral: Sendable {
       let additions = state.additions.values.reduce(0) { $0 + $1.count }
       let sets = state.sets.values.reduce(0) { $0 + $1.starts.count + $1.waiters.count }
       let requests = state.links.values.reduce(0) { $0 + $1.requests.count + $1.ends.count }
-      return additions + sets + requests + state.disconnections.count + state.starts.count + state.updates.count
-        + state.publications.count + (state.advertising == nil ? 0 : 1) + state.listeners.count
+      let links = requests + state.disconnections.count
+      return additions + sets + links + state.starts.count + state.updates.count + state.publications.count
+        + (state.advertising == nil ? 0 : 1) + state.listeners.count
     } + power.count
   }
 
