@@ -4,8 +4,8 @@ import BluetoothWire
 /// The reservation of an adapter's folder, or of the sessions in it, for one program, by a lock on a file in it. The
 /// system releases the lock when the program ends, in any way.
 final class FolderLock: Sendable {
-  /// The name of the lock file of a folder. Lock files are empty and are never removed: otherwise two programs could hold
-  /// locks at the same time, one of them on the removed file.
+  /// The name of the lock file of a folder. Lock files are empty and are never removed: otherwise two programs could
+  /// hold locks at the same time, one of them on the removed file.
   static let fileName = "in-use.lock"
   /// The name of the lock file of the sessions of apps.
   static let sessionsFileName = "sessions.lock"

@@ -128,9 +128,9 @@ package final class DaemonServer: Sendable {
 
   /// Ends all connections, closes all sockets and removes their files. Apps see `resetting` until the server is back.
   ///
-  /// Waits until the adapters have handled all requests, so that the decisions of users, and what is preserved for apps,
-  /// are on the disk; at most for `ServerLimits.storeTime`, after which a line in the log names the adapters that have
-  /// not.
+  /// Waits until the adapters have handled all requests, so that the decisions of users, and what is preserved for
+  /// apps, are on the disk; at most for `ServerLimits.storeTime`, after which a line in the log names the adapters
+  /// that have not.
   package func stop() {
     let wasStopped = isStopped.withLockedValue { isStopped in
       defer { isStopped = true }
@@ -153,8 +153,8 @@ package final class DaemonServer: Sendable {
     }.wait()
     for name in unfinished ?? [] {
       ServerLog.warn(
-        "\(name): has not stored everything within \(storeTime.nanoseconds / 1_000_000_000) s; decisions about apps, and "
-          + "what is preserved for them, may be lost")
+        "\(name): has not stored everything within \(storeTime.nanoseconds / 1_000_000_000) s; decisions about apps, "
+          + "and what is preserved for them, may be lost")
     }
     clients.apps.gate.close()
     if ownsGroup { try? group.syncShutdownGracefully() }

@@ -171,8 +171,8 @@ extension BondStoreError: CustomStringConvertible {
     case .apps(let problem): "can't read the permissions of apps: \(problem)"
     case .sessions(let problem): "can't read the sessions of apps, which are not restored: \(problem)"
     case .sessionsInUse(let path):
-      "another server uses \(path): this one preserves no sessions of apps. Use another folder (--bonds) or another name "
-        + "of the adapter"
+      "another server uses \(path): this one preserves no sessions of apps. Use another folder (--bonds), or another "
+        + "name of the adapter"
     case .noFolder: "no folder for bonds: set COREBLUETOOTH_BONDS, XDG_DATA_HOME or HOME"
     }
   }

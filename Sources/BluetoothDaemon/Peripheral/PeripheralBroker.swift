@@ -310,8 +310,8 @@ struct PeripheralBroker {
 
   // MARK: End of a link
 
-  /// Ends the link to a central for a session. If a central manager, another session that serves centrals, or the system
-  /// uses the link, it stays, and only the session is told of its end.
+  /// Ends the link to a central for a session. If a central manager, another session that serves centrals, or the
+  /// system uses the link, it stays, and only the session is told of its end.
   private mutating func disconnect(
     _ central: PeerHandle, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {

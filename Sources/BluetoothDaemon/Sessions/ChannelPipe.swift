@@ -89,9 +89,9 @@ package final class ChannelPipe: Sendable {
   /// The reason for the channel's end; nil: the channel is open. Octets received before the end can still be read.
   package var end: ChannelEnd? { state.withLockedValue { $0.end } }
 
-  /// The end of the channel at the daemon, after which nothing more is sent; nil: it has not ended there. It comes after
-  /// `end` if the app has closed the channel, and is then `closed` if the peer has all octets written before. A client
-  /// is notified.
+  /// The end of the channel at the daemon, after which nothing more is sent; nil: it has not ended there. It comes
+  /// after `end` if the app has closed the channel, and is then `closed` if the peer has all octets written before. A
+  /// client is notified.
   package var finalEnd: ChannelEnd? { state.withLockedValue { $0.finalEnd } }
 
   /// Moves received octets into `buffer`, as many as fit, and returns their number. The caller then calls

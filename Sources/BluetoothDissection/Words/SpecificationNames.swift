@@ -87,8 +87,8 @@ package enum SpecificationNames {
     return 0x80...0x9F ~= error.rawValue ? "Application Error (\(error))" : "error \(error)"
   }
 
-  /// The name of an error of the Attribute Protocol by which a service rejects a request. Services define their own names
-  /// of application errors, each in its section 1.6.
+  /// The name of an error of the Attribute Protocol by which a service rejects a request. Services define their own
+  /// names of application errors, each in its section 1.6.
   ///
   /// - Parameter service: the type of the service.
   package static func title(of error: ATTErrorCode, in service: BluetoothUUID) -> String {

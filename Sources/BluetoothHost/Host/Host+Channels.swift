@@ -76,8 +76,8 @@ extension Host {
   }
 
   /// Closes a channel when all its queued SDUs have been sent; `closed` follows then. The peer's credits determine
-  /// when that is. `closeEnded` tells if the peer has all SDUs: until then, the end of the link would discard those that
-  /// wait in the controller.
+  /// when that is. `closeEnded` tells if the peer has all SDUs: until then, the end of the link would discard those
+  /// that wait in the controller.
   package mutating func closeChannelWhenSent(
     _ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant
   ) {

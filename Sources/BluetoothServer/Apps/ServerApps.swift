@@ -142,8 +142,8 @@ final class ServerApps: @unchecked Sendable {
   /// Lets the adapters store the sessions of apps before the server ends them.
   func end() { for served in adapters { served.host?.send(.holdStoredApps) } }
 
-  /// Waits until the adapters have handled all requests that were sent before. They store each decision of a user before
-  /// they take the next request.
+  /// Waits until the adapters have handled all requests that were sent before. They store each decision of a user
+  /// before they take the next request.
   ///
   /// - Returns: the names of the adapters that have not at the end of the time.
   func finish(within limit: TimeAmount) -> EventLoopFuture<[String]> {
