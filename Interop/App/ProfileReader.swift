@@ -109,17 +109,8 @@ enum ProfileReader {
   /// Prints the battery level and the manufacturer. Both are read after the commands before, so that the peripheral has
   /// those of them that it does not acknowledge.
   private static func information(of peripheral: Remote) async throws {
-    show("battery", try await find(BatteryLevel.self, in: 0x180F, of: peripheral).read())
-    show("manufacturer", try await find(ManufacturerNameString.self, in: 0x180A, of: peripheral).read())
-  }
-
-  private static func find<Value: CharacteristicValue>(
-    _: Value.Type, in service: UInt16, of peripheral: Remote
-  ) async throws -> ProfileCharacteristic<Value> {
-    for found in try await peripheral.discoverServices([uuid(service)]) {
-      for value in try await found.discoverCharacteristics([uuid(Value.uuid)]) { return ProfileCharacteristic(value) }
-    }
-    throw ProfileError.missingCharacteristic(Value.uuid, of: service)
+    show("battery", try await BatteryClient(peripheral).level())
+    show("manufacturer", try await DeviceInformationClient(peripheral).manufacturerName())
   }
 
   private static func uuid(_ number: UInt16) -> CBUUID { CBUUID(string: String(format: "%04X", number)) }

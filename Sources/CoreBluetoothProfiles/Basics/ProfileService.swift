@@ -15,6 +15,11 @@ struct ProfileService: Sendable {
     guard let service = try await peripheral.discoverServices([type]).first else {
       throw ProfileError.missingService(uuid)
     }
+    try await self.init(uuid, service)
+  }
+
+  /// Discovers the characteristics of a service with this assigned number.
+  init(_ uuid: UInt16, _ service: RemoteService) async throws {
     self.uuid = uuid
     characteristics = try await service.discoverCharacteristics()
   }
@@ -41,6 +46,18 @@ struct ProfileService: Sendable {
   /// Returns the characteristic with this type of value; nil if there is none.
   func find<Value>(_ type: Value.Type = Value.self) -> ProfileCharacteristic<Value>? {
     all(Value.uuid).first.map { ProfileCharacteristic($0) }
+  }
+}
+
+extension RemoteCharacteristic {
+  /// Reads the descriptor with this type of value; nil if there is none.
+  ///
+  /// - Throws: `ProfileError.malformedValue`, beside the errors of every call.
+  func descriptor<Value: CharacteristicValue>(_ type: Value.Type = Value.self) async throws -> Value? {
+    let wanted = CBUUID(assigned: Value.uuid)
+    guard let descriptor = try await discoverDescriptors().first(where: { $0.uuid == wanted }) else { return nil }
+    guard case .data(let octets) = try await descriptor.read() else { return nil }
+    return try ProfileCharacteristic<Value>.decode(octets)
   }
 }
 

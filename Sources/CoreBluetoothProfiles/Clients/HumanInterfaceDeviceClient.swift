@@ -53,22 +53,10 @@ public struct HumanInterfaceDeviceClient: Sendable {
     bootMouseInput = service.find()
     var reports: [Report] = []
     for characteristic in service.all(HIDReport.uuid) {
-      guard let reference = try await Self.reference(of: characteristic) else { continue }
+      guard let reference = try await characteristic.descriptor(ReportReference.self) else { continue }
       reports.append(Report(reference: reference, value: ProfileCharacteristic(characteristic)))
     }
     self.reports = reports
-  }
-
-  /// Reads the Report Reference descriptor; nil if there is none.
-  private static func reference(of characteristic: RemoteCharacteristic) async throws -> ReportReference? {
-    let type = CBUUID(assigned: ReportReference.uuid)
-    guard let descriptor = try await characteristic.discoverDescriptors().first(where: { $0.uuid == type }) else {
-      return nil
-    }
-    guard case .data(let octets) = try await descriptor.read() else { return nil }
-    do throws(ValueError) { return try ReportReference(octets) } catch {
-      throw ProfileError.malformedValue(of: ReportReference.uuid, error)
-    }
   }
 
   /// Returns the format of the reports.
