@@ -18,8 +18,9 @@ import NIOConcurrencyHelpers
 /// It is an app: the system chooses the device's name, appearance, address and advertising channels. Without effect are
 /// the property `broadcast`, reliable writes, the Characteristic Aggregate Format, writable descriptions, and
 /// `AccessoryContext.disconnect()`; directed advertising is undirected. A central counts as connected from its first
-/// request or subscription on. `Accessory.valueSent(of:in:)` is called when a value waits to be sent, so a control point
-/// takes the next command before its client has confirmed the response.
+/// request or subscription on. `Accessory.valueSent(of:in:)` is called when a notification waits to be sent. For
+/// characteristics that have indications and no notifications, such as control points, it is called when the client has
+/// confirmed the value.
 public final class PlayedAccessory<A: Accessory>: Sendable {
   /// A task for the adapter. `sendOutputs` performs the tasks in their order.
   private enum Output: Sendable {
@@ -28,7 +29,13 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     case request(PreferredConnectionParameters, of: RemoteCentral)
   }
 
-  private struct State {
+  /// An indication that a central has not confirmed yet.
+  struct Indication: Equatable {
+    let index: Int
+    let central: RemoteCentral
+  }
+
+  struct State {
     var accessory: A
     /// The advertising while no central is connected; nil: none.
     var advertising: Advertising?
@@ -41,25 +48,26 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     var lastNumber: UInt16 = 0
     /// The time at which the accessory's `timeReached` is due; nil: none.
     var wakeTime: Duration?
-    /// The end of the latest pause that was begun; nil: it has ended.
-    var nextLook: Duration?
+    /// Called when `wakeTime` has changed.
+    var wakeTimeChanged: AsyncStream<Void>.Continuation?
     /// The number of values that wait in `outputs`.
     var waitingValues = 0
+    /// The indications that wait for their confirmation, in the order in which they were sent.
+    var unconfirmed: [Indication] = []
   }
 
   /// The maximum number of waiting values; further notifications to all subscribers are left out.
   private static var maximumWaitingValues: Int { 256 }
 
-  private let peripheral: LocalPeripheral
-  private let state: NIOLockedValueBox<State>
+  let peripheral: LocalPeripheral
+  let state: NIOLockedValueBox<State>
   private let services: [LocalService]
   private let characteristics: [LocalCharacteristic]
   private let outputs = AsyncStream.makeStream(of: Output.self)
-  private let wakes = AsyncStream.makeStream(of: Duration.self)
   private let arrivals = AsyncStream.makeStream(of: RemoteCentral.self)
   private let elapsed: @Sendable () -> Duration
-  private let pause: @Sendable (Duration) async throws -> Void
-  private let observer: (@Sendable (PlayedEvent) throws -> Void)?
+  let pause: @Sendable (Duration) async throws -> Void
+  let observer: (@Sendable (PlayedEvent) throws -> Void)?
 
   /// Creates an accessory that `run` plays.
   ///
@@ -145,7 +153,11 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   ///   can't be published.
   public func run() async throws {
     try await peripheral.waitUntilPoweredOn()
-    defer { for service in services.reversed() { peripheral.remove(service) } }
+    peripheral.setConfirmationHandler { [weak self] in self?.confirmed($1, by: $0) }
+    defer {
+      peripheral.setConfirmationHandler(nil)
+      for service in services.reversed() { peripheral.remove(service) }
+    }
     try await withThrowingTaskGroup(of: Void.self) { group in
       // Requests are lost before the iteration has begun.
       let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
@@ -201,8 +213,10 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
         else { break }
         enqueue(Data(octets), of: Int(handle) - 1, to: central, &state)
       case .wake(let time):
-        state.wakeTime = time.map { context.now + $0 }
-        look(&state)
+        let wakeTime = time.map { context.now + $0 }
+        guard wakeTime != state.wakeTime else { break }
+        state.wakeTime = wakeTime
+        state.wakeTimeChanged?.yield()
       case .update(let preferred):
         for (central, _) in inOrder(state.centrals) { outputs.continuation.yield(.request(preferred, of: central)) }
       case .disconnect: break
@@ -234,8 +248,15 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
           state.withLockedValue { $0.waitingValues -= 1 }
           let local = characteristics[index]
           let receivers = local.subscribers.filter { central == nil || $0 == central }
+          let isIndicated = state.withLockedValue { state in
+            let isIndicated = state.attributes.characteristic(at: AttributeHandle(index + 1))?.isOnlyIndicated ?? false
+            // A confirmation may arrive before `update` has returned.
+            if isIndicated { state.unconfirmed += receivers.map { Indication(index: index, central: $0) } }
+            return isIndicated
+          }
           try await peripheral.update(local, to: value, for: central.map { [$0] })
-          for receiver in receivers { sent(index, to: receiver) }
+          guard !isIndicated else { break }
+          state.withLockedValue { state in for receiver in receivers { sent(index, to: receiver, &state) } }
         case .request(let wanted, let central):
           // Values do not wait for the answer, and a central may refuse.
           group.addTask { [self] in
@@ -249,50 +270,62 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     try Task.checkCancellation()
   }
 
-  private func sent(_ index: Int, to central: RemoteCentral) {
-    state.withLockedValue { state in
-      guard let link = state.centrals[central],
-        let characteristic = state.attributes.characteristic(at: AttributeHandle(index + 1))
-      else { return }
-      var context = context(state, for: link)
-      characteristic.clientEvent?(&state.accessory, .sent, AccessoryClient(link: link), &context)
-      state.accessory.valueSent(of: characteristic.path, in: &context)
-      perform(context, &state)
-    }
+  private func sent(_ index: Int, to central: RemoteCentral, _ state: inout State) {
+    guard let link = state.centrals[central],
+      let characteristic = state.attributes.characteristic(at: AttributeHandle(index + 1))
+    else { return }
+    var context = context(state, for: link)
+    characteristic.clientEvent?(&state.accessory, .sent, AccessoryClient(link: link), &context)
+    state.accessory.valueSent(of: characteristic.path, in: &context)
+    perform(context, &state)
+  }
+
+  private func confirmed(_ characteristic: LocalCharacteristic, by central: RemoteCentral) {
+    guard let index = index(of: characteristic) else { return }
+    state.withLockedValue { state in _ = endIndication(index, to: central, &state) }
+  }
+
+  /// Notes that the oldest indication of a characteristic to a central has ended. Returns false if there is none.
+  private func endIndication(_ index: Int, to central: RemoteCentral, _ state: inout State) -> Bool {
+    guard let place = state.unconfirmed.firstIndex(of: Indication(index: index, central: central)) else { return false }
+    state.unconfirmed.remove(at: place)
+    sent(index, to: central, &state)
+    return true
   }
 
   // MARK: Time
 
-  /// Begins a pause until the wake time, unless a pause in progress ends before it.
-  private func look(_ state: inout State) {
-    guard let wakeTime = state.wakeTime, state.nextLook.map({ wakeTime < $0 }) ?? true else { return }
-    state.nextLook = wakeTime
-    wakes.continuation.yield(wakeTime)
-  }
-
+  /// Pauses until the wake time. A changed wake time ends the pause.
   private func watchTime() async throws {
-    try await withThrowingDiscardingTaskGroup { group in
-      for await time in wakes.stream {
-        group.addTask { [self] in
-          let rest = time - elapsed()
-          if rest > .zero { try await pause(rest) }
-          pauseEnded(at: time)
-        }
+    while true {
+      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+      let wakeTime = state.withLockedValue { state in
+        state.wakeTimeChanged = continuation
+        return state.wakeTime
       }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        if let wakeTime {
+          group.addTask { [self] in
+            let rest = wakeTime - elapsed()
+            if rest > .zero { try await pause(rest) }
+            pauseEnded()
+          }
+        }
+        group.addTask { for await _ in changes { break } }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+      try Task.checkCancellation()
     }
-    try Task.checkCancellation()
   }
 
-  private func pauseEnded(at time: Duration) {
+  private func pauseEnded() {
     state.withLockedValue { state in
-      if state.nextLook == time { state.nextLook = nil }
-      if let wakeTime = state.wakeTime, wakeTime <= elapsed() {
-        state.wakeTime = nil
-        var context = context(state, for: nil)
-        state.accessory.timeReached(in: &context)
-        perform(context, &state)
-      }
-      look(&state)
+      guard let wakeTime = state.wakeTime, wakeTime <= elapsed() else { return }
+      state.wakeTime = nil
+      var context = context(state, for: nil)
+      state.accessory.timeReached(in: &context)
+      perform(context, &state)
     }
   }
 
@@ -333,6 +366,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       guard let link = state.centrals.removeValue(forKey: central) else { return }
       let client = AccessoryClient(link: link)
       state.attributes.forget(link)
+      state.unconfirmed.removeAll { $0.central == central }
       if state.centrals.isEmpty { state.advertising = state.accessory.advertising }
       var context = context(state, for: link)
       for characteristic in state.attributes.controlPoints {
@@ -377,6 +411,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
         }
         state.accessory.subscriptionChanged(of: characteristic.path, isOn: isOn, in: &context)
         perform(context, &state)
+        // The central confirms no further indication.
+        if !isOn { while endIndication(index, to: central, &state) {} }
         changes.append(PlayedEvent(isOn ? .subscribed : .unsubscribed, characteristic.path, by: central))
       }
       return changes
@@ -448,43 +484,9 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     guard let path = paths.first else { return }
     try observer?(PlayedEvent(.written(Array(write.value), failure), path, by: write.central))
   }
+}
 
-  // MARK: Advertising
-
-  /// Advertises while no central is connected.
-  private func advertise() async throws {
-    while true {
-      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
-      let advertising = state.withLockedValue { state in
-        state.advertisingChanged = continuation
-        return state.centrals.isEmpty ? state.advertising : nil
-      }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { [self] in try await advertise(advertising) }
-        group.addTask { for await _ in changes { break } }
-        defer { group.cancelAll() }
-        try await group.next()
-      }
-      try Task.checkCancellation()
-    }
-  }
-
-  /// Runs the phases of the schedule, and then waits without end.
-  private func advertise(_ advertising: Advertising?) async throws {
-    if let advertising {
-      for phase in advertising.schedule {
-        try await peripheral.withAdvertising(PublishedForm.parameters(advertising, phase)) {
-          try observer?(PlayedEvent(.advertising, nil, by: nil))
-          try await wait(phase.duration)
-        }
-      }
-    }
-    try await wait(nil)
-  }
-
-  /// Waits for this time; nil: without end.
-  private func wait(_ time: Duration?) async throws {
-    if let time { return try await pause(time) }
-    while true { try await pause(.seconds(1_000_000)) }
-  }
+extension AccessoryCharacteristic {
+  /// True if clients confirm each value.
+  fileprivate var isOnlyIndicated: Bool { properties.contains(.indicate) && !properties.contains(.notify) }
 }

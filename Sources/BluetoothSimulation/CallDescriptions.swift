@@ -143,7 +143,7 @@ extension PeripheralEvent {
       "peripheralManager(_:didOpen:error:) \(channel.psm) \(central.handle)"
     case .readyToUpdate: "peripheralManagerIsReady(toUpdateSubscribers:)"
     case .maximumUpdateLengthChanged, .centralDisconnected, .barrierReached, .advertisingSetStarted,
-      .advertisingSetEnded, .link:
+      .advertisingSetEnded, .link, .indicationConfirmed:
       nil
     }
   }

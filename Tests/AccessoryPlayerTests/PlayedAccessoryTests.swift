@@ -134,6 +134,55 @@ import Testing
     reading.cancel()
   }
 
+  @Test("A control point is in use until its client has confirmed the response")
+  func confirmation() throws {
+    let scene = PlayedScene(Respondent())
+    let peripheral = try scene.connect()
+    let control = try scene.stage.perform { () -> RemoteCharacteristic in
+      let services = try await peripheral.discoverServices([CBUUID(string: "1816")])
+      return try await services[0].discoverCharacteristics([CBUUID(string: "2A55")])[0]
+    }
+    // True for each response that arrives while the accessory still waits for the confirmation.
+    let waits = Box<[Bool]>([])
+    let reading = scene.stage.start { [played = scene.played] in
+      for try await _ in control.notifications { waits.append(played.accessory.control.isResponding) }
+    }
+    scene.stage.run(for: .seconds(1))
+    for count in 1...2 {
+      // Request Supported Sensor Locations.
+      try scene.stage.perform { try await control.write(Data([4])) }
+      #expect(scene.stage.run(until: { waits.value.count == count }))
+      scene.stage.run(for: .seconds(1))
+      #expect(scene.played.accessory.control.client == nil)
+    }
+    #expect(waits.value == [true, true])
+    #expect(scene.played.accessory.confirmations == 2)
+    reading.cancel()
+  }
+
+  @Test("An accessory has one pause for its timer, which ends when the timer is changed or cancelled")
+  func pauses() throws {
+    let pauses = Box(0)
+    let scene = PlayedScene(HeartRateSensor(interval: .seconds(600)), counting: pauses)
+    let peripheral = try scene.connect()
+    let client = try scene.stage.perform { try await HeartRateClient(peripheral) }
+    let reading = scene.stage.start { for try await _ in client.measurements {} }
+    scene.stage.run(for: .seconds(2))
+    // The other pause is that of the schedule of the advertising.
+    #expect(pauses.value == 2)
+    for _ in 0..<5 {
+      scene.played.update { $0.interval = .seconds(1) }
+      scene.stage.run(for: .milliseconds(2_500))
+      #expect(pauses.value == 2)
+      scene.played.update { $0.interval = .seconds(600) }
+      scene.stage.run(for: .seconds(1))
+      #expect(pauses.value == 2)
+    }
+    reading.cancel()
+    scene.stage.run(for: .seconds(1))
+    #expect(pauses.value == 1)
+  }
+
   @Test("An accessory ends with an error when Bluetooth is turned off")
   func powerOff() throws {
     let scene = PlayedScene(Thermometer())
@@ -142,6 +191,32 @@ import Testing
     scene.sensor.setPower(false)
     scene.stage.run(for: .seconds(1))
     #expect((scene.running.error as? CBError)?.code == .operationCancelled)
+  }
+}
+
+/// An accessory with a control point that responds at once.
+private struct Respondent: Accessory {
+  static let service: BluetoothUUID = 0x1816
+  static let controlPoint = Characteristic<SCControlPoint>(of: service)
+  var control = ControlPoint(Self.controlPoint)
+  var confirmations = 0
+
+  var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("Respondent")])) }
+
+  var services: [AccessoryService<Self>] {
+    [
+      AccessoryService(
+        Self.service,
+        [
+          AccessoryCharacteristic(
+            controlPoint: Self.controlPoint, \.control,
+            command: { _, _, _ in .response(to: .requestSupportedSensorLocations, .success, []) })
+        ])
+    ]
+  }
+
+  mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext) {
+    confirmations += 1
   }
 }
 
@@ -156,13 +231,29 @@ struct PlayedScene<A: Accessory> {
   let played: PlayedAccessory<A>
   let running: AppTask<Void>
 
-  init(_ accessory: A) {
+  /// Creates the devices, and starts the accessory.
+  ///
+  /// - Parameter pauses: counts the pauses in progress; nil: the accessory has the clock of the world.
+  init(_ accessory: A, counting pauses: Box<Int>? = nil) {
     stage = AppStage(world)
     sensor = world.makeDevice(named: "sensor")
     phone = world.makeDevice(named: "phone", at: Position(x: 2))
     central = Central(adapter: phone)
     let peripheral = LocalPeripheral(adapter: sensor)
-    let played = PlayedAccessory(accessory, by: peripheral, clock: world.clock)
+    let clock = world.clock
+    let start = clock.now
+    let played =
+      if let pauses {
+        PlayedAccessory(
+          accessory, by: peripheral, elapsed: { start.duration(to: clock.now) },
+          pause: { time in
+            pauses.change { $0 += 1 }
+            defer { pauses.change { $0 -= 1 } }
+            try await Task.sleep(for: time, clock: clock)
+          }, observer: nil)
+      } else {
+        PlayedAccessory(accessory, by: peripheral, clock: clock)
+      }
     (self.peripheral, self.played) = (peripheral, played)
     running = stage.start {
       try await peripheral.waitUntilPoweredOn()

@@ -390,6 +390,7 @@ struct MessageSamples {
       .advertisingSetStarted(LocalSetID(number: number()), optional { $0.error() }),
       .advertisingSetEnded(LocalSetID(number: number())), .link(central(), .changed(link())),
       .link(central(), .ended(HCI.ErrorCode(rawValue: number()))), .link(central(), .requestEnded(.phys, error())),
+      .indicationConfirmed(central(), local()),
     ]
   }
 

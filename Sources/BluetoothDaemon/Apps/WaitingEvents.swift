@@ -208,7 +208,10 @@ extension CentralEvent {
 extension PeripheralEvent {
   /// False for an event that comes from the system's own use of a link: it waits until another event runs the app.
   var runsApp: Bool {
-    if case .maximumUpdateLengthChanged = self { false } else { true }
+    switch self {
+    case .maximumUpdateLengthChanged, .indicationConfirmed: false
+    default: true
+    }
   }
 
   /// Returns true if this event tells everything that the earlier event told.

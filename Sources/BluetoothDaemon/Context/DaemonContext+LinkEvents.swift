@@ -77,6 +77,16 @@ extension DaemonContext {
     }
   }
 
+  /// Reports a confirmed indication to the session with the characteristic, if the session observes links.
+  mutating func reportConfirmation(
+    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
+  ) {
+    guard let index = peripherals.index(of: session.key), peripherals.values[index]?.observesLinks == true else {
+      return
+    }
+    deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
+  }
+
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
   mutating func reportChanges(of link: LinkIndex) {
     guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }

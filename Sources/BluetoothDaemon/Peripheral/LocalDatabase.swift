@@ -16,6 +16,8 @@ struct LocalDatabase {
     let id: LocalAttributeID
     /// The handle of the characteristic's value.
     let handle: AttributeHandle
+    /// True if the characteristic has indications and no notifications.
+    let isOnlyIndicated: Bool
     /// The links whose clients have subscribed, in the order of their subscriptions.
     var subscribers: [HCI.ConnectionHandle] = []
   }
@@ -59,7 +61,11 @@ struct LocalDatabase {
     for (characteristic, handle) in zip(service.characteristics, placement.values) {
       byHandle[handle] = characteristics.count
       byID[Key(session: session, id: characteristic.id)] = characteristics.count
-      characteristics.append(Characteristic(session: session, id: characteristic.id, handle: handle))
+      let properties = characteristic.definition.properties
+      characteristics.append(
+        Characteristic(
+          session: session, id: characteristic.id, handle: handle,
+          isOnlyIndicated: properties.contains(.indicate) && !properties.contains(.notify)))
     }
   }
 

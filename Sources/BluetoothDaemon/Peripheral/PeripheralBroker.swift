@@ -272,10 +272,14 @@ struct PeripheralBroker {
     if copies == 0 { finishUpdate(call, copies: 0, &context) }
   }
 
-  /// Handles the transmission of the oldest update of `handle` on a link.
+  /// Handles the transmission of the oldest update of `handle` on a link; of an indication, its confirmation.
   mutating func updateSent(_ handle: AttributeHandle, on link: LinkIndex, _ context: inout DaemonContext) {
     guard let index = context.links[link].updates.firstIndex(where: { $0.handle == handle }) else { return }
     let call = context.links[link].updates.remove(at: index).call
+    if let place = localDatabase.characteristic(at: handle), localDatabase.characteristics[place].isOnlyIndicated {
+      let characteristic = localDatabase.characteristics[place]
+      context.reportConfirmation(of: characteristic.id, on: link, to: characteristic.session)
+    }
     finishUpdate(call, copies: 1, &context)
   }
 

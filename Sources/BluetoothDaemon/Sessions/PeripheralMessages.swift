@@ -140,6 +140,9 @@ package enum PeripheralEvent: Sendable {
   case channelOpened(CentralInfo, ChannelInfo)
   /// A credit is available again after the credits had run out.
   case readyToUpdate
+  /// For a session that observes links: a central has confirmed an indication of a characteristic that has no
+  /// notifications, or has unsubscribed before the indication was sent. No callback.
+  case indicationConfirmed(CentralInfo, LocalAttributeID)
   /// The answer to `barrier`.
   case barrierReached(UInt32)
 }

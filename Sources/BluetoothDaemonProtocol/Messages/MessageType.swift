@@ -106,5 +106,5 @@ enum PeripheralEventType: UInt16, CaseIterable {
   case advertisingStarted, serviceAdded, subscribed, unsubscribed, maximumUpdateLengthChanged
   case readRequested, writeRequested, centralDisconnected, channelPublished, channelUnpublished, channelOpened
   case readyToUpdate, barrierReached, restored, advertisingSetStarted, advertisingSetEnded
-  case linkChanged, linkEnded, linkRequestEnded
+  case linkChanged, linkEnded, linkRequestEnded, indicationConfirmed
 }

@@ -24,6 +24,7 @@ extension PeripheralEvent {
     case .link(_, .changed): .linkChanged
     case .link(_, .ended): .linkEnded
     case .link(_, .requestEnded): .linkRequestEnded
+    case .indicationConfirmed: .indicationConfirmed
     }
   }
 
@@ -34,7 +35,8 @@ extension PeripheralEvent {
     case .serviceAdded(let id, let error):
       writer.append(id)
       writer.append(optional: error)
-    case .subscribed(let central, let id), .unsubscribed(let central, let id):
+    case .subscribed(let central, let id), .unsubscribed(let central, let id),
+      .indicationConfirmed(let central, let id):
       writer.append(central)
       writer.append(id)
     case .maximumUpdateLengthChanged(let central), .centralDisconnected(let central): writer.append(central)
@@ -137,6 +139,9 @@ extension PeripheralEvent {
       let central = try reader.centralInfo()
       let kind = try reader.linkRequestKind()
       self = .link(central, .requestEnded(kind, try reader.optionalError()))
+    case .indicationConfirmed:
+      let central = try reader.centralInfo()
+      self = .indicationConfirmed(central, try reader.localAttribute())
     }
   }
 }

@@ -15,6 +15,8 @@ package enum PeripheralObservation: Sendable {
   case linkEnded(ObjectIdentifier)
   /// The last link has ended, or the links that remain are those of other apps: the end of `disconnectCentrals`.
   case linksEnded
+  /// A central has confirmed an indication of a characteristic that has no notifications; their objects identify them.
+  case indicationConfirmed(by: ObjectIdentifier, of: ObjectIdentifier)
 }
 
 // Advertising and links beyond Apple's API, for CoreBluetoothExtras.

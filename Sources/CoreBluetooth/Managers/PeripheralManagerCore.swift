@@ -209,7 +209,8 @@ extension PeripheralManagerCore: PeripheralClient {
     case .restored, .stateChanged, .advertisingStarted, .advertisingSetStarted, .advertisingSetEnded, .link,
       .serviceAdded,
       .subscribed, .unsubscribed, .maximumUpdateLengthChanged,
-      .readRequested, .centralDisconnected, .channelPublished, .channelUnpublished, .readyToUpdate, .barrierReached:
+      .readRequested, .centralDisconnected, .channelPublished, .channelUnpublished, .readyToUpdate,
+      .indicationConfirmed, .barrierReached:
       break
     }
     return copies
@@ -243,6 +244,7 @@ extension PeripheralManagerCore: PeripheralClient {
     case .writeRequested(let request, let central, _): writeRequested(request, central, copies.parts, manager)
     case .channelOpened(let central, _):
       if let channel = copies.channel { channelOpened(channel, by: central, manager) }
+    case .indicationConfirmed(let central, let id): indicationConfirmed(central, id)
     case .readyToUpdate: delegate?.peripheralManagerIsReady(toUpdateSubscribers: manager)
     case .barrierReached(let number): with { $0.replies.take(number) }?()
     }

@@ -99,6 +99,15 @@ extension PeripheralManagerCore {
     if let central { observer?(.link(ObjectIdentifier(central), event)) }
   }
 
+  /// Reports a confirmed indication of a characteristic to a central, if the app knows both.
+  func indicationConfirmed(_ info: CentralInfo, _ id: LocalAttributeID) {
+    let (central, characteristic, observer) = with { state in
+      (state.role.centrals[info.handle], state.role.database.characteristic(id), state.role.observer)
+    }
+    guard let central, let characteristic else { return }
+    observer?(.indicationConfirmed(by: ObjectIdentifier(central), of: ObjectIdentifier(characteristic)))
+  }
+
   func channelOpened(_ channel: OpenChannel, by info: CentralInfo, _ manager: CBPeripheralManager) {
     // Without a delegate, no reference to the channel remains, so the channel closes.
     let channel = CBL2CAPChannel(channel, peer: central(for: info), isInVirtualTime: callbacks.isInVirtualTime)

@@ -1,4 +1,5 @@
 import CoreBluetooth
+import NIOConcurrencyHelpers
 
 /// A value that waits for room to be sent to subscribers.
 struct Update {
@@ -59,5 +60,20 @@ extension LocalPeripheral {
       return sent
     }
     for operation in sent { operation.finish(.success(())) }
+  }
+
+  /// Sets the function that is called when a subscriber has confirmed an indication of a characteristic that has no
+  /// notifications, before the requests that the subscriber sends later are received. nil: none. The end of a
+  /// subscription drops indications without a call.
+  package func setConfirmationHandler(_ handler: (@Sendable (RemoteCentral, LocalCharacteristic) -> Void)?) {
+    confirmationHandler.withLockedValue { $0 = handler }
+  }
+
+  func indicationConfirmed(by central: ObjectIdentifier, of characteristic: ObjectIdentifier) {
+    guard let handler = confirmationHandler.withLockedValue({ $0 }),
+      let local = with({ $0.characteristics[characteristic] }),
+      let subscriber = local.subscribers.first(where: { ObjectIdentifier($0.box.value) == central })
+    else { return }
+    handler(subscriber, local)
   }
 }

@@ -61,6 +61,8 @@ public final class LocalPeripheral: Sendable {
   private let content = NIOLockedValueBox(Unchecked(State()))
   private let power = PowerWatch()
   private let requestEvents = Broadcast<AttributeRequest>()
+  /// The function for confirmed indications; nil: none. See `setConfirmationHandler`.
+  let confirmationHandler = NIOLockedValueBox<(@Sendable (RemoteCentral, LocalCharacteristic) -> Void)?>(nil)
 
   /// Creates a peripheral.
   ///
@@ -118,6 +120,7 @@ public final class LocalPeripheral: Sendable {
     case .link(let central, let event): linkReported(central, event)
     case .linkEnded(let central): linkEnded(central)
     case .linksEnded: linksEnded()
+    case .indicationConfirmed(let central, let characteristic): indicationConfirmed(by: central, of: characteristic)
     }
   }
 

@@ -45,6 +45,22 @@ struct SubscriptionTests {
     #expect(phone.takeEvents() == ["value 07"])
   }
 
+  @Test("A session that observes links gets the confirmations of its indications, and none of notifications")
+  func confirmations() throws {
+    phone.send(.setNotify(peer, try pair.id(0x2A3A), true))
+    phone.send(.setNotify(peer, try pair.id(0x2A37), true))
+    for isObserving in [false, true] {
+      if isObserving { sensor.send(.observeLinks) }
+      _ = sensor.takeEvents()
+      #expect(sensor.session.updateCredits.take())
+      let events = sensor.send(.update(LocalAttributeID(number: 5), [7], nil)).map(\.text)
+      #expect(events == (isObserving ? ["confirmed 5"] : []))
+    }
+    #expect(update([0, 60]))
+    pair.air.run()
+    #expect(sensor.takeEvents().isEmpty)
+  }
+
   @Test(
     "4.12 If both notifications and indications are offered, notifications are enabled",
     arguments: [

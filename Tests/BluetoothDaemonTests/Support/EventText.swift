@@ -66,6 +66,7 @@ extension PeripheralEvent {
       "\(request == nil ? "command" : "write") "
         + writes.map { "\($0.characteristic.number) at \($0.offset): \($0.value)" }.joined(separator: ", ")
     case .centralDisconnected: "central gone"
+    case .indicationConfirmed(_, let id): "confirmed \(id.number)"
     case .readyToUpdate: "ready to update"
     case .channelPublished(let psm, let error): "published \(psm) \(error.text)"
     case .channelUnpublished(let psm, let error): "unpublished \(psm) \(error.text)"
