@@ -59,6 +59,8 @@ public struct Telephone: Accessory {
   public var nextDSTChange = DateTime(year: 2024, month: 3, day: 31, hours: 2).map {
     TimeWithDST(dateTime: $0, dstOffset: .daylightTime)
   }
+  /// The alerts that the telephone gives by itself. A change applies when the telephone is turned on the next time.
+  public var scheduledAlerts: [ScheduledAlert] = []
   /// The time that an update from the reference takes.
   public var updateTime = Duration.seconds(2)
   /// True if the telephone has a connection to the reference of the time.
@@ -70,6 +72,10 @@ public struct Telephone: Accessory {
   private var newAlerts: [(category: AlertCategory, alert: NewAlert)] = []
   private var unread: [(category: AlertCategory, count: UInt8)] = []
   private var clients: [Client] = []
+  /// The scheduled alerts that are still to come, in the order of their times.
+  private var alertsToCome: ArraySlice<ScheduledAlert> = []
+  /// The world's time at which the telephone was turned on.
+  private var startOfSchedule = Duration.zero
   private var timers = AccessoryTimers<Purpose>()
   /// The world's time at the last tick, and the time of the clock since 1970 at the world's time 0.
   private var now = Duration.zero
@@ -78,7 +84,30 @@ public struct Telephone: Accessory {
   private var lastUpdate: Duration?
   private var update = TimeUpdateState(currentState: .idle, result: .updateNotAttemptedAfterReset)
 
-  private enum Purpose { case tick, update }
+  private enum Purpose { case tick, update, alert }
+
+  /// An alert that the telephone gives by itself.
+  public struct ScheduledAlert: Hashable, Sendable {
+    /// The time after the telephone is turned on.
+    public var time: Duration
+    /// The category; without effect if the telephone does not support it.
+    public var category: AlertCategory
+    /// The name or title, of which at most 18 octets of UTF-8 are sent.
+    public var text: String
+    /// The number of unread alerts of the category from then on; nil: unchanged.
+    public var unread: UInt8?
+    /// The state of the ringer, the vibration and the display from then on; nil: unchanged.
+    public var alertStatus: AlertStatus?
+
+    /// Creates an alert.
+    public init(
+      at time: Duration, _ category: AlertCategory, text: String = "", unread: UInt8? = nil,
+      alertStatus: AlertStatus? = nil
+    ) {
+      (self.time, self.category, self.text) = (time, category, text)
+      (self.unread, self.alertStatus) = (unread, alertStatus)
+    }
+  }
 
   /// The categories that a client has enabled.
   private struct Client {
@@ -127,6 +156,21 @@ public struct Telephone: Accessory {
     for client in clients where client.unread.contains(category) {
       context.send(UnreadAlertStatus(category: category, count: count), of: Self.unreadAlerts, to: client.client)
     }
+  }
+
+  /// Gives the scheduled alerts that are due, and schedules the next one.
+  private mutating func giveScheduledAlerts(in context: inout AccessoryContext) {
+    while let next = alertsToCome.first, startOfSchedule + next.time <= now {
+      alertsToCome.removeFirst()
+      alert(next.category, text: next.text, in: &context)
+      if let count = next.unread { setUnread(count, of: next.category, in: &context) }
+      if let status = next.alertStatus, status != alertStatus {
+        alertStatus = status
+        context.notify(Self.alertStatusValue)
+      }
+    }
+    guard let next = alertsToCome.first else { return }
+    timers.set(.alert, after: startOfSchedule + next.time - now, in: &context)
   }
 
   /// Performs a command of the Alert Notification Control Point. Throws Command Not Supported (0xA0) for a command or a
@@ -313,10 +357,13 @@ public struct Telephone: Accessory {
 
   // MARK: Behaviour
 
-  /// Starts the clock.
+  /// Starts the clock and the schedule of alerts.
   public mutating func started(in context: inout AccessoryContext) {
     now = context.now
     timers.set(.tick, after: .seconds(1), in: &context)
+    startOfSchedule = now
+    alertsToCome = scheduledAlerts.sorted { $0.time < $1.time }[...]
+    giveScheduledAlerts(in: &context)
   }
 
   /// Forgets the categories of the client.
@@ -324,12 +371,13 @@ public struct Telephone: Accessory {
     clients.removeAll { $0.client == context.client }
   }
 
-  /// Advances the clock, or ends an update from the reference.
+  /// Advances the clock, gives scheduled alerts, or ends an update from the reference.
   public mutating func timeReached(in context: inout AccessoryContext) {
     now = context.now
     for purpose in timers.takeDue(in: &context) {
       switch purpose {
       case .tick: timers.set(.tick, after: .seconds(1), in: &context)
+      case .alert: giveScheduledAlerts(in: &context)
       case .update:
         update = TimeUpdateState(
           currentState: .idle, result: hasReference ? .successful : .noConnectionToReference)

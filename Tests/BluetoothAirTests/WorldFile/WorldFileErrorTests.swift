@@ -148,6 +148,22 @@ struct WorldFileErrorTests {
       ])
   }
 
+  @Test("Permitted intervals out of order, and an alert of a category that is not supported, are errors")
+  func accessoryValues() {
+    func complaint(_ accessory: String) -> String {
+      complaints("devices: [{name: d, accessory: {\(accessory)}}]").joined(separator: "; ")
+    }
+    let accessory = "devices[0].accessory"
+    #expect(
+      complaint("kind: thermometer, permittedIntervals: [9, 2]")
+        .hasSuffix(": \(accessory).permittedIntervals: the shortest interval exceeds the longest one"))
+    #expect(complaint("kind: thermometer, permittedIntervals: [2, 2]").isEmpty)
+    #expect(
+      complaint("kind: telephone, alerts: [{at: 1, category: sms}, {at: 1, category: news}]")
+        .hasSuffix(": \(accessory).alerts[1].category: the telephone does not support this category"))
+    #expect(complaint("kind: telephone, categories: [news], alerts: [{at: 1, category: news}]").isEmpty)
+  }
+
   @Test("Times out of order are an error, in paths and in power switches")
   func times() {
     let text = """

@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 import CoreBluetooth
 import Foundation
 import TestSupport
@@ -184,6 +185,52 @@ struct WorldPopulationTests {
         """)
     let levels = file.members.map { ($0.accessory as? KeyFob)?.transmitPower }
     #expect(levels == [0, -20, 4])
+  }
+
+  @Test("The properties of accessories are those of the file")
+  func accessoryProperties() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - name: thermometer
+            accessory: {kind: thermometer, intermediateInterval: 0.5, permittedIntervals: [5, 60]}
+          - {name: cuff, accessory: {kind: blood-pressure, unit: kPa, cuffInterval: 2, userID: 7}}
+          - {name: crank, accessory: {kind: cycling-power, crankLength: 170, offset: -3, samplingRate: 25}}
+          - {name: shoe, accessory: {kind: running, runningSpeed: 2.5, calibrationTime: 9, canCalibrate: false}}
+          - {name: receiver, accessory: {kind: location, positionStatus: last-known, beacons: [3, 9]}}
+          - {name: tag, accessory: {kind: sensor-tag, rotation: [1, 2, 3]}}
+          - name: phone
+            accessory:
+              kind: telephone
+              categories: [email, news]
+              ringer: silent
+              alertStatus: [vibrate, display]
+              alerts:
+                - {at: 3, category: news, text: Rain, unread: 4}
+                - {at: 1.5, category: email, alertStatus: []}
+        """)
+    func accessory<A: Accessory>(_ index: Int, _ type: A.Type) throws -> A {
+      try #require(file.members[index].accessory as? A)
+    }
+    let thermometer = try accessory(0, Thermometer.self)
+    #expect(thermometer.intermediateInterval == .seconds(0.5) && thermometer.permittedIntervals == 5...60)
+    let monitor = try accessory(1, BloodPressureMonitor.self)
+    #expect(monitor.unit == .kilopascal && monitor.cuffInterval == .seconds(2) && monitor.userID == 7)
+    let meter = try accessory(2, CyclingPowerMeter.self)
+    #expect(meter.crankLength == 170 && meter.offset == -3 && meter.samplingRate == 25)
+    let pod = try accessory(3, RunningSensor.self)
+    #expect(pod.runningSpeed == 2.5 && pod.calibrationTime == .seconds(9) && !pod.canCalibrate)
+    let receiver = try accessory(4, LocationSensor.self)
+    #expect(receiver.positionStatus == .lastKnownPosition && receiver.beacons == (3, 9))
+    #expect(try accessory(5, SensorTag.self).rotation == SensorTag.Vector(1, 2, 3))
+    let telephone = try accessory(6, Telephone.self)
+    #expect(telephone.categories == [.email, .news] && telephone.ringer == .silent)
+    #expect(telephone.alertStatus == [.vibrate, .display])
+    #expect(
+      telephone.scheduledAlerts == [
+        Telephone.ScheduledAlert(at: .seconds(3), .news, text: "Rain", unread: 4),
+        Telephone.ScheduledAlert(at: .seconds(1.5), .email, alertStatus: []),
+      ])
   }
 
   @Test("Antennas of a file count in their directions")

@@ -62,6 +62,28 @@ struct TelephoneTests {
     }
   }
 
+  @Test("A telephone gives its scheduled alerts at their times")
+  func schedule() async throws {
+    var telephone = Telephone()
+    telephone.scheduledAlerts = [
+      Telephone.ScheduledAlert(at: .seconds(20), .email, text: "Bob", unread: 2, alertStatus: []),
+      Telephone.ScheduledAlert(at: .seconds(10), .email, text: "Ann", alertStatus: .ringer),
+      Telephone.ScheduledAlert(at: .seconds(10), .news, text: "not supported"),
+    ]
+    let meeting = try await meet(telephone, subscribing: [Self.newAlert, Self.unread, "2A3F"])
+    #expect(await meeting.command([0, 1], to: Self.alertControl) == .accepted)
+    #expect(await meeting.command([1, 1], to: Self.alertControl) == .accepted)
+    await meeting.world.run(for: Duration.seconds(9.9) - meeting.world.now)
+    #expect(meeting.app.values(of: Self.newAlert).isEmpty && meeting.app.values(of: "2A3F").isEmpty)
+    await meeting.world.run(for: .seconds(2))
+    #expect(meeting.app.values(of: Self.newAlert) == [[1, 1] + Array("Ann".utf8)])
+    #expect(meeting.app.values(of: Self.unread).isEmpty && meeting.app.values(of: "2A3F") == [[1]])
+    await meeting.world.run(for: .seconds(10))
+    #expect(meeting.app.values(of: Self.newAlert).last == [1, 2] + Array("Bob".utf8))
+    #expect(meeting.app.values(of: Self.unread) == [[1, 2]] && meeting.app.values(of: "2A3F") == [[1], [0]])
+    #expect(meeting.app.values(of: Self.newAlert).count == 2)
+  }
+
   @Test("A client silences the ringer of a telephone, and hears of its state")
   func ringer() async throws {
     let meeting = try await meet(subscribing: ["2A3F", "2A41"])

@@ -47,7 +47,16 @@ extension ObjectShape {
     [
       localName, advertisingInterval,
       WorldField("celsius", .number(-273.15...10_000), "The temperature, °C", else: "36.6", example: "38.2"),
-      measurementInterval, batteryLevel,
+      measurementInterval,
+      WorldField(
+        "intermediateInterval", .number(0.001...WorldLimits.seconds.upperBound),
+        "The time between intermediate temperatures while a client is subscribed to them, seconds", else: "0.25",
+        example: "0.5"),
+      WorldField(
+        "permittedIntervals", .list(.integer(1...65_535), count: 2...2),
+        "The shortest and the longest measurement interval that clients may set, seconds", else: "[1, 65535]",
+        example: "[5, 3600]"),
+      batteryLevel,
     ])
 
   private static let bloodPressure = ObjectShape(
@@ -57,7 +66,17 @@ extension ObjectShape {
       WorldField("systolic", .number(0...2_000), "The systolic pressure, mmHg", else: "120", example: "135"),
       WorldField("diastolic", .number(0...2_000), "The diastolic pressure, mmHg", else: "80", example: "85"),
       WorldField("pulseRate", .number(0...2_000), "The pulse rate, beats per minute", else: "72", example: "90"),
-      measurementInterval, batteryLevel,
+      measurementInterval,
+      WorldField(
+        "unit", .choice(PressureUnitNames.all.keys.sorted()), "The unit in which pressures are reported",
+        else: "\"mmHg\"", example: #""kPa""#),
+      WorldField(
+        "cuffInterval", .number(0.001...WorldLimits.seconds.upperBound),
+        "The time between cuff pressures while a client is subscribed to them, seconds", else: "0.25", example: "0.5"),
+      WorldField(
+        "userID", .integer(0...255), "The user whose pressure is measured; 255 is an unknown user", else: "none",
+        example: "7"),
+      batteryLevel,
     ])
 
   private static let glucose = ObjectShape(
@@ -94,6 +113,17 @@ extension ObjectShape {
         "wheelCircumference", .number(0.01...100), "The wheel circumference, metres", else: "2.1", example: "2.2"),
       WorldField(
         "leftShare", .number(0...100), "The share of the left pedal in the power, %", else: "50", example: "48.5"),
+      WorldField("crankLength", .number(1...1_000), "The crank length, mm", else: "172.5", example: "170"),
+      WorldField("chainLength", .integer(0...65_535), "The chain length, mm", else: "1400", example: "1300"),
+      WorldField("chainWeight", .integer(0...65_535), "The chain weight, g", else: "250", example: "260"),
+      WorldField("spanLength", .integer(0...65_535), "The span length, mm", else: "50", example: "60"),
+      WorldField("samplingRate", .integer(0...255), "The sampling rate of the force, Hz", else: "50", example: "100"),
+      WorldField(
+        "offset", .integer(-32_768...32_767), "The raw force that an offset compensation measures, N", else: "12",
+        example: "-3"),
+      WorldField(
+        "compensationTime", .number(0.001...WorldLimits.seconds.upperBound),
+        "The duration of an offset compensation, seconds", else: "3", example: "10"),
       batteryLevel,
     ])
 
@@ -103,6 +133,13 @@ extension ObjectShape {
       localName, advertisingInterval,
       WorldField("speed", .number(0...255), "The speed, m/s", else: "3", example: "4.2"),
       WorldField("cadence", .integer(0...255), "The cadence, steps per minute", else: "160", example: "175"),
+      WorldField(
+        "runningSpeed", .number(0...255), "The lowest speed that is reported as running, m/s", else: "2",
+        example: "2.5"),
+      WorldField(
+        "calibrationTime", .number(0.001...WorldLimits.seconds.upperBound), "The duration of a calibration, seconds",
+        else: "5", example: "10"),
+      WorldField("canCalibrate", .flag, "True if calibrations succeed", else: "true", example: "false"),
       batteryLevel,
     ])
 
@@ -124,6 +161,12 @@ extension ObjectShape {
       WorldField(
         "routes", .list(.object(.route), count: 0...100), "The routes that clients select", else: "none",
         example: #"[{"name": "home", "waypoints": [{"latitude": 48, "longitude": 11.01}]}]"#),
+      WorldField(
+        "positionStatus", .choice(PositionStatusNames.all.keys.sorted()), "The status of the position",
+        else: "\"ok\"", example: #""estimated""#),
+      WorldField(
+        "beacons", .list(.integer(0...255), count: 2...2), "The numbers of satellites in the solution and in view",
+        else: "[8, 11]", example: "[4, 9]"),
       batteryLevel,
     ])
 
@@ -198,6 +241,15 @@ extension ObjectShape {
       WorldField("ambientTemperature", .number(-40...125), "The ambient temperature, °C", else: "22", example: "19.5"),
       WorldField("humidity", .number(0...100), "The relative humidity, %", else: "45", example: "60"),
       WorldField("pressure", .number(0...167_772), "The pressure, Pa", else: "101325", example: "98000"),
+      WorldField(
+        "rotation", .list(.number(-250...250), count: 3...3), "The rotation about x, y and z, degrees per second",
+        else: "[0, 0, 0]", example: "[0, 0, 90]"),
+      WorldField(
+        "acceleration", .list(.number(-16...16), count: 3...3), "The acceleration along x, y and z, g",
+        else: "[0, 0, 1]", example: "[0.5, 0, 0.8]"),
+      WorldField(
+        "magneticField", .list(.number(-32_768...32_767), count: 3...3), "The magnetic field along x, y and z, µT",
+        else: "[20, 0, -44]", example: "[0, 48, 0]"),
       batteryLevel,
     ])
 
@@ -207,7 +259,45 @@ extension ObjectShape {
       localName, advertisingInterval,
       WorldField(
         "hasReference", .flag, "True if it can update its clock from a reference", else: "true", example: "false"),
+      WorldField(
+        "updateTime", .number(0.001...WorldLimits.seconds.upperBound),
+        "The duration of an update of the clock from the reference, seconds", else: "2", example: "5"),
+      WorldField(
+        "categories", .list(.choice(AlertCategoryNames.all.keys.sorted()), count: 0...10),
+        "The categories of alerts that it supports",
+        else: "email, call, missed-call, sms, schedule, instant-message", example: #"["email", "news"]"#),
+      alertStatus("The initial state of the ringer, the vibration and the display", else: "none"),
+      WorldField(
+        "ringer", .choice(RingerSettingNames.all.keys.sorted()), "The initial ringer setting", else: "\"normal\"",
+        example: #""silent""#),
+      WorldField(
+        "alerts", .list(.object(.alert), count: 0...10_000), "The alerts that it gives by itself", else: "none",
+        example: #"[{"at": 5, "category": "email", "text": "Ann"}]"#),
       batteryLevel,
+    ])
+
+  private static func alertStatus(_ meaning: String, else standard: String) -> WorldField {
+    WorldField(
+      "alertStatus", .list(.choice(AlertStatusNames.all.keys.sorted()), count: 0...3), meaning, else: standard,
+      example: #"["ringer", "vibrate"]"#)
+  }
+
+  static let alert = ObjectShape(
+    "alert", "an alert of a telephone",
+    [
+      WorldField(
+        required: "at", .number(WorldLimits.seconds), "The time after the telephone is turned on, seconds",
+        example: "5"),
+      WorldField(
+        required: "category", .choice(AlertCategoryNames.all.keys.sorted()),
+        "The category, one of those that the telephone supports", example: #""email""#),
+      WorldField(
+        "text", .text(1...1_000), "The name or title, of which at most 18 octets are sent", else: "none",
+        example: #""Ann""#),
+      WorldField(
+        "unread", .integer(0...255), "The number of unread alerts of the category from then on", else: "unchanged",
+        example: "3"),
+      alertStatus("The state of the ringer, the vibration and the display from then on", else: "unchanged"),
     ])
 
   private static let flashlight = ObjectShape(

@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 
 // The words in world files for the lab's constants.
 
@@ -37,6 +38,32 @@ enum AdvertisingKindNames {
 
 enum ProtectionNames {
   static let all: [String: CharacteristicProtection] = ["none": .none, "encrypted": .encrypted]
+}
+
+enum PressureUnitNames {
+  static let all: [String: PressureUnit] = ["mmHg": .millimetresOfMercury, "kPa": .kilopascal]
+}
+
+enum PositionStatusNames {
+  static let all: [String: PositionStatus] = [
+    "none": .noPosition, "ok": .positionOK, "estimated": .estimatedPosition, "last-known": .lastKnownPosition,
+  ]
+}
+
+enum AlertCategoryNames {
+  static let all: [String: AlertCategory] = [
+    "simple-alert": .simpleAlert, "email": .email, "news": .news, "call": .call, "missed-call": .missedCall,
+    "sms": .sms, "voice-mail": .voiceMail, "schedule": .schedule, "high-prioritized-alert": .highPrioritizedAlert,
+    "instant-message": .instantMessage,
+  ]
+}
+
+enum AlertStatusNames {
+  static let all: [String: AlertStatus] = ["ringer": .ringer, "vibrate": .vibrate, "display": .display]
+}
+
+enum RingerSettingNames {
+  static let all: [String: RingerSetting] = ["silent": .silent, "normal": .normal]
 }
 
 enum RecordingStartNames {

@@ -62,10 +62,21 @@ struct AccessoryReader {
     return sensor
   }
 
-  private func thermometer(_ object: ObjectReader) -> Thermometer {
+  private mutating func thermometer(_ object: ObjectReader) -> Thermometer {
     var thermometer = Thermometer(name: localName(object))
     if let celsius = object.number("celsius") { thermometer.celsius = celsius }
     if let interval = object.time("interval") { thermometer.interval = interval }
+    if let interval = object.time("intermediateInterval") { thermometer.intermediateInterval = interval }
+    let limits = object.list("permittedIntervals").compactMap { $0.value.whole(UInt16.self) }
+    if limits.count == 2 {
+      if limits[0] <= limits[1] {
+        thermometer.permittedIntervals = limits[0]...limits[1]
+      } else {
+        problems.add(
+          object.place("permittedIntervals"), object.path("permittedIntervals"),
+          "the shortest interval exceeds the longest one")
+      }
+    }
     if let level: UInt8 = object.whole("batteryLevel") { thermometer.batteryLevel = level }
     return thermometer
   }
@@ -76,6 +87,9 @@ struct AccessoryReader {
     if let diastolic = object.number("diastolic") { monitor.diastolic = diastolic }
     if let pulseRate = object.number("pulseRate") { monitor.pulseRate = pulseRate }
     if let interval = object.time("interval") { monitor.interval = interval }
+    if let unit = object.word("unit", PressureUnitNames.all) { monitor.unit = unit }
+    if let interval = object.time("cuffInterval") { monitor.cuffInterval = interval }
+    monitor.userID = object.whole("userID")
     if let level: UInt8 = object.whole("batteryLevel") { monitor.batteryLevel = level }
     return monitor
   }
@@ -104,6 +118,13 @@ struct AccessoryReader {
     if let speed = object.number("speed") { meter.speed = speed }
     if let circumference = object.number("wheelCircumference") { meter.wheelCircumference = circumference }
     if let share = object.number("leftShare") { meter.leftShare = share }
+    if let length = object.number("crankLength") { meter.crankLength = length }
+    if let length: UInt16 = object.whole("chainLength") { meter.chainLength = length }
+    if let weight: UInt16 = object.whole("chainWeight") { meter.chainWeight = weight }
+    if let length: UInt16 = object.whole("spanLength") { meter.spanLength = length }
+    if let rate: UInt8 = object.whole("samplingRate") { meter.samplingRate = rate }
+    if let offset: Int16 = object.whole("offset") { meter.offset = offset }
+    if let time = object.time("compensationTime") { meter.compensationTime = time }
     if let level: UInt8 = object.whole("batteryLevel") { meter.batteryLevel = level }
     return meter
   }
@@ -112,6 +133,9 @@ struct AccessoryReader {
     var sensor = RunningSensor(name: localName(object))
     if let speed = object.number("speed") { sensor.speed = speed }
     if let cadence: UInt8 = object.whole("cadence") { sensor.cadence = cadence }
+    if let speed = object.number("runningSpeed") { sensor.runningSpeed = speed }
+    if let time = object.time("calibrationTime") { sensor.calibrationTime = time }
+    if let canCalibrate = object.flag("canCalibrate") { sensor.canCalibrate = canCalibrate }
     if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
     return sensor
   }
@@ -129,6 +153,9 @@ struct AccessoryReader {
       NavigationRoute(
         route.text("name") ?? "", waypoints: route.objects("waypoints", .routePoint).map(position))
     }
+    if let status = object.word("positionStatus", PositionStatusNames.all) { sensor.positionStatus = status }
+    let beacons = object.list("beacons").compactMap { $0.value.whole(UInt8.self) }
+    if beacons.count == 2 { sensor.beacons = (inSolution: beacons[0], inView: beacons[1]) }
     if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
     return sensor
   }
@@ -169,15 +196,43 @@ struct AccessoryReader {
     if let temperature = object.number("ambientTemperature") { tag.ambientTemperature = temperature }
     if let humidity = object.number("humidity") { tag.humidity = humidity }
     if let pressure = object.number("pressure") { tag.pressure = pressure }
+    func vector(_ name: String) -> SensorTag.Vector? {
+      let numbers = object.list(name).compactMap { $0.value.number }
+      return numbers.count == 3 ? SensorTag.Vector(numbers[0], numbers[1], numbers[2]) : nil
+    }
+    if let rotation = vector("rotation") { tag.rotation = rotation }
+    if let acceleration = vector("acceleration") { tag.acceleration = acceleration }
+    if let field = vector("magneticField") { tag.magneticField = field }
     if let level: UInt8 = object.whole("batteryLevel") { tag.batteryLevel = level }
     return tag
   }
 
-  private func telephone(_ object: ObjectReader) -> Telephone {
+  private mutating func telephone(_ object: ObjectReader) -> Telephone {
     var telephone = Telephone(name: localName(object))
     if let hasReference = object.flag("hasReference") { telephone.hasReference = hasReference }
+    if let time = object.time("updateTime") { telephone.updateTime = time }
+    if object.has("categories") { telephone.categories = words("categories", of: object, AlertCategoryNames.all) }
+    telephone.alertStatus = AlertStatus(words("alertStatus", of: object, AlertStatusNames.all))
+    if let ringer = object.word("ringer", RingerSettingNames.all) { telephone.ringer = ringer }
+    for alert in object.objects("alerts", .alert) {
+      guard let time = alert.time("at"), let category = alert.word("category", AlertCategoryNames.all) else { continue }
+      if !telephone.categories.contains(category) {
+        problems.add(alert.place("category"), alert.path("category"), "the telephone does not support this category")
+      }
+      var scheduled = Telephone.ScheduledAlert(at: time, category, text: alert.text("text") ?? "")
+      scheduled.unread = alert.whole("unread")
+      if alert.has("alertStatus") {
+        scheduled.alertStatus = AlertStatus(words("alertStatus", of: alert, AlertStatusNames.all))
+      }
+      telephone.scheduledAlerts.append(scheduled)
+    }
     if let level: UInt8 = object.whole("batteryLevel") { telephone.batteryLevel = level }
     return telephone
+  }
+
+  /// Returns the meanings of a list of words.
+  private func words<T>(_ name: String, of object: ObjectReader, _ meanings: [String: T]) -> [T] {
+    object.list(name).compactMap { $0.value.text.flatMap { meanings[$0] } }
   }
 
   private func flashlight(_ object: ObjectReader) -> Flashlight {
