@@ -24,6 +24,43 @@ import Testing
     #expect(scene.device.accessory.energyExpended == 0)
   }
 
+  @Test("A belt sends the intervals of all beats since the measurement before, and the energy as often as it is told")
+  func intervals() throws {
+    // A beat each 0.8 s, which are 819.2 units.
+    var belt = HeartRateSensor(beatsPerMinute: 75, interval: .milliseconds(4_100))
+    (belt.sendsRRIntervals, belt.energyPeriod) = (true, 3)
+    let scene = ClientScene(belt)
+    let client = try scene.client { try await HeartRateClient($0) }
+    let values = try scene.stage.perform { try await client.measurements.take(4) }
+    #expect(values.map { $0.rrIntervals.map(\.rawValue) } == Array(repeating: [819, 819, 819, 819, 820], count: 4))
+    #expect(values.map(\.energyExpended) == [1, nil, nil, 4])
+    #expect(values.allSatisfy { $0.heartRate == 75 && $0.sensorContact == .detected })
+    // Another property changes: no interval is sent again.
+    let received = Box<[Int]>([])
+    let reading = scene.stage.start {
+      for try await value in client.measurements { received.append(value.rrIntervals.count) }
+    }
+    scene.stage.run(for: .seconds(6))
+    scene.device.update { $0.batteryLevel = 50 }
+    scene.device.update { $0.beatsPerMinute = 0 }
+    scene.stage.run(for: .seconds(5))
+    #expect(received.value == [5, 0, 0])
+    reading.cancel()
+  }
+
+  @Test(
+    "A measurement has the latest intervals that fit in the smallest ATT_MTU",
+    arguments: [(180, 0, 9), (180, 1, 8), (300, 0, 8), (300, 1, 7)] as [(UInt16, UInt16, Int)])
+  func manyIntervals(rate: UInt16, energyPeriod: UInt16, count: Int) throws {
+    var belt = HeartRateSensor(beatsPerMinute: rate, interval: .seconds(10))
+    (belt.sendsRRIntervals, belt.energyPeriod) = (true, energyPeriod)
+    let scene = ClientScene(belt)
+    let client = try scene.client { try await HeartRateClient($0) }
+    let value = try scene.stage.perform { try await client.measurements.take(1)[0] }
+    #expect(value.heartRate == rate && value.rrIntervals.count == count)
+    #expect(value.octets.count <= 20 && (value.energyExpended == nil) == (energyPeriod == 0))
+  }
+
   @Test("A belt has device information if it is given, and the values of any characteristic are typed")
   func deviceInformation() throws {
     var belt = HeartRateSensor()

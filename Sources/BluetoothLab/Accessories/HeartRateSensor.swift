@@ -1,4 +1,5 @@
 import BluetoothProfiles
+import BluetoothWire
 
 /// A heart rate belt: Heart Rate (0x180D) and Battery (0x180F), and Device Information (0x180A) if it has
 /// `information`.
@@ -23,6 +24,14 @@ public struct HeartRateSensor: Accessory {
   public var energyExpended: UInt16 = 0
   /// The energy that each measurement adds to `energyExpended`, in kilojoules.
   public var energyPerMeasurement: UInt16 = 1
+  /// The number of measurements of which one has the energy expended: 1 for each measurement, 10 for every tenth; 0 for
+  /// none. The first measurement after a subscription has it. The service requires at most 10 · Heart Rate Service 1.0,
+  /// 3.1.1.3.
+  public var energyPeriod: UInt16 = 1
+  /// True if measurements have the intervals between the beats since the measurement before, in 1/1024 s. A measurement
+  /// has at most 20 octets, for the smallest ATT_MTU, which have room for 7 to 9 intervals; older intervals are left out
+  /// · Heart Rate Service 1.0, 3.1.1.4.
+  public var sendsRRIntervals = false
   /// The time between measurements while a central is subscribed.
   public var interval: Duration
   /// The battery level, 0 to 100 %.
@@ -31,6 +40,12 @@ public struct HeartRateSensor: Accessory {
   public var information: DeviceInformation?
   /// The interval after which the next measurement is due; nil if none is scheduled.
   private var scheduledInterval: Duration?
+  /// The number of measurements since the first subscription, modulo `energyPeriod`.
+  private var measurementCount: UInt16 = 0
+  /// The time of the latest beat in nanoseconds.
+  private var lastBeat: Int64 = 0
+  /// The rest that the intervals between the beats have left, in units of 1/128,000,000,000 s.
+  private var rest: Int64 = 0
 
   /// Creates a belt that measures this heart rate.
   public init(name: String = "Heart Rate", beatsPerMinute: UInt16 = 72, interval: Duration = .seconds(1)) {
@@ -71,7 +86,7 @@ public struct HeartRateSensor: Accessory {
     return services
   }
 
-  /// The measurement that is notified now.
+  /// The measurement that is notified now, without intervals.
   private var current: HeartRateMeasurement {
     HeartRateMeasurement(heartRate: beatsPerMinute, sensorContact: .detected, energyExpended: energyExpended)
   }
@@ -82,6 +97,7 @@ public struct HeartRateSensor: Accessory {
   ) {
     guard characteristic == Self.measurement.path else { return }
     if isOn {
+      if scheduledInterval == nil { (measurementCount, lastBeat, rest) = (0, TimeSpan(context.now).nanoseconds, 0) }
       schedule(after: interval, in: &context)
     } else if !context.hasSubscribers(Self.measurement) {
       schedule(after: nil, in: &context)
@@ -101,8 +117,44 @@ public struct HeartRateSensor: Accessory {
   /// Takes a measurement and notifies subscribers.
   public mutating func timeReached(in context: inout AccessoryContext) {
     energyExpended += min(energyPerMeasurement, .max - energyExpended)
-    context.notify(Self.measurement)
+    if sendsRRIntervals || energyPeriod != 1 {
+      sendMeasurement(in: &context)
+    } else {
+      context.notify(Self.measurement)
+    }
     schedule(after: interval, in: &context)
+  }
+
+  /// Sends a measurement with the optional fields that are due. It is sent to each client, because the value of the
+  /// characteristic has no intervals: the intervals of one measurement are sent once.
+  private mutating func sendMeasurement(in context: inout AccessoryContext) {
+    var measurement = current
+    if measurementCount > 0 || energyPeriod == 0 { measurement.energyExpended = nil }
+    measurementCount = energyPeriod > 1 ? (measurementCount + 1) % energyPeriod : 0
+    if sendsRRIntervals {
+      let room = 20 - measurement.octets.count
+      measurement.rrIntervals = takeIntervals(upTo: room / 2, at: TimeSpan(context.now).nanoseconds)
+    }
+    for client in context.subscribedClients(to: Self.measurement) {
+      context.send(measurement, of: Self.measurement, to: client)
+    }
+  }
+
+  /// Returns the latest intervals between the beats up to this time, the oldest first.
+  private mutating func takeIntervals(upTo maximum: Int, at now: Int64) -> [Scalar<Seconds1024>] {
+    guard beatsPerMinute > 0 else {
+      lastBeat = now
+      return []
+    }
+    let period = 60_000_000_000 / Int64(beatsPerMinute)
+    let count = max(0, (now - lastBeat) / period)
+    lastBeat += count * period
+    // 1/1024 s is 125,000,000/128 ns.
+    return (0..<min(Int(count), maximum)).map { _ in
+      let units = period * 128 + rest
+      rest = units % 125_000_000
+      return Scalar(clamping: Int(units / 125_000_000))
+    }
   }
 
   private mutating func schedule(after interval: Duration?, in context: inout AccessoryContext) {

@@ -37,6 +37,12 @@ extension ObjectShape {
         "energyPerMeasurement", .integer(0...65_535), "The energy that each measurement adds, kJ", else: "1",
         example: "2"),
       WorldField(
+        "energyPeriod", .integer(0...65_535),
+        "The number of measurements of which one has the energy expended; 0: none", else: "1", example: "10"),
+      WorldField(
+        "sendsRRIntervals", .flag, "True if measurements have the intervals between the beats (RR)", else: "false",
+        example: "true"),
+      WorldField(
         "hasDeviceInformation", .flag, "True if it has Device Information, as the Heart Rate Profile requires",
         else: "true", example: "false"),
       measurementInterval, batteryLevel,

@@ -56,6 +56,8 @@ struct AccessoryReader {
     if let pulse: UInt16 = object.whole("beatsPerMinute") { sensor.beatsPerMinute = pulse }
     if let energy: UInt16 = object.whole("energyExpended") { sensor.energyExpended = energy }
     if let energy: UInt16 = object.whole("energyPerMeasurement") { sensor.energyPerMeasurement = energy }
+    if let period: UInt16 = object.whole("energyPeriod") { sensor.energyPeriod = period }
+    if let sendsIntervals = object.flag("sendsRRIntervals") { sensor.sendsRRIntervals = sendsIntervals }
     if object.flag("hasDeviceInformation") ?? true { sensor.information = DeviceInformation(model: "Heart Rate Belt") }
     if let interval = object.time("interval") { sensor.interval = interval }
     if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
