@@ -134,6 +134,41 @@ import Testing
     }
   }
 
+  @Test("The trial lists the notifications of a phone, and the device information with values that no client reads")
+  func phone() throws {
+    let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // The phone has no Control Point, its System ID has 7 octets.
+    try """
+    devices:
+      - name: phone
+        accessory:
+          kind: peripheral
+          services:
+            - uuid: 7905F431-B5CE-4E99-A40F-4B1E122D00D0
+              characteristics:
+                - uuid: 9FBF120D-6301-42D9-8C58-25E699A21DBD
+                  properties: [notify]
+                  value: "00 01 04 01 07 00 00 00"
+                  notifyPeriod: 1
+            - uuid: 180A
+              characteristics:
+                - {uuid: 2A23, properties: [read], value: "01020304050607"}
+                - {uuid: 2A2B, properties: [read], value: "00"}
+                - {uuid: 2A24, properties: [read], text: X1}
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    let steps = try Self.steps(of: "phone", world: path)
+    let titles = [
+      "notifications", "Model Number String (2A24)", "System ID (2A23)", "Current Time (2A2B)",
+    ]
+    #expect(steps.map(\.title) == titles)
+    let events = try #require(steps.first)
+    #expect(events.values.last == "added 7, category social, 1 in the category, flags silent")
+    #expect(steps.dropFirst().first?.values == ["\"X1\""])
+    #expect(steps.map { $0.failure == nil } == [true, true, false, false])
+    #expect(steps.dropFirst(2).first?.failure == "The value of System ID is too short")
+  }
+
   @Test("A device that breaks its profiles fails the steps concerned, with the exit status 4")
   func broken() throws {
     let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
@@ -164,7 +199,8 @@ import Testing
     #expect(
       failure("1809", "service") == "The service Health Thermometer has no characteristic Temperature Measurement")
     #expect(failure("1810", "measurements") == "no value within 2.5 s")
-    #expect(failure("180F", "Battery Level (2A19)")?.hasPrefix("no valid Battery Level") == true)
+    #expect(
+      failure("180F", "Battery Level (2A19)") == "The field Battery Level of Battery Level is out of range")
     #expect(steps.filter { $0.failure != nil }.count == 4)
     let command = try Try.parse(["broken", "--first", "--world", path, "--virtual-time", "--listen", "2.5", "--json"])
     let error = #expect(throws: Failure.self) { try command.run() }

@@ -50,7 +50,17 @@ public struct DeviceInformationClient: Sendable {
   ///
   /// - Throws: `ProfileError.missingService`, beside the errors of every call.
   public init(_ peripheral: Peripheral) async throws {
-    let service = try await ProfileService(Self.service, of: peripheral)
+    self.init(try await ProfileService(Self.service, of: peripheral))
+  }
+
+  /// Discovers the characteristics of a Device Information service. The UUID of `service` is not checked.
+  ///
+  /// - Throws: the errors of every call.
+  public init(_ service: RemoteService) async throws {
+    self.init(try await ProfileService(Self.service, service))
+  }
+
+  private init(_ service: ProfileService) {
     manufacturer = service.find()
     model = service.find()
     serial = service.find()

@@ -73,6 +73,8 @@ struct DeviceTrial: Sendable {
     AlertNotificationClient.service: { try await $0.alertNotification() },
     PhoneAlertStatusClient.service: { try await $0.phoneAlertStatus() },
     TimeClient.service: { try await $0.time() },
+    BatteryClient.service: { try await $0.battery() },
+    DeviceInformationClient.service: { try await $0.deviceInformation() },
   ]
 
   /// Runs through all services, in their order.
@@ -84,7 +86,9 @@ struct DeviceTrial: Sendable {
     for service in services {
       let uuid = BluetoothUUID(service.uuid.uuidString)
       if let number = uuid?.shortValue, let trial = Self.profiles[number] {
-        try await trial(ProfileTrial(trial: self, service: service.uuid))
+        try await trial(ProfileTrial(trial: self, remote: service))
+      } else if service.uuid == NotificationCenterClient.service {
+        try await ProfileTrial(trial: self, remote: service).notificationCenter()
       } else if let sensor = SensorTag.Sensor.allCases.first(where: { $0.service == uuid }) {
         try await TagTrial(trial: self, service: service, sensor: sensor).run()
       } else {
@@ -96,9 +100,14 @@ struct DeviceTrial: Sendable {
   }
 
   /// Reads all values of a service that no profile's client reads.
-  private func read(_ service: RemoteService) async throws {
+  ///
+  /// - Parameters:
+  ///   - service: the service.
+  ///   - known: the assigned numbers of the characteristics that a client has read.
+  func read(_ service: RemoteService, except known: Set<UInt16> = []) async throws {
     for characteristic in try await service.discoverCharacteristics(within: stage.stepLimit)
     where characteristic.properties.contains(.read) {
+      if let number = BluetoothUUID(characteristic.uuid.uuidString)?.shortValue, known.contains(number) { continue }
       let title = KnownNames.title(of: characteristic.uuid)
       try await step(service.uuid, title) {
         let text = ValueText(try await characteristic.read(within: stage.stepLimit), of: characteristic.uuid)

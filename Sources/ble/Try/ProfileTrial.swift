@@ -1,5 +1,6 @@
 import BluetoothDissection
 import BluetoothProfiles
+import BluetoothTypes
 import CoreBluetooth
 import CoreBluetoothExtras
 import CoreBluetoothProfiles
@@ -7,8 +8,9 @@ import CoreBluetoothProfiles
 /// The steps of the profiles that have clients.
 struct ProfileTrial: Sendable {
   let trial: DeviceTrial
-  let service: CBUUID
+  let remote: RemoteService
 
+  private var service: CBUUID { remote.uuid }
   private var peripheral: Peripheral { trial.peripheral }
 
   // MARK: Steps
@@ -31,6 +33,16 @@ struct ProfileTrial: Sendable {
   ) async throws {
     try await trial.step(service, title) {
       try await withTimeLimit(trial.procedureLimit) { try await read() }.map { ["\($0)"] }
+    }
+  }
+
+  /// Reads the value of a characteristic that the device may lack, and shows it as values without a client are shown.
+  private func characteristic<Value: CharacteristicValue>(
+    _ type: Value.Type, _ read: @escaping @Sendable () async throws -> Value?
+  ) async throws {
+    let uuid = BluetoothUUID(Value.uuid)
+    try await trial.step(service, KnownNames.title(of: CBUUID(string: "\(uuid)"))) {
+      try await withTimeLimit(trial.stage.stepLimit) { try await read() }.map { [ValueText($0.octets, of: uuid).brief] }
     }
   }
 
@@ -202,5 +214,62 @@ struct ProfileTrial: Sendable {
     try await value("current time") { try await client.currentTime() }
     try await value("local time") { try await client.localTimeInformation() }
     try await value("reference") { try await client.referenceTimeInformation() }
+  }
+
+  func battery() async throws {
+    guard let client = try await client({ try await BatteryClient(remote) }) else { return }
+    try await characteristic(BatteryLevel.self) { try await client.level() }
+    try await trial.read(remote, except: [BatteryLevel.uuid])
+  }
+
+  func deviceInformation() async throws {
+    guard let client = try await client({ try await DeviceInformationClient(remote) }) else { return }
+    try await characteristic(ManufacturerNameString.self) { try await client.manufacturerName() }
+    try await characteristic(ModelNumberString.self) { try await client.modelNumber() }
+    try await characteristic(SerialNumberString.self) { try await client.serialNumber() }
+    try await characteristic(HardwareRevisionString.self) { try await client.hardwareRevision() }
+    try await characteristic(FirmwareRevisionString.self) { try await client.firmwareRevision() }
+    try await characteristic(SoftwareRevisionString.self) { try await client.softwareRevision() }
+    try await characteristic(SystemID.self) { try await client.systemID() }
+    try await characteristic(RegulatoryCertificationDataList.self) { try await client.regulatoryCertificationData() }
+    try await characteristic(PnPID.self) { try await client.pnpID() }
+    let known = [
+      ManufacturerNameString.uuid, ModelNumberString.uuid, SerialNumberString.uuid, HardwareRevisionString.uuid,
+      FirmwareRevisionString.uuid, SoftwareRevisionString.uuid, SystemID.uuid, RegulatoryCertificationDataList.uuid,
+      PnPID.uuid,
+    ]
+    try await trial.read(remote, except: Set(known))
+  }
+
+  func notificationCenter() async throws {
+    let limit = trial.procedureLimit
+    guard
+      let client = try await client({ () async throws -> NotificationCenterClient in
+        guard let made = try await NotificationCenterClient(peripheral, commandLimit: limit) else {
+          throw DeviceTrial.StepFailure(description: "the service has no characteristic Notification Source")
+        }
+        return made
+      })
+    else { return }
+    // The phone sends events only if it has notifications, and its user permits it.
+    try await trial.step(service, "notifications", isMeasurement: true) {
+      let events = client.events.map { event in try await Self.text(of: event, client) }
+      let texts = try await trial.collect(events) { $0 }
+      return texts.isEmpty ? ["none within \(trial.seconds.short) s"] : texts
+    }
+  }
+
+  /// Returns an event with the app and the title of its notification, if the phone still has it.
+  private static func text(
+    of event: NotificationCenterClient.Event, _ client: NotificationCenterClient
+  ) async throws -> String {
+    guard event.kind != .removed else { return event.description }
+    do {
+      let content = try await client.content(of: event.uid, [.appIdentifier, .title(maximumLength: 64)])
+      let title = (content.title ?? "").debugDescription
+      return "\(event), app \(content.appIdentifier ?? "unknown"), title \(title)"
+    } catch NotificationCenterError.notOffered, NotificationCenterError.invalidParameter {
+      return event.description
+    }
   }
 }
