@@ -110,6 +110,22 @@ import Testing
     #expect(refusal { try stage.perform { try await client.compensateOffset() } } == .refused(.operationFailed))
   }
 
+  @Test("A power client compensates the offset with data of the manufacturer, if the meter supports it")
+  func enhancedCompensation() throws {
+    let scene = ClientScene(CyclingPowerMeter())
+    let limit = scene.limit
+    let client = try scene.client { try await CyclingPowerClient($0, procedureLimit: limit) }
+    let stage = scene.stage
+    let unsupported = refusal { try stage.perform { try await client.compensateOffsetEnhanced() } }
+    #expect(unsupported == .refused(.opCodeNotSupported))
+    scene.device.update { ($0.supportsEnhancedCompensation, $0.compensationData) = (true, [7, 8]) }
+    let result = try stage.perform { try await client.compensateOffsetEnhanced() }
+    #expect(result == EnhancedOffsetCompensation(offset: 12, companyIdentifier: 0xFFFF, manufacturerData: [7, 8]))
+    #expect(try stage.perform { try await client.compensateOffset() } == 12)
+    scene.device.update { $0.offset = nil }
+    #expect(refusal { try stage.perform { try await client.compensateOffsetEnhanced() } } == .refused(.operationFailed))
+  }
+
   @Test("A location client gets positions and directions, selects a route and follows it")
   func location() throws {
     let route = NavigationRoute(

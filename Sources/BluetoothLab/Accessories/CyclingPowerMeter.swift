@@ -40,6 +40,11 @@ public struct CyclingPowerMeter: Accessory {
   public var spanLength: UInt16 = 50
   /// The raw force that an offset compensation measures, in newtons; nil if the compensation fails.
   public var offset: Int16? = 12
+  /// True if the meter supports the enhanced offset compensation, whose result has data of the manufacturer.
+  public var supportsEnhancedCompensation = false
+  /// The data of the manufacturer in the result of an enhanced offset compensation, with the company identifier 0xFFFF.
+  /// Of these octets, the first 12 are sent, which fit in the smallest ATT_MTU.
+  public var compensationData: [UInt8] = []
   /// The duration of an offset compensation.
   public var compensationTime = Duration.seconds(3)
   /// The rate at which the meter measures the force, in hertz.
@@ -58,6 +63,8 @@ public struct CyclingPowerMeter: Accessory {
   private var placement = SensorPlacement(location: .leftCrank, supported: [.leftCrank, .rightCrank, .spider])
   private var control = ControlPoint(Self.controlPoint)
   private var timers = AccessoryTimers<Purpose>()
+  /// The request that has started the latest offset compensation.
+  private var compensation = CyclingPowerControlPoint.Request.startOffsetCompensation
 
   private enum Purpose { case measurement, compensation }
 
@@ -72,15 +79,17 @@ public struct CyclingPowerMeter: Accessory {
   /// The place of the sensor on the bicycle, which clients may change.
   public var location: SensorLocation { placement.location }
 
-  /// The features: all commands except for the enhanced offset compensation, and except for the date of the calibration
-  /// if it is nil.
+  /// The features: all commands except for the enhanced offset compensation if it is not supported, and except for the
+  /// date of the calibration if it is nil.
   public var features: CyclingPowerFeature {
-    let always: CyclingPowerFeature = [
+    var features: CyclingPowerFeature = [
       .pedalPowerBalance, .accumulatedTorque, .wheelRevolutionData, .crankRevolutionData, .accumulatedEnergy,
       .offsetCompensation, .contentMasking, .multipleSensorLocations, .crankLengthAdjustment, .chainLengthAdjustment,
       .chainWeightAdjustment, .spanLengthAdjustment, .instantaneousMeasurementDirection,
     ]
-    return factoryCalibration == nil ? always : always.union(.factoryCalibrationDate)
+    if factoryCalibration != nil { features.insert(.factoryCalibrationDate) }
+    if supportsEnhancedCompensation { features.insert(.enhancedOffsetCompensation) }
+    return features
   }
 
   /// Connectable advertising with Flags, the service UUID and the name.
@@ -136,7 +145,10 @@ public struct CyclingPowerMeter: Accessory {
       guard mask & ~Self.maskable == 0 else { return respond(.invalidParameter) }
       self.mask.set(mask, by: context.client)
     case .request(.startOffsetCompensation):
-      timers.set(.compensation, after: compensationTime, in: &context)
+      compensate(.startOffsetCompensation, in: &context)
+      return nil
+    case .request(.startEnhancedOffsetCompensation) where supportsEnhancedCompensation:
+      compensate(.startEnhancedOffsetCompensation, in: &context)
       return nil
     case .request(let request):
       guard let parameter = parameter(of: request) else { return respond(.opCodeNotSupported) }
@@ -147,6 +159,26 @@ public struct CyclingPowerMeter: Accessory {
     case .response, .other, nil: return respond(.opCodeNotSupported)
     }
     return respond(.success)
+  }
+
+  /// Starts an offset compensation.
+  private mutating func compensate(
+    _ request: CyclingPowerControlPoint.Request, in context: inout AccessoryContext
+  ) {
+    compensation = request
+    timers.set(.compensation, after: compensationTime, in: &context)
+  }
+
+  /// The response to the offset compensation that ends now. A failed enhanced compensation has the reason Incorrect
+  /// Calibration Position (1).
+  private var compensationResponse: CyclingPowerControlPoint {
+    let opCode = CyclingPowerControlPoint.OpCode(rawValue: compensation.rawValue)
+    let isEnhanced = compensation == .startEnhancedOffsetCompensation
+    guard let offset else { return .response(to: opCode, .operationFailed, isEnhanced ? [1] : []) }
+    guard isEnhanced else { return .response(to: opCode, .success, offset.octets(2)) }
+    let result = EnhancedOffsetCompensation(
+      offset: offset, companyIdentifier: 0xFFFF, manufacturerData: Array(compensationData.prefix(12)))
+    return .response(to: opCode, .success, result.octets)
   }
 
   /// Returns the parameter of the response to a request; nil if the request is not supported.
@@ -237,11 +269,8 @@ public struct CyclingPowerMeter: Accessory {
         context.notify(Self.vector)
         timers.set(.measurement, after: .seconds(1), in: &context)
       case .compensation:
-        control.respond(
-          .response(
-            to: CyclingPowerControlPoint.OpCode(
-              rawValue: CyclingPowerControlPoint.Request.startOffsetCompensation.rawValue),
-            offset == nil ? .operationFailed : .success, offset?.octets(2) ?? []), in: &context)
+        let response = compensationResponse
+        control.respond(response, in: &context)
       }
     }
   }

@@ -106,6 +106,13 @@ public struct CyclingPowerClient: Sendable {
   /// - Returns: the offset: the torque in units of 1/32 N·m if the meter is torque based, else the force in newtons.
   public func compensateOffset() async throws -> Int16 { try await number(.startOffsetCompensation) }
 
+  /// Compensates the offset as `compensateOffset` does, with data of the manufacturer in the result. A failed
+  /// compensation throws `SensorControlError.refused` without its detailed reason.
+  public func compensateOffsetEnhanced() async throws -> EnhancedOffsetCompensation {
+    let control = try control()
+    return try control.value(in: await control.perform(.request(.startEnhancedOffsetCompensation)))
+  }
+
   /// Selects fields that the measurements omit: the bits of the mask in the order of Cycling Power Service 1.1, 3.4.
   public func maskMeasurementContent(_ mask: UInt16) async throws {
     _ = try await control().perform(.maskMeasurementContent(mask))

@@ -134,6 +134,24 @@ struct CyclingPowerTests {
     #expect(await meeting.command([5], to: Self.controlPoint, for: .seconds(5)) == .response(0x20, 5, 1, 0x59, 1))
   }
 
+  @Test("An enhanced offset compensation has data of the manufacturer, or the reason of its failure")
+  func enhancedCompensation() async throws {
+    var meter = CyclingPowerMeter()
+    (meter.supportsEnhancedCompensation, meter.compensationData) = (true, [7, 8])
+    let meeting = try await meet(meter)
+    meeting.app.read("2A65")
+    #expect(
+      await meeting.command([16], to: Self.controlPoint, for: .seconds(4))
+        == .response(0x20, 16, 1, 12, 0, 0xFF, 0xFF, 2, 7, 8))
+    #expect(meeting.app.values(of: "2A65") == [[0x8F, 0xFE, 0x0E, 0]])
+    meeting.accessory.update { $0.compensationData = Array(repeating: 9, count: 300) }
+    let longest = await meeting.command([16], to: Self.controlPoint, for: .seconds(4))
+    #expect(longest.responses.map(\.count) == [20])
+    meeting.accessory.update { $0.offset = nil }
+    #expect(await meeting.command([16], to: Self.controlPoint, for: .seconds(4)) == .response(0x20, 16, 4, 1))
+    #expect(await meeting.command([12], to: Self.controlPoint, for: .seconds(4)) == .response(0x20, 12, 4))
+  }
+
   @Test(
     "A malformed command to a power meter gets its response code, or the error of its length",
     arguments: [

@@ -128,6 +128,9 @@ extension ObjectShape {
         "offset", .integer(-32_768...32_767), "The raw force that an offset compensation measures, N", else: "12",
         example: "-3"),
       WorldField(
+        "supportsEnhancedCompensation", .flag, "True if it supports the enhanced offset compensation", else: "false",
+        example: "true"),
+      WorldField(
         "compensationTime", .number(0.001...WorldLimits.seconds.upperBound),
         "The duration of an offset compensation, seconds", else: "3", example: "10"),
       batteryLevel,

@@ -126,6 +126,7 @@ struct AccessoryReader {
     if let length: UInt16 = object.whole("spanLength") { meter.spanLength = length }
     if let rate: UInt8 = object.whole("samplingRate") { meter.samplingRate = rate }
     if let offset: Int16 = object.whole("offset") { meter.offset = offset }
+    meter.supportsEnhancedCompensation = object.flag("supportsEnhancedCompensation") ?? false
     if let time = object.time("compensationTime") { meter.compensationTime = time }
     if let level: UInt8 = object.whole("batteryLevel") { meter.batteryLevel = level }
     return meter
