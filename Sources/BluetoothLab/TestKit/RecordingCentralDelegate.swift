@@ -54,6 +54,8 @@ public final class RecordingCentralDelegate: NSObject {
     case readyToSendWriteWithoutResponse(String)
     /// `peripheral(_:didOpen:error:)`; no PSM if the channel was not opened.
     case channelOpened(String, psm: CBL2CAPPSM?, RecordedError? = nil)
+    /// `peripheral(_:didCompleteChannelSoundingSession:)`
+    case channelSoundingSessionCompleted(String, RecordedError? = nil)
   }
 
   /// A discovered peripheral with its advertisement.
@@ -223,6 +225,10 @@ extension RecordingCentralDelegate: CBPeripheralDelegate {
   public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
     if let channel { lock.withLock { openChannels.append(channel) } }
     note(peripheral, .channelOpened(peripheral.label, psm: channel?.psm, error.map(RecordedError.init)))
+  }
+
+  public func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {
+    note(peripheral, .channelSoundingSessionCompleted(peripheral.label, error.map(RecordedError.init)))
   }
 }
 

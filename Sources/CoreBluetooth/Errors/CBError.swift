@@ -47,6 +47,10 @@ public struct CBError: CustomNSError, Hashable, Sendable {
     case leGattExceededBackgroundNotificationLimit = 17
     /// Nearly too many notifications were received in the background (watchOS).
     case leGattNearBackgroundNotificationLimit = 18
+    /// A channel sounding session could not be configured (iOS 27). Apple's number is not known; 19 is the next one.
+    case channelSoundingConfigurationFailed = 19
+    /// A channel sounding procedure failed (iOS 27). Apple's number is not known; 20 is the next one.
+    case channelSoundingProcedureFailed = 20
 
     /// The peer is unknown: `unkownDevice` with the correct spelling.
     public static var unknownDevice: Code { .unkownDevice }
@@ -116,6 +120,8 @@ extension CBError.Code: _CBErrorCode {
     case .tooManyLEPairedDevices: return "There are too many paired devices."
     case .leGattExceededBackgroundNotificationLimit: return "Too many notifications were received in the background."
     case .leGattNearBackgroundNotificationLimit: return "Nearly too many notifications were received in the background."
+    case .channelSoundingConfigurationFailed: return "The channel sounding session could not be configured."
+    case .channelSoundingProcedureFailed: return "The channel sounding procedure failed."
     }
   }
 }
@@ -141,5 +147,7 @@ extension CBError {
   public static var tooManyLEPairedDevices: Code { .tooManyLEPairedDevices }
   public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }
   public static var leGattNearBackgroundNotificationLimit: Code { .leGattNearBackgroundNotificationLimit }
+  public static var channelSoundingConfigurationFailed: Code { .channelSoundingConfigurationFailed }
+  public static var channelSoundingProcedureFailed: Code { .channelSoundingProcedureFailed }
   public static var unknownDevice: Code { .unkownDevice }
 }

@@ -161,6 +161,8 @@ extension CBCentralManager {
     // swift-format-ignore: DontRepeatTypeInStaticProperties
     /// LL Privacy: resolvable private addresses.
     public static let privacyFeature = Feature(rawValue: 1 << 1)
+    /// Bluetooth Channel Sounding (iOS 27). `supports(_:)` returns false for it: this package has no channel sounding.
+    public static let channelSounding = Feature(rawValue: 1 << 10)
   }
 }
 

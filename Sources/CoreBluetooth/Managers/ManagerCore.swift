@@ -43,7 +43,7 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
     var session: Session<Role>?
     var managerState = CBManagerState.unknown
     var replies = OrderedReplies()
-    /// The keys of options without effect that have been logged.
+    /// The keys of options, and the names of functions, without effect that have been logged.
     var notedOptions: Set<String> = []
     var role = Role.makeState()
   }

@@ -133,5 +133,6 @@ extension ManagerCore {
     }
   }
 
-  private func isFirstNote(about key: String) -> Bool { with { $0.notedOptions.insert(key).inserted } }
+  /// Returns true the first time for each `key`: an option, or another function without effect.
+  func isFirstNote(about key: String) -> Bool { with { $0.notedOptions.insert(key).inserted } }
 }

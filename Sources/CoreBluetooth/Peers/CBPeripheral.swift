@@ -203,6 +203,19 @@ open class CBPeripheral: CBPeer {
     core.send(.openChannel(handle, psm: PSM))
   }
 
+  /// Ends at once with `CBError.operationNotSupported` in `peripheral(_:didCompleteChannelSoundingSession:)`, after the
+  /// answers to all earlier calls: this package has no channel sounding. One log line for each manager gives the reason.
+  open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {
+    guard accepts() else { return }
+    if core.isFirstNote(about: "channel sounding") {
+      Log.warning("\(self): no channel sounding session was started, because this package has no channel sounding")
+    }
+    answer(with: SessionError.notSupported.appError()) { $0.peripheral(self, didCompleteChannelSoundingSession: $1) }
+  }
+
+  /// Has no effect, because no channel sounding session exists. The answer to an earlier start still comes.
+  open func cancelChannelSoundingSession() { _ = accepts() }
+
   open override func value(forKey key: String) -> Any? {
     switch key {
     case "name": return name

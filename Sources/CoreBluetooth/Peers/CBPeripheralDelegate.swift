@@ -54,6 +54,15 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 
   /// Called with the result of `openL2CAPChannel`.
   func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
+
+  /// Called with the results of each procedure of a channel sounding session on Apple's systems. Never called here,
+  /// because no session starts.
+  func peripheral(
+    _ peripheral: CBPeripheral, didReceive results: CBChannelSoundingProcedureResults?, error: (any Error)?)
+
+  /// Called when a channel sounding session has ended. Each `startChannelSoundingSession` ends with
+  /// `CBError.operationNotSupported`.
+  func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?)
 }
 
 extension CBPeripheralDelegate {
@@ -98,4 +107,10 @@ extension CBPeripheralDelegate {
   public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
 
   public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
+
+  public func peripheral(
+    _ peripheral: CBPeripheral, didReceive results: CBChannelSoundingProcedureResults?, error: (any Error)?
+  ) {}
+
+  public func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {}
 }

@@ -218,7 +218,10 @@ import Testing
         return manager
       }
       let modern = await manager(.bluetooth54)
-      guard CBCentralManager.supports([.extendedScanAndConnect, .privacyFeature]) else { exit(1) }
+      guard CBCentralManager.supports([.extendedScanAndConnect, .privacyFeature]),
+        !CBCentralManager.supports(.channelSounding),
+        !CBCentralManager.supports([.extendedScanAndConnect, .channelSounding])
+      else { exit(1) }
       let old = await manager(.bluetooth40)
       guard CBCentralManager.supports([]), !CBCentralManager.supports(.extendedScanAndConnect),
         !CBCentralManager.supports(.privacyFeature), modern.state == old.state

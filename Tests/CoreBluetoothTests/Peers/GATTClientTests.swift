@@ -316,6 +316,33 @@ import Testing
     #expect(peripheral.name == "new")
   }
 
+  @Test("A channel sounding session ends with operationNotSupported after the answers to earlier calls, on the queue")
+  func channelSounding() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    let configuration = CBChannelSoundingSessionConfiguration(role: .initiator)
+    bench.app.onEvent = { [queue = bench.queue] _ in dispatchPrecondition(condition: .onQueue(queue)) }
+    peripheral.readRSSI()
+    peripheral.startChannelSoundingSession(configuration)
+    peripheral.cancelChannelSoundingSession()
+    #expect(bench.app.events.isEmpty, "the answer comes later")
+    bench.adapter.tell(.rssiRead(peripheral.handle, .success(-61)))
+    #expect(bench.app.take() == ["RSSI -61"])
+    #expect(bench.commands == ["read RSSI"])
+    #expect(bench.app.take() == ["sounding failed"])
+    #expect(bench.app.lastError?.code == .operationNotSupported)
+    peripheral.startChannelSoundingSession(configuration)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.app.take() == ["sounding failed"])
+    #expect(bench.log.lines(containing: "\(peripheral): no channel sounding session was started").count == 1)
+    peripheral.startChannelSoundingSession(configuration)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    _ = bench.commands
+    #expect(bench.app.take() == [], "the link ends before the answer")
+    peripheral.startChannelSoundingSession(configuration)
+    #expect(bench.commands.isEmpty && bench.app.events.isEmpty, "the peripheral is not connected")
+  }
+
   @Test("5.1 Opening a channel is passed on to the daemon, whose error is reported")
   func channel() {
     let bench = CentralHarness(CentralApp())

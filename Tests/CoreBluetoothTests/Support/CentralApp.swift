@@ -94,6 +94,12 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
     if let channel, keepsChannels { channels.append(channel) }
     note("channel \(channel == nil ? "nil" : "open")", error)
   }
+  func peripheral(
+    _ peripheral: CBPeripheral, didReceive results: CBChannelSoundingProcedureResults?, error: (any Error)?
+  ) { note("distance", error) }
+  func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {
+    note("sounding", error)
+  }
 }
 
 /// An app with the older of the two methods that report a disconnection.

@@ -159,6 +159,26 @@ import Testing
     }
   }
 
+  @Test("The codes for channel sounding have numbers after Apple's, and are members of CBError")
+  func channelSoundingCodes() {
+    let values: [(CBError.Code, CBError.Code, Int)] = [
+      (.channelSoundingConfigurationFailed, CBError.channelSoundingConfigurationFailed, 19),
+      (.channelSoundingProcedureFailed, CBError.channelSoundingProcedureFailed, 20),
+    ]
+    for (value, member, number) in values {
+      #expect(value.rawValue == number && member == value)
+      #expect(CBError.Code(rawValue: number) == value)
+    }
+  }
+
+  @Test("The role of a channel sounding session has the number 0, and no object of an app has a valid distance")
+  func channelSoundingTypes() {
+    let role = CBChannelSoundingSessionConfiguration.Role.initiator
+    #expect(role.rawValue == 0 && CBChannelSoundingSessionConfiguration.Role(rawValue: 0) == role)
+    #expect("\(CBChannelSoundingSessionConfiguration(role: role))".contains("role = initiator"))
+    #expect(CBChannelSoundingProcedureResults().distance < 0)
+  }
+
   @Test("The codes of CBATTError have Apple's numbers")
   func aTTErrorCode() {
     let values: [(CBATTError.Code, Int)] = [
@@ -248,6 +268,7 @@ import Testing
     let values: [(CBCentralManager.Feature, UInt)] = [
       (.extendedScanAndConnect, 0x1),
       (.privacyFeature, 0x2),
+      (.channelSounding, 0x400),
     ]
     for (value, bits) in values { #expect(value.rawValue == bits) }
     #expect(CBCentralManager.Feature(rawValue: 3) == [.extendedScanAndConnect, .privacyFeature])

@@ -48,6 +48,8 @@ import Testing
     client.peripheral(peripheral, didWriteValueFor: descriptor, error: nil)
     client.peripheralIsReady(toSendWriteWithoutResponse: peripheral)
     client.peripheral(peripheral, didOpen: nil, error: nil)
+    client.peripheral(peripheral, didReceive: nil, error: nil)
+    client.peripheral(peripheral, didCompleteChannelSoundingSession: nil)
     let server: any CBPeripheralManagerDelegate = Server()
     server.peripheralManager(air.peripheralManager, willRestoreState: [:])
     server.peripheralManagerDidStartAdvertising(air.peripheralManager, error: nil)
