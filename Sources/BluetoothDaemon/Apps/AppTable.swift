@@ -43,6 +43,8 @@ struct App {
   var wakeEnds = Deque<Instant>()
   /// The number of such events since the last `settle`.
   var newWakes = 0
+  /// The rules of the platform's policy about which the log has a line.
+  var notedRules = PolicyRules()
 
   /// The state for the process that runs the app.
   var state: AppRunState {

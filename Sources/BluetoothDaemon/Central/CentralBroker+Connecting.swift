@@ -25,6 +25,7 @@ extension CentralBroker {
       return
     }
     guard context.mayLink(session) else {
+      context.noteLinkLimit(of: session)
       return context.deliver(.connectionFailed(peer, .connectionLimitReached), to: session)
     }
     let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : .connecting

@@ -31,6 +31,10 @@ struct CentralBroker {
       guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
       context.peers[peer].users[user].requiresNotifications = true
       context.notificationPeers.append(peer)
+      if !context.policy.offersNotifications {
+        let app = context.owner(of: session)
+        context.note(.notifications, of: app)
+      }
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
     case .registerForConnectionEvents(let filter): context.register(session, for: filter)
     case .changeLink(let peer, let request): changeLink(request, to: peer, for: session, at: now, &context)

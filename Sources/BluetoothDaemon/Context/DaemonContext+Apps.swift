@@ -61,7 +61,11 @@ extension DaemonContext {
       if isWoken(app, by: mode) { noteEvent(of: app) }
       return true
     case .suspended:
-      guard isWoken(app, by: mode), takeWake(app, limit, reportTo: session) else { return false }
+      guard isWoken(app, by: mode) else {
+        note(mode == .central ? .suspendedCentral : .suspendedPeripheral, of: app)
+        return false
+      }
+      guard takeWake(app, limit, reportTo: session) else { return false }
       setPhase(.background(until: nil), of: app)
       noteEvent(of: app)
       deliverWaitingEvents(of: app)
@@ -96,7 +100,10 @@ extension DaemonContext {
         apps[app].events.add(.valueLimitReached(peer, attribute, isExceeded: isExceeded), for: session)
       }
     }
-    guard !isExceeded else { return false }
+    guard !isExceeded else {
+      note(.wakeBudget, of: app)
+      return false
+    }
     // The time is entered when the input has been handled.
     apps[app].newWakes += 1
     return true
@@ -262,6 +269,14 @@ extension DaemonContext {
     return isWoken(app, by: mode) ? .reduced : .none
   }
 
+  /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
+  func scanUse(at index: Int) -> RadioUse {
+    guard let app = centrals.values[index]?.app else { return .full }
+    let use = radioUse(of: app, as: .central)
+    guard use == .reduced else { return use }
+    return centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
+  }
+
   /// Returns true if the app of a session may request another link.
   func mayLink(_ session: CentralSessionID) -> Bool {
     guard let index = centrals.index(of: session.key) else { return true }
@@ -299,10 +314,12 @@ extension DaemonContext {
   }
 
   /// Returns true if a client's request can wait for the app of a session: the app runs, or the request runs it.
-  func canAsk(_ session: PeripheralSessionID) -> Bool {
-    guard let index = peripherals.index(of: session.key), let app = peripherals.values[index]?.app,
-      apps[app].phase == .suspended
-    else { return true }
-    return isWoken(app, by: .peripheral)
+  /// Otherwise notes the rule.
+  mutating func canAsk(_ session: PeripheralSessionID) -> Bool {
+    guard let app = owner(of: session), apps[app].phase == .suspended, !isWoken(app, by: .peripheral) else {
+      return true
+    }
+    note(.suspendedServer, of: app)
+    return false
   }
 }

@@ -58,6 +58,7 @@ struct DaemonContext: ~Copyable {
   var notificationPeers: [PeerHandle] = []
   var prompts: PromptQueue
   var backlogs = BacklogState()
+  var policyNotes = PolicyNotes()
   var apps = AppTable()
   /// True if what is stored of apps may differ from what they have.
   var storedAppsMayDiffer = false
@@ -349,6 +350,7 @@ struct DaemonContext: ~Copyable {
     for link in links.indices where !links[link].isClosing && links[link].lastTraffic + TimeSpan(timeout) <= now {
       // The links of the system stay.
       if inputDevices.wants(links[link].peer) { continue }
+      noteIdleLink(link)
       end(link, because: .timeout, at: now)
     }
   }

@@ -163,6 +163,7 @@ extension Daemon {
       if let identifier = central.preservation.identifier, mayPreserve, context.isWoken(app, by: .central) {
         preserve(session, as: identifier, at: now)
       } else {
+        if cause == .system, central.preservation.identifier != nil { context.noteUnpreserved(app, as: .central) }
         close(session, at: now)
         context.sessions.end(session)
       }
@@ -173,6 +174,7 @@ extension Daemon {
       if let identifier = peripheral.preservation.identifier, mayPreserve, context.isWoken(app, by: .peripheral) {
         preserve(session, as: identifier, at: now)
       } else {
+        if cause == .system, peripheral.preservation.identifier != nil { context.noteUnpreserved(app, as: .peripheral) }
         close(session, at: now)
         context.sessions.end(session)
       }

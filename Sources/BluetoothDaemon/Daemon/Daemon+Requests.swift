@@ -102,7 +102,11 @@ extension Daemon {
       if case .update = command { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
       return
     }
-    guard context.policy.allowsPeripheralRole else { return refuse(command, of: session) }
+    guard context.policy.allowsPeripheralRole else {
+      let app = context.owner(of: session)
+      context.note(.peripheralRole, of: app)
+      return refuse(command, of: session)
+    }
     if case .unpublishChannel(let psm) = command { return unpublishChannel(psm, by: session, at: now) }
     peripherals.perform(command, for: session, at: now, &channels, &context)
   }

@@ -194,7 +194,7 @@ package struct Daemon: ~Copyable {
 
   /// True if `takeAlert`, `takeTrouble` or `takeNotes` returns something.
   package var hasReports: Bool {
-    !troubles.isEmpty || !context.alerts.isEmpty || bonds.hasNotes || context.backlogs.hasNotes
+    !troubles.isEmpty || !context.alerts.isEmpty || hasNotes
   }
 
   /// Removes and returns the next problem for the log.
@@ -209,10 +209,12 @@ package struct Daemon: ~Copyable {
   /// Removes and returns the next alert for the user.
   package mutating func takeAlert() -> Alert? { context.takeAlert() }
 
-  /// Removes and returns the lines about bonds and blocked apps for the log.
+  private var hasNotes: Bool { bonds.hasNotes || context.backlogs.hasNotes || context.policyNotes.hasNotes }
+
+  /// Removes and returns the lines about bonds, blocked apps and the platform's rules for the log.
   package mutating func takeNotes() -> [String] {
-    guard bonds.hasNotes || context.backlogs.hasNotes else { return [] }
-    return bonds.takeNotes() + context.backlogs.takeNotes()
+    guard hasNotes else { return [] }
+    return bonds.takeNotes() + context.backlogs.takeNotes() + context.policyNotes.takeNotes()
   }
 
   /// True if the result of `takeHeldLinks` has changed.

@@ -44,6 +44,13 @@ extension PeripheralBroker {
 
   private mutating func applyAdvertising(at now: Instant, _ context: inout DaemonContext) {
     let content = advertising.content { context.advertisingUse(of: $0) }
+    if context.policy.background != nil {
+      for request in advertising.requests {
+        context.noteAdvertising(
+          of: request.session, name: request.localName, services: request.services,
+          isSlow: content?.isSlow == true && request.custom == nil)
+      }
+    }
     guard content != applied || content == nil else { return }
     applied = content
     guard let content else {

@@ -144,7 +144,9 @@ struct PeripheralBroker {
     for case .some(let owner) in owners where !sessions.contains(localDatabase.characteristics[owner].session) {
       sessions.append(localDatabase.characteristics[owner].session)
     }
-    guard sessions.allSatisfy({ context.canAsk($0) }) else {
+    var canAskAll = true
+    for session in sessions where !context.canAsk(session) { canAskAll = false }
+    guard canAskAll else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       }
@@ -248,7 +250,10 @@ struct PeripheralBroker {
     at now: Instant, _ context: inout DaemonContext
   ) {
     let update = LateUpdates.Update(session: session, characteristic: id, value: value, centrals: centrals)
-    if let spacing = context.updateSpacing(of: session), lateUpdates.delay(update, by: spacing, at: now) { return }
+    if let spacing = context.updateSpacing(of: session), lateUpdates.delay(update, by: spacing, at: now) {
+      let app = context.owner(of: session)
+      return context.note(.updateRate, of: app)
+    }
     send(update, at: now, &context)
   }
 

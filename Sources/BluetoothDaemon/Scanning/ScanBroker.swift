@@ -59,8 +59,11 @@ struct ScanBroker {
     for index in context.centrals.values.indices {
       guard let scan = context.centrals.values[index]?.scan else { continue }
       switch context.scanUse(at: index) {
-      case .none: continue
+      case .none:
+        context.noteBackgroundScan(at: index)
+        continue
       case .reduced:
+        context.noteBackgroundScan(at: index)
         isSlow = true
         continue
       case .full: break
@@ -73,6 +76,7 @@ struct ScanBroker {
         includesLECoded: former.includesLECoded || packets.includesLECoded)
     }
     if wanted == nil, isSlow {
+      context.noteSlowScan()
       wanted = slowParameters(at: now, &context)
     } else {
       slowScan = nil
@@ -165,16 +169,6 @@ struct ScanBroker {
   private func learn(_ content: AdvertisingFields, of peer: PeerHandle, _ context: inout DaemonContext) {
     context.peers[peer].advertisedServices = content.services
     if let name = content.localName, !context.peers[peer].hasDeviceName { _ = context.peers.setName(name, of: peer) }
-  }
-}
-
-extension DaemonContext {
-  /// The use that a session's scan may make of the radio. A scan in the background needs services.
-  fileprivate func scanUse(at index: Int) -> RadioUse {
-    guard let app = centrals.values[index]?.app else { return .full }
-    let use = radioUse(of: app, as: .central)
-    guard use == .reduced else { return use }
-    return centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
   }
 }
 
