@@ -147,6 +147,24 @@ import Testing
     #expect(third.state == .unauthorized && user.questions.map(\.kind) == [.useBluetooth])
   }
 
+  @Test("A manager made without options does not ask the user to turn Bluetooth on; its first scan does")
+  func noAlertWithoutOptions() {
+    let user = ScriptedPrompts(otherwise: .no)
+    let phone = Phone(user, asksBeforeUse: false)
+    phone.device.setPower(false)
+    let (central, server) = phone.device.run {
+      let queue = DispatchQueue(label: "app")
+      return (
+        CBCentralManager(delegate: nil, queue: queue), CBPeripheralManager(delegate: nil, queue: queue)
+      )
+    }
+    phone.world.run(for: .seconds(1))
+    #expect(central.state == .poweredOff && server.state == .poweredOff && user.questions.isEmpty)
+    central.scanForPeripherals(withServices: nil)
+    phone.world.run(for: .seconds(1))
+    #expect(user.questions.map(\.kind) == [.turnOn])
+  }
+
   @Test("The first scan while Bluetooth is off asks the user, the second does not; no leaves Bluetooth off")
   func firstScan() {
     let user = ScriptedPrompts(otherwise: .no)
