@@ -9,8 +9,8 @@ open class CBCentralManager: CBManager {
   /// Creates a manager without a delegate; its callbacks use the main queue.
   public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
-  /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. The user is not asked to
-  /// turn Bluetooth on, as with `CBCentralManagerOptionShowPowerAlertKey: false`.
+  /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. The user is not asked
+  /// to turn Bluetooth on, as with `CBCentralManagerOptionShowPowerAlertKey: false`.
   public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
     self.init(delegate: delegate, queue: queue, options: nil)
   }

@@ -204,7 +204,7 @@ open class CBPeripheral: CBPeer {
   }
 
   /// Ends at once with `CBError.operationNotSupported` in `peripheral(_:didCompleteChannelSoundingSession:)`, after the
-  /// answers to all earlier calls: this package has no channel sounding. One log line for each manager gives the reason.
+  /// answers to all earlier calls: this package has no channel sounding. The log has one line for each manager.
   open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {
     guard accepts() else { return }
     if core.isFirstNote(about: "channel sounding") {
