@@ -10,7 +10,7 @@ final class RetryingConnector: NSObject, CBCentralManagerDelegate, @unchecked Se
   private enum State {
     case idle
     case connecting(attempt: Int)
-    case pausing(attempt: Int)
+    case pausing
     case connected
   }
 
@@ -19,7 +19,9 @@ final class RetryingConnector: NSObject, CBCentralManagerDelegate, @unchecked Se
   private let maximumAttempts: Int
   private let timeLimit: TimeInterval
   private let after: (TimeInterval, @escaping @Sendable () -> Void) -> Void
-  private var state = State.idle
+  private var state = State.idle { didSet { stateNumber += 1 } }
+  /// The number of state changes. A timer of an earlier state recognizes by it that it has expired too late.
+  private var stateNumber = 0
 
   /// Called when a link is there.
   var onConnect: () -> Void = {}
@@ -49,8 +51,8 @@ final class RetryingConnector: NSObject, CBCentralManagerDelegate, @unchecked Se
   private func connect(attempt: Int) {
     state = .connecting(attempt: attempt)
     central.connect(peripheral)
-    after(timeLimit) { [weak self] in
-      guard let self, case .connecting(attempt) = self.state else { return }
+    after(timeLimit) { [weak self, number = stateNumber] in
+      guard let self, self.stateNumber == number else { return }
       self.central.cancelPeripheralConnection(self.peripheral)
       self.attemptFailed(attempt, nil)
     }
@@ -66,9 +68,9 @@ final class RetryingConnector: NSObject, CBCentralManagerDelegate, @unchecked Se
 
   /// Connects after 1 s, 2 s, 4 s and so on.
   private func pause(before attempt: Int) {
-    state = .pausing(attempt: attempt)
-    after(TimeInterval(1 << max(attempt - 2, 0))) { [weak self] in
-      guard let self, case .pausing(attempt) = self.state else { return }
+    state = .pausing
+    after(TimeInterval(1 << max(attempt - 2, 0))) { [weak self, number = stateNumber] in
+      guard let self, self.stateNumber == number else { return }
       self.connect(attempt: attempt)
     }
   }

@@ -17,7 +17,8 @@ final class TimedReader: NSObject, CBPeripheralDelegate, @unchecked Sendable {
 
   private let peripheral: CBPeripheral
   private let after: (TimeInterval, @escaping @Sendable () -> Void) -> Void
-  private var reads: [CBUUID: Read] = [:]
+  /// The open reads of each characteristic, in the order of their calls.
+  private var reads: [CBUUID: [Read]] = [:]
   private var count = 0
 
   /// Creates a reader for a peripheral.
@@ -39,21 +40,21 @@ final class TimedReader: NSObject, CBPeripheralDelegate, @unchecked Sendable {
   ) {
     count += 1
     let (uuid, number) = (characteristic.uuid, count)
-    reads[uuid] = Read(number: number, completion: completion)
-    after(timeLimit) { [weak self] in
-      guard let self, self.reads[uuid]?.number == number else { return }
-      self.end(uuid, .failure(TimeLimitReached()))
-    }
+    reads[uuid, default: []].append(Read(number: number, completion: completion))
+    after(timeLimit) { [weak self] in self?.end(uuid, number, .failure(TimeLimitReached())) }
     peripheral.readValue(for: characteristic)
   }
 
-  private func end(_ uuid: CBUUID, _ result: Result<Data, any Error>) {
-    reads.removeValue(forKey: uuid)?.completion(result)
+  /// Ends the read with a number. Answers come in the order of the reads, so an answer (nil) ends the oldest one.
+  private func end(_ uuid: CBUUID, _ number: Int?, _ result: Result<Data, any Error>) {
+    guard let index = reads[uuid]?.firstIndex(where: { number == nil || $0.number == number }) else { return }
+    let read = reads[uuid]?.remove(at: index)
+    read?.completion(result)
   }
 
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
-    end(characteristic.uuid, error.map { .failure($0) } ?? .success(characteristic.value ?? Data()))
+    end(characteristic.uuid, nil, error.map { .failure($0) } ?? .success(characteristic.value ?? Data()))
   }
 }

@@ -49,10 +49,32 @@ import Testing
     air.phone.manager.delegate = connector
     connector.start()
     #expect(air.timers.run(until: { connections == 1 }))
-    air.lamp.device.add([.device(.mute(for: .seconds(4)), when: .at(air.world.now))])
+    // The lamp answers again only when the time limit of the first link's attempt has passed.
+    air.lamp.device.add([.device(.mute(for: .seconds(11)), when: .at(air.world.now))])
     #expect(air.timers.run(until: { found.state == .disconnected }))
     let lost = air.world.now
     #expect(air.timers.run(until: { connections == 2 }))
-    #expect(air.calls("connect(_:)", since: lost) == [.seconds(1)])
+    #expect(air.calls("connect(_:)", since: lost) == [.seconds(1), .seconds(7)])
+  }
+
+  @Test("After a lost link, each attempt has the whole time limit before the connector gives up")
+  func givesUpLostLink() throws {
+    let air = try Lamp()
+    let found = try air.phone.discover("Lamp")
+    let connector = RetryingConnector(found, of: air.phone.manager, maximumAttempts: 3, after: air.timers.after)
+    var connections = 0
+    connector.onConnect = { connections += 1 }
+    var end: Duration?
+    connector.onGiveUp = { _ in end = air.world.now }
+    air.phone.manager.delegate = connector
+    connector.start()
+    #expect(air.timers.run(until: { connections == 1 }))
+    air.lamp.device.add([.device(.mute(), when: .at(air.world.now))])
+    #expect(air.timers.run(until: { found.state == .disconnected }))
+    let lost = air.world.now
+    air.timers.run()
+    #expect(air.calls("connect(_:)", since: lost) == [.seconds(1), .seconds(7), .seconds(14)])
+    #expect(end == lost + .seconds(19))
+    #expect(connections == 1)
   }
 }

@@ -54,4 +54,40 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
     air.timers.run(limit: .seconds(10))
     #expect(values.count == 1)
   }
+
+  @Test("Two reads of one characteristic both end, each with its own value")
+  func twoReads() throws {
+    let air = try Lamp()
+    var count: UInt8 = 0
+    air.lamp.recorder.answerRead = { request in
+      count += 1
+      request.value = Data([count])
+      return .success
+    }
+    let (peripheral, characteristic) = try air.connect()
+    let reader = TimedReader(of: peripheral, after: air.timers.after)
+    peripheral.delegate = reader
+    var ends: [(read: Int, value: Data?)] = []
+    for read in 1...2 { reader.read(characteristic) { ends.append((read, try? $0.get())) } }
+    air.timers.run(limit: .seconds(10))
+    #expect(ends.map(\.read) == [1, 2])
+    #expect(ends.map(\.value) == [Data([1]), Data([2])])
+  }
+
+  @Test("Two reads of one characteristic without an answer end at their own time limits")
+  func twoLimits() throws {
+    let air = try Lamp()
+    let (peripheral, characteristic) = try air.connect()
+    let server = HesitantServer()
+    air.lamp.manager.delegate = server
+    let reader = TimedReader(of: peripheral, after: air.timers.after)
+    peripheral.delegate = reader
+    var ends: [(read: Int, time: Duration)] = []
+    let start = air.world.now
+    reader.read(characteristic, timeLimit: 3) { _ in ends.append((1, air.world.now - start)) }
+    reader.read(characteristic, timeLimit: 1) { _ in ends.append((2, air.world.now - start)) }
+    air.timers.run(limit: .seconds(10))
+    #expect(ends.map(\.read) == [2, 1])
+    #expect(ends.map(\.time) == [.seconds(1), .seconds(3)])
+  }
 }

@@ -62,6 +62,26 @@ import Testing
     #expect(transfer.pauses > 1)
   }
 
+  @Test("Data sent while others wait follow them, and each call's completion is called once")
+  func twoTransfers() throws {
+    let air = try Lamp()
+    let (peripheral, characteristic) = try air.connect()
+    air.timers.run(limit: .seconds(2))
+    let (first, second) = (Data(repeating: 1, count: 20_000), Data(repeating: 2, count: 10_000))
+    let writer = HighThroughputWriter(characteristic, of: peripheral)
+    peripheral.delegate = writer
+    var completions: [(call: Int, time: Duration)] = []
+    for (call, data) in [first, second, Data()].enumerated() {
+      writer.send(data) { completions.append((call, air.world.now)) }
+    }
+    #expect(completions.isEmpty, "the system does not buffer everything")
+    #expect(air.timers.run(until: { air.received.reduce(0) { $0 + $1.value.count } == 30_000 }))
+    #expect(Data(air.received.flatMap(\.value)) == first + second)
+    #expect(completions.map(\.call) == [0, 1, 2])
+    let times = completions.map(\.time)
+    #expect(times.count == 3 && times[0] < times[1] && times[1] == times[2])
+  }
+
   @Test("A timed writer sends one part in each interval, in order")
   func timer() throws {
     let air = try Lamp()
