@@ -410,7 +410,8 @@ let package = Package(
       ] + nio,
       swiftSettings: settings),
     .testTarget(
-      name: "PatternTests", dependencies: ["Patterns", "BluetoothLab", "CoreBluetooth"], swiftSettings: settings),
+      name: "PatternTests", dependencies: ["Patterns", "pulse-log", "BluetoothLab", "CoreBluetooth"],
+      swiftSettings: settings),
     .testTarget(
       name: "BleTests",
       dependencies: [

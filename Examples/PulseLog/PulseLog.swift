@@ -28,17 +28,30 @@ final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   func centralManagerDidUpdateState(_ central: CBCentralManager) {
     guard central.state == .poweredOn else { return log("Bluetooth is not on") }
     log("Bluetooth is on")
-    if sensor == nil { central.scanForPeripherals(withServices: [Self.heartRate]) }
+    // A restored sensor may be connected already.
+    if let sensor, sensor.state != .disconnected { return }
+    // While Bluetooth was off, the link ended without `didDisconnectPeripheral`. After a reset, the former object is
+    // invalid, and only a retrieved one can be connected.
+    if let sensor, let known = central.retrievePeripherals(withIdentifiers: [sensor.identifier]).first {
+      connect(known)
+    } else {
+      sensor = nil
+      central.scanForPeripherals(withServices: [Self.heartRate])
+    }
+  }
+
+  private func connect(_ peripheral: CBPeripheral) {
+    sensor = peripheral
+    peripheral.delegate = self
+    central.connect(peripheral, options: Self.options)
   }
 
   func centralManager(
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
   ) {
     guard sensor == nil else { return }
-    sensor = peripheral
-    peripheral.delegate = self
     central.stopScan()
-    central.connect(peripheral, options: Self.options)
+    connect(peripheral)
   }
 
   func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
@@ -50,7 +63,7 @@ final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
   ) {
     log("disconnected")
-    central.connect(peripheral, options: Self.options)
+    connect(peripheral)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {

@@ -101,4 +101,24 @@ import Testing
     #expect(air.timers.run(until: { connections == 2 }))
     #expect(air.world.now - start < .milliseconds(200), "\(air.world.now - start)")
   }
+
+  @Test("A kept connection is there again after Bluetooth was off, and after a reset", arguments: [false, true])
+  func keptAcrossPowerCycle(isReset: Bool) throws {
+    let air = try Lamp()
+    let connection = KeptConnection(try air.phone.discover("Lamp"), of: air.phone.manager)
+    air.phone.manager.delegate = connection
+    var connections = 0
+    connection.onConnect = { connections += 1 }
+    connection.start()
+    #expect(air.timers.run(until: { connections == 1 }))
+    if isReset {
+      air.phone.device.add([.device(.resetController, when: .at(air.world.now))])
+    } else {
+      air.phone.device.setPower(false)
+    }
+    air.timers.run(limit: .seconds(3))
+    air.phone.device.setPower(true)
+    #expect(air.timers.run(until: { connections == 2 }))
+    #expect(connection.peripheral.state == .connected)
+  }
 }

@@ -34,7 +34,18 @@ public final class Key: NSObject {
 
   private func proceed() {
     guard central.state == .poweredOn, completion != nil else { return }
-    if let lock { central.connect(lock) } else { central.scanForPeripherals(withServices: [Lock.service]) }
+    // After a reset of Bluetooth, the former object is invalid, and only a retrieved one can be connected.
+    if let lock, let known = central.retrievePeripherals(withIdentifiers: [lock.identifier]).first {
+      connect(known)
+    } else {
+      central.scanForPeripherals(withServices: [Lock.service])
+    }
+  }
+
+  private func connect(_ peripheral: CBPeripheral) {
+    lock = peripheral
+    peripheral.delegate = self
+    central.connect(peripheral)
   }
 
   private func end(_ outcome: Outcome) {
@@ -66,9 +77,7 @@ extension Key: CBCentralManagerDelegate {
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
   ) {
     central.stopScan()
-    lock = peripheral
-    peripheral.delegate = self
-    central.connect(peripheral)
+    connect(peripheral)
   }
 
   public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {

@@ -41,6 +41,19 @@ import Testing
     #expect(phone.bonds.count == 1)
   }
 
+  @Test("A key works after Bluetooth was off, and after a reset of its controller", arguments: [false, true])
+  func powerCycle(isReset: Bool) throws {
+    owner.answer(.yes, to: .allowPairing)
+    let (key, phone) = (Key(), world.makeDevice(named: "phone", at: Position(x: 2)))
+    #expect(try send(.unlock, with: key, on: phone) == .done)
+    if isReset { phone.add([.device(.resetController, when: .at(world.now))]) } else { phone.setPower(false) }
+    world.run(for: .seconds(3))
+    phone.setPower(true)
+    #expect(try send(.lock, with: key, on: phone) == .done)
+    #expect(!lock.isUnlocked)
+    #expect(owner.questions.count == 1)
+  }
+
   @Test("After a reset of the lock, the phone's user must forget the lock")
   func forgottenByTheLock() throws {
     owner.answer(.yes, to: .allowPairing)

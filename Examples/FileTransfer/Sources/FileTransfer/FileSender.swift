@@ -4,7 +4,7 @@ import CoreBluetooth
 public final class FileSender: NSObject {
   /// Called with the number of octets that the channel has taken, and their total.
   public var onProgress: ((_ sent: Int, _ total: Int) -> Void)?
-  /// Called once, at the end.
+  /// Called once, at the end. If Bluetooth goes off during the transfer, that is its end.
   public var onEnd: ((Result<Void, any Error>) -> Void)?
 
   private let octets: Data
@@ -13,6 +13,7 @@ public final class FileSender: NSObject {
   private lazy var central = CBCentralManager(delegate: self, queue: .main)
   private var receiver: CBPeripheral?
   private var channel: CBL2CAPChannel?
+  private var isEnded = false
 
   /// Creates a sender of a file.
   public init(_ file: Data) {
@@ -37,18 +38,24 @@ public final class FileSender: NSObject {
   }
 
   private func end(_ result: Result<Void, any Error>) {
-    guard let onEnd else { return }
-    self.onEnd = nil
+    guard !isEnded else { return }
+    isEnded = true
     channel?.inputStream.close()
     channel?.outputStream.close()
-    if let receiver { central.cancelPeripheralConnection(receiver) }
-    onEnd(result)
+    if let receiver, receiver.state != .disconnected { central.cancelPeripheralConnection(receiver) }
+    onEnd?(result)
   }
 }
 
 extension FileSender: CBCentralManagerDelegate {
   public func centralManagerDidUpdateState(_ central: CBCentralManager) {
-    if central.state == .poweredOn { central.scanForPeripherals(withServices: [FileTransfer.service]) }
+    guard !isEnded else { return }
+    if central.state == .poweredOn {
+      central.scanForPeripherals(withServices: [FileTransfer.service])
+    } else if receiver != nil {
+      // The link has ended without `didDisconnectPeripheral`.
+      end(.failure(FileTransfer.Failure.incomplete(octets: position, of: octets.count)))
+    }
   }
 
   public func centralManager(

@@ -51,6 +51,45 @@ import Testing
     #expect((file.count / 2..<file.count).contains(octets))
   }
 
+  @Test("After the end of a transfer, a sender does nothing when Bluetooth goes off and on")
+  func powerCycleAfterwards() throws {
+    let (receiver, sender) = (FileReceiver(), FileSender(file))
+    var ends = 0
+    sender.onEnd = { _ in ends += 1 }
+    desktop.run { receiver.start() }
+    phone.run { sender.start() }
+    try world.expect("the file has arrived") { ends == 1 }
+    world.run(for: .seconds(1))
+    try expectNoCalls(afterPowerCycleOf: sender)
+    #expect(ends == 1)
+  }
+
+  @Test("Bluetooth that goes off in the middle ends a transfer, and the sender does not begin again")
+  func powerCycle() throws {
+    let (receiver, sender) = (FileReceiver(), FileSender(file))
+    var failures: [any Error] = []
+    sender.onEnd = { if case .failure(let error) = $0 { failures.append(error) } }
+    sender.onProgress = { sent, total in
+      if sent > total / 2 { self.phone.setPower(false) }
+    }
+    desktop.run { receiver.start() }
+    phone.run { sender.start() }
+    try world.expect("the transfer ends") { !failures.isEmpty }
+    try expectNoCalls(afterPowerCycleOf: sender)
+    #expect(failures.count == 1)
+  }
+
+  /// Turns Bluetooth of the phone off and on, and expects no call of its app.
+  private func expectNoCalls(afterPowerCycleOf sender: FileSender) throws {
+    phone.setPower(false)
+    world.run(for: .seconds(3))
+    let start = world.now
+    phone.setPower(true)
+    world.run(for: .seconds(10))
+    let calls = withExtendedLifetime(sender) { world.trace.of(phone).only(.call).since(start).entries }
+    #expect(calls.isEmpty)
+  }
+
   @Test("The receiver refuses a file that is too long")
   func tooLong() throws {
     let (receiver, sender) = (FileReceiver(maximumLength: 1_000), FileSender(file))

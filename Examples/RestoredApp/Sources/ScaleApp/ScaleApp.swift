@@ -25,8 +25,22 @@ public final class ScaleApp: NSObject, CBCentralManagerDelegate, CBPeripheralDel
   }
 
   public func centralManagerDidUpdateState(_ central: CBCentralManager) {
-    guard central.state == .poweredOn, scale == nil else { return }
-    central.scanForPeripherals(withServices: [Self.service])
+    guard central.state == .poweredOn else { return }
+    // A restored scale may be connected already.
+    if let scale, scale.state != .disconnected { return }
+    // While Bluetooth was off, the link ended without `didDisconnectPeripheral`. After a reset, the former object is
+    // invalid, and only a retrieved one can be connected.
+    if let scale, let known = central.retrievePeripherals(withIdentifiers: [scale.identifier]).first {
+      connect(known)
+    } else {
+      central.scanForPeripherals(withServices: [Self.service])
+    }
+  }
+
+  private func connect(_ peripheral: CBPeripheral) {
+    scale = peripheral
+    peripheral.delegate = self
+    manager.connect(peripheral)
   }
 
   public func centralManager(
@@ -34,13 +48,17 @@ public final class ScaleApp: NSObject, CBCentralManagerDelegate, CBPeripheralDel
     rssi: NSNumber
   ) {
     central.stopScan()
-    scale = peripheral
-    peripheral.delegate = self
-    central.connect(peripheral)
+    connect(peripheral)
   }
 
   public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
     peripheral.discoverServices([Self.service])
+  }
+
+  public func centralManager(
+    _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+  ) {
+    connect(peripheral)
   }
 
   public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {

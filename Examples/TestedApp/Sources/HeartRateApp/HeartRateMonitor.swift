@@ -30,7 +30,8 @@ import CoreBluetooth
     Task {
       // The app's own pause. In the tests it follows the time of the world.
       try await Task.sleep(for: pause)
-      guard let sensor, central.state == .poweredOn else { return }
+      // Bluetooth may have gone off and on meanwhile: the app then searches.
+      guard let sensor, state == .waiting else { return }
       state = .connecting
       central.connect(sensor)
     }
@@ -40,7 +41,9 @@ import CoreBluetooth
 extension HeartRateMonitor: @preconcurrency CBCentralManagerDelegate {
   public func centralManagerDidUpdateState(_ central: CBCentralManager) {
     guard central.state == .poweredOn else {
+      // The link has ended without `didDisconnectPeripheral`.
       state = .bluetoothOff
+      beatsPerMinute = nil
       return
     }
     state = .searching
