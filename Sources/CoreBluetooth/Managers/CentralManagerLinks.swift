@@ -30,8 +30,10 @@ extension CentralManagerCore {
 
   func connected(_ peer: PeerHandle, maximumWriteLength: Int, _ manager: CBCentralManager) {
     // An attempt that the app has cancelled may have succeeded meanwhile. Any other connection is wanted: a `connect`
-    // that crosses the report of a loss is one of the daemon's attempts, although the report has ended it here.
-    guard with({ $0.role.attempts.mayBegin(peer) }), let peripheral = peripheral(peer) else { return }
+    // that crosses the report of a failure is one of the daemon's attempts, although the report has ended it here.
+    guard with({ $0.role.attempts.connected(peer) }) else { return }
+    // The app has released the peripheral after such a report, when no attempt was known.
+    guard let peripheral = peripheral(peer) else { return cancelSilently(peer) }
     let credits = with { $0.session }?.writeCredits(for: peer)
     peripheral.linkIsUp(maximumWriteLength: maximumWriteLength, credits: credits)
     delegate?.centralManager(manager, didConnect: peripheral)
@@ -48,7 +50,7 @@ extension CentralManagerCore {
     _ manager: CBCentralManager
   ) {
     // The app has cancelled the link, whose loss the daemon reports before it gets the cancellation: its end follows.
-    if isReconnecting, with({ $0.role.attempts.isEnding(peer) }) { return }
+    if with({ $0.role.attempts.awaitsEnd(of: peer, isReconnecting: isReconnecting) }) { return }
     guard let (peripheral, discoveries) = endLink(peer, isReconnecting: isReconnecting) else { return }
     let appError = error?.appError()
     guard let delegate else {
@@ -74,7 +76,7 @@ extension CentralManagerCore {
   ///
   /// - Parameter isReconnecting: true if the daemon re-establishes the link.
   private func endLink(_ peer: PeerHandle, isReconnecting: Bool = false) -> (CBPeripheral, CBPeripheral.Discoveries)? {
-    let (isReported, next) = isReconnecting ? (true, []) : with { $0.role.attempts.ended(peer) }
+    let (isReported, next) = with { $0.role.attempts.ended(peer, isReconnecting: isReconnecting) }
     guard let peripheral = peripheral(peer) else { return nil }
     let discoveries = peripheral.discoveries
     let isEnd = peripheral.endLink()

@@ -9,7 +9,11 @@ extension CentralManagerCore {
     let session = with { $0.session }
     let peripherals = restored.peers.map { peer in
       let peripheral = peripheral(for: peer.info)
-      _ = with { $0.role.attempts.mayBegin(peer.info.handle, []) }
+      let handle = peer.info.handle
+      _ = with { state in
+        peer.maximumWriteLength == nil
+          ? state.role.attempts.mayBegin(handle, []) : state.role.attempts.connected(handle)
+      }
       peripheral.restore(peer, credits: session?.writeCredits(for: peer.info.handle))
       return peripheral
     }

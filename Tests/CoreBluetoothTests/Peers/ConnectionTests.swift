@@ -179,6 +179,78 @@ import Testing
     #expect(bench.commands == ["connect after 0 ms", "cancel 0"])
   }
 
+  @Test("3.6 A connect that crosses the report of a loss can be cancelled before it is answered")
+  func cancelCrossingLoss() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.connect(peripheral)
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected disconnected failed"])
+    bench.manager.cancelPeripheralConnection(peripheral)
+    #expect(bench.commands == ["connect after 0 ms", "cancel 0"])
+    // The attempt succeeds before the daemon gets the cancellation.
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.take().isEmpty, "the app has been told of the end")
+    #expect(peripheral.state == .disconnected)
+    bench.manager.connect(peripheral)
+    #expect(bench.commands == ["connect after 0 ms"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.take() == ["connected connected"])
+  }
+
+  @Test("3.6 After a connect that crosses the report of a loss, a cancellation has one answer")
+  func cancelBeforeLoss() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.connect(peripheral)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    bench.manager.connect(peripheral)
+    #expect(bench.commands == ["connect after 0 ms", "cancel 0"])
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: false))
+    #expect(bench.app.take().isEmpty && bench.commands.isEmpty, "the answer to the cancellation follows")
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected connecting"])
+    #expect(bench.commands == ["connect after 0 ms"])
+  }
+
+  @Test("3.6 A connect that is answered before a loss is not taken for an attempt after it")
+  func connectAnsweredBeforeLoss() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.connect(peripheral)
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: false))
+    #expect(bench.app.take() == ["connected connected", "disconnected disconnected failed"])
+    bench.manager.cancelPeripheralConnection(peripheral)
+    #expect(bench.commands == ["connect after 0 ms"], "there is nothing to cancel")
+  }
+
+  @Test("3.2 Releasing a peripheral cancels a connect that has crossed the report of a loss or of a failure")
+  func releaseAfterCrossing() {
+    let bench = CentralHarness(CentralApp())
+    var peripheral: CBPeripheral? = bench.connect(321)
+    let handle = peripheral!.handle
+    bench.manager.connect(peripheral!)
+    bench.adapter.tell(.disconnected(handle, .link(.connectionTimeout), isReconnecting: false))
+    peripheral = nil
+    #expect(bench.commands == ["connect after 0 ms", "cancel 0"])
+    bench.adapter.tell(.disconnected(handle, nil, isReconnecting: false))
+
+    peripheral = bench.discover(321)
+    bench.manager.connect(peripheral!)
+    bench.manager.connect(peripheral!)
+    // Only the connection shows that the second connect came after the failure of the first.
+    bench.adapter.tell(.connectionFailed(handle, .link(.connectionFailedToBeEstablished)))
+    peripheral = nil
+    #expect(bench.commands == ["connect after 0 ms", "connect after 0 ms"])
+    _ = bench.app.take()
+    bench.adapter.tell(.connected(handle, maximumWriteLength: 20))
+    #expect(bench.commands == ["cancel 0"])
+    bench.adapter.tell(.disconnected(handle, nil, isReconnecting: false))
+    #expect(bench.app.take().isEmpty)
+  }
+
   @Test("3.2 The end of a released peripheral's attempt is not taken for the end of a new object's attempt")
   func connectAfterRelease() {
     let bench = CentralHarness(CentralApp())
