@@ -351,6 +351,88 @@ import Testing
     meeting.device.setPower(false)
     #expect(outcome { try stage.value(of: reading) } == .core(.operationCancelled))
     #expect(local.pendingCount == 0)
+    let again = stage.start { try await listener.channels.first { _ in true } }
+    #expect(outcome { try stage.value(of: again) } == .core(.operationCancelled))
+    listener.close()
+  }
+
+  @Test("A listener gets channels after a wait that was cancelled, and after one whose time limit has ended")
+  func cancelledWaits() throws {
+    let meeting = LocalMeeting()
+    _ = try meeting.publish(LocalCharacteristic(LocalMeeting.value, [.read]))
+    let (stage, local, clock) = (meeting.stage, meeting.local, meeting.world.clock)
+    let peripheral = try meeting.find().service.peripheral
+    let listener = try stage.perform { try await local.publishL2CAPChannel() }
+    let cancelled = stage.start { try await listener.channels.first { _ in true } }
+    stage.run(for: .seconds(1))
+    cancelled.cancel()
+    #expect(outcome { try stage.value(of: cancelled) } == .cancelled)
+    let limited = stage.start {
+      try await withTimeLimit(TimeLimit(.seconds(1), on: clock)) { try await listener.channels.first { _ in true } }
+    }
+    #expect(outcome { try stage.value(of: limited) } == .timeLimit)
+    // One channel is opened between two iterations, the other one during an iteration.
+    let first = try stage.perform { try await peripheral.openL2CAPChannel(listener.psm) }
+    let waiting = stage.start {
+      for try await channel in listener.channels {
+        while let octets = try await channel.read() { try await channel.write(octets) }
+      }
+    }
+    try stage.perform { try await first.write(Data([1])) }
+    #expect(try stage.perform { try await first.read() } == Data([1]))
+    first.close()
+    let second = try stage.perform { try await peripheral.openL2CAPChannel(listener.psm) }
+    try stage.perform { try await second.write(Data([2])) }
+    #expect(try stage.perform { try await second.read() } == Data([2]))
+    second.close()
+    stage.run(for: .seconds(1))
+    listener.close()
+    try stage.value(of: waiting)
+    #expect(try stage.perform { try await listener.channels.first { _ in true } } == nil)
+  }
+
+  @Test("A channel that a wait has taken is its result, even if its task is cancelled before it is resumed")
+  func cancelledWithChannel() throws {
+    let meeting = LocalMeeting()
+    _ = try meeting.publish(LocalCharacteristic(LocalMeeting.value, [.read]))
+    let (stage, local) = (meeting.stage, meeting.local)
+    let peripheral = try meeting.find().service.peripheral
+    let listener = try stage.perform { try await local.publishL2CAPChannel() }
+    let waiting = stage.start { try await listener.channels.first { _ in true } }
+    stage.run(for: .seconds(1))
+    let opening = stage.start { try await peripheral.openL2CAPChannel(listener.psm) }
+    #expect(stage.run(until: { peripheral.pendingCount == 1 }))
+    // No task runs meanwhile.
+    meeting.world.run(for: .seconds(1))
+    waiting.cancel()
+    #expect(try stage.value(of: waiting) != nil)
+    _ = try stage.value(of: opening)
+  }
+
+  @Test("A listener keeps 16 channels for a later iteration, and closes further ones")
+  func channelLimit() throws {
+    let meeting = LocalMeeting()
+    _ = try meeting.publish(LocalCharacteristic(LocalMeeting.value, [.read]))
+    let (stage, local) = (meeting.stage, meeting.local)
+    let peripheral = try meeting.find().service.peripheral
+    let listener = try stage.perform { try await local.publishL2CAPChannel() }
+    let opened = try stage.perform {
+      var opened: [L2CAPChannel] = []
+      for _ in 0..<17 { opened.append(try await peripheral.openL2CAPChannel(listener.psm)) }
+      return opened
+    }
+    #expect(try stage.perform { try await opened[16].read() } == nil)
+    let count = Box(0)
+    let counting = stage.start {
+      for try await channel in listener.channels {
+        try await channel.write(Data([7]))
+        count.value += 1
+      }
+    }
+    stage.run(for: .seconds(2))
+    #expect(count.value == 16)
+    counting.cancel()
+    #expect(outcome { try stage.value(of: counting) } == .cancelled)
     listener.close()
   }
 }

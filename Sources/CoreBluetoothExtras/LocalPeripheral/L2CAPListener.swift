@@ -28,14 +28,13 @@ extension LocalPeripheral {
   func published(_ psm: CBL2CAPPSM, _ error: (any Error)?) {
     guard let operation = with({ $0.publications.popFirst() }) else { return }
     if let error { return operation.fail(error) }
-    let (stream, continuation) = AsyncThrowingStream.makeStream(
-      of: L2CAPChannel.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(16))
+    let queue = ChannelQueue()
     let number = with { state in
       state.listenerCount += 1
-      state.listeners[psm] = Listener(number: state.listenerCount, continuation: continuation)
+      state.listeners[psm] = Listener(number: state.listenerCount, queue: queue)
       return state.listenerCount
     }
-    operation.finish(.success(L2CAPListener(psm, number, stream, of: self)))
+    operation.finish(.success(L2CAPListener(psm, number, queue, of: self)))
   }
 
   /// Unpublishes a channel, which closes all that centrals have opened. Does nothing if it was unpublished before.
@@ -45,12 +44,12 @@ extension LocalPeripheral {
       if let manager = try? manager(state) { manager.unpublishL2CAPChannel(psm) }
       return state.listeners.removeValue(forKey: psm)
     }
-    listener?.continuation.finish()
+    listener?.queue.finish()
   }
 
   func opened(_ channel: CBL2CAPChannel) {
     // Without a listener, no reference to the channel remains, so it closes.
-    _ = with { $0.listeners[channel.psm] }?.continuation.yield(L2CAPChannel(channel))
+    with { $0.listeners[channel.psm] }?.queue.add(L2CAPChannel(channel))
   }
 }
 
@@ -60,25 +59,24 @@ public final class L2CAPListener: Sendable {
   /// The PSM, which the app tells centrals.
   public let psm: CBL2CAPPSM
   private let number: Int
-  private let stream: AsyncThrowingStream<L2CAPChannel, any Error>
+  private let queue: ChannelQueue
   private let owner: LocalPeripheral
 
-  init(
-    _ psm: CBL2CAPPSM, _ number: Int, _ stream: AsyncThrowingStream<L2CAPChannel, any Error>, of owner: LocalPeripheral
-  ) {
+  init(_ psm: CBL2CAPPSM, _ number: Int, _ queue: ChannelQueue, of owner: LocalPeripheral) {
     self.psm = psm
     self.number = number
-    self.stream = stream
+    self.queue = queue
     self.owner = owner
   }
 
   deinit { owner.unpublish(psm, number) }
 
-  /// The channels that centrals open, for one iteration. Channels that are opened before the iteration wait for it, at
-  /// most 16; others are closed. The sequence ends with `close`, and throws `CBError.operationCancelled` if Bluetooth
-  /// is turned off.
+  /// The channels that centrals open. Each channel goes to one iteration. Channels that no iteration takes wait for the
+  /// next one, at most 16; others are closed. After an iteration that was cancelled or whose time limit has ended,
+  /// another one goes on. The sequence ends with `close`, and throws `CBError.operationCancelled` if Bluetooth is turned
+  /// off.
   public var channels: ThrowingEventSequence<L2CAPChannel> {
-    ThrowingEventSequence(owner: self) { [stream] in stream }
+    ThrowingEventSequence(owner: self) { [queue] in AsyncThrowingStream(unfolding: { try await queue.next() }) }
   }
 
   /// Unpublishes the channel, and closes all that centrals have opened.

@@ -55,7 +55,7 @@ public final class LocalPeripheral: Sendable {
   /// A published channel.
   struct Listener {
     let number: Int
-    let continuation: AsyncThrowingStream<L2CAPChannel, any Error>.Continuation
+    let queue: ChannelQueue
   }
 
   private let content = NIOLockedValueBox(Unchecked(State()))
@@ -169,7 +169,7 @@ public final class LocalPeripheral: Sendable {
     for disconnection in before.disconnections { disconnection.finish(.success(())) }
     for update in before.updates { update.operation.fail(error) }
     for publication in before.publications { publication.fail(error) }
-    for listener in before.listeners.values { listener.continuation.finish(throwing: error) }
+    for listener in before.listeners.values { listener.queue.finish(throwing: error) }
     for characteristic in before.characteristics.values { characteristic.subscriberChanges.sendIfChanged([]) }
   }
 
