@@ -42,6 +42,8 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
     weak var manager: Role.Manager?
     var session: Session<Role>?
     var managerState = CBManagerState.unknown
+    /// False if the app checks the state before each command; see `LateCommands.swift`.
+    var reportsLateCommands = true
     var replies = OrderedReplies()
     /// The keys of options, and the names of functions, without effect that have been logged.
     var notedOptions: Set<String> = []
@@ -118,7 +120,7 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
   func accepts(from manager: Role.Manager) -> Bool {
     callbacks.noteCaller(of: manager)
     if managerState == .poweredOn { return true }
-    Log.misuse("\(manager) can only accept this command while in the powered on state")
+    reportLateCommand("\(manager) can only accept this command while in the powered on state")
     return false
   }
 

@@ -241,7 +241,7 @@ extension CBPeripheral {
   private func accepts() -> Bool {
     core.callbacks.noteCaller(of: self)
     if linkState == .connected { return true }
-    Log.misuse("\(self) can only accept commands while in the connected state")
+    core.reportLateCommand("\(self) can only accept commands while in the connected state")
     return false
   }
 

@@ -82,6 +82,7 @@ public final class Central: Sendable {
     let delegate = CentralDelegate(self)
     let manager = CBCentralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.Central"), options: options)
+    manager.dropLateCommandsSilently()
     manager.observeLinks()
     manager.setPacketObserver { [weak self] packet in self?.received(packet) }
     manager.setTrainObserver { [weak self] event in self?.received(event) }

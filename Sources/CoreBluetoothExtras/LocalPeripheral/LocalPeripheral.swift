@@ -75,6 +75,7 @@ public final class LocalPeripheral: Sendable {
     let delegate = LocalPeripheralDelegate(self)
     let manager = CBPeripheralManager(
       delegate: delegate, queue: DispatchQueue(label: "CoreBluetoothExtras.LocalPeripheral"), options: options)
+    manager.dropLateCommandsSilently()
     manager.setObserver { [weak self] event in self?.observed(event) }
     let box = Unchecked((manager, delegate))
     with { state in (state.manager, state.delegate) = box.value }

@@ -26,6 +26,9 @@ extension Peripheral {
   }
 
   /// Throws unless the link is up and `attribute` belongs to it.
+  ///
+  /// The link may end between the check and the call that follows. CoreBluetooth then drops the call silently, and the
+  /// report of the end, which waits for the lock, ends the operation.
   func check(_ attribute: CBAttribute?, _ state: State) throws {
     guard peer.state == .connected else { throw CBError.isNotConnected }
     guard let attribute else { return }
