@@ -322,6 +322,44 @@ import Testing
     scan.cancel()
   }
 
+  @Test("A time limit ends an update, a wait for the end, and a start of advertising, and leaves nothing behind")
+  func timeLimits() throws {
+    let meeting = LocalMeeting()
+    let (stage, local, clock) = (meeting.stage, meeting.local, meeting.world.clock)
+    let set = try start(meeting, Self.named("One", sid: 1))
+    // Each command gets its answer after 0.5 s.
+    meeting.device.add([.hci(.delay(.milliseconds(500)), HCIMatch(.event(0x0E)), .every)])
+    func expectEnd(_ name: String, _ body: @escaping @Sendable (TimeLimit) async throws -> Void) {
+      let begin = meeting.world.now
+      let end = outcome { try stage.perform { try await body(TimeLimit(.milliseconds(300), on: clock)) } }
+      #expect(end == .timeLimit && meeting.world.now - begin == .milliseconds(300), "\(name): \(end)")
+      // The late answers arrive.
+      stage.run(for: .seconds(10))
+      #expect(set.isAdvertising && !local.isAdvertising && local.pendingCount == 0, "\(name)")
+    }
+    let isRunning = Box(false)
+    expectEnd("update") { try await set.update(Self.named("Two", sid: 1), within: $0) }
+    expectEnd("wait") { try await set.waitUntilStopped(within: $0) }
+    expectEnd("advertise") { try await local.advertise(localName: "Plain", within: $0) }
+    expectEnd("parameters") { try await local.advertise(AdvertisingParameters([.name("Plain")]), within: $0) }
+    expectEnd("body") { try await local.withAdvertising(localName: "Plain", within: $0) { isRunning.value = true } }
+    expectEnd("parameters and body") { limit in
+      try await local.withAdvertising(AdvertisingParameters([.name("Plain")]), within: limit) { isRunning.value = true }
+    }
+    #expect(!isRunning.value)
+    meeting.world.removeFaults()
+    // The limit is that of the start: advertising goes on.
+    let advertising = stage.start {
+      try await local.advertise(localName: "Plain", within: TimeLimit(.seconds(1), on: clock))
+    }
+    stage.run(for: .seconds(3))
+    #expect(advertising.result == nil && local.isAdvertising)
+    advertising.cancel()
+    #expect(outcome { try stage.value(of: advertising) } == .cancelled)
+    set.stop()
+    #expect(local.pendingCount == 0)
+  }
+
   @Test("A wait for a set that has ended returns after stop, and throws the reason of any other end")
   func waitAfterTheEnd() throws {
     let meeting = LocalMeeting()

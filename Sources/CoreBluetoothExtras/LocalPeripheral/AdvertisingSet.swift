@@ -35,9 +35,15 @@ public final class AdvertisingSet: Sendable {
   /// Other data interrupt the advertising only if they are longer than 251 octets, and a periodic train only if its
   /// data are longer than 252 octets; other parameters interrupt both for a moment.
   ///
+  /// - Parameters:
+  ///   - parameters: the kind, the data and the timing of the set.
+  ///   - limit: the time limit; nil: none. After its end, as after a cancellation, the set goes on, with the former or
+  ///     the new values.
   /// - Throws: `AdvertisingError`, which ends the set, except for `invalidParameters`; `CBError.operationCancelled` if
   ///   the set has ended.
-  public func update(_ parameters: AdvertisingParameters) async throws { try await owner.update(id, parameters) }
+  public func update(_ parameters: AdvertisingParameters, within limit: TimeLimit? = nil) async throws {
+    try await owner.update(id, parameters, within: limit)
+  }
 
   /// Stops the set with its periodic train. It can't be started again.
   public func stop() { owner.stopSet(id) }
@@ -45,9 +51,12 @@ public final class AdvertisingSet: Sendable {
   /// Waits for the end of the set. Returns after `stop`, and throws the reason of any other end, also if the set has
   /// ended before the call.
   ///
+  /// - Parameter limit: the time limit of the wait, after which the set goes on; nil: none.
   /// - Throws: `AdvertisingError` if the controller has ended the set, `CBError.operationCancelled` if Bluetooth was
   ///   turned off or the device closed.
-  public func waitUntilStopped() async throws { try await owner.waitForEnd(of: self) }
+  public func waitUntilStopped(within limit: TimeLimit? = nil) async throws {
+    try await owner.waitForEnd(of: self, within: limit)
+  }
 }
 
 /// The error of an advertising set.
@@ -146,17 +155,19 @@ extension LocalPeripheral {
     return set
   }
 
-  func update(_ id: LocalSetID, _ parameters: AdvertisingParameters) async throws {
+  func update(_ id: LocalSetID, _ parameters: AdvertisingParameters, within limit: TimeLimit?) async throws {
     guard let advertising = parameters.host else { throw AdvertisingError.invalidParameters }
-    try Task.checkCancellation()
-    let start = PendingOperation<Void>()
-    try with { state in
-      let manager = try manager(state)
-      guard state.sets[id] != nil else { throw CBError.cancelled("The advertising set has ended.") }
-      state.sets[id]?.starts.append(start)
-      manager.start(id, advertising)
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let start = PendingOperation<Void>()
+      try with { state in
+        let manager = try manager(state)
+        guard state.sets[id] != nil else { throw CBError.cancelled("The advertising set has ended.") }
+        state.sets[id]?.starts.append(start)
+        manager.start(id, advertising)
+      }
+      try await start.value(onCancel: {})
     }
-    try await start.value(onCancel: {})
   }
 
   func stopSet(_ id: LocalSetID) {
@@ -168,21 +179,23 @@ extension LocalPeripheral {
     entry?.finish(nil)
   }
 
-  func waitForEnd(of set: AdvertisingSet) async throws {
-    try Task.checkCancellation()
-    let id = set.id
-    let waiter = PendingOperation<Void>()
-    let exists = with { state in
-      state.sets[id]?.waiters.append(waiter)
-      return state.sets[id] != nil
+  func waitForEnd(of set: AdvertisingSet, within limit: TimeLimit?) async throws {
+    try await limited(limit) { [self] in
+      try Task.checkCancellation()
+      let id = set.id
+      let waiter = PendingOperation<Void>()
+      let exists = with { state in
+        state.sets[id]?.waiters.append(waiter)
+        return state.sets[id] != nil
+      }
+      guard exists else {
+        if let reason = set.endReason.withLockedValue({ $0 }) { throw reason }
+        return
+      }
+      try await waiter.value(onCancel: { [weak self] in
+        self?.with { state in state.sets[id]?.waiters.removeAll { $0 === waiter } }
+      })
     }
-    guard exists else {
-      if let reason = set.endReason.withLockedValue({ $0 }) { throw reason }
-      return
-    }
-    try await waiter.value(onCancel: { [weak self] in
-      self?.with { state in state.sets[id]?.waiters.removeAll { $0 === waiter } }
-    })
   }
 
   func setStarted(_ id: LocalSetID, _ error: SessionError?) {

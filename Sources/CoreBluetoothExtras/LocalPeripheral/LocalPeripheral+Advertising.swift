@@ -9,20 +9,26 @@ extension LocalPeripheral {
   /// - Parameters:
   ///   - localName: the advertised name; nil: none.
   ///   - services: the advertised services.
+  ///   - limit: the time limit for the start; nil: none.
   /// - Throws: always: `CancellationError` after a cancellation, `CBError.operationCancelled` if Bluetooth is off,
   ///   `CBError.alreadyAdvertising` if another call advertises.
-  public func advertise(localName: String? = nil, services: [CBUUID] = []) async throws {
-    try await run(start(localName, services)) { end in try await end.value(onCancel: {}) }
+  public func advertise(
+    localName: String? = nil, services: [CBUUID] = [], within limit: TimeLimit? = nil
+  ) async throws {
+    try await run(start(localName, services), within: limit) { end in try await end.value(onCancel: {}) }
   }
 
   /// Advertises with these parameters until the task is cancelled, or Bluetooth is turned off. No other app of this
   /// adapter can advertise meanwhile.
   ///
+  /// - Parameters:
+  ///   - parameters: the kind, the data and the timing.
+  ///   - limit: the time limit for the start; nil: none.
   /// - Throws: always: `CBError.invalidParameters` if a value is out of its range, `CBError.outOfSpace` if the data are
   ///   too long; the errors of `advertise(localName:services:)`. A controller without extended advertising, or without
   ///   a PHY, refuses with a `CBError` that has its code.
-  public func advertise(_ parameters: AdvertisingParameters) async throws {
-    try await run(start(parameters)) { end in try await end.value(onCancel: {}) }
+  public func advertise(_ parameters: AdvertisingParameters, within limit: TimeLimit? = nil) async throws {
+    try await run(start(parameters), within: limit) { end in try await end.value(onCancel: {}) }
   }
 
   /// Advertises while `body` runs.
@@ -32,20 +38,22 @@ extension LocalPeripheral {
   /// - Parameters:
   ///   - localName: the advertised name; nil: none.
   ///   - services: the advertised services.
+  ///   - limit: the time limit for the start; nil: none.
   ///   - body: what the app does meanwhile.
   /// - Throws: the error of `body`; `CBError.alreadyAdvertising` if another call advertises; the errors of every call.
   public func withAdvertising<Value: Sendable>(
-    localName: String? = nil, services: [CBUUID] = [], _ body: () async throws -> Value
+    localName: String? = nil, services: [CBUUID] = [], within limit: TimeLimit? = nil,
+    _ body: () async throws -> Value
   ) async throws -> Value {
-    try await run(start(localName, services)) { _ in try await body() }
+    try await run(start(localName, services), within: limit) { _ in try await body() }
   }
 
   /// Advertises with these parameters while `body` runs; see `advertise(_:)` and
   /// `withAdvertising(localName:services:_:)`.
   public func withAdvertising<Value: Sendable>(
-    _ parameters: AdvertisingParameters, _ body: () async throws -> Value
+    _ parameters: AdvertisingParameters, within limit: TimeLimit? = nil, _ body: () async throws -> Value
   ) async throws -> Value {
-    try await run(start(parameters)) { _ in try await body() }
+    try await run(start(parameters), within: limit) { _ in try await body() }
   }
 
   private func start(_ localName: String?, _ services: [CBUUID]) -> Start {
@@ -62,9 +70,11 @@ extension LocalPeripheral {
 
   /// Advertises while `body` runs.
   ///
-  /// - Parameter body: gets the operation that fails if Bluetooth is turned off.
+  /// - Parameters:
+  ///   - limit: the time limit for the start; nil: none.
+  ///   - body: gets the operation that fails if Bluetooth is turned off.
   private func run<Value: Sendable>(
-    _ begin: Start, _ body: (PendingOperation<Void>) async throws -> Value
+    _ begin: Start, within limit: TimeLimit?, _ body: (PendingOperation<Void>) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
     let (start, end) = (PendingOperation<Void>(), PendingOperation<Void>())
@@ -76,7 +86,7 @@ extension LocalPeripheral {
       begin(manager)
     }
     do {
-      try await start.value(onCancel: {})
+      try await limited(limit) { try await start.value(onCancel: {}) }
     } catch {
       stop(end)
       throw error
