@@ -9,6 +9,13 @@ private enum Step: Int, CaseIterable {
   case power, packets, scan, connect, services, characteristics, read, write, writeWithoutResponse, firstValue,
     secondValue
   case openChannel, writeChannel, readChannel, rssi, parameters, phys, disconnect
+  case synchronize, includedServices, descriptors, readDescriptor, writeDescriptor, subscribe, dataLength
+
+  /// The steps on which no other one depends. Most cases leave them out, which saves time.
+  static let separate: Set<Step> = [
+    .packets, .parameters, .phys, .synchronize, .includedServices, .descriptors, .readDescriptor, .writeDescriptor,
+    .subscribe, .dataLength,
+  ]
 }
 
 /// The event that cuts a step.
@@ -82,6 +89,7 @@ private final class Script: Sendable {
         try await withTimeLimit(limit) { _ = try await central.packets().first { $0.isConnectable }.orThrow() }
       }
     }
+    if !omitted.contains(.synchronize) { try await synchronize(central, limit) }
     let peripheral = try await take(.scan) {
       try await withTimeLimit(limit) {
         try await central.scan(for: [Sensor.service]).first { _ in true }.orThrow().peripheral
@@ -89,9 +97,13 @@ private final class Script: Sendable {
     }
     try await take(.connect) { try await peripheral.connect(within: limit) }
     let service = try await take(.services) { try await peripheral.discoverServices([Sensor.service]).first.orThrow() }
+    if !omitted.contains(.includedServices) {
+      try await take(.includedServices) { _ = try await service.discoverIncludedServices() }
+    }
     let level = try await take(.characteristics) {
       try await service.discoverCharacteristics([Sensor.value]).first.orThrow()
     }
+    try await useDescriptor(of: level)
     _ = try await take(.read) { try await level.read() }
     try await take(.write) { try await level.write(Data([2])) }
     try await take(.writeWithoutResponse) { [amount] in
@@ -109,6 +121,9 @@ private final class Script: Sendable {
         break
       }
     }
+    if !omitted.contains(.subscribe) {
+      try await take(.subscribe) { _ = try await level.subscribe().first { _ in true }.orThrow() }
+    }
     let psm = try sensor.psm.orThrow()
     let channel = try await take(.openChannel) { try await peripheral.openL2CAPChannel(psm) }
     try await take(.writeChannel) { [amount] in try await channel.write(Data(count: amount.octets)) }
@@ -125,7 +140,49 @@ private final class Script: Sendable {
     if !omitted.contains(.phys) {
       try await take(.phys) { try await peripheral.requestPHYs(transmit: [.le1M], receive: [.le1M]) }
     }
+    if !omitted.contains(.dataLength) {
+      try await take(.dataLength) { try await peripheral.requestDataLength(DataLength(octets: 100)) }
+    }
     try await take(.disconnect) { try await peripheral.disconnect() }
+  }
+
+  private func synchronize(_ central: Central, _ limit: TimeLimit) async throws {
+    let packet = try await withTimeLimit(limit) {
+      try await central.packets().first { $0.periodicInterval != nil }.orThrow()
+    }
+    try await take(.synchronize) {
+      try await withTimeLimit(limit) { _ = try await central.synchronize(to: packet).first { _ in true }.orThrow() }
+    }
+  }
+
+  private func useDescriptor(of level: RemoteCharacteristic) async throws {
+    if omitted.isSuperset(of: [.descriptors, .readDescriptor, .writeDescriptor]) { return }
+    let uuid = CBUUID(string: CBUUIDCharacteristicUserDescriptionString)
+    let descriptor = try await take(.descriptors) {
+      try await level.discoverDescriptors().first { $0.uuid == uuid }.orThrow()
+    }
+    if !omitted.contains(.readDescriptor) { try await take(.readDescriptor) { _ = try await descriptor.read() } }
+    if !omitted.contains(.writeDescriptor) {
+      try await take(.writeDescriptor) {
+        // The sensor rejects the write, because its description is constant.
+        do { try await descriptor.write(Data([1])) } catch is CBATTError {}
+      }
+    }
+  }
+}
+
+/// Starts a periodic train of the sensor's device. It lasts as long as the returned objects.
+private func startTrain(in meeting: Meeting) throws -> (LocalPeripheral, AdvertisingSet) {
+  let local = LocalPeripheral(adapter: meeting.sensor.device)
+  var parameters = AdvertisingParameters([.name("Train")])
+  parameters.kind = .broadcast
+  parameters.extended = ExtendedAdvertising(advertisingSID: 2)
+  parameters.periodic = PeriodicAdvertising(
+    [.manufacturerData(company: 0xFFFF, [1])], interval: .milliseconds(50), includesTxPower: true)
+  let train = parameters
+  return try meeting.stage.perform {
+    try await local.waitUntilPoweredOn()
+    return (local, try await local.startAdvertisingSet(train))
   }
 }
 
@@ -142,18 +199,22 @@ private struct Remains {
   private func whole(longest: Step) throws {
     let meeting = Meeting()
     let script = Script(meeting, longest: longest)
+    let train = try startTrain(in: meeting)
     try meeting.stage.perform { [central = meeting.central] in try await script.play(central) }
     #expect(script.step.value == .disconnect)
     #expect(script.values.value == [Data([10]), Data([11])])
     #expect(meeting.central.pendingCount == 0)
+    withExtendedLifetime(train) {}
   }
 
   /// Plays the script and cuts it. Returns when the script has ended.
   private func play(_ test: Case, after delay: Duration, in meeting: Meeting) throws -> Remains {
     let central = Central(adapter: meeting.phone)
-    let omitted = Set([Step.packets, .parameters, .phys]).subtracting([test.step])
+    let train = try test.step == .synchronize ? startTrain(in: meeting) : nil
+    defer { withExtendedLifetime(train) {} }
     let script = Script(
-      meeting, longest: test.step, omitted: omitted, cut: test.cut == .timeLimit ? (test.step, delay) : nil)
+      meeting, longest: test.step, omitted: Step.separate.subtracting([test.step]),
+      cut: test.cut == .timeLimit ? (test.step, delay) : nil)
     let task = meeting.stage.start { try await script.play(central) }
     let label = Comment(rawValue: "\(test.step), \(test.cut) after \(delay)")
     #expect(meeting.stage.run(until: { script.step.value == test.step || task.result != nil }), label)
@@ -197,8 +258,8 @@ private struct Remains {
       meeting.phone.setPower(true)
       // Longer than the supervision timeout, so that a link without its peripheral has ended.
       meeting.stage.run(for: .seconds(3))
-      let omitted = Set([Step.packets, .parameters, .phys]).subtracting([test.step])
-      let script = Script(meeting, omitted: omitted)
+      // The train has ended with the power.
+      let script = Script(meeting, omitted: Step.separate.subtracting([test.step]).union([.synchronize]))
       let again = meeting.stage.start { [central = meeting.central] in try await script.play(central) }
       #expect(outcome { try meeting.stage.value(of: again) } == .success, label)
       #expect(meeting.central.pendingCount == 0, label)
