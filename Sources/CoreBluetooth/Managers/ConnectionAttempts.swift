@@ -14,8 +14,8 @@ struct ConnectionAttempts {
     case attempting
     /// The daemon has reported a connection. `unanswered` is the number of later `connect` without an answer.
     case connected(unanswered: Int)
-    /// The daemon has been told to end the connection, `unanswered` commands after its report. `next` has the commands
-    /// of a later `connect`.
+    /// The daemon has been told to end the connection. `unanswered` is as in `connected`, `next` has the commands of a
+    /// later `connect`.
     case ending(isReported: Bool, unanswered: Int, next: [CentralCommand])
   }
 
