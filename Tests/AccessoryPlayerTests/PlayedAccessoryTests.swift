@@ -246,10 +246,10 @@ struct PlayedScene<A: Accessory> {
       if let pauses {
         PlayedAccessory(
           accessory, by: peripheral, elapsed: { start.duration(to: clock.now) },
-          pause: { time in
+          pause: { [world] time in
             pauses.change { $0 += 1 }
             defer { pauses.change { $0 -= 1 } }
-            try await Task.sleep(for: time, clock: clock)
+            try await Task.sleep(for: time, clock: world.clock)
           }, observer: nil)
       } else {
         PlayedAccessory(accessory, by: peripheral, clock: clock)

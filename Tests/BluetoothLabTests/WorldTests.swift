@@ -136,7 +136,7 @@ struct WorldTests {
       guard event == .connected else { return }
       heldAt = world.now
       world.hold {
-        for _ in 0..<100 { await Task.yield() }
+        for _ in 0..<10 { await Task.yield() }
         releasedAt = world.now
       }
     }
