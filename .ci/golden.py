@@ -1,7 +1,7 @@
 """Golden files of ble, and the records that it prints with --json. .ci/check-ble uses this module.
 
-Other checks run it as a program: golden.py FILE… reads the outputs of ble in files (-: the standard input), and checks
-each record in them against the table of Documentation/Ble.md.
+Other checks run it as a program: golden.py FILE… reads the outputs of ble in files (-: the standard input), and
+checks each record in them against the table of Documentation/Ble.md.
 """
 import json
 import os

@@ -111,6 +111,7 @@ extension Air {
     var `public` = false
 
     @OptionGroup var control: Control
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
       if hci.isEmpty {
@@ -185,8 +186,15 @@ extension Air {
             to: URL(fileURLWithPath: capture).standardizedFileURL.path, decryptsAir: captureDecrypted,
             writesKeys: captureKeys)
         }
-        for specifier in try specifiers.map({ try server.listen(at: $0) }) { tell("hosts join at \(specifier)") }
-        if control.path != ControlSocket.defaultPath { tell("control socket: \(control.path)") }
+        let places = try specifiers.map { try server.listen(at: $0) }
+        if output.json {
+          tell { () throws(OutputFailure) in try output.emit(record(places, seed: options.seed)) }
+        } else {
+          for place in places { tell { () throws(OutputFailure) in try say("hosts join at \(place)") } }
+          if control.path != ControlSocket.defaultPath {
+            tell { () throws(OutputFailure) in try say("control socket: \(control.path)") }
+          }
+        }
       } catch {
         try? server.stop()
         throw Failure("\(error)")
@@ -195,9 +203,20 @@ extension Air {
       do { try server.stop() } catch { throw Failure("\(error)") }
     }
 
-    /// Prints a line on the standard output. Ignores a closed output, because the air also runs without a reader.
-    private func tell(_ text: String) {
-      do throws(OutputFailure) { try say(text) } catch {
+    /// Returns the record of an air that runs.
+    private func record(_ places: [TransportSpecifier], seed: UInt64) -> JSONRecord {
+      var record = JSONRecord("air")
+      record.add("hci", .list(places.map { .text("\($0)") }))
+      record.add("control", control.path)
+      record.add("seed", .number("\(seed)"))
+      record.add("world", world)
+      record.add("capture", capture)
+      return record
+    }
+
+    /// Prints on the standard output. Ignores a closed output, because the air also runs without a reader.
+    private func tell(_ body: () throws(OutputFailure) -> Void) {
+      do throws(OutputFailure) { try body() } catch {
         if error.code != EPIPE { complain("warning: \(error.reason)") }
       }
     }
@@ -252,6 +271,7 @@ extension Air {
       help: ArgumentHelp("The new position in metres: x,y,z. Omitted coordinates are 0.", valueName: "x,y,z"))
     var position: String
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let metres = position.split(separator: ",", omittingEmptySubsequences: false)
@@ -265,6 +285,10 @@ extension Air {
       var request = ControlRequest(.move)
       (request.device, request.position) = (device, numbers)
       try question.ask(request)
+      // Omitted coordinates are 0.
+      let place = (numbers + [0, 0]).prefix(3).map { JSONText.decimal($0, places: 6) }
+      try output.emit(
+        JSONRecord("airChange", ["change": .text("move"), "device": .text(device), "position": .list(place)]))
     }
   }
 
@@ -275,11 +299,15 @@ extension Air {
     @Argument(help: deviceHelp) var device: String
     @Argument(help: "on or off") var state: State
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       var request = ControlRequest(.radio)
       (request.device, request.on) = (device, state == .on)
       try question.ask(request)
+      try output.emit(
+        JSONRecord(
+          "airChange", ["change": .text("radio"), "device": .text(device), "radio": .flag(state == .on)]))
     }
   }
 
@@ -291,6 +319,7 @@ extension Air {
     var plan: String?
     @Flag(help: "Ends all faults.") var clear = false
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
       guard clear != (plan != nil) else { throw ValidationError("expected either a plan or --clear") }
@@ -304,6 +333,7 @@ extension Air {
         }
       }
       try question.ask(request)
+      try output.emit(JSONRecord("airChange", ["change": .text("fault"), "plan": plan.map { .text($0) }]))
     }
   }
 
@@ -311,9 +341,11 @@ extension Air {
     static let configuration = CommandConfiguration(
       abstract: "Prints the radio and link statistics of the devices of an air.")
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let answer = try question.ask(ControlRequest(.stats))
+      if output.json { return try put(answer.statisticsRecords.map { $0.line + "\n" }.joined()) }
       try say("\(seconds(answer.time ?? 0)) s of radio time")
       var table = TextTable(["device", "sent", "received", "CRC errors", "sending", "listening"])
       for device in answer.statistics ?? [] {
@@ -344,6 +376,7 @@ extension Air {
     @Flag(help: "Captures packets of encrypted links in plain text.") var decrypted = false
     @Flag(help: "Writes the session keys of encrypted links to a file next to it.") var keys = false
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       var request = ControlRequest(.capture)
@@ -351,15 +384,56 @@ extension Air {
       (request.decrypted, request.keys) = (decrypted, keys)
       let answer = try question.ask(request)
       if let warning = answer.warning { complain("warning: \(warning)") }
-      if let note = answer.note { try say(note) }
+      if let note = answer.note, !output.json { try say(note) }
+      try output.emit(
+        JSONRecord(
+          "airChange",
+          ["change": .text("capture"), "file": file.map { .text($0) }, "note": answer.note.map { .text($0) }]))
     }
   }
 
   struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Stops an air.")
     @OptionGroup var question: Question
+    @OptionGroup var output: OutputOptions
 
-    func run() throws { try question.ask(ControlRequest(.stop)) }
+    func run() throws {
+      try question.ask(ControlRequest(.stop))
+      try output.emit(JSONRecord("airChange", ["change": .text("stop")]))
+    }
+  }
+}
+
+extension ControlAnswer {
+  /// The statistics of the devices and of their links, each link as its central sees it.
+  fileprivate var statisticsRecords: [JSONRecord] {
+    let time = JSONText.decimal(self.time ?? 0, places: 6)
+    let devices = (statistics ?? []).map { device -> JSONRecord in
+      var record = JSONRecord("airStatistics")
+      record.add("time", time)
+      record.add("device", device.name)
+      record.add("sent", device.sentPackets)
+      record.add("received", device.receivedPackets)
+      record.add("crcErrors", device.crcErrors)
+      record.add("transmitting", .decimal(device.transmitting, places: 6))
+      record.add("receiving", .decimal(device.receiving, places: 6))
+      return record
+    }
+    let links = (statistics ?? []).flatMap { device -> [JSONRecord] in
+      device.links.filter(\.isCentral).map { link -> JSONRecord in
+        var record = JSONRecord("airLink")
+        record.add("time", time)
+        record.add("central", device.name)
+        record.add("peripheral", link.peer)
+        record.add("connected", .flag(link.isConnected))
+        record.add("toPeripheral", link.sentOctets)
+        record.add("toCentral", link.receivedOctets)
+        record.add("retransmissions", link.retransmissions)
+        record.add("rssi", link.rssi.map { Int($0.rounded()) })
+        return record
+      }
+    }
+    return devices + links
   }
 }
 

@@ -68,21 +68,36 @@ struct Apps: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Sends an app to the background.")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
-    func run() throws { try options.ask { try $0.perform(.controlApp(name, .background)) } }
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      try options.ask { try $0.perform(.controlApp(name, .background)) }
+      try output.emit(JSONRecord("appChange", ["name": .text(name), "change": .text("background")]))
+    }
   }
 
   struct Foreground: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Brings an app to the foreground.")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
-    func run() throws { try options.ask { try $0.perform(.controlApp(name, .foreground)) } }
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      try options.ask { try $0.perform(.controlApp(name, .foreground)) }
+      try output.emit(JSONRecord("appChange", ["name": .text(name), "change": .text("foreground")]))
+    }
   }
 
   struct Suspend: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Suspends an app that is in the background.")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
-    func run() throws { try options.ask { try $0.perform(.controlApp(name, .suspend)) } }
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      try options.ask { try $0.perform(.controlApp(name, .suspend)) }
+      try output.emit(JSONRecord("appChange", ["name": .text(name), "change": .text("suspend")]))
+    }
   }
 
   struct Quit: ParsableCommand {
@@ -90,6 +105,11 @@ struct Apps: ParsableCommand {
       abstract: "Ends an app. Nothing of it is restored, and no event launches it.")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
-    func run() throws { try options.ask { try $0.perform(.controlApp(name, .quit)) } }
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      try options.ask { try $0.perform(.controlApp(name, .quit)) }
+      try output.emit(JSONRecord("appChange", ["name": .text(name), "change": .text("quit")]))
+    }
   }
 }

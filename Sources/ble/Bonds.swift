@@ -124,12 +124,14 @@ struct Bonds: ParsableCommand {
     @OptionGroup var options: StoreOptions
     @Argument(help: "The address, identifier or name of the device.")
     var device: String
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let (store, record) = try options.find(device)
       _ = try store.remove(record.identity)
-      try say("removed \(record.bluezFolder)")
-      try tellReach(of: store)
+      if !output.json { try say("removed \(record.bluezFolder)") }
+      let isApplied = try tellReach(of: store, output)
+      try output.emit(record.change("removed", isApplied: isApplied))
     }
   }
 
@@ -148,20 +150,27 @@ struct Bonds: ParsableCommand {
     @Option(help: "The file format.")
     var format = Format.json
     @Option(
+      name: .customLong("output"),
       help: ArgumentHelp(
         "The file to create, with mode 600 (default: standard output).", valueName: "file"))
-    var output: String?
+    var path: String?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+      if output.json, path == nil { throw ValidationError("with --json, expected --output FILE") }
+    }
 
     func run() throws {
       let (_, record) = try options.find(device)
       let text = format == .json ? record.jsonText : record.bluezInfo
-      guard let output else { return try put(text) }
+      guard let path else { return try put(text) }
       // Create the file with mode 600, so that other users can never read it.
-      let file = open(output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+      let file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
       guard file >= 0 else {
-        throw Failure("--output: \(output): \(String(cString: strerror(errno)))")
+        throw Failure("--output: \(path): \(String(cString: strerror(errno)))")
       }
       try FileHandle(fileDescriptor: file, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
+      try output.emit(record.change("exported", file: path))
     }
   }
 
@@ -182,6 +191,7 @@ struct Bonds: ParsableCommand {
       help: ArgumentHelp(
         "With --format bluez: the device address (default: the name of the file's folder).", valueName: "address"))
     var address: String?
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let url = URL(fileURLWithPath: file)
@@ -209,8 +219,9 @@ struct Bonds: ParsableCommand {
         complain("warning: the identifier belongs to another device; this device gets \(kept.identifier.digits)")
       }
       try store.save(kept)
-      try say("imported \(record.bluezFolder)")
-      try tellReach(of: store)
+      if !output.json { try say("imported \(record.bluezFolder)") }
+      let isApplied = try tellReach(of: store, output)
+      try output.emit(kept.change("imported", file: file, isApplied: isApplied))
     }
 
     /// Returns the bond store of the selected adapter; creates a store if the adapter has no bonds yet.
@@ -224,12 +235,40 @@ struct Bonds: ParsableCommand {
 }
 
 /// Tells the user if the running program that uses the adapter has applied a change.
-private func tellReach(of store: FileBondStore) throws(OutputFailure) {
+///
+/// - Returns: true if the program has applied it; nil if there is no such program, or if it is not known.
+private func tellReach(of store: FileBondStore, _ output: OutputOptions) throws(OutputFailure) -> Bool? {
   switch store.reach() {
-  case .noProgram: break
-  case .taken: try say("the running program that uses the adapter has applied the change")
-  case .notTaken: complain("the running program that uses the adapter has not applied the change: restart that program")
-  case .unknown: complain("if a running program simulates a device with these bonds, it has not been notified")
+  case .noProgram: return nil
+  case .taken:
+    if !output.json { try say("the running program that uses the adapter has applied the change") }
+    return true
+  case .notTaken:
+    complain("the running program that uses the adapter has not applied the change: restart that program")
+    return false
+  case .unknown:
+    complain("if a running program simulates a device with these bonds, it has not been notified")
+    return nil
+  }
+}
+
+extension BondRecord {
+  /// Returns the record of a change of this bond.
+  ///
+  /// - Parameters:
+  ///   - change: the change, in the past participle.
+  ///   - file: the file that was read or written; nil: none.
+  ///   - isApplied: true if the running program that uses the adapter has applied the change; nil: not known.
+  fileprivate func change(_ change: String, file: String? = nil, isApplied: Bool? = nil) -> JSONRecord {
+    var record = JSONRecord("bondChange")
+    record.add("change", change)
+    record.add("identifier", identifier.digits)
+    record.add("address", bluezFolder)
+    record.add("addressKind", identity.kind == .public ? "public" : "random")
+    record.add("name", name)
+    record.add("file", file)
+    record.add("applied", isApplied.map { .flag($0) })
+    return record
   }
 }
 

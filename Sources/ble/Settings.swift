@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import BluetoothDaemonProtocol
 
 /// The command for what a user decides in the settings of a server.
@@ -14,7 +15,13 @@ struct Settings: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Allows an app the use of Bluetooth.")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var app: String
-    func run() throws { try options.ask { try $0.perform(.setPermission(app: app, true)) } }
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      try options.ask { try $0.perform(.setPermission(app: app, true)) }
+      try output.emit(
+        JSONRecord("setting", ["setting": .text("permission"), "app": .text(app), "allowed": .flag(true)]))
+    }
   }
 
   struct Deny: ParsableCommand {
@@ -22,7 +29,13 @@ struct Settings: ParsableCommand {
       abstract: "Denies an app the use of Bluetooth. It loses its links at once.")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var app: String
-    func run() throws { try options.ask { try $0.perform(.setPermission(app: app, false)) } }
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+      try options.ask { try $0.perform(.setPermission(app: app, false)) }
+      try output.emit(
+        JSONRecord("setting", ["setting": .text("permission"), "app": .text(app), "allowed": .flag(false)]))
+    }
   }
 
   struct Power: ParsableCommand {
@@ -33,10 +46,14 @@ struct Settings: ParsableCommand {
     @OptionGroup var options: ServerOptions
     @Argument(help: "on or off") var state: State
     @Argument(help: "The name of the adapter; the server's first one if it is omitted.") var adapter: String?
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let isOn = state == .on
       try options.of(adapter: adapter).ask { try $0.perform(.setPower(isOn)) }
+      try output.emit(
+        JSONRecord(
+          "setting", ["setting": .text("power"), "adapter": adapter.map { .text($0) }, "on": .flag(isOn)]))
     }
   }
 
@@ -47,9 +64,12 @@ struct Settings: ParsableCommand {
 
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the adapter; the server's first one if it is omitted.") var adapter: String?
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       try options.of(adapter: adapter).ask { try $0.perform(.resetIdentifiers(forgetsBonds: false)) }
+      try output.emit(
+        JSONRecord("setting", ["setting": .text("identifiers"), "adapter": adapter.map { .text($0) }]))
     }
   }
 
@@ -60,9 +80,12 @@ struct Settings: ParsableCommand {
 
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the adapter; the server's first one if it is omitted.") var adapter: String?
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       try options.of(adapter: adapter).ask { try $0.perform(.resetIdentifiers(forgetsBonds: true)) }
+      try output.emit(
+        JSONRecord("setting", ["setting": .text("network"), "adapter": adapter.map { .text($0) }]))
     }
   }
 
@@ -76,10 +99,14 @@ struct Settings: ParsableCommand {
     @Argument(help: "allow or deny") var choice: Choice
     @Argument(help: "The name of the accessory, its address, or an identifier by which an app knows it.")
     var device: String
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       let (device, isAllowed) = (device, choice == .allow)
       try options.ask { try $0.perform(.setSharing(peer: device, isAllowed)) }
+      try output.emit(
+        JSONRecord(
+          "setting", ["setting": .text("notifications"), "device": .text(device), "allowed": .flag(isAllowed)]))
     }
   }
 }

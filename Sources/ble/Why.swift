@@ -1,6 +1,8 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import BluetoothDaemon
+import BluetoothDissection
 import BluetoothTypes
 import BluetoothWire
 
@@ -14,8 +16,11 @@ struct Why: ParsableCommand {
   @Argument(help: "The name of the device, its address, or an identifier by which an app knows it.")
   var device: String
 
+  @OptionGroup var output: OutputOptions
+
   func run() throws {
     let usages = try options.ask { try $0.uses(of: device) }
+    if output.json { return try put(usages.map { $0.record.line + "\n" }.joined()) }
     guard !usages.isEmpty else {
       return try say("\(device): there is no link to this device, and no app waits for it")
     }
@@ -44,7 +49,69 @@ extension PeerUsage {
   }
 }
 
+extension PeerUsage {
+  /// The uses as a record.
+  fileprivate var record: JSONRecord {
+    var record = JSONRecord("use")
+    record.add("name", name)
+    record.add("address", address.digits)
+    record.add("addressKind", address.kind == .public ? "public" : "random")
+    record.add("linked", .flag(isLinked))
+    record.add("ending", .flag(isEnding))
+    record.add("users", .list(users.map(\.json)))
+    record.add("served", .list(served.map(\.json)))
+    return record
+  }
+}
+
+extension PeerUsage.User {
+  /// The user as a value of a record.
+  fileprivate var json: JSONText {
+    let phase =
+      switch self.phase {
+      case .delayed: "delayed"
+      case .connecting: "connecting"
+      case .connected: "connected"
+      case .disconnecting: "disconnecting"
+      }
+    var fields: [(String, JSONText)] = []
+    if let app { fields.append(("app", .text(app))) }
+    fields += [
+      ("phase", .text(phase)), ("reconnects", .flag(reconnects)), ("preserved", .flag(isPreserved)),
+      ("blocked", .flag(isBlocked)), ("pending", .list(pending.map(\.json))),
+    ]
+    return .object(fields)
+  }
+}
+
+extension PeerUsage.Served {
+  /// The served app as a value of a record.
+  fileprivate var json: JSONText {
+    var fields: [(String, JSONText)] = []
+    if let app { fields.append(("app", .text(app))) }
+    fields += [
+      ("subscriptions", .list(subscriptions.map { .text("\($0)") })), ("pending", .list(pending.map(\.json))),
+    ]
+    return .object(fields)
+  }
+}
+
 extension PeerUsage.Pending {
+  /// The procedure as a value of a record.
+  fileprivate var json: JSONText {
+    let procedure =
+      switch self.procedure {
+      case .read: "read"
+      case .write: "write"
+      case .writeWithoutResponse: "writeWithoutResponse"
+      case .discovery: "discovery"
+      }
+    var fields: [(String, JSONText)] = [("procedure", .text(procedure))]
+    if let attribute { fields.append(("attribute", .text("\(attribute)"))) }
+    fields.append(("time", .decimal(Double(milliseconds) / 1_000, places: 3)))
+    return .object(fields)
+  }
+
   fileprivate var text: String {
     let type = attribute.map(\.title)
     let procedure =

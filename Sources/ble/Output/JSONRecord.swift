@@ -10,6 +10,12 @@ struct JSONRecord {
   /// Creates a record of this kind.
   init(_ kind: String) { fields = [("version", .integer(Self.version)), ("record", .text(kind))] }
 
+  /// Creates a record of this kind with these fields, without those whose value is nil.
+  init(_ kind: String, _ values: KeyValuePairs<String, JSONText?>) {
+    self.init(kind)
+    for (name, value) in values { add(name, value) }
+  }
+
   /// Appends a field, unless the value is nil.
   mutating func add(_ name: String, _ value: JSONText?) {
     if let value { fields.append((name, value)) }

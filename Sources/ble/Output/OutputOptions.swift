@@ -9,6 +9,19 @@ struct OutputOptions: ParsableArguments {
 
   /// The style of text on the standard output.
   var style: Style { Style(isPlain: json || !Screen.isLive) }
+
+  /// Checks that the standard output is free for records.
+  ///
+  /// - Parameter path: the output file of the verb; `-`: the standard output.
+  /// - Throws: `ValidationError` if both would be on the standard output.
+  func requireFile(_ path: String) throws {
+    if json, path == "-" { throw ValidationError("with --json, expected a file for the output, not -") }
+  }
+
+  /// Prints the record of a verb that prints no text, if the user wants records.
+  func emit(_ record: JSONRecord) throws(OutputFailure) {
+    if json { try put(record.line + "\n") }
+  }
 }
 
 /// Colours and weights for a terminal; nothing in a pipe.

@@ -25,7 +25,10 @@ final class CaptureOutput {
   private var interfaces: [Int: UInt32] = [:]
   /// The interface and the datalink of a btsnoop file, which has one.
   private var datalink: (interface: CaptureInterface, number: UInt32)?
+  /// The number of written packets.
   private(set) var count = 0
+  /// The number of octets of the file so far.
+  private var size = 0
 
   private static let btsnoopEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
@@ -65,8 +68,26 @@ final class CaptureOutput {
     try file.finish()
   }
 
+  /// Returns a record of the finished file.
+  ///
+  /// - Parameters:
+  ///   - kind: the kind of the record.
+  ///   - source: the capture that was read.
+  ///   - total: the number of packets that were read.
+  func record(_ kind: String, of source: String, total: Int) -> JSONRecord {
+    var record = JSONRecord(kind)
+    record.add("file", source)
+    record.add("output", file.path)
+    record.add("format", format.rawValue)
+    record.add("packets", total)
+    record.add("written", count)
+    record.add("octets", size)
+    return record
+  }
+
   private func flush() throws {
     try file.write(octets)
+    size += octets.count
     octets.removeAll(keepingCapacity: true)
   }
 

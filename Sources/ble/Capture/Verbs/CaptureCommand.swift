@@ -59,17 +59,21 @@ extension CaptureCommand {
 
     @Argument(help: fileHelp) var file: String
     @Option(
-      name: .shortAndLong, help: ArgumentHelp("The written capture; - is the standard output.", valueName: "file"))
-    var output: String
+      name: [.customShort("o"), .customLong("output")],
+      help: ArgumentHelp("The written capture; - is the standard output.", valueName: "file"))
+    var path: String
     @Option(
       help: ArgumentHelp(
         "The format of the written capture (default: that of its name, or pcapng).", valueName: "format"))
     var format: CaptureOutput.Format?
     @OptionGroup var filter: PacketFilterOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws { try output.requireFile(path) }
 
     func run() throws {
       let filter = try PacketFilter(filter)
-      try CaptureCommand.copy(file, to: output, format, interfaces: filter.interfaces) { filter.admits($0) }
+      try CaptureCommand.copy(file, to: path, format, interfaces: filter.interfaces, output) { filter.admits($0) }
     }
   }
 
@@ -82,22 +86,25 @@ extension CaptureCommand {
 
     @Argument(help: fileHelp) var file: String
     @Argument(help: ArgumentHelp("The written capture; - is the standard output.", valueName: "output"))
-    var output: String
+    var path: String
     @Option(help: ArgumentHelp("The format of the written capture (default: that of its name).", valueName: "format"))
     var format: CaptureOutput.Format?
     @Option(
       help: ArgumentHelp("Only the packets of this interface: air, or the name of an adapter.", valueName: "name"))
     var interface: String?
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
-      guard format != nil || CaptureOutput.Format(path: output) != nil else {
+      try output.requireFile(path)
+      guard format != nil || CaptureOutput.Format(path: path) != nil else {
         throw ValidationError(
-          "the name \"\(output)\" tells no format: expected an ending such as .pcapng or .btsnoop, or --format")
+          "the name \"\(path)\" tells no format: expected an ending such as .pcapng or .btsnoop, or --format")
       }
     }
 
     func run() throws {
-      try CaptureCommand.copy(file, to: output, format, interfaces: Set(interface.map { [$0] } ?? [])) { packet in
+      let interfaces = Set(interface.map { [$0] } ?? [])
+      try CaptureCommand.copy(file, to: path, format, interfaces: interfaces, output) { packet in
         interface == nil || packet.interface.title == interface
       }
     }
@@ -105,15 +112,17 @@ extension CaptureCommand {
 
   /// Copies packets, and tells how many.
   ///
-  /// - Parameter interfaces: the interfaces that the capture must have.
+  /// - Parameters:
+  ///   - interfaces: the interfaces that the capture must have.
+  ///   - options: tells if the numbers are a record, or a line on the standard error.
   private static func copy(
     _ file: String, to path: String, _ format: CaptureOutput.Format?, interfaces: Set<String>,
-    _ admits: (PacketDescription) -> Bool
+    _ options: OutputOptions, _ admits: (PacketDescription) -> Bool
   ) throws {
     if path != "-", file != "-", OutputFile.isSame(file, path) {
       throw Failure("\(path) is the capture that is read; choose another name", status: ExitStatus.usage)
     }
-    let (count, total, input) = try Interrupt.endsProgram {
+    let (copy, total, input) = try Interrupt.endsProgram {
       let input = try CaptureInput(path: file)
       // The first element tells that the file is a capture, before another file is replaced.
       var element = try input.next()
@@ -129,9 +138,13 @@ extension CaptureCommand {
       }
       try input.check(interfaces: interfaces)
       try output.finish()
-      return (output.count, total, input)
+      return (output, total, input)
     }
-    complain("\(count) of \(total) packets written")
+    if options.json {
+      try put(copy.record("captureCopy", of: file, total: total).line + "\n")
+    } else {
+      complain("\(copy.count) of \(total) packets written")
+    }
     try input.checkEnd()
   }
 }

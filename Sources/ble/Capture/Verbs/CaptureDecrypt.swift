@@ -14,19 +14,22 @@ extension CaptureCommand {
     @Argument(help: ArgumentHelp("The capture: pcapng or pcap; - is the standard input.", valueName: "file"))
     var file: String
     @Argument(help: ArgumentHelp("The written pcapng file; - is the standard output.", valueName: "output"))
-    var output: String
+    var path: String
     @OptionGroup var keys: DecryptionKeys
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws { try output.requireFile(path) }
 
     func run() throws {
-      if file != "-", OutputFile.isSame(file, output) {
-        throw Failure("\(output.printable) is the capture that is read; choose another name", status: ExitStatus.usage)
+      if file != "-", OutputFile.isSame(file, path) {
+        throw Failure("\(path.printable) is the capture that is read; choose another name", status: ExitStatus.usage)
       }
       let keys = try keys.read()
-      let (counts, input) = try Interrupt.endsProgram {
+      let (counts, copy, input) = try Interrupt.endsProgram {
         let input = try CaptureInput(path: file)
         // The first element tells that the file is a capture, before another file is replaced.
         var element = try input.next()
-        let copy = try CaptureOutput(path: output, format: .pcapng)
+        let copy = try CaptureOutput(path: path, format: .pcapng)
         var decryptor = CaptureDecryptor(keys: keys)
         while let current = element {
           if case .packet(let packet) = current { try copy.add(decryptor.decrypt(packet)) }
@@ -34,16 +37,16 @@ extension CaptureCommand {
         }
         // A copy without a decrypted packet would pass for a result.
         if decryptor.counts.decrypted > 0 { try copy.finish() }
-        return (decryptor.counts, input)
+        return (decryptor.counts, copy, input)
       }
-      try Self.report(counts)
+      try report(counts, of: copy)
       try input.checkEnd()
     }
 
     /// Tells the result.
     ///
     /// - Throws: `Failure` if a session stays encrypted.
-    private static func report(_ counts: CaptureDecryptor.Counts) throws {
+    private func report(_ counts: CaptureDecryptor.Counts, of copy: CaptureOutput) throws {
       guard counts.plain == 0 || counts.decrypted > 0 else {
         throw Failure("the capture shows encrypted links in plain text already", status: ExitStatus.notFound)
       }
@@ -58,7 +61,16 @@ extension CaptureCommand {
           status: ExitStatus.notFound)
       }
       if counts.failed > 0 { complain("warning: \(counts.failed) packets with a wrong MIC stay encrypted") }
-      complain("\(counts.decrypted) packets of \(counts.proven) of \(sessions) decrypted")
+      if output.json {
+        var record = copy.record("captureDecryption", of: file, total: copy.count)
+        record.add("decrypted", counts.decrypted)
+        record.add("failed", counts.failed)
+        record.add("sessions", counts.sessions)
+        record.add("sessionsWithKey", counts.proven)
+        try put(record.line + "\n")
+      } else {
+        complain("\(counts.decrypted) packets of \(counts.proven) of \(sessions) decrypted")
+      }
       guard counts.proven == counts.sessions else {
         throw Failure("the other sessions have other keys, and stay encrypted", status: ExitStatus.notFound)
       }
