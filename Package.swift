@@ -139,11 +139,12 @@ let package = Package(
         locks, deque, logging,
       ],
       swiftSettings: settings),
+    .target(name: "CBluetoothServer"),
     .target(
       name: "BluetoothServer",
       dependencies: [
-        "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
-        "BluetoothCapture", "BluetoothWire", locks, logging, metrics,
+        "CBluetoothServer", "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
+        "BluetoothTransport", "BluetoothCapture", "BluetoothWire", locks, logging, metrics,
       ] + nio,
       swiftSettings: settings),
     // Floor 8

@@ -1,4 +1,5 @@
 import BluetoothDaemonProtocol
+import BluetoothServer
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -8,6 +9,7 @@ struct AlertCommand: Sendable {
   private static let maximumCount = 16
 
   private let command: String
+  private let starter = ProcessStarter()
   private let running = NIOLockedValueBox(0)
 
   init(_ command: String) { self.command = command }
@@ -20,17 +22,16 @@ struct AlertCommand: Sendable {
       return true
     }
     guard mayRun else { return }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command, "btserver", alert.app, alert.text]
+    let shell = RegisteredApp(
+      name: "the command for alerts", executable: "/bin/sh",
+      arguments: ["-c", command, "btserver", alert.app, alert.text])
     var environment = ProcessInfo.processInfo.environment
     environment["COREBLUETOOTH_ALERT_APP"] = alert.app
     environment["COREBLUETOOTH_ALERT_TEXT"] = alert.text
-    process.environment = environment
-    process.standardInput = FileHandle.nullDevice
     let running = running
-    process.terminationHandler = { _ in running.withLockedValue { $0 -= 1 } }
-    do { try process.run() } catch {
+    do throws(ServerError) {
+      _ = try starter.start(shell, environment: environment) { _ in running.withLockedValue { $0 -= 1 } }
+    } catch {
       running.withLockedValue { $0 -= 1 }
       complain("can't run the command for an alert: \(error)")
     }

@@ -1,4 +1,5 @@
 import BluetoothTransport
+import CBluetoothServer
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -26,7 +27,8 @@ package protocol AppStarter: Sendable {
   func stop(_ process: Int32)
 }
 
-/// Starts processes of the system. A process has an input without content, and the outputs of the server.
+/// Starts processes of the system. A process has an input without content, the outputs of the server, no other descriptor
+/// of the server, and none of its ambient capabilities.
 package struct ProcessStarter: AppStarter {
   /// The processes that have not ended.
   private let running = NIOLockedValueBox<Set<Int32>>([])
@@ -40,6 +42,11 @@ package struct ProcessStarter: AppStarter {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    // The sockets of the server are not close-on-exec. A process that had them could read and write the connections of
+    // other clients, and would keep those connections and the ports open after the end of the server.
+    try Self.check(bluetooth_spawn_close_from(&actions, STDERR_FILENO + 1), app)
+    // Each thread has its own capabilities, so this must be the thread that starts the process.
+    try Self.check(bluetooth_clear_ambient_capabilities(), app)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -64,7 +71,7 @@ package struct ProcessStarter: AppStarter {
         return code
       }
     }
-    guard code == 0 else { throw ServerError("can't start \(app.executable): \(TransportError.reason(code))") }
+    try Self.check(code, app)
     let id = process
     let running = running
     let thread = Thread {
@@ -80,6 +87,11 @@ package struct ProcessStarter: AppStarter {
     thread.stackSize = 1 << 18
     thread.start()
     return id
+  }
+
+  /// Throws an `errno`, if it is one.
+  private static func check(_ code: CInt, _ app: RegisteredApp) throws(ServerError) {
+    guard code == 0 else { throw ServerError("can't start \(app.executable): \(TransportError.reason(code))") }
   }
 
   package func stop(_ process: Int32) {
