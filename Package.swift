@@ -407,7 +407,7 @@ let package = Package(
       name: "BluetoothServerTests",
       dependencies: [
         "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters", "BluetoothDaemonProtocol",
-        "BluetoothDaemon", "BluetoothHost", "BluetoothWire", locks,
+        "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     .testTarget(

@@ -6,6 +6,14 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// A server that shares adapters among the apps of other processes. All sockets are on one thread. With external
 /// controllers on the same thread, a request of an app wakes no other thread.
 package final class DaemonServer: Sendable {
@@ -60,9 +68,20 @@ package final class DaemonServer: Sendable {
   }
 
   /// Listens on a socket that is bound and that another program has opened, such as systemd.
-  package func listen(on descriptor: CInt) throws(ServerError) {
+  ///
+  /// - Parameter token: the token that clients must present, unless it is a Unix socket; nil: only a Unix socket can be
+  ///   served.
+  package func listen(on descriptor: CInt, token: [UInt8]?) throws(ServerError) {
+    // The file of a Unix socket says who may connect. Whoever reaches another socket can.
+    let isUnixSocket = Self.isUnixSocket(descriptor)
+    guard isUnixSocket || token != nil else {
+      throw ServerError(
+        "can't listen on the descriptor \(descriptor): it is not a Unix socket, and there is no token for its clients "
+          + "(--token-file)")
+    }
     do {
-      let channel = try bootstrap(nil).withBoundSocket(descriptor).wait()
+      let listening = if let token, !isUnixSocket { networkBootstrap(token) } else { bootstrap(nil) }
+      let channel = try listening.withBoundSocket(descriptor).wait()
       listeners.append(Listener(channel: channel, file: nil))
       if case .unixDomainSocket? = channel.localAddress, let path = channel.localAddress?.pathname {
         noteSocketPath(path)
@@ -75,15 +94,23 @@ package final class DaemonServer: Sendable {
   /// Listens on TCP for clients that present `token`. Returns the port, which the system chooses if `port` is 0.
   package func listen(host: String, port: Int, token: [UInt8]) throws(ServerError) -> Int {
     do {
-      let channel = try bootstrap(token).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .childChannelOption(.socketOption(.so_keepalive), value: 1)
+      let channel = try networkBootstrap(token).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(host: host, port: port).wait()
       listeners.append(Listener(channel: channel, file: nil))
       return channel.localAddress?.port ?? port
     } catch {
       throw ServerError("can't listen at \(host):\(port): \(Self.text(error))")
     }
+  }
+
+  /// Returns true for a socket with an address in the file system, or with an abstract one.
+  private static func isUnixSocket(_ descriptor: CInt) -> Bool {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    return code == 0 && CInt(address.ss_family) == AF_UNIX
   }
 
   /// Keeps the path of the first Unix socket for the apps that the server launches.
@@ -96,6 +123,12 @@ package final class DaemonServer: Sendable {
     if let error = error as? TransportError { return error.description }
     if let error = error as? IOError { return TransportError.reason(error.errnoCode) }
     return "\(error)"
+  }
+
+  /// Returns the bootstrap of a socket on TCP.
+  private func networkBootstrap(_ token: [UInt8]) -> ServerBootstrap {
+    bootstrap(token).childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.socketOption(.so_keepalive), value: 1)
   }
 
   private func bootstrap(_ token: [UInt8]?) -> ServerBootstrap {

@@ -42,7 +42,10 @@ struct BtServer: AsyncParsableCommand {
     help: ArgumentHelp("An address for programs on TCP, which need the token; port 0: any.", valueName: "host:port"))
   var tcp: String?
 
-  @Option(help: ArgumentHelp("A file with the token for TCP, 16 to 512 octets.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "A file with the token for programs on TCP, 16 to 512 octets. It also applies to TCP sockets of the service "
+        + "manager.", valueName: "file"))
   var tokenFile: String?
 
   @Flag(help: "Lets programs on other machines connect. The connection is not encrypted.")
@@ -138,6 +141,9 @@ struct BtServer: AsyncParsableCommand {
     let endpoint = try Self.makeEndpoint(setup.metrics)
     defer { endpoint?.stop() }
     let sockets = ServiceManager.takeSockets()
+    guard setup.token == nil || setup.tcp != nil || !sockets.isEmpty else {
+      throw ValidationError("--token-file needs --tcp or a socket of the service manager")
+    }
     let questions = UserQuestions()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var maker = AdapterMaker(
@@ -156,7 +162,7 @@ struct BtServer: AsyncParsableCommand {
     }
     let server = DaemonServer(setup.adapters.map { maker.make($0) }, limits: setup.limits, apps: apps, on: group)
     do {
-      for socket in sockets { try server.listen(on: socket) }
+      for socket in sockets { try server.listen(on: socket, token: setup.token) }
       if sockets.isEmpty { try server.listen(atPath: socket, mode: setup.mode) }
       if let tcp = setup.tcp, let token = setup.token {
         let port = try server.listen(host: tcp.host, port: tcp.port, token: token)
@@ -276,8 +282,9 @@ struct Setup {
       throw ValidationError("invalid --socket \"\(options.socket)\": \(error)")
     }
     socket = options.socket
-    guard (options.tcp == nil) == (options.tokenFile == nil) else {
-      throw ValidationError("--tcp and --token-file belong together")
+    // Without --tcp, the token is for a TCP socket of the service manager.
+    guard options.tcp == nil || options.tokenFile != nil else {
+      throw ValidationError("--tcp needs --token-file: the token for the clients on TCP")
     }
     tcp = try options.tcp.map { try Self.address($0, of: "--tcp", isPublic: options.public) }
     metrics = try options.metrics.map { try Self.address($0, of: "--metrics", isPublic: options.public) }
