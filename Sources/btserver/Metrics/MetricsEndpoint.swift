@@ -1,8 +1,13 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
 /// An HTTP server whose answer to every request is the text of a registry.
 final class MetricsEndpoint: Sendable {
+  /// The maximum number of connections at a time, so that they leave the file descriptors of the process to the clients
+  /// of the server. Further connections are closed at once.
+  private static let maximumConnections = 16
+
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
   /// The port, chosen by the system if 0 was requested.
@@ -11,6 +16,7 @@ final class MetricsEndpoint: Sendable {
   /// Starts to listen.
   init(_ registry: MetricsRegistry, host: String, port: Int) throws {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let connections = NIOLockedValueBox(0)
     do {
       channel = try ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelInitializer { channel in
@@ -20,7 +26,7 @@ final class MetricsEndpoint: Sendable {
         }
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(Handler(registry))
+            try channel.pipeline.syncOperations.addHandler(Handler(registry, connections))
           }
         }
         .bind(host: host, port: port).wait()
@@ -43,19 +49,37 @@ final class MetricsEndpoint: Sendable {
     private static let time = TimeAmount.seconds(5)
 
     private let registry: MetricsRegistry
+    /// The number of connections that are served.
+    private let connections: NIOLockedValueBox<Int>
+    /// True if this connection is one of them.
+    private var isServed = false
     private var received: [UInt8] = []
     private var timer: Scheduled<Void>?
 
-    init(_ registry: MetricsRegistry) { self.registry = registry }
+    init(_ registry: MetricsRegistry, _ connections: NIOLockedValueBox<Int>) {
+      self.registry = registry
+      self.connections = connections
+    }
 
     func channelActive(context: ChannelHandlerContext) {
+      isServed = connections.withLockedValue { count in
+        guard count < MetricsEndpoint.maximumConnections else { return false }
+        count += 1
+        return true
+      }
+      guard isServed else { return context.close(promise: nil) }
       let channel = context.channel
       timer = context.eventLoop.scheduleTask(in: Self.time) { channel.close(promise: nil) }
     }
 
-    func channelInactive(context: ChannelHandlerContext) { timer?.cancel() }
+    func channelInactive(context: ChannelHandlerContext) {
+      timer?.cancel()
+      if isServed { connections.withLockedValue { $0 -= 1 } }
+      isServed = false
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard isServed else { return }
       received += unwrapInboundIn(data).readableBytesView
       guard received.count <= Self.limit else { return context.close(promise: nil) }
       let text = String(decoding: received, as: UTF8.self)
