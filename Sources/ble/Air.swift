@@ -437,25 +437,6 @@ extension ControlAnswer {
   }
 }
 
-extension TransportSpecifier {
-  /// True if only programs on this machine can connect to the address.
-  fileprivate var isLocal: Bool {
-    switch self {
-    case .tcp(let host, let port):
-      guard let address = try? SocketAddress.makeAddressResolvingHost(host, port: port) else { return false }
-      return address.isLoopback
-    case .unix, .serial, .hci: return true
-    }
-  }
-}
-
-extension SocketAddress {
-  fileprivate var isLoopback: Bool {
-    guard let text = ipAddress else { return false }
-    return text.hasPrefix("127.") || text == "::1"
-  }
-}
-
 private func metres(_ value: Double) -> String {
   value == value.rounded() ? "\(Int(value))" : "\(value)"
 }

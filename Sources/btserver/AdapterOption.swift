@@ -23,6 +23,15 @@ struct AdapterOption: Hashable {
     }
   }
 
+  /// The device that only one adapter can use; nil: there is none. Each connection to an air has a controller of its own.
+  var device: String? {
+    switch kind {
+    case .controller(.hci(let number)): "hci:\(number)"
+    case .controller(.serial(let device, _, _)): device
+    case .controller(.tcp), .controller(.unix), .virtual: nil
+    }
+  }
+
   /// The text for messages.
   var text: String {
     switch kind {

@@ -36,16 +36,23 @@ struct AppsFile {
 
   private func app(_ node: Node) throws -> RegisteredApp {
     var app = RegisteredApp(name: "", executable: "")
+    var executable = node
     var modes: Set<AppManifest.BackgroundMode>?
     var usage: String?
     for (key, value) in try mapping(node, "an app") {
       switch key.string {
       case "name": app.name = try text(value, "name")
-      case "executable": app.executable = try text(value, "executable")
+      case "executable":
+        executable = value
+        app.executable = try text(value, "executable")
       case "arguments": app.arguments = try texts(value, "arguments")
       case "environment":
-        for (name, value) in try mapping(value, "environment") {
-          app.environment[try text(name, "environment")] = try text(value, "environment")
+        for (key, value) in try mapping(value, "environment") {
+          let name = try text(key, "environment")
+          guard !name.contains("=") else {
+            throw wrong(key, "environment: invalid name \"\(name)\": expected a name without =")
+          }
+          app.environment[name] = try text(value, "environment")
         }
       case "backgroundModes":
         modes = Set(
@@ -60,8 +67,7 @@ struct AppsFile {
       default: throw wrong(key, "unknown key \"\(key.string ?? "?")\" of an app")
       }
     }
-    guard app.executable.hasPrefix("/") else { throw wrong(node, "executable: expected an absolute path") }
-    guard access(app.executable, X_OK) == 0 else { throw wrong(node, "executable: can't start \(app.executable)") }
+    try check(app.executable, at: executable)
     // The program's own manifest, which every program has, gives the values that are missing in the file.
     let own = AppIdentification.declaration(of: app.executable)
     if app.name.isEmpty { app.name = own.name }
@@ -70,6 +76,19 @@ struct AppsFile {
     if let modes { app.manifest.backgroundModes = modes }
     if let usage { app.manifest.usageDescription = usage }
     return app
+  }
+
+  /// Checks the program of an app.
+  private func check(_ path: String, at node: Node) throws {
+    guard path.hasPrefix("/") else { throw wrong(node, "executable: expected an absolute path") }
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
+      access(path, X_OK) == 0, let file = ProgramFile(path: path)
+    else { throw wrong(node, "executable: can't start \(path)") }
+    // The server knows the app of a client by this file.
+    if let other = apps.first(where: { ProgramFile(path: $0.executable) == file }) {
+      throw wrong(node, "executable: \(path) is the program of the app \"\(other.name)\" already")
+    }
   }
 
   private func mapping(_ node: Node, _ name: String) throws -> [(key: Node, value: Node)] {

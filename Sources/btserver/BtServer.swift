@@ -239,6 +239,11 @@ struct Setup {
     }
     let twice = Dictionary(grouping: adapters, by: \.name).first { $0.value.count > 1 }
     if let twice { throw ValidationError("two adapters with the name \"\(twice.key)\"") }
+    let devices = adapters.compactMap(\.device)
+    if let device = devices.first(where: { device in devices.filter { $0 == device }.count > 1 }) {
+      throw ValidationError("two adapters are the same device: \(device)")
+    }
+    if let path = options.bonds { try Self.checkFolder(path, of: "--bonds") }
     if let path = options.world {
       do throws(WorldFileFailure) { worldFile = try WorldFile(path: path) } catch {
         throw Failure("\(error)", status: Failure.wrongInput)
@@ -281,6 +286,10 @@ struct Setup {
     do throws(TransportSpecifier.Problem) { _ = try TransportSpecifier("unix:\(options.socket)") } catch {
       throw ValidationError("invalid --socket \"\(options.socket)\": \(error)")
     }
+    let attributes = try? FileManager.default.attributesOfItem(atPath: options.socket)
+    if let type = attributes?[.type] as? FileAttributeType, type != .typeSocket {
+      throw ValidationError("invalid --socket \"\(options.socket)\": the file exists and is not a socket")
+    }
     socket = options.socket
     // Without --tcp, the token is for a TCP socket of the service manager.
     guard options.tcp == nil || options.tokenFile != nil else {
@@ -297,12 +306,26 @@ struct Setup {
     }
   }
 
+  /// Throws if a path leads to something else than a folder, or could only be created in something else.
+  private static func checkFolder(_ path: String, of option: String) throws {
+    guard !path.isEmpty else { throw ValidationError("invalid \(option) \"\": expected a folder") }
+    var folder = URL(fileURLWithPath: path).absoluteURL.standardizedFileURL
+    var isFolder: ObjCBool = false
+    while !FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), folder.path != "/" {
+      folder.deleteLastPathComponent()
+    }
+    guard isFolder.boolValue else {
+      throw ValidationError("invalid \(option) \"\(path)\": \(folder.path) is not a folder")
+    }
+  }
+
   private static func address(_ text: String, of option: String, isPublic: Bool) throws -> (host: String, port: Int) {
     do throws(TransportSpecifier.Problem) {
-      guard case .tcp(let host, let port) = try TransportSpecifier("tcp:" + text) else {
+      let specifier = try TransportSpecifier("tcp:" + text)
+      guard case .tcp(let host, let port) = specifier else {
         throw TransportSpecifier.Problem(description: "expected HOST:PORT")
       }
-      guard isPublic || host == "localhost" || host == "::1" || host.hasPrefix("127.") else {
+      guard isPublic || specifier.isLocal else {
         throw TransportSpecifier.Problem(
           description: "reachable from other machines, without encryption; use --public to allow it")
       }

@@ -39,4 +39,15 @@ import Testing
       _ = try TransportSpecifier(text)
     } throws: { "\($0)".contains(problem) }
   }
+
+  @Test(
+    "An address belongs to this machine if it is one of 127.0.0.0/8, ::1 or localhost",
+    arguments: [
+      ("tcp:127.0.0.1:1", true), ("tcp:127.255.0.9:1", true), ("tcp:[::1]:1", true), ("tcp:localhost:1", true),
+      ("unix:/a", true), ("tcp:127.example.com:1", false), ("tcp:127.:1", false), ("tcp:0.0.0.0:1", false),
+      ("tcp:[::]:1", false), ("tcp:128.0.0.1:1", false), ("tcp:localhost.example.com:1", false),
+    ])
+  func local(text: String, isLocal: Bool) throws {
+    #expect(try TransportSpecifier(text).isLocal == isLocal)
+  }
 }
