@@ -22,7 +22,10 @@ struct Why: ParsableCommand {
     let usages = try options.ask { try $0.uses(of: device) }
     if output.json { return try put(usages.map { $0.record.line + "\n" }.joined()) }
     guard !usages.isEmpty else {
-      return try say("\(device): there is no link to this device, and no app waits for it")
+      let names = try options.ask { try $0.peerNames() }
+      throw Failure(
+        "the adapter knows no device \"\(device)\"" + SpellingSuggestion.suggestion(for: device, among: names),
+        status: ExitStatus.notFound)
     }
     for usage in usages { try say(usage.text) }
   }
@@ -33,6 +36,9 @@ extension PeerUsage {
   fileprivate var text: String {
     let device = name.map { "\($0) (\(address))" } ?? "\(address)"
     let link = isEnding ? "the link is being ended" : isLinked ? "linked" : "not linked"
+    guard isLinked || !users.isEmpty else {
+      return "\(device): there is no link to this device, and no app waits for it".printable
+    }
     var lines = [users.isEmpty ? "\(device): \(link), by the device itself" : "\(device): \(link)"]
     for user in users {
       lines.append("  \(user.text)")

@@ -170,4 +170,24 @@ struct ServedAccessoryTests {
     #expect(try await torch.central.first(\.value).get() == [7])
     #expect(try await bench.ask { try $0.uses(of: identifier) }.first?.users.first?.pending.isEmpty == true)
   }
+
+  @Test("A known device without a link has no uses, whatever names it, and an unknown one is not found")
+  func noUses() async throws {
+    let bench = try AppBench(.macos)
+    let torch = bench.start("torch")
+    let peer = try await torch.find()
+    try await wait { try await bench.ask { try $0.peerNames() } == ["Flashlight"] }
+    let address = try #require(torch.central.adapter.directory.address(of: peer.handle))
+    let digits = String("\(address)".prefix(17))
+    for text in ["Flashlight", peer.identifier.digits, "\(address)", digits, digits.lowercased()] {
+      let usages = try await bench.ask { try $0.uses(of: text) }
+      #expect(usages.map(\.address) == [address], "\(text)")
+      #expect(usages.allSatisfy { !$0.isLinked && $0.users.isEmpty && $0.served.isEmpty })
+    }
+    #expect(try await bench.ask { try $0.uses(of: "Flashlights") }.isEmpty)
+    // The address of a device with a link.
+    torch.session.send(.connect(peer.handle, delay: .zero, reconnects: false))
+    #expect(try await torch.central.first(\.connected) == peer.handle)
+    #expect(try await bench.ask { try $0.uses(of: digits) }.first?.users.first?.phase == .connected)
+  }
 }

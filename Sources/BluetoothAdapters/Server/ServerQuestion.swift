@@ -57,11 +57,29 @@ package struct ServerQuestion: Sendable {
     }
   }
 
-  /// Returns the uses of the peers with this name, address or identifier.
+  /// Returns the uses of the peers with this name, address or identifier. A known peer without a link that no app waits
+  /// for has neither users nor apps that serve it; the result is empty if the adapter knows no such peer.
   ///
   /// - Throws: `AdapterError`.
   package func uses(of peer: String) throws(AdapterError) -> [PeerUsage] {
     try ask(.app(.explain(peer: peer))) { if case .app(.links(let links)) = $0 { links } else { nil } }
+  }
+
+  /// Returns the names of the peers that the adapter knows.
+  ///
+  /// - Throws: `AdapterError`.
+  package func peerNames() throws(AdapterError) -> [String] {
+    let names = NIOLockedValueBox<[String]>([])
+    // The server sends its directory before it answers.
+    return try ask(.listClients) { message -> [String]? in
+      switch message {
+      case .directory(.peer(_, _, _, let name, _)):
+        if let name { names.withLockedValue { $0.append(name) } }
+        return nil
+      case .clients: return names.withLockedValue { $0 }
+      default: return nil
+      }
+    }
   }
 
   /// A part of what a monitor gets.

@@ -52,6 +52,11 @@ final class AppKnowledge: @unchecked Sendable {
     identifiers[app]?.ofAdapter[identifier]
   }
 
+  /// Returns the adapter's identifiers behind one that apps have got in this run.
+  func adapterIdentifiers(_ identifier: PeerIdentifier) -> [PeerIdentifier] {
+    identifiers.values.compactMap { $0.ofAdapter[identifier] }
+  }
+
   /// Forgets the identifiers that apps have got.
   func forgetIdentifiers() { identifiers.removeAll() }
 

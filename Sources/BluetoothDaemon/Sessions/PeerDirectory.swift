@@ -175,6 +175,27 @@ package struct PeerDirectory: Sendable {
     }
   }
 
+  /// Returns the known peers that a text names, with their addresses, in the order of their handles: by their name, by
+  /// their address, with or without its type, or by an identifier of the adapter or of an app. An identifier of an app
+  /// counts once the app has got it since the start of the adapter.
+  package func peers(named text: String, maximum: Int) -> [(peer: PeerInfo, address: DeviceAddress)] {
+    let uuid = text.utf8.count == 36 ? BluetoothUUID(text) : nil
+    let value = DeviceAddress.value(text)
+    return state.withLockedValue { state in
+      var identifiers: Set<PeerIdentifier> = []
+      if let uuid {
+        let identifier = PeerIdentifier(high: uuid.high, low: uuid.low)
+        identifiers = Set(state.apps?.adapterIdentifiers(identifier) ?? []).union([identifier])
+      }
+      var result: [(peer: PeerInfo, address: DeviceAddress)] = []
+      for (peer, address) in zip(state.peers, state.addresses) where result.count < maximum {
+        guard peer.name == text || address.value == value || identifiers.contains(peer.identifier) else { continue }
+        result.append((peer: peer, address: address))
+      }
+      return result
+    }
+  }
+
   /// Returns the peers that have a link to this device, requested by any app, and that are known to offer one of
   /// `services`.
   package func connectedPeers(offering services: [BluetoothUUID]) -> [PeerInfo] {
@@ -378,5 +399,15 @@ extension PeerDirectory.State {
   fileprivate func change(of peer: PeerHandle) -> DirectoryChange {
     let address = addresses[Int(peer.index)]
     return .peer(peers[Int(peer.index)], address, bonds[address])
+  }
+}
+
+extension DeviceAddress {
+  /// The bits of an address in the form of `description`, with or without its type; nil: the text has another form.
+  fileprivate static func value(_ text: String) -> UInt64? {
+    let type = " (random)"
+    let parts = (text.hasSuffix(type) ? text.dropLast(type.count) : text[...]).split(separator: ":")
+    guard parts.count == 6, parts.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
+    return UInt64(parts.joined(), radix: 16)
   }
 }

@@ -107,7 +107,8 @@ package struct PeerUsage: Hashable, Sendable {
   package var isLinked: Bool
   /// True if the daemon is ending the link.
   package var isEnding: Bool
-  /// The sessions that use the peer, in the order of their requests; empty: the peer has initiated the link.
+  /// The sessions that use the peer, in the order of their requests; empty: the peer has initiated the link, or there is
+  /// no link.
   package var users: [User]
   /// The apps whose services the peer uses.
   package var served: [Served] = []

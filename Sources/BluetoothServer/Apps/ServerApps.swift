@@ -35,7 +35,9 @@ final class ServerApps: @unchecked Sendable {
   private static let maximumAlerts = 500
   /// The maximum number of apps in a list, which is one message.
   private static let maximumListed = 1_000
-  /// The maximum length of a usage description in that list, in octets.
+  /// The maximum number of peers in an answer whose name is the same.
+  private static let maximumIdle = 100
+  /// The maximum length of a usage description in a list of apps, in octets.
   private static let maximumUsageLength = 300
   /// The variables of the server that are not those of its apps.
   private static let ownVariables = [
@@ -281,14 +283,24 @@ final class ServerApps: @unchecked Sendable {
 
   // MARK: Peers
 
-  /// Calls `answer` with the uses of the peers that have a name, an address or, for an app, an identifier.
+  /// Calls `answer` with the uses of the peers that have a name, an address or, for an app, an identifier. If there are no
+  /// uses, these are the known peers, without a link and without apps.
   func explain(_ text: String, on served: ServedAdapter, _ answer: @escaping ([PeerUsage]) -> Void) {
     guard let host = served.host else { return answer([]) }
     questionCount += 1
     questions[questionCount] = { [self] usages in
-      answer(usages.filter { isMeant(text, name: $0.name, $0.address, $0.identifier, on: served) })
+      let uses = usages.filter { isMeant(text, name: $0.name, $0.address, $0.identifier, on: served) }
+      answer(uses.isEmpty ? idlePeers(text, on: served) : uses)
     }
     host.send(.reportLinks(questionCount))
+  }
+
+  /// Returns the known peers that a text names, as peers that nothing uses.
+  private func idlePeers(_ text: String, on served: ServedAdapter) -> [PeerUsage] {
+    served.adapter.directory.peers(named: text, maximum: Self.maximumIdle).map { peer, address in
+      PeerUsage(
+        identifier: peer.identifier, address: address, name: peer.name, isLinked: false, isEnding: false, users: [])
+    }
   }
 
   /// Returns true if a text is the name or the address of a peer, or an identifier by which the adapter or an app knows
@@ -296,7 +308,10 @@ final class ServerApps: @unchecked Sendable {
   private func isMeant(
     _ text: String, name: String?, _ address: DeviceAddress, _ identifier: PeerIdentifier, on served: ServedAdapter
   ) -> Bool {
-    if name == text || "\(address)".caseInsensitiveCompare(text) == .orderedSame { return true }
+    // With or without the type of the address, which follows its digits.
+    let title = "\(address)"
+    let forms = [title, String(title.prefix(while: { $0 != " " }))]
+    if name == text || forms.contains(where: { $0.caseInsensitiveCompare(text) == .orderedSame }) { return true }
     let names = apps.filter { $0.served.name == served.name }.map(\.name)
     let identifiers = names.map { served.adapter.directory.identifier(identifier, ofApp: $0) } + [identifier]
     return identifiers.contains { $0.digits.caseInsensitiveCompare(text) == .orderedSame }

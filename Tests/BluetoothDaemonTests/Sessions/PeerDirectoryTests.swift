@@ -42,6 +42,22 @@ struct PeerDirectoryTests {
     #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [])
   }
 
+  @Test("Peers are found by name, by address with or without its type, and by identifier")
+  func searched() {
+    let one = directory.add(first, address, name: "One")
+    let two = directory.add(second, DeviceAddress(0xC000_0000_0002, .public), name: "One")
+    func found(_ text: String, maximum: Int = 8) -> [PeerInfo] {
+      directory.peers(named: text, maximum: maximum).map(\.peer)
+    }
+    #expect(found("One") == [one, two])
+    #expect(found("One", maximum: 1) == [one])
+    #expect(found(second.digits) == [two])
+    for text in ["\(address)", "C0:00:00:00:00:01", "c0:00:00:00:00:01"] { #expect(found(text) == [one]) }
+    for text in ["", "Two", "C0:00:00:00:01", "C0:00:00:00:00:03", PeerIdentifier(high: 3, low: 3).digits] {
+      #expect(found(text) == [])
+    }
+  }
+
   @Test("A handle of another adapter denotes no peer")
   func foreignHandle() {
     #expect(directory.peer(PeerHandle(index: 0)) == nil)
