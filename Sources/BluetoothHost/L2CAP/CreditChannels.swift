@@ -106,6 +106,11 @@ struct CreditChannels {
     if channels[index].isAtEnd { owesSignals = true }
   }
 
+  /// The channels of `closeWhenSent` that wait for the answer to the request that closes them.
+  var closingWithAllSent: [L2CAP.ChannelID] {
+    channels.compactMap { $0.state == .closing && $0.endsWhenSent && $0.hasSentAll ? $0.local : nil }
+  }
+
   /// Closes all channels that peers have opened to an SPSM that is no longer offered.
   mutating func closeAll(spsm: UInt16, identifiers: inout SignalIdentifiers, at now: Instant) {
     for index in channels.indices

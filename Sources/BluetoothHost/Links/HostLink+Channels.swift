@@ -57,4 +57,14 @@ extension HostLink {
     if let demand { secure(demand, &context, at: now) }
     if case .isReported = effect { context.output.tell(.channel(link.handle, event)) }
   }
+
+  /// Reports, at the end of the link, the closed channels whose peer has all SDUs: it has not answered the request that
+  /// follows them, but the controller has delivered every packet. A peer may end the link right after its answer, which
+  /// is lost then.
+  mutating func reportDeliveredChannels(_ context: inout HostContext) {
+    guard packetsInController == 0, !hasOutput else { return }
+    for id in channels.closingWithAllSent {
+      context.output.tell(.channel(link.handle, .closeEnded(id, isConfirmed: true)))
+    }
+  }
 }

@@ -139,7 +139,7 @@ struct HostLink {
 
   /// True if data are queued, including data that must wait for the peer.
   @inline(__always)
-  private var hasOutput: Bool {
+  var hasOutput: Bool {
     !rest.isEmpty || bearer.hasOutput || !frames.isEmpty || channels.owesSignals || channels.hasFrames
       || signalling.hasSignal
   }

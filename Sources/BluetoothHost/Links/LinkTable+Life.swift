@@ -72,7 +72,9 @@ extension LinkTable {
     gap.linkEnded(with: link.link.peer, goesOn: goesOn)
     switch link.visibility {
     case .hidden: break
-    case .reported: context.output.tell(.disconnected(handle, reason))
+    case .reported:
+      link.reportDeliveredChannels(&context)
+      context.output.tell(.disconnected(handle, reason))
     case .provisional:
       if !goesOn {
         context.output.tell(.connected(link.link))

@@ -100,6 +100,23 @@ struct ChannelClosingTests {
     try stand.expectUnharmed()
   }
 
+  @Test(
+    "At the end of a link, a close is confirmed if the controller had delivered every packet", arguments: [true, false])
+  func endOfLink(isDelivered: Bool) throws {
+    var stand = ChannelHarness()
+    let id = try #require(stand.open([0x41], Self.parameters).first)
+    send(1, on: id, &stand)
+    closeWhenSent(id, &stand)
+    if isDelivered {
+      try expect(1, 1, &stand)
+    } else {
+      #expect(!stand.bench.data.isEmpty)
+    }
+    #expect(stand.bench.closeEnds.isEmpty)
+    stand.bench.receive(.disconnectionComplete(.success, stand.handle, reason: .remoteUserTerminatedConnection))
+    #expect(stand.bench.closeEnds == (isDelivered ? ["\(id) true"] : []))
+  }
+
   @Test("The peer, or the upper layer without the queued data, can close a channel that is waiting to close")
   func otherwise() throws {
     var stand = ChannelHarness()
