@@ -21,6 +21,10 @@ package struct ServerLimits: Sendable {
   package var greetingTime = TimeAmount.seconds(5)
   /// The time after which a client is disconnected that handles no event while the daemon holds links because of it.
   package var stallTime = TimeAmount.seconds(10)
+  /// The time in which a program that is launched for an event must open its first manager. Otherwise the program is
+  /// asked to end, and the launch counts as failed. With the longest pause between launches, 16 s, it must be less than
+  /// the 30 s after which an unanswered request ends a link.
+  package var launchTime = TimeAmount.seconds(10)
   /// The time that the end of the server waits until its adapters have stored what users have decided and what is
   /// preserved for apps.
   package var storeTime = TimeAmount.seconds(10)

@@ -113,6 +113,62 @@ struct ServedAppTests {
     }
   }
 
+  @Test("A launched program that opens no manager in time is asked to end, and a later launch follows after a pause")
+  func launchTime() async throws {
+    var limits = ServerLimits.patient
+    limits.launchTime = .milliseconds(20)
+    let bench = try AppBench(.open, registered: ["torch"], limits: limits)
+    let (remote, flashlight, lightSwitch) = try await crashed(bench)
+    try await bench.state(.terminated, of: "torch")
+    remote.session.send(.write(flashlight.handle, lightSwitch, [1]))
+    var starts = bench.starter.starts.makeAsyncIterator()
+    let start = try #require(await starts.next())
+    await wait { bench.starter.stopped.withLockedValue { $0 } == [1] }
+    try await bench.state(.terminated, of: "torch")
+    #expect(bench.starter.startCount == 1)
+    start.end(true)
+    // The value still waits for the app.
+    _ = await starts.next()
+    await wait { bench.starter.stopped.withLockedValue { $0 } == [1, 2] }
+    #expect(bench.starter.startCount == 2)
+  }
+
+  @Test("A read of a value of a crashed peripheral program without a command gets an error, and the link stays")
+  func crashedPeripheral() async throws {
+    let bench = try AppBench(.open)
+    let reader = RemoteCentral(bench.adapter("lamp", of: "reader"))
+    let session = reader.adapter.openCentralSession(for: reader, owner: SessionOwner(app: "ignored"))
+    try await reader.state(.poweredOn)
+    let peer: PeerHandle
+    let value: RemoteAttributeID
+    do {
+      let torch = RemotePeripheral(bench.adapter("phone", of: "torch"))
+      let publisher = torch.adapter.openPeripheralSession(
+        for: torch, owner: SessionOwner(app: "ignored", restoreIdentifier: "light"))
+      try await torch.poweredOn()
+      let characteristic = LocalCharacteristic(
+        id: LocalAttributeID(number: 2),
+        definition: GATTCharacteristicDefinition(
+          uuid: BluetoothUUID(0xFF11), properties: [.read], permissions: [.readable], value: nil))
+      publisher.send(
+        .addService(
+          LocalService(
+            id: LocalAttributeID(number: 1), uuid: BluetoothUUID(0xFF10), isPrimary: true, includes: [],
+            characteristics: [characteristic])))
+      #expect(try await torch.first(\.added) == LocalAttributeID(number: 1))
+      publisher.send(.startAdvertising(localName: nil, services: [BluetoothUUID(0xFF10)]))
+      peer = try await reader.find(BluetoothUUID(0xFF10), by: session).handle
+      let all = try await reader.connect(to: peer, service: BluetoothUUID(0xFF10), by: session)
+      value = try #require(all.first).id
+    }
+    await bench.clients(1)
+    try await bench.state(.terminated, of: "torch")
+    for _ in 0..<2 {
+      session.send(.read(peer, value))
+      #expect(try await reader.first(\.value) == .failure(.att(.unlikelyError)))
+    }
+  }
+
   @Test("A program that outlives its connection has lost everything, and nothing is restored when it is back")
   func returned() async throws {
     let bench = try AppBench(.open, registered: ["torch"])

@@ -225,6 +225,7 @@ extension ServerLimits {
     var limits = ServerLimits()
     limits.greetingTime = .hours(1)
     limits.stallTime = .hours(1)
+    limits.launchTime = .hours(1)
     limits.storeTime = .minutes(1)
     return limits
   }

@@ -27,6 +27,8 @@ struct App {
   var events = WaitingEvents()
   /// True if the process that runs the app can launch it for an event.
   var isLaunchable = true
+  /// True if the process that runs the app can launch it after a pause. `isLaunchable` is false then.
+  var isLaunchPaused = false
   /// True if the app ran when a former daemon ended, and its process can still come back. No event launches it then.
   var mayReturn = false
   /// The time from which the process is not expected any more; nil: the adapter has not been on or off yet.
@@ -63,6 +65,9 @@ struct App {
 
   /// True if the app does not run.
   var isAsleep: Bool { phase == .suspended || phase == .terminated }
+
+  /// True if a client's request can wait for the launch of the terminated app.
+  var canBeLaunched: Bool { isLaunchable || isLaunchPaused }
 
   /// Notes that the process of a former run has come, or does not come any more.
   mutating func endReturn() {

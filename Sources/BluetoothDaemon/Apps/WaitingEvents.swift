@@ -39,6 +39,16 @@ struct WaitingEvents {
   mutating func removeAll(of session: CentralSessionID) { remove(of: session) { _ in true } }
   mutating func removeAll(of session: PeripheralSessionID) { remove(of: session) { _ in true } }
 
+  /// Removes the requests of clients, which have been answered without the app.
+  mutating func removeRequests(to session: PeripheralSessionID) {
+    remove(of: session) { event in
+      switch event {
+      case .readRequested, .writeRequested(.some, _, _): true
+      default: false
+      }
+    }
+  }
+
   /// Removes the changes of state: the session is about to get the present state.
   mutating func removeStateChanges(of session: CentralSessionID) {
     remove(of: session) { if case .stateChanged = $0 { true } else { false } }

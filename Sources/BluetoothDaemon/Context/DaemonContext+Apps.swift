@@ -112,7 +112,14 @@ extension DaemonContext {
   /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
   mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
     apps[app].isLaunchable = isLaunchable
+    apps[app].isLaunchPaused = false
     launchForWaitingEvents(app)
+  }
+
+  /// Notes that an app can't be launched for an event before `setLaunchable`, which follows soon.
+  mutating func pauseLaunches(of app: AppIndex) {
+    apps[app].isLaunchable = false
+    apps[app].isLaunchPaused = true
   }
 
   /// Notes that the process of a former run does not come back. Launches the app if events have waited for that.
@@ -313,13 +320,19 @@ extension DaemonContext {
     return TimeSpan.seconds(1) / Int64(max(limits.updatesPerSecond, 1))
   }
 
-  /// Returns true if a client's request can wait for the app of a session: the app runs, or the request runs it.
-  /// Otherwise notes the rule.
-  mutating func canAsk(_ session: PeripheralSessionID) -> Bool {
-    guard let app = owner(of: session), apps[app].phase == .suspended, !isWoken(app, by: .peripheral) else {
-      return true
+  /// Returns true if a client's request can wait for the app of a session: the app runs, or the request runs or
+  /// launches it. Notes the rule if the app is suspended and the request does not run it.
+  ///
+  /// - Parameter isCommand: true if the client expects no answer. A command waits for a terminated app without a limit.
+  mutating func canAsk(_ session: PeripheralSessionID, isCommand: Bool) -> Bool {
+    guard let app = owner(of: session) else { return true }
+    switch apps[app].phase {
+    case .foreground, .background: return true
+    case .suspended:
+      if isWoken(app, by: .peripheral) { return true }
+      note(.suspendedServer, of: app)
+      return false
+    case .terminated: return isCommand || apps[app].canBeLaunched
     }
-    note(.suspendedServer, of: app)
-    return false
   }
 }

@@ -33,6 +33,8 @@ extension Daemon {
       // The owner of the app can show its permission before its first session.
       permissions.recallAccess(of: app, &bonds, &context)
       context.setLaunchable(isLaunchable, app)
+      refuseVainRequests(ofClientsOf: app, at: now)
+    case .launchPaused: context.pauseLaunches(of: app)
     case .permissionChanged(let isAllowed): setAccess(isAllowed, ofApp: name, at: now)
     }
     updateRadio(at: now)
@@ -180,6 +182,17 @@ extension Daemon {
       }
     }
     context.setPhase(.terminated, of: app)
+    refuseVainRequests(ofClientsOf: app, at: now)
+  }
+
+  /// Fails the clients' requests that wait for the launch of a terminated app that nothing launches. An unanswered
+  /// request would end the link after 30 s, for all other apps, too · Vol 3, Part F, 3.3.3.
+  private mutating func refuseVainRequests(ofClientsOf app: AppIndex, at now: Instant) {
+    guard context.apps[app].phase == .terminated, !context.apps[app].canBeLaunched else { return }
+    for session in context.peripheralSessions(of: app) {
+      peripherals.refuseRequests(to: session, at: now, &context)
+      context.apps[app].events.removeRequests(to: session)
+    }
   }
 
   private mutating func preserve(_ session: CentralSessionID, as identifier: String, at now: Instant) {

@@ -2,12 +2,14 @@ import BluetoothWire
 
 // The system keeps this state of a peripheral manager's session when it terminates the app.
 extension PeripheralBroker {
-  /// Prepares a session to go on without its app, and returns its state. Its services, subscriptions, requests and its
-  /// advertising go on. Its further advertising sets end, because only objects of the app's process name them.
+  /// Prepares a session to go on without its app, and returns its state. Its services, subscriptions and advertising go
+  /// on. Its further advertising sets end, because only objects of the app's process name them. The requests that the
+  /// process had fail: the next process does not know them.
   mutating func preserve(
     _ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) -> RestoredPeripheral {
     stopSets(of: session, at: now, &context)
+    refuseRequests(to: session, at: now, &context)
     return state(of: session, context)
   }
 

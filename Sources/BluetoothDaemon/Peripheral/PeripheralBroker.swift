@@ -96,9 +96,16 @@ struct PeripheralBroker {
 
   // MARK: Requests
 
-  /// The answer to a request for a value of an app that is suspended and that the request does not run. Apple documents
-  /// that there is an error, and not which.
+  /// The answer to a request for a value of an app that does not run and that the request neither runs nor launches.
+  /// Apple documents that there is an error, and not which.
   static let suspendedAppError = ATT.ErrorCode.unlikelyError
+
+  /// Fails the requests that wait for a session whose app does not answer them any more.
+  mutating func refuseRequests(to session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    for request in centralRequests.removeAll(of: session) {
+      answer(request, .failure(Self.suspendedAppError), at: now, &context)
+    }
+  }
 
   /// Passes a read to the app that owns the characteristic.
   mutating func readRequested(
@@ -111,7 +118,7 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    guard context.canAsk(characteristic.session) else {
+    guard context.canAsk(characteristic.session, isCommand: false) else {
       context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       return
     }
@@ -145,7 +152,7 @@ struct PeripheralBroker {
       sessions.append(localDatabase.characteristics[owner].session)
     }
     var canAskAll = true
-    for session in sessions where !context.canAsk(session) { canAskAll = false }
+    for session in sessions where !context.canAsk(session, isCommand: request == nil) { canAskAll = false }
     guard canAskAll else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
@@ -181,7 +188,7 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    guard context.canAsk(characteristic.session) else {
+    guard context.canAsk(characteristic.session, isCommand: request == nil) else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       }

@@ -24,8 +24,11 @@ package enum AppRequest: Hashable, Sendable {
   /// The app has ended. Its clients get no more events.
   case terminated(AppTermination)
   /// The process can launch the app for an event now, or can't. At first it can. While it can't, the events of the
-  /// terminated app wait.
+  /// terminated app wait, and clients' requests for its values fail at once.
   case launchable(Bool)
+  /// The process can't launch the app for an event now, and can after a pause of at most 16 s, which `launchable` ends.
+  /// Clients' requests wait meanwhile, too.
+  case launchPaused
   /// The user has allowed or denied the app the use of Bluetooth in the settings.
   case permissionChanged(Bool)
 }

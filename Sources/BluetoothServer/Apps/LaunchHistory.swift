@@ -24,7 +24,7 @@ struct LaunchHistory {
   /// Notes the end of a launched process.
   ///
   /// - Parameters:
-  ///   - lifetime: the time since the launch.
+  ///   - lifetime: the time since the launch; 0 if the process never used the server.
   ///   - hasFailed: true if the process crashed, ended with a failure, or never used the server.
   mutating func ended(after lifetime: TimeAmount, hasFailed: Bool) -> Decision {
     guard hasFailed, lifetime < Self.steadyTime else {

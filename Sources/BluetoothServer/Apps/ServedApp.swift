@@ -21,6 +21,10 @@ final class ServedApp: AppClient, @unchecked Sendable {
   private var child: (process: Int32, start: NIODeadline)?
   /// True from the launch for an event until the launched process uses the server.
   private var isLaunching = false
+  /// True from the end of the time for the launch until the launched process, which has been asked to end, has ended.
+  private var isOverdue = false
+  /// The end of the time in which the launched process must use the server.
+  private var launchTimer: Scheduled<Void>?
   private var history = LaunchHistory()
   /// The number of times that the app has been ended and the daemon has not handled it. A launch that it reports until
   /// then is void.
@@ -62,12 +66,15 @@ final class ServedApp: AppClient, @unchecked Sendable {
   func add(_ connection: ServerConnection, _ manifest: AppManifest, hasReturned: Bool) {
     if connections.isEmpty {
       if hasReturned { host.send(.terminated(.user), ofApp: name) }
-      host.send(.launched(manifest, isInFront: !isLaunching), ofApp: name)
-      if !isLaunching {
+      let isLate = isOverdue && connection.identity?.process?.id == child?.process
+      let isLaunched = isLaunching || isLate
+      host.send(.launched(manifest, isInFront: !isLaunched), ofApp: name)
+      if !isLaunched {
         history.reset()
         if command != nil { host.send(.launchable(true), ofApp: name) }
       }
-      isLaunching = false
+      endLaunch()
+      if isLate { isOverdue = false }
     }
     connections.append(connection)
   }
@@ -108,7 +115,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
     connections.removeAll()
     for connection in former { connection.stop(reason, byUser: byUser) }
     if isLaunching, let child { starter.stop(child.process) }
-    isLaunching = false
+    endLaunch()
+    isOverdue = false
     history.reset()
     host.send(.terminated(.user), ofApp: name)
     pendingEnds += 1
@@ -133,7 +141,11 @@ final class ServedApp: AppClient, @unchecked Sendable {
   private func launch(_ identifiers: RestoreIdentifiers) {
     // A process of the app has come meanwhile.
     guard connections.isEmpty, !isLaunching, pendingEnds == 0 else { return }
-    guard let command, child == nil, let apps else { return host.send(.terminated(.system), ofApp: name) }
+    guard let command, child == nil, let apps else {
+      // The end of a former process that has lost its connection begins a pause, after which events launch the app.
+      host.send(.launchable(false), ofApp: name)
+      return host.send(.terminated(.system), ofApp: name)
+    }
     do throws(ServerError) {
       let start = NIODeadline.now()
       let environment = apps.environment(of: command, on: served, identifiers)
@@ -144,29 +156,60 @@ final class ServedApp: AppClient, @unchecked Sendable {
       }
       child = (process, start)
       isLaunching = true
+      launchTimer = gate.loop.scheduleTask(in: apps.limits.launchTime) { [weak self] in
+        guard let self else { return }
+        launchTimeEnded()
+      }
       ServerLog.tell("\(name) on \(served.name): launched for an event (process \(process))")
     } catch {
       ServerLog.warn("\(name) on \(served.name): \(error)")
+      launchFailed()
       pause(after: .zero, hasFailed: true)
-      host.send(.terminated(.system), ofApp: name)
     }
+  }
+
+  /// Ends the time for the launch.
+  private func endLaunch() {
+    isLaunching = false
+    launchTimer?.cancel()
+    launchTimer = nil
+  }
+
+  /// Asks the launched process, which has not used the server in time, to end.
+  private func launchTimeEnded() {
+    guard isLaunching, let child, let apps else { return }
+    endLaunch()
+    isOverdue = true
+    let limit = apps.limits.launchTime.nanoseconds / 1_000_000_000
+    ServerLog.warn(
+      "\(name) on \(served.name): the launched program (process \(child.process)) has opened no manager within "
+        + "\(limit) s; it is asked to end, and no event launches it before")
+    starter.stop(child.process)
+    launchFailed()
+  }
+
+  /// Tells the daemon that the launched app does not run. The daemon fails the requests that have waited for it.
+  private func launchFailed() {
+    host.send(.launchable(false), ofApp: name)
+    host.send(.terminated(.system), ofApp: name)
   }
 
   private func childEnded(_ hasFailed: Bool) {
     guard let former = child else { return }
     child = nil
-    let neverCame = isLaunching
-    isLaunching = false
-    pause(after: NIODeadline.now() - former.start, hasFailed: hasFailed || neverCame)
     // Otherwise the end of the connection ends the app.
-    if neverCame { host.send(.terminated(.system), ofApp: name) }
+    if isLaunching { launchFailed() }
+    let neverCame = isLaunching || isOverdue
+    endLaunch()
+    isOverdue = false
+    pause(after: neverCame ? .zero : NIODeadline.now() - former.start, hasFailed: hasFailed || neverCame)
   }
 
   /// Launches the app for no event until a pause has passed.
   private func pause(after lifetime: TimeAmount, hasFailed: Bool) {
-    host.send(.launchable(false), ofApp: name)
     switch history.ended(after: lifetime, hasFailed: hasFailed) {
     case .wait(let pause):
+      host.send(.launchPaused, ofApp: name)
       let count = history.failures
       gate.loop.scheduleTask(in: pause) { [weak self] in
         // The user has started or ended the app meanwhile, or it has failed again.
@@ -174,6 +217,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
         host.send(.launchable(true), ofApp: name)
       }
     case .giveUp:
+      host.send(.launchable(false), ofApp: name)
       ServerLog.warn(
         "\(name) on \(served.name): has failed \(LaunchHistory.maximumFailures) times right after its launch; no event "
           + "launches it until its user starts it")

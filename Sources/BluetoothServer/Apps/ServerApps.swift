@@ -49,7 +49,7 @@ final class ServerApps: @unchecked Sendable {
   let gate: LoopGate
   /// The path of the socket for launched apps; nil: the server has none.
   var socketPath: String?
-  private let limits: ServerLimits
+  let limits: ServerLimits
   private let adapters: [ServedAdapter]
   private var apps: [ServedApp] = []
   /// The number of apps of each user on each adapter.
