@@ -71,6 +71,18 @@ import Testing
     #expect(apps.identity(of: ClientIdentity(process: nil, address: "127.0.0.1")) == nil)
   }
 
+  @Test("A bundle identifier with other characters, or a very long one, names no app, and its manifest has no effect")
+  func wrongIdentifiers() throws {
+    let apps = AppIdentification([], user: user)
+    let modes = "<key>UIBackgroundModes</key><array><string>bluetooth-central</string></array>"
+    let identifiers = ["/bin/sh", "unknown program", "tool (file 7:9)", String(repeating: "a", count: 20_000)]
+    for (number, text) in identifiers.enumerated() {
+      let program = try make("\(number)/tool", info: "\(number)/Info.plist", identifier(text) + modes)
+      #expect(apps.identity(of: client(program)) == AppIdentity(name: program), "\(text.prefix(20))")
+      #expect(AppIdentification.declaration(of: program) == AppIdentity(name: program), "\(text.prefix(20))")
+    }
+  }
+
   @Test("A registered app has its name and manifest, whatever its folder says, and no other program gets the name")
   func registered() throws {
     let program = try make("app/tool", info: "app/Info.plist", identifier("com.example.other"))

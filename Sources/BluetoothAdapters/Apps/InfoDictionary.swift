@@ -27,6 +27,8 @@ package struct InfoDictionary: Hashable, Sendable {
     package let isMissing: Bool
   }
 
+  /// The maximum length of a bundle identifier in octets. It is the name of an app, which must fit into messages.
+  private static let maximumIdentifierLength = 512
   /// The maximum length of a file in octets.
   private static let maximumLength = 65_536
   /// The maximum number of arrays and dictionaries in a file of XML, which Foundation reads recursively.
@@ -45,14 +47,20 @@ package struct InfoDictionary: Hashable, Sendable {
   }
 
   /// Reads a property list: XML or binary.
-  package init(path: String) throws(Problem) {
-    self = try Self(octets: try Self.read(path), path: path)
+  ///
+  /// - Parameter usesIdentifier: see `init(octets:path:usesIdentifier:)`.
+  package init(path: String, usesIdentifier: Bool = true) throws(Problem) {
+    self = try Self(octets: try Self.read(path), path: path, usesIdentifier: usesIdentifier)
   }
 
   /// Reads the content of a property list. Background modes of other subjects are ignored.
   ///
-  /// - Parameter path: the path of the file, for `Problem`.
-  package init(octets: [UInt8], path: String) throws(Problem) {
+  /// - Parameters:
+  ///   - path: the path of the file, for `Problem`.
+  ///   - usesIdentifier: false if the bundle identifier names no app. It may then be any text, such as a variable of a
+  ///     build system. Otherwise it must consist of letters, digits, hyphens and periods of ASCII, as Apple documents
+  ///     for `CFBundleIdentifier`, and have at most 512 octets.
+  package init(octets: [UInt8], path: String, usesIdentifier: Bool = true) throws(Problem) {
     let isBinary = octets.starts(with: Array("bplist".utf8))
     let lines = isBinary ? [] : octets.split(separator: 0x0A, omittingEmptySubsequences: false)
     func problem(_ reason: String, in line: Int? = nil) -> Problem {
@@ -70,6 +78,11 @@ package struct InfoDictionary: Hashable, Sendable {
       bundleIdentifier = content.identifier
       guard bundleIdentifier?.isEmpty != true else {
         throw problem("CFBundleIdentifier: the text is empty", in: line(of: "CFBundleIdentifier"))
+      }
+      if usesIdentifier, let identifier = bundleIdentifier, !Self.isPermitted(identifier) {
+        throw problem(
+          "CFBundleIdentifier: expected letters, digits, hyphens and periods, at most "
+            + "\(Self.maximumIdentifierLength) octets", in: line(of: "CFBundleIdentifier"))
       }
       manifest = AppManifest(
         backgroundModes: Set((content.modes ?? []).compactMap { AppManifest.BackgroundMode(rawValue: $0) }),
@@ -93,6 +106,19 @@ package struct InfoDictionary: Hashable, Sendable {
     } catch {
       throw problem("not a property list: \(error)")
     }
+  }
+
+  /// Returns true if an app can have this bundle identifier.
+  private static func isPermitted(_ identifier: String) -> Bool {
+    identifier.utf8.count <= maximumIdentifierLength
+      && identifier.utf8.allSatisfy { octet in
+        switch octet {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
   }
 
   /// Returns the decoder's own reason for data that are no property list.

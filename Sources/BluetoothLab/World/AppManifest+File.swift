@@ -17,7 +17,9 @@ extension AppManifest {
   ///
   /// - Throws: `AppManifestError` if the file can't be read.
   public init(infoDictionaryAt path: String) throws(AppManifestError) {
-    do throws(InfoDictionary.Problem) { self = try InfoDictionary(path: path).manifest } catch {
+    do throws(InfoDictionary.Problem) {
+      self = try InfoDictionary(path: path, usesIdentifier: false).manifest
+    } catch {
       throw AppManifestError(description: error.description)
     }
   }

@@ -48,8 +48,8 @@ extension ServerConnection {
     }
   }
 
-  /// Sends a message about apps.
-  func report(_ report: AppReport) { outbox?.send(.app(report)) }
+  /// Sends a message about apps. The parts that do not fit into it are left out.
+  func report(_ report: AppReport) { outbox?.send(.app(report.fitted)) }
 
   /// Tells the client that its app has been ended, and ends its sessions. The client has some time to end itself.
   func stop(_ reason: String, byUser: Bool) {

@@ -72,8 +72,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     let origin = identity.process?.program ?? identity.address
     return ConnectedClient(
       process: identity.process.map { UInt32(clamping: $0.id) }, user: identity.process?.user,
-      origin: origin.map { $0.cut(toOctets: DaemonProtocol.maximumTextLength) }, adapter: served.name,
-      sessions: UInt32(sessionCount))
+      origin: origin?.cut(), adapter: served.name, sessions: UInt32(sessionCount))
   }
 
   // MARK: Beginning and end
@@ -129,7 +128,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     clients.noteRefusal(reason, text, of: identity)
     let channel = context.channel
     state = .closed
-    if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text)).encode(.none).frame() {
+    if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text.cut())).encode(.none).frame() {
       // The client loses the octets that it does not read in time.
       channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame))).whenComplete { _ in
@@ -413,15 +412,5 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       centrals.values.filter(\.counts.isFull).map(\.counts.handledCount)
       + peripherals.values.filter(\.counts.isFull).map(\.counts.handledCount)
     return full.isEmpty ? nil : full.reduce(0, +)
-  }
-}
-
-extension String {
-  /// The beginning of the text whose UTF-8 has at most `limit` octets.
-  func cut(toOctets limit: Int) -> String {
-    guard utf8.count > limit else { return self }
-    var result = self
-    while result.utf8.count > limit { result.removeLast() }
-    return result
   }
 }

@@ -68,6 +68,28 @@ import Testing
     }
   }
 
+  @Test("A bundle identifier consists of letters, digits, hyphens and periods, if it names an app")
+  func identifiers() throws {
+    func octets(_ identifier: String) -> [UInt8] {
+      Array((Self.head + "<key>CFBundleIdentifier</key>\n<string>\(identifier)</string></dict></plist>").utf8)
+    }
+    let longest = String(repeating: "a", count: 512)
+    for identifier in ["com.example.Scale-2", "tool", longest] {
+      #expect(try InfoDictionary(octets: octets(identifier), path: Self.path).bundleIdentifier == identifier)
+    }
+    let line =
+      "/App/Info.plist:4: CFBundleIdentifier: expected letters, digits, hyphens and periods, at most 512 octets"
+    let wrong = [
+      "/bin/sh", "unknown program", "com.example.tool@1000", "com.exämple", "com_example", "a\nb", longest + "a",
+      String(repeating: "a", count: 20_000), "$(PRODUCT_BUNDLE_IDENTIFIER)",
+    ]
+    for identifier in wrong {
+      #expect(problem(octets(identifier)) == line, "\(identifier.prefix(20))")
+      let info = try InfoDictionary(octets: octets(identifier), path: Self.path, usesIdentifier: false)
+      #expect(info.bundleIdentifier == identifier)
+    }
+  }
+
   @Test(
     "The first fault of a property list has a line, a key and a reason",
     arguments: [

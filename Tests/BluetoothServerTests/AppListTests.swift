@@ -1,0 +1,39 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothLab
+import BluetoothWire
+import TestSupport
+import Testing
+
+@testable import BluetoothServer
+
+/// The apps in the answers to the command line.
+@Suite("Lists of apps", .timeLimit(.minutes(2)))
+struct AppListTests {
+  @Test("An app with a name that no message can hold is listed by the beginning of its name, beside all other apps")
+  func longName() async throws {
+    let bench = try AppBench(.macos)
+    let name = String(repeating: "a", count: 20_000)
+    let long = bench.start(name)
+    try await long.central.state(.poweredOn)
+    let peer = try await long.find()
+    _ = try await long.connect(peer, AppBench.status)
+    let torch = bench.start("torch")
+    try await torch.central.state(.poweredOn)
+    let beginning = String(repeating: "a", count: 1_024)
+    #expect(try await bench.ask { try $0.apps() }.map(\.name) == [beginning, "torch"])
+    #expect(try await bench.ask { try $0.uses(of: "Flashlight") }.first?.users.map(\.app) == [beginning])
+  }
+
+  @Test("A failure whose text is too long for a message is reported by its beginning")
+  func longFailure() async throws {
+    let bench = try AppBench(.macos)
+    let name = String(repeating: "b", count: 1_020)
+    let refusal = await #expect(throws: ServerQuestion.Refusal.self) {
+      try await bench.ask { try $0.perform(.controlApp(name, .quit)) }
+    }
+    let beginning = "no app \"" + String(repeating: "b", count: 1_016)
+    #expect(refusal?.description == beginning)
+  }
+}
