@@ -292,6 +292,51 @@ struct HostileClientTests {
     #expect(warnings() == 2)
   }
 
+  @Test("Messages that the log tells of give one line of each kind about a connection, and each has its answer")
+  func repeatedLines() async throws {
+    let log = LogRecorder()
+    let count = 200
+    for mayControl in [false, true] {
+      var setup = AppsSetup()
+      setup.mayControl = { _ in mayControl }
+      let bench = try ServerBench(apps: setup)
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.write(try RawClient.frame(.hello(Hello(adapter: "lamp"))), promise: nil)
+      for number in 0..<UInt16(count) {
+        // Types of a reserved group, which this server does not know.
+        let type = 0x0C00 + number
+        channel.write(
+          ByteBuffer(bytes: [2, 0, 0, 0, UInt8(truncatingIfNeeded: type), UInt8(type >> 8)]), promise: nil)
+        channel.write(try RawClient.frame(.unknownMessage(type: type)), promise: nil)
+        channel.write(try RawClient.frame(.app(.setPower(true))), promise: nil)
+        channel.write(try RawClient.frame(.app(.monitor)), promise: nil)
+      }
+      channel.flush()
+      var unknown: [UInt16] = []
+      var answers = 0
+      for await message in client.messages {
+        if case .unknownMessage(let type) = message { unknown.append(type) }
+        if case .app(.done(let failure)) = message {
+          #expect((failure == nil) == mayControl)
+          answers += 1
+        }
+        if unknown.count == count, answers == 2 * count { break }
+      }
+      #expect(unknown == (0..<UInt16(count)).map { 0x0C00 + $0 })
+      #expect(answers == 2 * count)
+      try await channel.close()
+    }
+    // One line for each of the two connections. The types are those of this test only.
+    #expect(log.lines(containing: "has sent a message of the unknown type 3072").count == 2)
+    #expect(log.lines(containing: "has sent a message of the unknown type 3").count == 2)
+    #expect(log.lines(containing: "does not know the messages of type 3").count == 2)
+    // Other tests cause a few of these lines, too.
+    for text in ["may not control the server", "switches the adapter on", "monitors the adapter lamp"] {
+      let lines = log.lines(containing: text).count
+      #expect(lines > 0 && lines < count / 2, "\(text)")
+    }
+  }
+
   @Test("The log tells refusals of programs and reasons apart, and not the ports of clients on TCP")
   func refusalLog() {
     func process(_ program: String?, _ user: UInt32 = 1) -> ClientIdentity {

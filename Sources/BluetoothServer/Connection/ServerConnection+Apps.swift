@@ -8,7 +8,7 @@ extension ServerConnection {
     let apps = clients.apps
     if message.isControl {
       guard let identity, apps.setup.mayControl(identity) else {
-        log("may not control the server")
+        logOnce(.mayNotControl, "may not control the server")
         return report(
           .done(failure: "only the user of the server and the superuser may do this, on the machine of the server"))
       }
@@ -23,12 +23,13 @@ extension ServerConnection {
     case .setPermission(let name, let isAllowed): report(.done(failure: apps.setPermission(isAllowed, of: name)))
     case .setPower(let isOn):
       guard let host = served?.host else { return report(.done(failure: "this adapter has no switch")) }
-      log("switches the adapter \(isOn ? "on" : "off")")
+      logOnce(.power(isOn), "switches the adapter \(isOn ? "on" : "off")")
       host.send(.setPower(isOn))
       report(.done(failure: nil))
     case .resetIdentifiers(let forgetsBonds):
       guard let host = served?.host else { return report(.done(failure: "this adapter can't be reset")) }
-      log("resets the \(forgetsBonds ? "network settings" : "identifiers of peers")")
+      let subject = forgetsBonds ? "network settings" : "identifiers of peers"
+      logOnce(.reset(forgetsBonds: forgetsBonds), "resets the \(subject)")
       host.send(.resetIdentifiers(forgetsBonds: forgetsBonds))
       report(.done(failure: nil))
     case .setSharing(let peer, let isAllowed):
@@ -41,7 +42,7 @@ extension ServerConnection {
     case .monitor:
       guard let served, let outbox else { return }
       guard let host = served.host else { return report(.done(failure: "this adapter has no HCI packets")) }
-      log("monitors the adapter \(served.name)")
+      logOnce(.monitor, "monitors the adapter \(served.name)")
       apps.monitor(outbox, on: served)
       // The answer comes when the adapter's thread has begun to pass packets.
       apps.afterRequests(to: host) { [weak self] in self?.report(.done(failure: nil)) }

@@ -53,8 +53,17 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private static let maximumIntroductions = 256
   /// The time that a client has to end itself after its app has been ended.
   static let stopTime = TimeAmount.seconds(5)
-  /// The types that the client has sent and this server does not know; each is logged once.
-  private var unknownTypes: Set<UInt16> = []
+  /// The lines of the log that a client can cause again and again.
+  enum RepeatedLine: Hashable {
+    case unknownType, typeUnknownToClient, mayNotControl
+    case power(Bool)
+    case reset(forgetsBonds: Bool)
+    case monitor
+  }
+
+  /// The repeated lines that the log has about this connection. It has one of each kind, so that no client can fill it
+  /// and slow the server.
+  private var loggedLines: Set<RepeatedLine> = []
 
   /// - Parameter token: what a client must present; nil: none.
   init(_ clients: ServerClients, token: [UInt8]?) {
@@ -143,6 +152,11 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
   func log(_ text: String) { ServerLog.tell("\(identity?.text ?? "a client") \(text)", about: identity) }
 
+  /// Logs the first line of a kind about this connection.
+  func logOnce(_ line: RepeatedLine, _ text: @autoclosure () -> String) {
+    if loggedLines.insert(line).inserted { log(text()) }
+  }
+
   // MARK: Input
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -218,10 +232,8 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       }
     } catch {
       guard case .unknown(let type) = error, case .open = state else { throw error }
-      if unknownTypes.insert(type).inserted { log("has sent a message of the unknown type \(type)") }
+      logOnce(.unknownType, "has sent a message of the unknown type \(type)")
       outbox?.send(.unknownMessage(type: type))
-      // The list is for the log; a client that tries all types is not interesting any more.
-      if unknownTypes.count > 64 { unknownTypes.removeAll() }
     }
   }
 
@@ -278,7 +290,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     if isStopped { return }
     switch message {
     case .hello: violate("a second greeting")
-    case .unknownMessage(let type): log("does not know the messages of type \(type)")
+    case .unknownMessage(let type): logOnce(.typeUnknownToClient, "does not know the messages of type \(type)")
     case .listClients: outbox?.send(.clients(clients.descriptions))
     case .app(let message): handle(message)
     case .introduce(let address):
