@@ -228,9 +228,7 @@ package struct FileBondStore: BondStore {
     FileBondStore(path: String(path[..<(path.lastIndex(of: Self.numberMark) ?? path.endIndex)]))
   }
 
-  package func access(of app: String) throws(BondStoreError) -> Bool? {
-    try number == 1 ? permissions()[app] : first.access(of: app)
-  }
+  package func access(of app: String) throws(BondStoreError) -> Bool? { try permissions()[app] }
 
   package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
     guard number == 1 else { return try first.setAccess(isAllowed, of: app) }
@@ -243,7 +241,8 @@ package struct FileBondStore: BondStore {
     }
   }
 
-  private func permissions() throws(BondStoreError) -> AppPermissions {
+  package func permissions() throws(BondStoreError) -> AppPermissions {
+    guard number == 1 else { return try first.permissions() }
     var problems: [StoredBonds.Problem] = []
     let file = path + "/" + Self.appsName
     let contents = contents(of: file, mends: false, &problems)

@@ -94,6 +94,8 @@ struct BondStoreTests {
       try store.setAccess(false, of: "one")
       #expect(try store.access(of: "one") == false)
       #expect(try store.access(of: "three") == nil)
+      #expect(try store.permissions().order == ["one", "two \"of\" them"])
+      #expect(try store.permissions()["one"] == false)
       #expect(try store.load() == StoredBonds())
     }
   }

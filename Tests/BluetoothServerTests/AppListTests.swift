@@ -26,6 +26,36 @@ struct AppListTests {
     #expect(try await bench.ask { try $0.uses(of: "Flashlight") }.first?.users.map(\.app) == [beginning])
   }
 
+  @Test("After a restart the user sees the decisions on apps that have not run since, and changes them")
+  func formerDecisions() async throws {
+    let bench = try AppBench(.macos)
+    for name in ["/opt/lights/torch", "other"] {
+      let program = bench.start(name)
+      try await program.central.state(.poweredOn)
+      try await bench.ask { try $0.perform(.setPermission(app: name, false)) }
+      try await program.central.state(.unauthorized)
+    }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    func listed() async throws -> [String: [AppAccess]] {
+      let apps = try await bench.ask { try $0.apps() }
+      return Dictionary(grouping: apps) { $0.name }.mapValues { $0.map(\.access) }
+    }
+    #expect(try await listed() == ["/opt/lights/torch": [.denied], "other": [.denied]])
+    // By the last part of its path, as for an app that has run.
+    try await bench.ask { try $0.perform(.setPermission(app: "torch", true)) }
+    try await wait { try await listed() == ["/opt/lights/torch": [.allowed], "other": [.denied]] }
+    let torch = bench.start("/opt/lights/torch")
+    try await torch.central.state(.poweredOn)
+    let other = bench.start("other")
+    try await other.central.state(.unauthorized)
+    #expect(try await listed() == ["/opt/lights/torch": [.allowed], "other": [.denied]])
+    // The change is on the disk.
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    #expect(try await listed() == ["/opt/lights/torch": [.allowed], "other": [.denied]])
+  }
+
   @Test("A failure whose text is too long for a message is reported by its beginning")
   func longFailure() async throws {
     let bench = try AppBench(.macos)

@@ -1,5 +1,5 @@
 /// The user's decisions on which apps may use an adapter.
-package struct AppPermissions: Hashable {
+package struct AppPermissions: Hashable, Sendable {
   /// The maximum number of apps; beyond it the oldest decisions are dropped.
   static let maximumCount = 1_000
 

@@ -48,6 +48,9 @@ package protocol BondStore: Sendable {
   /// nothing if there are no secrets.
   func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError)
 
+  /// Returns all decisions of the user on apps.
+  func permissions() throws(BondStoreError) -> AppPermissions
+
   /// Returns whether the user lets this app use the adapter; nil: the user has not decided.
   func access(of app: String) throws(BondStoreError) -> Bool?
 

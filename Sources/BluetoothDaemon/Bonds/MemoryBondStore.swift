@@ -57,6 +57,8 @@ package final class MemoryBondStore: BondStore {
     state.withLockedValue { $0.secrets?.identifierGeneration = generation }
   }
 
+  package func permissions() throws(BondStoreError) -> AppPermissions { state.withLockedValue { $0.apps } }
+
   package func access(of app: String) throws(BondStoreError) -> Bool? { state.withLockedValue { $0.apps[app] } }
 
   package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {

@@ -36,7 +36,8 @@ extension Daemon {
     case .system(.prepareForApps):
       releaseStoredApps()
       prepareForApps()
-      context.deliver(.system(.readyForApps(preserved: preservedApps)))
+      let decisions = bonds.permissions()
+      context.deliver(.system(.readyForApps(preserved: preservedApps, decisions)))
     case .system(.holdStoredApps): holdStoredApps(at: now)
     case .system(.reportLinks(let number)): context.deliver(.system(.links(number, peerUsages(at: now))))
     }

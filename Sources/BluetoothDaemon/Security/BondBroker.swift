@@ -148,6 +148,9 @@ struct BondBroker {
   /// Returns the user's answer about an app; nil: none.
   mutating func access(of app: String) -> Bool? { bonds.access(of: app) }
 
+  /// Returns the user's answers about all apps.
+  mutating func permissions() -> AppPermissions { bonds.permissions() }
+
   /// Stores the user's answer about an app.
   mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
 

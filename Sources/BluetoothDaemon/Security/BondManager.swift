@@ -159,6 +159,12 @@ struct BondManager {
     return nil
   }
 
+  /// Returns the user's answers about all apps; none if they can't be read.
+  mutating func permissions() -> AppPermissions {
+    do throws(BondStoreError) { return try store.permissions() } catch { note("\(error)") }
+    return AppPermissions()
+  }
+
   mutating func keepAccess(_ isAllowed: Bool, of app: String) {
     do throws(BondStoreError) {
       try store.setAccess(isAllowed, of: app)

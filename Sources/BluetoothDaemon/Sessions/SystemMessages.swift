@@ -20,8 +20,9 @@ package enum SystemRequest: Hashable, Sendable {
 
 /// A message to the process in which the daemon runs.
 package enum SystemEvent: Sendable {
-  /// The directory has the identifiers of apps from now on. These apps have preserved sessions of a former run.
-  case readyForApps(preserved: [String])
+  /// The directory has the identifiers of apps from now on. These apps have preserved sessions of a former run, and these
+  /// are the user's decisions on apps, of this run and of former ones.
+  case readyForApps(preserved: [String], AppPermissions)
   /// The peers that have a link to this device or that sessions want to connect to.
   case links(UInt64, [PeerUsage])
 }

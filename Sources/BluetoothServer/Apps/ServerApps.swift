@@ -45,6 +45,20 @@ final class ServerApps: @unchecked Sendable {
     "COREBLUETOOTH_PROMPTS",
   ]
 
+  /// A stored decision of the user on an app.
+  private struct Decision {
+    let name: String
+    let served: ServedAdapter
+    let isAllowed: Bool
+
+    /// The app, for a list.
+    var description: AppDescription {
+      AppDescription(
+        name: name, adapter: served.name, state: .terminated, processes: [], sessions: 0,
+        access: isAllowed ? .allowed : .denied, hasCommand: false)
+    }
+  }
+
   let setup: AppsSetup
   let gate: LoopGate
   /// The path of the socket for launched apps; nil: the server has none.
@@ -52,6 +66,8 @@ final class ServerApps: @unchecked Sendable {
   let limits: ServerLimits
   private let adapters: [ServedAdapter]
   private var apps: [ServedApp] = []
+  /// The stored decisions on apps that are not in `apps`, because they have not run since the start of the server.
+  private var decisions: [Decision] = []
   /// The number of apps of each user on each adapter.
   private var counts: [String: Int] = [:]
   private var observers: [AdapterObserver] = []
@@ -124,20 +140,33 @@ final class ServerApps: @unchecked Sendable {
 
   /// Returns the app of a client on an adapter; nil: its user has too many.
   func app(_ name: String, ofUser user: UInt32, on served: ServedAdapter, _ host: any AppAdapter) -> ServedApp? {
-    if let known = apps.first(where: { $0.name == name && $0.served.name == served.name }) { return known }
+    if let known = app(name, on: served.name) { return known }
     let key = "\(user) \(served.name)"
     guard counts[key, default: 0] < limits.apps else { return nil }
     counts[key, default: 0] += 1
+    return add(name, on: served, host)
+  }
+
+  private func app(_ name: String, on adapter: String) -> ServedApp? {
+    apps.first { $0.name == name && $0.served.name == adapter }
+  }
+
+  private func add(_ name: String, on served: ServedAdapter, _ host: any AppAdapter) -> ServedApp {
     let app = ServedApp(name, on: served, host, nil, of: self)
     apps.append(app)
+    decisions.removeAll { $0.name == name && $0.served.name == served.name }
     return app
   }
 
-  /// Adds the apps with sessions of a former run of the server, so that its user can see and end them.
-  private func addPreserved(_ names: [String], on adapter: String) {
+  /// Adds the apps of a former run of the server, so that its user can see them, end those with preserved sessions, and
+  /// change the permissions of all. Only those with preserved sessions take a place among the apps of the adapter.
+  private func addFormer(preserved: [String], _ permissions: AppPermissions, on adapter: String) {
     guard let served = adapters.first(where: { $0.name == adapter }), let host = served.host else { return }
-    for name in names where !apps.contains(where: { $0.name == name && $0.served.name == adapter }) {
-      apps.append(ServedApp(name, on: served, host, nil, of: self))
+    for name in preserved where app(name, on: adapter) == nil { _ = add(name, on: served, host) }
+    decisions.removeAll { $0.served.name == adapter }
+    for name in permissions.order where app(name, on: adapter) == nil {
+      guard let isAllowed = permissions[name] else { continue }
+      decisions.append(Decision(name: name, served: served, isAllowed: isAllowed))
     }
   }
 
@@ -173,7 +202,9 @@ final class ServerApps: @unchecked Sendable {
     return promise.futureResult
   }
 
-  var descriptions: [AppDescription] { apps.prefix(Self.maximumListed).map(\.description) }
+  var descriptions: [AppDescription] {
+    Array((apps.map(\.description) + decisions.map(\.description)).prefix(Self.maximumListed))
+  }
 
   /// Changes the life of an app on all adapters. Returns the reason why that is not possible; nil: it is done.
   func perform(_ control: AppControl, on name: String) -> String? {
@@ -222,14 +253,17 @@ final class ServerApps: @unchecked Sendable {
 
   /// Returns the apps that a user means: by their name, or by the last part of a path if it is unique.
   private func find(_ name: String) throws(ServerError) -> [ServedApp] {
-    let exact = apps.filter { $0.name == name }
-    guard exact.isEmpty else { return exact }
-    let similar = apps.filter { $0.name.split(separator: "/").last.map { $0 == name } ?? false }
-    guard Set(similar.map(\.name)).count < 2 else {
-      throw ServerError("\"\(name)\" may be \(Set(similar.map(\.name)).sorted().joined(separator: " or "))")
+    let known = Set(apps.map(\.name) + decisions.map(\.name))
+    let meant: Set<String> =
+      known.contains(name) ? [name] : known.filter { $0.split(separator: "/").last.map { $0 == name } ?? false }
+    guard meant.count < 2 else {
+      throw ServerError("\"\(name)\" may be \(meant.sorted().joined(separator: " or "))")
     }
-    guard !similar.isEmpty else { throw ServerError("no app \"\(name)\" has used this server") }
-    return similar
+    guard let found = meant.first else { throw ServerError("no app \"\(name)\" has used this server") }
+    for decision in decisions where decision.name == found {
+      if let host = decision.served.host { _ = add(found, on: decision.served, host) }
+    }
+    return apps.filter { $0.name == found }
   }
 
   /// Returns the variables of an app that is launched for an event. The restore identifiers are one a line.
@@ -327,9 +361,9 @@ final class ServerApps: @unchecked Sendable {
   private func handle(_ event: SystemEvent, of adapter: String) {
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
-    case .readyForApps(let preserved):
+    case .readyForApps(let preserved, let permissions):
       ready.insert(adapter)
-      addPreserved(preserved, on: adapter)
+      addFormer(preserved: preserved, permissions, on: adapter)
       for body in waiting.removeValue(forKey: adapter) ?? [] { body() }
     }
   }
