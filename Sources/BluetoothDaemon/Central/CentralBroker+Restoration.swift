@@ -4,7 +4,8 @@ import BluetoothWire
 // The system keeps this state of a central manager's session when it terminates the app.
 extension CentralBroker {
   /// Prepares a session to go on without its app, and returns its state. Links, attempts, the scan, subscriptions and
-  /// requests go on. L2CAP channels and synchronizations end, because their data are in the app's process.
+  /// requests go on. L2CAP channels end when the octets that the app had written have been sent, and synchronizations end
+  /// at once, because only objects of the app's process can use them.
   mutating func preserve(
     _ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) -> RestoredCentral {
@@ -14,10 +15,10 @@ extension CentralBroker {
       guard let index = context.peers[peer].userIndex(of: session) else { continue }
       if let link = context.links.index(of: peer) {
         context.links[link].channels.opening.removeAll { $0.session == session }
-        context.closeChannels(of: session, on: link, at: now)
       }
       if let restored = restoredPeer(context.peers[peer].users[index], peer, &context) { peers.append(restored) }
     }
+    context.releaseChannels(of: .central(session))
     return RestoredCentral(peers: peers, scan: context.centrals[session.key]?.scan?.request)
   }
 

@@ -100,6 +100,15 @@ struct ChannelBroker {
     }
   }
 
+  /// Unpublishes all PSMs of a session whose app has been terminated, and closes its channels when their data have been
+  /// sent.
+  mutating func release(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+    for psm in publishedChannels.all(of: session) where publishedChannels.remove(psm, session) {
+      context.host.unpublishChannel(spsm: psm, keepsChannels: true, at: now)
+    }
+    context.releaseChannels(of: .peripheral(session))
+  }
+
   /// Forgets all PSMs when the adapter goes off. They stay published until `removeDropped`.
   mutating func dropAll() { droppedChannels += publishedChannels.removeAll() }
 

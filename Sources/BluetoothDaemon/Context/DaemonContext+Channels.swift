@@ -26,6 +26,13 @@ extension DaemonContext {
     while !links[link].channels.entries.isEmpty { finishChannel(0, on: link, end) }
   }
 
+  /// Closes the channels of a terminated app as the app itself would: the octets that it has written are sent before.
+  func releaseChannels(of owner: LinkChannels.Owner) {
+    for link in links.indices {
+      for entry in links[link].channels.entries where entry.owner == owner { entry.pipe.close() }
+    }
+  }
+
   /// Closes the channels that a central manager has opened on a link that it no longer uses.
   mutating func closeChannels(of session: CentralSessionID, on link: LinkIndex, at now: Instant) {
     let connection = links[link].link.handle

@@ -212,7 +212,7 @@ extension Daemon {
     guard let peripheral = context.peripherals[session.key] else { return }
     context.releaseLinks(heldFor: peripheral.counters.backlog)
     if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
-    channels.unpublishChannels(of: session, at: now, &context)
+    channels.release(session, at: now, &context)
     var restored = peripherals.preserve(session, at: now, &context)
     if let stored = peripheral.stored { restored = self.restored(stored) }
     context.peripherals.update(session.key) {

@@ -16,9 +16,11 @@ extension Host {
     context.listeners.publish(spsm, CreditChannels.Listener(settings: settings, security: security))
   }
 
-  /// Closes the channels to `spsm` and refuses new ones.
-  package mutating func unpublishChannel(spsm: UInt16, at now: Instant) {
-    guard context.listeners.unpublish(spsm) else { return }
+  /// Refuses new channels to `spsm`.
+  ///
+  /// - Parameter keepsChannels: false to close the open channels to `spsm`.
+  package mutating func unpublishChannel(spsm: UInt16, keepsChannels: Bool = false, at now: Instant) {
+    guard context.listeners.unpublish(spsm), !keepsChannels else { return }
     table.closeChannels(spsm: spsm, &context, at: now)
     settle(at: now)
   }
