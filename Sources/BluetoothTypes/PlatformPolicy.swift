@@ -73,6 +73,9 @@ public struct PlatformPolicy: Hashable, Sendable {
     /// `idleRunTime` begins when its last link ends. An app that an event runs after it has been suspended is
     /// suspended again in any case.
     public var linksKeepApps = true
+    /// True if an app in the background can connect by a central manager without a restore identifier. Otherwise its
+    /// attempts wait until the app is in the foreground. Links stay, and dropped links are re-established, in either case.
+    public var connectsWithoutRestoration = true
     /// The time for which an event runs an app in the background.
     public var eventRunTime = Duration.seconds(10)
     /// The maximum number of events in `wakeBudgetPeriod` that run a suspended app; nil: no maximum. An app gets

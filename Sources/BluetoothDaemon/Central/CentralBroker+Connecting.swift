@@ -20,7 +20,7 @@ extension CentralBroker {
         deliverConnected(peer, to: session, &context)
         if reconnects, let link = context.links.index(of: peer) { context.keepDatabase(of: link) }
       case .disconnecting: context.peers[peer].users[index].phase = .disconnecting(again: true)
-      case .delayed, .connecting: break
+      case .delayed, .held, .connecting: break
       }
       return
     }
@@ -28,13 +28,50 @@ extension CentralBroker {
       context.noteLinkLimit(of: session)
       return context.deliver(.connectionFailed(peer, .connectionLimitReached), to: session)
     }
-    let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : .connecting
+    let firstPhase = context.mayConnect(session) ? PeerUser.Phase.connecting : .held
+    let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : firstPhase
     context.peers[peer].users.append(
       PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects))
     switch phase {
     case .delayed(let until): delayedUsers.append(DelayedUser(peer: peer, session: session, until: until))
+    case .held: break
     default: attempt(peer, at: now, &context)
     }
+  }
+
+  /// Holds the attempts of apps that may not connect any more, and begins those of apps that may again.
+  mutating func updateConnecting(at now: Instant, _ context: inout DaemonContext) {
+    guard context.policy.background?.connectsWithoutRestoration == false else { return }
+    for peer in context.peers.handles {
+      var index = 0
+      while index < context.peers[peer].users.count {
+        let (user, count) = (context.peers[peer].users[index], context.peers[peer].users.count)
+        switch user.phase {
+        case .connecting where mustHold(user, context):
+          context.peers[peer].users[index].phase = .held
+          cancelUnusedAttempt(peer, at: now, &context)
+        case .held where !mustHold(user, context):
+          context.peers[peer].users[index].phase = .connecting
+          attempt(peer, at: now, &context)
+        default: break
+        }
+        // An attempt to connect to a replaced peer fails at once, and its user is gone.
+        if context.peers[peer].users.count == count { index += 1 }
+      }
+    }
+  }
+
+  /// True if an attempt must wait for its app to be in the foreground. The re-establishment of a dropped link goes on.
+  private func mustHold(_ user: PeerUser, _ context: borrowing DaemonContext) -> Bool {
+    !user.hasBeenConnected && !context.mayConnect(user.session)
+  }
+
+  /// Cancels the host's attempt to connect to a peer, unless a session or the system waits for it.
+  func cancelUnusedAttempt(_ peer: PeerHandle, at now: Instant, _ context: inout DaemonContext) {
+    guard context.links.index(of: peer) == nil, !context.inputDevices.wants(peer),
+      !context.peers[peer].users.contains(where: { $0.phase == .connecting })
+    else { return }
+    context.host.cancelConnecting(to: context.peers[peer].address, at: now)
   }
 
   /// Uses the existing link, or asks the host to establish one.
@@ -164,7 +201,7 @@ extension CentralBroker {
   ) -> Bool {
     let user = context.peers[peer].users[index]
     switch user.phase {
-    case .delayed, .connecting:
+    case .delayed, .held, .connecting:
       return true
     case .connected:
       // No session ended the link, so the host did: the peer does not answer · Vol 3, Part F, 3.3.3.
@@ -182,7 +219,11 @@ extension CentralBroker {
     context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
     // With automatic reconnection, the app goes on using what it has discovered.
     if user.phase != .connected { context.peers[peer].users[index].discoveredServices = nil }
-    if mustWait(index, of: peer, &context) { delay(index, of: peer, until: now + Self.pause, &context) }
+    if mustHold(context.peers[peer].users[index], context) {
+      context.peers[peer].users[index].phase = .held
+    } else if mustWait(index, of: peer, &context) {
+      delay(index, of: peer, until: now + Self.pause, &context)
+    }
     return true
   }
 
@@ -225,7 +266,9 @@ extension CentralBroker {
       guard let index = context.peers[user.peer].userIndex(of: user.session),
         context.peers[user.peer].users[index].phase == .delayed(until: user.until)
       else { continue }
-      if mustWait(index, of: user.peer, &context) {
+      if mustHold(context.peers[user.peer].users[index], context) {
+        context.peers[user.peer].users[index].phase = .held
+      } else if mustWait(index, of: user.peer, &context) {
         delay(index, of: user.peer, until: now + Self.pause, &context)
       } else {
         context.peers[user.peer].users[index].phase = .connecting

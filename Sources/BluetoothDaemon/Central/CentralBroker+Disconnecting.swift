@@ -32,14 +32,9 @@ extension CentralBroker {
     context.appsLinksChanged()
     context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {
-    case .delayed, .disconnecting:
+    case .delayed, .held, .disconnecting:
       break
-    case .connecting:
-      if context.links.index(of: peer) == nil, !context.inputDevices.wants(peer),
-        !context.peers[peer].users.contains(where: { $0.phase == .connecting })
-      {
-        context.host.cancelConnecting(to: context.peers[peer].address, at: now)
-      }
+    case .connecting: cancelUnusedAttempt(peer, at: now, &context)
     case .connected:
       guard let link = context.links.index(of: peer) else { return }
       context.links[link].discovery.remove(session)
@@ -82,7 +77,7 @@ extension PeerUser {
     switch phase {
     case .connected: true
     // These users do not use the link: their part in it has ended or not begun.
-    case .disconnecting, .delayed, .connecting: false
+    case .disconnecting, .delayed, .held, .connecting: false
     }
   }
 }

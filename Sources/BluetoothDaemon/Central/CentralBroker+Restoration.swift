@@ -37,7 +37,7 @@ extension CentralBroker {
     var restored = RestoredCentral.RestoredPeer(info: context.peers[peer].info, reconnects: user.reconnects)
     switch user.phase {
     case .disconnecting(again: false): return nil
-    case .delayed, .connecting, .disconnecting(again: true): return restored
+    case .delayed, .held, .connecting, .disconnecting(again: true): return restored
     case .connected: break
     }
     guard let link = context.links.index(of: peer) else { return restored }

@@ -295,6 +295,15 @@ extension DaemonContext {
     return count < limit
   }
 
+  /// Returns true if a session may connect to peers now: the platform has no rule about it, the app is in the foreground,
+  /// or the session has a restore identifier.
+  func mayConnect(_ session: CentralSessionID) -> Bool {
+    guard policy.background?.connectsWithoutRestoration == false, let index = centrals.index(of: session.key),
+      let app = centrals.values[index]?.app, apps[app].isInBackground
+    else { return true }
+    return centrals.values[index]?.preservation.identifier != nil
+  }
+
   /// Returns true if the app of a session may have another advertising set.
   ///
   /// - Parameter owners: the sessions with sets, one for each set.

@@ -131,6 +131,8 @@ struct PeerUser {
   enum Phase: Equatable {
     /// The attempt begins later: because of the StartDelay option, or as a pause after a failure.
     case delayed(until: Instant)
+    /// The attempt begins when the app is in the foreground.
+    case held
     case connecting
     case connected
     /// The session has cancelled and the daemon is ending the link for it; `again`: the session has since requested a

@@ -94,6 +94,7 @@ extension Daemon {
   private mutating func updateRadio(at now: Instant) {
     guard state == .poweredOn else { return }
     centrals.updateScanning(at: now, &context)
+    centrals.updateConnecting(at: now, &context)
     peripherals.updateAdvertising(at: now, &context)
   }
 

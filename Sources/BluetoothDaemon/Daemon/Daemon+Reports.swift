@@ -24,7 +24,7 @@ extension Daemon {
     let central = context.centrals.index(of: user.session.key).flatMap { context.centrals.values[$0] }
     let phase: PeerUsage.Phase =
       switch user.phase {
-      case .delayed: .delayed
+      case .delayed, .held: .delayed
       case .connecting: .connecting
       case .connected: .connected
       case .disconnecting: .disconnecting

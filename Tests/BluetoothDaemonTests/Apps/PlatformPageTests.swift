@@ -67,6 +67,7 @@ struct PlatformPageTests {
     case "suspensionDelay": text(limits.suspensionDelay)
     case "idleRunTime": text(limits.idleRunTime)
     case "linksKeepApps": text(limits.linksKeepApps)
+    case "connectsWithoutRestoration": text(limits.connectsWithoutRestoration)
     case "eventRunTime": text(limits.eventRunTime)
     case "wakeBudgetPeriod": "\(Int(limits.wakeBudgetPeriod / Duration.seconds(3_600))) h"
     case "scanPeriod": text(limits.scanPeriod)

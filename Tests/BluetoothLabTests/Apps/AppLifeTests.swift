@@ -242,6 +242,58 @@ struct AppLifeTests {
     #expect(later > .seconds(18) && later < .seconds(22), "\(later)")
   }
 
+  @Test("A087 With a policy that says so, an app in the background connects only with a restore identifier")
+  func connectionsInBackground() throws {
+    var policy = PlatformPolicy.ios
+    policy.background?.connectsWithoutRestoration = false
+    for identifier in ["belt", nil] as [String?] {
+      var plan = BeltApp.Plan()
+      plan.identifier = identifier
+      let stage = Stage(policy: policy, plan, beltAt: Position(x: 5_000))
+      stage.app.launch()
+      stage.run(1)
+      stage.app.enterBackground()
+      stage.run(1)
+      stage.belt.move(to: Position(x: 1))
+      let root = try #require(stage.app.root)
+      #expect(stage.world.run(until: { root.events.contains("discovered") }, limit: .seconds(60)))
+      stage.run(60)
+      #expect(stage.app.state == .background)
+      #expect(root.count(of: "connected") == (identifier == nil ? 0 : 1))
+      stage.app.enterForeground()
+      stage.run(10)
+      #expect(root.count(of: "connected") == 1)
+    }
+  }
+
+  @Test("A087 An attempt without a restore identifier that begins in the foreground waits in the background")
+  func heldConnection() throws {
+    var policy = PlatformPolicy.ios
+    policy.background?.connectsWithoutRestoration = false
+    var plan = BeltApp.Plan()
+    plan.identifier = nil
+    let stage = Stage(policy: policy, plan)
+    stage.launchAndSubscribe()
+    let root = try #require(stage.app.root)
+    stage.app.enterBackground()
+    stage.run(20)
+    #expect(root.peripheral?.state == .connected, "a link stays")
+    stage.app.enterForeground()
+    stage.belt.move(to: Position(x: 5_000))
+    #expect(stage.world.run(until: { root.events.last == "disconnected error 6" }, limit: .seconds(20)))
+    root.manager.connect(try #require(root.peripheral))
+    stage.run(1)
+    stage.app.enterBackground()
+    stage.run(1)
+    stage.belt.move(to: Position(x: 1))
+    stage.run(60)
+    #expect(root.count(of: "connected") == 1)
+    #expect(root.peripheral?.state == .connecting)
+    stage.app.enterForeground()
+    stage.run(10)
+    #expect(root.count(of: "connected") == 2)
+  }
+
   @Test("2.8 A background scan without services finds nothing")
   func scanWithoutServices() throws {
     final class Scanner: NSObject, CBCentralManagerDelegate {
