@@ -60,6 +60,38 @@ struct AlertTests {
     #expect(stage.phone.alerts.map(\.kind) == [.connected])
   }
 
+  @Test("L052 A discovery and discovered services cause no alert, although a suspended app wants all alerts")
+  func noOtherAlerts() throws {
+    for modes in [[], [.central]] as [Set<AppManifest.BackgroundMode>] {
+      var connecting = plan(Self.all)
+      connecting.subscribes = false
+      let stage = Stage(manifest: .described(modes), connecting)
+      stage.app.launch()
+      let root = try #require(stage.app.root)
+      #expect(stage.world.run(until: { root.events.last == "connected" }, limit: .seconds(5)))
+      suspend(stage)
+      root.peripheral?.discoverServices([BeltApp.service])
+      root.peripheral?.readRSSI()
+      stage.run(2)
+      // Without the mode the events wait, as those that cause alerts would.
+      #expect(root.events.contains("services") == modes.contains(.central))
+      #expect(stage.phone.alerts.isEmpty, "\(modes)")
+      stage.app.enterForeground()
+      stage.run(1)
+      #expect(root.events.contains("services"))
+    }
+    var scanning = plan(Self.all)
+    scanning.connects = false
+    let stage = Stage(manifest: .described([.central]), scanning, beltAt: Position(x: 5_000))
+    stage.app.launch()
+    suspend(stage)
+    let root = try #require(stage.app.root)
+    stage.belt.move(to: Position(x: 1))
+    #expect(stage.world.run(until: { root.events.last == "discovered" }, limit: .seconds(60)))
+    stage.run(1)
+    #expect(stage.phone.alerts.isEmpty)
+  }
+
   @Test("L180 Without the options there is no alert, and the app does not reconnect")
   func noOptions() throws {
     let stage = Stage(manifest: .described(), plan(nil))

@@ -242,6 +242,25 @@ struct AppLifeTests {
     #expect(later > .seconds(18) && later < .seconds(22), "\(later)")
   }
 
+  @Test("A086 L008 A service in the scan response only is found in the foreground, and missed in the background")
+  func scanResponse() throws {
+    var plan = BeltApp.Plan()
+    plan.connects = false
+    let stage = Stage(plan, beltAt: Position(x: 5_000))
+    stage.app.launch()
+    stage.app.enterBackground()
+    stage.run(1)
+    let advertising = Advertising(
+      AdvertisingPayload(fitting: [.flags()]), scanResponse: AdvertisingPayload(fitting: [.services([0x180D])]))
+    _ = stage.world.add(Broadcaster(advertising), named: "tag", at: Position(x: 1))
+    stage.run(60)
+    let root = try #require(stage.app.root)
+    #expect(root.count(of: "discovered") == 0)
+    stage.app.enterForeground()
+    stage.run(2)
+    #expect(root.count(of: "discovered") == 1)
+  }
+
   @Test("A087 With a policy that says so, an app in the background connects only with a restore identifier")
   func connectionsInBackground() throws {
     var policy = PlatformPolicy.ios
@@ -369,6 +388,27 @@ struct AppLifeTests {
       return
     }
     #expect(error == .core(.connectionTimeout))
+  }
+
+  @Test("A088 With a policy that says so, a link without traffic ends after 30 s in the background, too")
+  func idleLinkInBackground() throws {
+    var policy = PlatformPolicy.ios
+    policy.idleLinkTimeout = .seconds(30)
+    var plan = BeltApp.Plan()
+    plan.subscribes = false
+    let stage = Stage(policy: policy, plan)
+    stage.app.launch()
+    let root = try #require(stage.app.root)
+    #expect(stage.world.run(until: { root.events.last == "connected" }, limit: .seconds(5)))
+    stage.app.enterBackground()
+    // The system's own requests after the connection are traffic.
+    let connected = try #require(root.times.last)
+    stage.world.run(for: .seconds(29))
+    #expect(root.peripheral?.state == .connected)
+    #expect(stage.world.run(until: { root.events.last == "disconnected error 6" }, limit: .seconds(5)))
+    let last = try #require(root.times.last)
+    #expect(last - connected >= .seconds(30) && last - connected < .seconds(33))
+    #expect(stage.app.state == .background)
   }
 
   @Test("A policy without limits leaves an app in the background as it is")
