@@ -4,6 +4,7 @@ import BluetoothDaemonProtocol
 import BluetoothHost
 import BluetoothLab
 import BluetoothWire
+import NIOConcurrencyHelpers
 import NIOCore
 import TestSupport
 import Testing
