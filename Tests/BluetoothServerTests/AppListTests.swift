@@ -14,7 +14,7 @@ struct AppListTests {
   @Test("An app with a name that no message can hold is listed by the beginning of its name, beside all other apps")
   func longName() async throws {
     let bench = try AppBench(.macos)
-    let name = String(repeating: "a", count: 20_000)
+    let name = String(repeating: "a", count: 4_000)
     let long = bench.start(name)
     try await long.central.state(.poweredOn)
     let peer = try await long.find()
