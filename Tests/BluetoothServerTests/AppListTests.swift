@@ -11,21 +11,6 @@ import Testing
 /// The apps in the answers to the command line.
 @Suite("Lists of apps", .timeLimit(.minutes(2)))
 struct AppListTests {
-  @Test("An app with a name that no message can hold is listed by the beginning of its name, beside all other apps")
-  func longName() async throws {
-    let bench = try AppBench(.macos)
-    let name = String(repeating: "a", count: 4_000)
-    let long = bench.start(name)
-    try await long.central.state(.poweredOn)
-    let peer = try await long.find()
-    _ = try await long.connect(peer, AppBench.status)
-    let torch = bench.start("torch")
-    try await torch.central.state(.poweredOn)
-    let beginning = String(repeating: "a", count: 1_024)
-    #expect(try await bench.ask { try $0.apps() }.map(\.name) == [beginning, "torch"])
-    #expect(try await bench.ask { try $0.uses(of: "Flashlight") }.first?.users.map(\.app) == [beginning])
-  }
-
   @Test("After a restart the user sees the decisions on apps that have not run since, and changes them")
   func formerDecisions() async throws {
     let bench = try AppBench(.macos)
