@@ -5,8 +5,8 @@ public struct ValueWriter: Sendable {
 
   /// Creates an empty writer.
   public init() {
-    // A notification with the smallest ATT_MTU has room for 20 octets.
-    octets.reserveCapacity(20)
+    // Most values have less, so that they need one allocation: the longest Cycling Power Measurement has 34 octets.
+    octets.reserveCapacity(40)
   }
 
   /// Appends an integer with as many octets as its type.
