@@ -51,6 +51,13 @@ package struct RadioTimeAccount: Sendable {
     advertising.receiving += packets.listeningTime
   }
 
+  /// Adds the times of another account.
+  package mutating func add(_ other: RadioTimeAccount) {
+    advertising.add(other.advertising)
+    scanning.add(other.scanning)
+    connections.add(other.connections)
+  }
+
   /// Adds the time since the last change to the current purpose.
   package mutating func count(until now: Instant) {
     let span = now - since
@@ -65,6 +72,11 @@ package struct RadioTimeAccount: Sendable {
 }
 
 extension RadioTimeAccount.Use {
+  fileprivate mutating func add(_ other: Self) {
+    receiving += other.receiving
+    for sending in other.transmitting { add(sending.time, .transmitting(power: sending.power)) }
+  }
+
   fileprivate mutating func add(_ span: TimeSpan, _ activity: RadioTimeAccount.Activity) {
     switch activity {
     case .idle: break

@@ -41,6 +41,21 @@ import Testing
     }
   }
 
+  @Test("The statistics of a device include the radio time of hosts that have left")
+  func formerHosts() throws {
+    try withControl { air, path in
+      do {
+        let pair = try ConnectedPair(air)
+        try pair.central.send(pair.data([1, 2, 3], on: pair.centralHandle))
+        try #require(try pair.nextData(at: pair.peripheral) == [1, 2, 3])
+      }
+      try air.waitForHosts(0)
+      let statistics = try #require(try ControlSocket.ask(ControlRequest(.stats), at: path).statistics)
+      #expect(statistics.count == 2)
+      for device in statistics { #expect(device.sentPackets > 0 && device.transmitting > 0 && device.receiving > 0) }
+    }
+  }
+
   @Test("A fault plan that is null or misspelt is an error and ends no faults")
   func noPlan() throws {
     try withControl { air, path in

@@ -24,6 +24,8 @@ final class ExternalHostDevice: WorldDevice {
   private let outlet: any HCISink
   @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var attachedHost: AttachedHost?
+  /// The use of the radio by the hosts that have left.
+  @exclusivity(unchecked) private var formerUses = RadioTimeAccount()
   /// The number of hosts so far. It selects the random numbers of the next controller.
   private var hostCount = 0
   /// The last reported number of ACL packets from the host that the controller has not delivered.
@@ -63,6 +65,7 @@ final class ExternalHostDevice: WorldDevice {
   func leave() {
     guard let attachedHost else { return }
     noteHeld(0, at: attachedHost.station.latest)
+    formerUses.add(attachedHost.station.uses(at: attachedHost.station.latest))
     self.attachedHost = nil
     mustStop = true
     deadline = nil
@@ -185,7 +188,9 @@ final class ExternalHostDevice: WorldDevice {
   }
 
   func uses(at now: Instant) -> RadioTimeAccount {
-    attachedHost?.station.uses(at: now) ?? RadioTimeAccount()
+    var uses = formerUses
+    if let attachedHost { uses.add(attachedHost.station.uses(at: now)) }
+    return uses
   }
 
   var links: [LinkReport] { attachedHost?.station.controller.links ?? [] }
