@@ -20,13 +20,13 @@ struct Why: ParsableCommand {
 
   func run() throws {
     let usages = try options.ask { try $0.uses(of: device) }
-    if output.json { return try put(usages.map { $0.record.line + "\n" }.joined()) }
     guard !usages.isEmpty else {
       let names = try options.ask { try $0.peerNames() }
       throw Failure(
         "the adapter knows no device \"\(device)\"" + SpellingSuggestion.suggestion(for: device, among: names),
         status: ExitStatus.notFound)
     }
+    if output.json { return try put(usages.map { $0.record.line + "\n" }.joined()) }
     for usage in usages { try say(usage.text) }
   }
 }
