@@ -91,7 +91,7 @@ package enum ChannelEvent: Sendable {
   /// The channel has closed: either side has disconnected it, or the peer has violated the protocol.
   case closed(L2CAP.ChannelID)
   /// The end of `closeChannelWhenSent`, before or after `closed`. `isConfirmed`: the peer has all SDUs, because it has
-  /// answered the request that followed them, because it has closed the channel after them, or because the controller
-  /// had delivered all packets when the link ended.
+  /// answered the request that followed them, or because the controller had delivered all of them when the peer closed
+  /// the channel or the link ended.
   case closeEnded(L2CAP.ChannelID, isConfirmed: Bool)
 }

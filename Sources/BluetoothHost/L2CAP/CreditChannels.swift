@@ -268,7 +268,8 @@ struct CreditChannels {
 
   /// Removes a channel that exists on neither side any more.
   ///
-  /// - Parameter isConfirmed: false if the peer did not answer the request to close it.
+  /// - Parameter isConfirmed: false if the peer did not answer the request to close it, or closed the channel when it
+  ///   may not have had all K-frames.
   mutating func remove(at index: Int, _ identifiers: inout SignalIdentifiers, isConfirmed: Bool = true) {
     let channel = channels.remove(at: index)
     if nextChannel > index { nextChannel -= 1 }

@@ -4,10 +4,12 @@ import BluetoothWire
 extension CreditChannels {
   /// Processes a signal about channels. Returns the response to a request; nil: none.
   ///
-  /// - Parameter security: The security of the link, which listeners may require.
+  /// - Parameters:
+  ///   - security: The security of the link, which listeners may require.
+  ///   - undelivered: The number of packets of the link in the controller, plus 1 if the link has more to send.
   mutating func receive(
-    _ signal: L2CAP.Signal, listeners: Listeners, security: LinkSecurity, identifiers: inout SignalIdentifiers,
-    at now: Instant
+    _ signal: L2CAP.Signal, listeners: Listeners, security: LinkSecurity, undelivered: Int,
+    identifiers: inout SignalIdentifiers, at now: Instant
   ) -> L2CAP.SignalContent? {
     switch signal.content {
     case .leCreditBasedConnectionRequest(let spsm, let source, let parameters):
@@ -16,7 +18,8 @@ extension CreditChannels {
       return accept(spsm, Array(sources), parameters, listeners, security)
     case .creditBasedReconfigureRequest(let mtu, let mps, let destinations):
       return .creditBasedReconfigureResponse(reconfigure(Array(destinations), mtu: mtu, mps: mps))
-    case .disconnectionRequest(let destination, let source): return disconnected(destination, source, &identifiers)
+    case .disconnectionRequest(let destination, let source):
+      return disconnected(destination, source, undelivered: undelivered, &identifiers)
     case .flowControlCreditIndication(let remote, let credits):
       guard let index = index(remote: remote), channels[index].state == .open else { return nil }
       do throws(CreditChannel.Violation) {
@@ -137,7 +140,8 @@ extension CreditChannels {
   }
 
   private mutating func disconnected(
-    _ destination: L2CAP.ChannelID, _ source: L2CAP.ChannelID, _ identifiers: inout SignalIdentifiers
+    _ destination: L2CAP.ChannelID, _ source: L2CAP.ChannelID, undelivered: Int,
+    _ identifiers: inout SignalIdentifiers
   ) -> L2CAP.SignalContent? {
     guard let index = index(local: destination), channels[index].state != .opening else {
       return .commandReject(.invalidCID(local: destination, remote: source))
@@ -145,9 +149,18 @@ extension CreditChannels {
     // A request with the right destination and a wrong source gets no response · 4.6.
     guard channels[index].remote == source else { return nil }
     let isReported = channels[index].state == .open
-    remove(at: index, &identifiers)
+    // The peer's request may cross K-frames that the peer does not have. This side's own request follows them in one
+    // packet, and the controller delivers packets in order: if one packet is missing, it is not a K-frame.
+    remove(at: index, &identifiers, isConfirmed: undelivered <= (hasSentClose(of: destination) ? 1 : 0))
     if isReported { events.append(.closed(destination)) }
     return .disconnectionResponse(destination: destination, source: source)
+  }
+
+  /// True if the request to close a channel has been sent and not answered.
+  private func hasSentClose(of id: L2CAP.ChannelID) -> Bool {
+    requests.contains { request in
+      if case .close(id) = request.kind { request.isSent } else { false }
+    }
   }
 }
 

@@ -13,8 +13,10 @@ extension HostLink {
       return
     }
     let (listeners, security) = (context.listeners.all, bearer.security)
+    let undelivered = packetsInController + (hasOutput ? 1 : 0)
     let answer = withChannels {
-      $0.receive(signal, listeners: listeners, security: security, identifiers: &$1, at: now)
+      $0.receive(
+        signal, listeners: listeners, security: security, undelivered: undelivered, identifiers: &$1, at: now)
     }
     if let answer { send(L2CAP.Signal(identifier: signal.identifier, content: answer), &context) }
     serve(&context, at: now)

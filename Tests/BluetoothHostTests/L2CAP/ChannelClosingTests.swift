@@ -77,7 +77,7 @@ struct ChannelClosingTests {
   @Test("The end of a close is confirmed if the peer answers it, or closes the channel after the last data")
   func confirmation() throws {
     var stand = ChannelHarness()
-    let ids = stand.open([0x41, 0x42, 0x43], Self.parameters)
+    let ids = stand.open([0x41, 0x42, 0x43, 0x44, 0x45, 0x46], Self.parameters)
     // Answered.
     send(1, on: ids[0], &stand)
     closeWhenSent(ids[0], &stand)
@@ -96,7 +96,29 @@ struct ChannelClosingTests {
     stand.receive(.disconnectionRequest(destination: ids[2], source: ChannelHarness.id(0x43)))
     closeWhenSent(ids[2], &stand)
     #expect(stand.bench.closeEnds.last == "\(ids[2]) false")
-    #expect(stand.bench.closeEnds.count == 3 && stand.bench.closed == ids)
+    #expect(stand.bench.closeEnds.count == 3)
+    _ = try stand.signals()
+    // Closed by the peer while the last data are in the controller.
+    send(1, on: ids[3], &stand)
+    closeWhenSent(ids[3], &stand)
+    stand.receive(.disconnectionRequest(destination: ids[3], source: ChannelHarness.id(0x44)))
+    #expect(stand.bench.closeEnds.last == "\(ids[3]) false")
+    _ = try stand.signals()
+    // Closed by the peer when the controller has delivered the last data and the request that follows them.
+    send(1, on: ids[4], &stand)
+    closeWhenSent(ids[4], &stand)
+    _ = try stand.signals()
+    stand.receive(.disconnectionRequest(destination: ids[4], source: ChannelHarness.id(0x45)))
+    #expect(stand.bench.closeEnds.last == "\(ids[4]) true")
+    _ = try stand.signals()
+    // Closed by the peer when only the request that follows the last data is in the controller.
+    send(1, on: ids[5], &stand)
+    _ = try stand.signals()
+    closeWhenSent(ids[5], &stand)
+    #expect(!stand.bench.data.isEmpty)
+    stand.receive(.disconnectionRequest(destination: ids[5], source: ChannelHarness.id(0x46)))
+    #expect(stand.bench.closeEnds.last == "\(ids[5]) true")
+    #expect(stand.bench.closeEnds.count == 6 && stand.bench.closed == ids)
     try stand.expectUnharmed()
   }
 
