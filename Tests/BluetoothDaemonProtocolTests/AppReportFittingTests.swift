@@ -31,6 +31,18 @@ import Testing
     for report in samples.appReports() { #expect(report.fitted == report) }
   }
 
+  @Test("A text that is one long character, or very long, is cut between two Unicode scalars")
+  func scalars() {
+    // One character: a letter and combining accents of two octets each.
+    let character = "e" + String(repeating: "\u{301}", count: 2_000)
+    #expect(character.count == 1)
+    let cut = character.cut(toOctets: 10)
+    #expect(Array(cut.unicodeScalars) == Array(character.unicodeScalars.prefix(5)), "9 octets, and the next has two")
+    #expect(character.cut(toOctets: 4_001) == character && "".cut(toOctets: 0) == "" && "€".cut(toOctets: 2) == "")
+    // With time that grows with the square of the length, this would take minutes.
+    #expect(text(1_000_000).cut(toOctets: 7) == text(6))
+  }
+
   @Test("A list keeps its first entries that fit into a message, and alerts keep the newest ones")
   func lists() throws {
     let apps = (0..<2_000).map { app("\($0) " + text(1_000)) }

@@ -1,11 +1,14 @@
 extension String {
-  /// Returns the beginning of the text whose UTF-8 has at most `limit` octets.
+  /// Returns the longest beginning of the text whose UTF-8 has at most `limit` octets, cut between two Unicode scalars.
   ///
   /// - Parameter limit: the maximum number of octets; by default that of a text in a message.
   package func cut(toOctets limit: Int = DaemonProtocol.maximumTextLength) -> String {
-    guard utf8.count > limit else { return self }
-    var result = self
-    while result.utf8.count > limit { result.removeLast() }
-    return result
+    var (count, end) = (0, unicodeScalars.startIndex)
+    while end < unicodeScalars.endIndex {
+      count += UTF8.width(unicodeScalars[end])
+      if count > limit { return String(unicodeScalars[..<end]) }
+      end = unicodeScalars.index(after: end)
+    }
+    return self
   }
 }
