@@ -22,6 +22,6 @@ extension HostHarness {
     channelEvents.compactMap { if case .received(_, let sdu) = $0 { sdu.bytes } else { nil } }
   }
   var closed: [L2CAP.ChannelID] {
-    channelEvents.compactMap { if case .closed(let id) = $0 { id } else { nil } }
+    channelEvents.compactMap { if case .closed(let id, _) = $0 { id } else { nil } }
   }
 }

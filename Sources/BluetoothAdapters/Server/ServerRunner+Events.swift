@@ -111,9 +111,9 @@ extension ServerRunner {
   }
 
   private func finish(_ handle: ChannelHandle, _ end: ChannelEnd) {
-    guard let pipe = channels.removeValue(forKey: handle)?.pipe else { return }
-    pipe.finish(end)
-    announce(pipe)
+    guard let channel = channels.removeValue(forKey: handle) else { return }
+    channel.pipe.finish(end, isCut: channel.unacknowledged > 0)
+    announce(channel.pipe)
   }
 
   // MARK: Loss of the connection

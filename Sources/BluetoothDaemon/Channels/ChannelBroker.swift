@@ -145,6 +145,7 @@ struct ChannelBroker {
     while let sdu = pipe.nextSDU(channel.sendMTU, in: context.host.pool) {
       // The host reports when there is room again.
       guard context.host.sendOnChannel(sdu, channel.id, on: connection, at: now) else { break }
+      context.links[link].channels.entries[index].hasSent = true
       if pipe.removeSent(sdu.count) { hasRoom = true }
     }
     if hasRoom { context.announce(pipe) }
@@ -179,12 +180,12 @@ struct ChannelBroker {
       if let index = context.links[link].channels.index(of: channel.id) {
         context.links[link].channels.entries[index].channel = channel
       }
-    case .closed(let id):
+    case .closed(let id, let hasSentAll):
       // A channel that is closed when its data have been sent ends with `closeEnded`.
       guard let index = context.links[link].channels.index(of: id),
         !context.links[link].channels.entries[index].isClosing
       else { return }
-      context.finishChannel(index, on: link, .closed)
+      context.finishChannel(index, on: link, .closed, hasSentAll: hasSentAll)
     case .closeEnded(let id, let isConfirmed):
       if let index = context.links[link].channels.index(of: id) {
         context.finishChannel(index, on: link, .closed, isDelivered: isConfirmed)

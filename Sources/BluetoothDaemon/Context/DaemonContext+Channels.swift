@@ -10,13 +10,19 @@ extension DaemonContext {
 
   /// Removes a channel that has ended, and reports the end to its app.
   ///
-  /// - Parameter isDelivered: true if the peer has all octets of a channel that its app has closed. Otherwise such a
-  ///   channel ends as lost, which the app's call that waits for the delivery reports.
-  mutating func finishChannel(_ index: Int, on link: LinkIndex, _ end: ChannelEnd, isDelivered: Bool = false) {
+  /// - Parameters:
+  ///   - isDelivered: true if the peer has all octets of a channel that its app has closed. Otherwise the final end of
+  ///     such a channel is a loss, which the app's call that waits for the delivery reports.
+  ///   - hasSentAll: true if the host had no queued data of the channel; nil: unknown. If the host or the app's send
+  ///     buffer had data, the final end is a loss, whether or not the app has closed the channel.
+  mutating func finishChannel(
+    _ index: Int, on link: LinkIndex, _ end: ChannelEnd, isDelivered: Bool = false, hasSentAll: Bool? = nil
+  ) {
     let entry = links[link].channels.entries.remove(at: index)
     let pipe = entry.pipe
-    let isCut = end == .closed && !isDelivered && pipe.isReleased && (entry.closesBy != nil || !pipe.isDrained)
-    pipe.finish(isCut ? .lost(.link(.connectionTerminatedByLocalHost)) : end)
+    let mayBeCut = pipe.isReleased && entry.closesBy != nil || !(hasSentAll ?? !entry.hasSent)
+    let isCut = end == .closed && !isDelivered && mayBeCut
+    pipe.finish(end, isCut: isCut)
     announce(pipe)
   }
 

@@ -20,6 +20,8 @@ struct LinkChannels {
     let owner: Owner
     /// The deadline for sending data that the app wrote before it closed the channel; nil: the app has not closed it.
     var closesBy: Instant?
+    /// True if the host has got data of the app.
+    var hasSent = false
     /// True if the daemon has asked the host to close the channel. The entry stays until the peer has confirmed the
     /// end.
     var isClosing = false

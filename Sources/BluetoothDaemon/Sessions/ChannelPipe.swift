@@ -90,8 +90,9 @@ package final class ChannelPipe: Sendable {
   package var end: ChannelEnd? { state.withLockedValue { $0.end } }
 
   /// The end of the channel at the daemon, after which nothing more is sent; nil: it has not ended there. It comes
-  /// after `end` if the app has closed the channel, and is then `closed` if the peer has all octets written before. A
-  /// client is notified.
+  /// after `end` if the app has closed the channel, and is then `closed` if the peer has all octets written before. If
+  /// the channel ends while written octets have not been sent, it is `lost`, also if `end` is `closed`. A client is
+  /// notified.
   package var finalEnd: ChannelEnd? { state.withLockedValue { $0.finalEnd } }
 
   /// Moves received octets into `buffer`, as many as fit, and returns their number. The caller then calls
@@ -211,10 +212,13 @@ package final class ChannelPipe: Sendable {
   }
 
   /// Ends the channel. Received octets can still be read, unless the app has closed the channel itself.
-  package func finish(_ end: ChannelEnd) {
+  ///
+  /// - Parameter isCut: true if octets that have left the send buffer were lost.
+  package func finish(_ end: ChannelEnd, isCut: Bool = false) {
     state.withLockedValue { state in
       state.end = state.end ?? end
-      state.finalEnd = state.finalEnd ?? end
+      let isLoss = end == .closed && (isCut || !state.outgoing.isEmpty)
+      state.finalEnd = state.finalEnd ?? (isLoss ? .lost(.link(.connectionTerminatedByLocalHost)) : end)
       state.outgoing.removeAll()
     }
   }

@@ -88,8 +88,9 @@ package enum ChannelEvent: Sendable {
   case reconfigured(Channel)
   /// The reconfiguration of these channels has failed; their settings are unchanged.
   case reconfigurationFailed([L2CAP.ChannelID], ReconfigurationError)
-  /// The channel has closed: either side has disconnected it, or the peer has violated the protocol.
-  case closed(L2CAP.ChannelID)
+  /// The channel has closed: either side has disconnected it, or the peer has violated the protocol. `hasSentAll`:
+  /// false if SDUs were still queued, which are lost.
+  case closed(L2CAP.ChannelID, hasSentAll: Bool)
   /// The end of `closeChannelWhenSent`, before or after `closed`. `isConfirmed`: the peer has all SDUs, because it has
   /// answered the request that followed them, or because the controller had delivered all of them when the peer closed
   /// the channel or the link ended.

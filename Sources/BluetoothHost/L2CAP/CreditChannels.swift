@@ -125,7 +125,7 @@ struct CreditChannels {
     let local = channels[index].local
     channels[index].beginClosing()
     forget(local, &identifiers)
-    events.append(.closed(local))
+    events.append(.closed(local, hasSentAll: channels[index].hasSentAll))
     ask(.close(local), &identifiers, at: now)
   }
 

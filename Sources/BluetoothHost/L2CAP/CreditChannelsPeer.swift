@@ -148,11 +148,11 @@ extension CreditChannels {
     }
     // A request with the right destination and a wrong source gets no response · 4.6.
     guard channels[index].remote == source else { return nil }
-    let isReported = channels[index].state == .open
+    let (isReported, hasSentAll) = (channels[index].state == .open, channels[index].hasSentAll)
     // The peer's request may cross K-frames that the peer does not have. This side's own request follows them in one
     // packet, and the controller delivers packets in order: if one packet is missing, it is not a K-frame.
     remove(at: index, &identifiers, isConfirmed: undelivered <= (hasSentClose(of: destination) ? 1 : 0))
-    if isReported { events.append(.closed(destination)) }
+    if isReported { events.append(.closed(destination, hasSentAll: hasSentAll)) }
     return .disconnectionResponse(destination: destination, source: source)
   }
 

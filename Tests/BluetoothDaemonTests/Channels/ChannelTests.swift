@@ -196,6 +196,39 @@ struct ChannelTests {
     #expect(third.pipe.finalEnd == .lost(.link(.connectionTerminatedByLocalHost)))
   }
 
+  @Test("If the peer closes a channel before it has all written octets, the final end is a loss and the end is not")
+  func peerCloses() throws {
+    let psm = try publish(sensor)
+    let here = try open(psm, by: phone)
+    let there = try accepted(sensor)
+    while write([UInt8](repeating: 3, count: 10_000), here) > 0 {}
+    #expect(here.pipe.end == nil && !here.pipe.isDrained)
+    there.pipe.close()
+    air.run()
+    #expect(here.pipe.end == .closed)
+    #expect(here.pipe.finalEnd == .lost(.link(.connectionTerminatedByLocalHost)))
+    here.pipe.close()
+    air.run()
+    #expect(here.pipe.finalEnd == .lost(.link(.connectionTerminatedByLocalHost)), "the app's close changes nothing")
+    // Only the host's queue has octets.
+    let second = try open(psm, by: phone)
+    let other = try accepted(sensor)
+    while write([4], second) == 1, second.pipe.isDrained, other.pipe.available < 32 {}
+    for _ in 0..<4 { _ = write([4], second) }
+    #expect(second.pipe.isDrained && other.pipe.available == 32, "the peer has 32 SDUs, and the host has more")
+    // The peer's close of the pipe would return the credits of the SDUs before.
+    withExtendedLifetime(other) { _ = sensor.send(.unpublishChannel(psm: psm)) }
+    #expect(second.pipe.end == .closed)
+    #expect(second.pipe.finalEnd == .lost(.link(.connectionTerminatedByLocalHost)))
+    // The peer has everything.
+    let third = try open(try publish(sensor), by: phone)
+    let last = try accepted(sensor)
+    #expect(write([5, 6], third) == 2 && read(last) == [5, 6])
+    last.pipe.close()
+    air.run()
+    #expect(third.pipe.end == .closed && third.pipe.finalEnd == .closed)
+  }
+
   @Test("A peer that receives nothing has 30 s for the data written before the channel was closed")
   func closeTimeout() throws {
     var here: OpenChannel? = try open(try publish(sensor), by: phone)

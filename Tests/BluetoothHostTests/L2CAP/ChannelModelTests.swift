@@ -189,7 +189,7 @@ private struct ModelCourse {
       connections[place].received[side] = number + 1
       arrived += 1
       unacknowledged.append((side, id))
-    case .closed(let id):
+    case .closed(let id, _):
       guard let place = place(of: id, side) else { return }
       #expect(connections[place].isClosing, "nobody wanted \(id) to be closed")
       connections[place].isOpen.remove(side)
