@@ -1,6 +1,7 @@
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import ble
@@ -83,6 +84,72 @@ import Testing
       let received = try await reader.value
       #expect(received == octets)
     }
+  }
+
+  /// Opens a channel whose other end reads nothing, and runs `ble l2cap` with it.
+  ///
+  /// - Parameters:
+  ///   - pieces: the standard input.
+  ///   - closesAfter: the time after which the other end is closed, in seconds; nil: at the end.
+  /// - Returns: the failure, and the time that the verb took in seconds.
+  private func pipe(_ pieces: [Data], endsInput: Bool, closesAfter: Double?) throws -> (Failure?, Double) {
+    let result = NIOLockedValueBox<(Failure?, Double)>((nil, 0))
+    try Meeting.run { local, central, stage in
+      let listener = try await local.publishL2CAPChannel(within: stage.stepLimit)
+      let other = Task(executorPreference: stage.taskExecutor) {
+        guard let channel = try await listener.channels.first(where: { _ in true }) else { return }
+        try await stage.sleep(closesAfter ?? 1_000)
+        channel.close()
+      }
+      try await local.withAdvertising(localName: "Sink") {
+        let found = try await Meeting.find("Sink", central, stage)
+        try await stage.withLink(to: found) { peripheral in
+          let channel = try await peripheral.openL2CAPChannel(listener.psm, within: stage.stepLimit)
+          let (input, continuation) = AsyncStream.makeStream(of: Data.self)
+          for piece in pieces { continuation.yield(piece) }
+          if endsInput { continuation.finish() }
+          let start = stage.now
+          var failure: Failure?
+          do {
+            try await L2CAP.Pipe.parse([]).run(channel, input, stage) { _ in }
+          } catch let error as Failure { failure = error }
+          continuation.finish()
+          let (end, time) = (failure, (stage.now - start).seconds)
+          result.withLockedValue { $0 = (end, time) }
+        }
+      }
+      other.cancel()
+      _ = try? await other.value
+    }
+    return result.withLockedValue { $0 }
+  }
+
+  private static let pieces = Array(repeating: Data(repeating: 7, count: 16_384), count: 20)
+
+  @Test("l2cap fails if the other side closes the channel before it has all octets", arguments: [1, 20])
+  func cutPipe(count: Int) throws {
+    // With more pieces, a write is pending. The other side's close returns its credits, which are not enough for the
+    // rest of one piece.
+    let pieces = count == 1 ? [Data(repeating: 7, count: 90_000)] : Self.pieces
+    let (failure, time) = try pipe(pieces, endsInput: count == 1, closesAfter: 5)
+    #expect(failure?.status == ExitStatus.linkLost)
+    #expect(failure?.description == "the other side closed the channel before it had all octets")
+    #expect(4...6 ~= time)
+  }
+
+  @Test("l2cap waits for a side that takes nothing for the time of --timeout")
+  func stalledPipe() throws {
+    let (failure, time) = try pipe(Self.pieces, endsInput: true, closesAfter: nil)
+    #expect(failure?.status == ExitStatus.timeLimit)
+    #expect(29...36 ~= time, "the limit is 30 s from the last progress")
+  }
+
+  @Test("l2cap ends without a failure if the other side closes the channel and nothing was left to send")
+  func idlePipe() throws {
+    let (failure, time) = try pipe([], endsInput: false, closesAfter: 5)
+    #expect(failure == nil && 4...6 ~= time)
+    let (other, _) = try pipe([Data([1, 2, 3])], endsInput: false, closesAfter: 5)
+    #expect(other == nil)
   }
 
   @Test("Progress is octets, percentage, rate and remaining time")

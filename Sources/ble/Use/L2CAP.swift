@@ -85,7 +85,7 @@ struct L2CAP: ParsableCommand {
     static let discussion = """
       What comes from the channel is written to the standard output, and the standard input is sent. The verb ends when \
       the other side closes the channel, or when the standard input has ended and nothing has come for the time of \
-      --linger.
+      --linger. It fails if the other side closes the channel before it has all octets that were read.
       """
 
     @Option(
@@ -98,45 +98,85 @@ struct L2CAP: ParsableCommand {
     }
 
     func run(_ channel: L2CAPChannel, _ stage: Stage) async throws {
+      try await run(channel, StandardInput.pieces(), stage) { try put(octets: $0) }
+    }
+
+    /// Moves octets from `pieces` to the channel, and from the channel to `output`.
+    func run(
+      _ channel: L2CAPChannel, _ pieces: AsyncStream<Data>, _ stage: Stage,
+      output: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws {
       defer { channel.close() }
-      guard try await move(channel, stage) else { return }
-      // The end of the link would discard the octets that the other side does not have.
+      try await move(channel, pieces, stage, output)
+      // The end of the link would discard the octets that the other side does not have. If the other side has closed
+      // the channel, the call tells at once if octets were lost.
       do { try await channel.closeWhenSent(within: stage.stepLimit) } catch is TimeLimitExceeded {
-        throw Failure(
-          "the other side has not taken all octets within \(stage.timeout.short) s", status: ExitStatus.timeLimit)
-      } catch let error as CBError where error.code == .operationCancelled {
-        throw Failure("the channel was closed before the other side had all octets", status: ExitStatus.linkLost)
-      }
+        throw late(stage)
+      } catch let error as CBError where error.code == .operationCancelled { throw Self.cut }
+    }
+
+    private static let cut = Failure(
+      "the other side closed the channel before it had all octets", status: ExitStatus.linkLost)
+
+    private func late(_ stage: Stage) -> Failure {
+      Failure(
+        "the other side has not taken all octets within \(stage.timeout.short) s", status: ExitStatus.timeLimit)
     }
 
     /// Moves octets until the other side has closed the channel, or until the standard input has ended and nothing has
     /// come for the time of `--linger`.
     ///
-    /// - Returns: false if the other side has closed the channel.
-    private func move(_ channel: L2CAPChannel, _ stage: Stage) async throws -> Bool {
+    /// - Throws: a failure if the other side has closed the channel before it had an octet that was read from the
+    ///   standard input, or if a part of a piece has not been taken within the time of `--timeout`.
+    private func move(
+      _ channel: L2CAPChannel, _ pieces: AsyncStream<Data>, _ stage: Stage,
+      _ output: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws {
       let lastArrival = NIOLockedValueBox(stage.now)
-      return try await withThrowingTaskGroup(of: Bool.self) { group in
+      let isWriting = NIOLockedValueBox(false)
+      try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           for try await octets in channel.incoming {
-            try put(octets: Array(octets))
+            try output(Array(octets))
             lastArrival.withLockedValue { $0 = stage.now }
           }
-          return false
+          // A cancellation ends the other task.
+          try Task.checkCancellation()
+          if isWriting.withLockedValue({ $0 }) { throw Self.cut }
         }
         group.addTask {
-          for await octets in StandardInput.pieces() { try await channel.write(octets) }
+          for await octets in pieces {
+            isWriting.withLockedValue { $0 = true }
+            try await write(octets, to: channel, stage)
+            isWriting.withLockedValue { $0 = false }
+          }
           try Task.checkCancellation()
           lastArrival.withLockedValue { $0 = max($0, stage.now) }
           while true {
             let rest = linger - (stage.now - lastArrival.withLockedValue { $0 }).seconds
-            if rest <= 0 { return true }
+            if rest <= 0 { return }
             try await stage.sleep(rest)
           }
         }
         defer { group.cancelAll() }
-        return try await group.next() ?? false
+        _ = try await group.next()
       }
     }
+
+    /// Writes a piece of the standard input in parts, each of which has the time of `--timeout`.
+    private func write(_ octets: Data, to channel: L2CAPChannel, _ stage: Stage) async throws {
+      var rest = octets
+      while !rest.isEmpty {
+        let part = rest.prefix(Self.partSize)
+        do { try await channel.write(part, within: stage.stepLimit) } catch is TimeLimitExceeded {
+          throw late(stage)
+        } catch let error as CBError where error.code == .notConnected { throw Self.cut }
+        rest = rest.dropFirst(part.count)
+      }
+    }
+
+    /// The number of octets that must leave the send buffer within the time of `--timeout`.
+    private static let partSize = 1_024
   }
 }
 
