@@ -159,6 +159,7 @@ extension Daemon {
   /// Ends an app. Its sessions with restore identifiers are preserved if the system ends it, and end otherwise.
   private mutating func terminate(_ app: AppIndex, by cause: AppTermination, at now: Instant) {
     let mayPreserve = cause == .system && context.policy.restoresApps
+    let hasRun = context.apps[app].phase != .terminated
     if cause == .user { endPreservedSessions(of: app, at: now) }
     for session in context.centralSessions(of: app) {
       guard let central = context.centrals[session.key], !central.preservation.isPreserved else { continue }
@@ -183,13 +184,19 @@ extension Daemon {
       }
     }
     context.setPhase(.terminated, of: app)
-    refuseVainRequests(ofClientsOf: app, at: now)
+    // The process may have ended before it has restored the session that the requests wait for.
+    if hasRun { refuseRequests(ofClientsOf: app, at: now) } else { refuseVainRequests(ofClientsOf: app, at: now) }
   }
 
   /// Fails the clients' requests that wait for the launch of a terminated app that nothing launches. An unanswered
   /// request would end the link after 30 s, for all other apps, too · Vol 3, Part F, 3.3.3.
   private mutating func refuseVainRequests(ofClientsOf app: AppIndex, at now: Instant) {
     guard context.apps[app].phase == .terminated, !context.apps[app].canBeLaunched else { return }
+    refuseRequests(ofClientsOf: app, at: now)
+  }
+
+  /// Fails the clients' requests that an app has not answered, also those that have not been passed to it.
+  private mutating func refuseRequests(ofClientsOf app: AppIndex, at now: Instant) {
     for session in context.peripheralSessions(of: app) {
       peripherals.refuseRequests(to: session, at: now, &context)
       context.apps[app].events.removeRequests(to: session)

@@ -121,6 +121,29 @@ struct TerminatedPeripheralTests {
     #expect(restore() == ["restored 1 services", "state poweredOn", "write 2 at 0: 05"])
   }
 
+  @Test("A request gets an error when the launched process ends before it has restored its peripheral manager")
+  func unrestored() {
+    send(.terminated(.system))
+    #expect(error(phone.send(.read(peer, value))) == nil)
+    #expect(launcher.launches() == [RestoreIdentifiers(peripherals: ["lamp"])])
+    send(.launched(AppManifest(), isInFront: false))
+    let central = CentralSession(
+      client: CentralRecorder(), owner: SessionOwner(app: "app"), in: air.devices[1].sessions)
+    air.run()
+    withExtendedLifetime(central) { send(.terminated(.system)) }
+    #expect(error(phone.recorder.take()) == .att(.unlikelyError))
+    // The pause before the next launch.
+    send(.launchPaused)
+    air.pass(.seconds(16))
+    send(.launchable(true))
+    #expect(launcher.launches() == [], "no request waits any more")
+    air.pass(.seconds(15))
+    #expect(air.linkCount(1) == 1)
+    #expect(error(phone.send(.write(peer, value, [5]))) == nil)
+    #expect(launcher.launches() == [RestoreIdentifiers(peripherals: ["lamp"])])
+    #expect(restore() == ["restored 1 services", "state poweredOn", "write 2 at 0: 05"])
+  }
+
   @Test("A write without response waits for a terminated app, however late its user starts it")
   func command() {
     send(.launchable(false))
