@@ -35,8 +35,8 @@ final class ServerApps: @unchecked Sendable {
   private static let maximumAlerts = 500
   /// The maximum number of apps in a list, which is one message.
   private static let maximumListed = 1_000
-  /// The maximum number of peers in an answer whose name is the same.
-  private static let maximumIdle = 100
+  /// The maximum number of peers without a link and without apps in an answer, which is one message.
+  private static let maximumIdlePeers = 100
   /// The maximum length of a usage description in a list of apps, in octets.
   private static let maximumUsageLength = 300
   /// The variables of the server that are not those of its apps.
@@ -331,7 +331,7 @@ final class ServerApps: @unchecked Sendable {
 
   /// Returns the known peers that a text names, as peers that nothing uses.
   private func idlePeers(_ text: String, on served: ServedAdapter) -> [PeerUsage] {
-    served.adapter.directory.peers(named: text, maximum: Self.maximumIdle).map { peer, address in
+    served.adapter.directory.peers(named: text, maximum: Self.maximumIdlePeers).map { peer, address in
       PeerUsage(
         identifier: peer.identifier, address: address, name: peer.name, isLinked: false, isEnding: false, users: [])
     }
