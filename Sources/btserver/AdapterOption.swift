@@ -1,4 +1,5 @@
 import BluetoothTransport
+import Foundation
 
 /// The value of `--adapter`: `[NAME=]SPECIFIER`.
 struct AdapterOption: Hashable {
@@ -24,12 +25,20 @@ struct AdapterOption: Hashable {
   }
 
   /// The device that only one adapter can use; nil: there is none. Each connection to an air has a controller of its own.
+  /// The path of a serial line has no symbolic links, so that each of its names gives the same device.
   var device: String? {
     switch kind {
     case .controller(.hci(let number)): "hci:\(number)"
-    case .controller(.serial(let device, _, _)): device
+    case .controller(.serial(let device, _, _)): Self.resolved(device)
     case .controller(.tcp), .controller(.unix), .virtual: nil
     }
+  }
+
+  /// Returns the absolute path of a file without symbolic links. They stay if the file does not exist.
+  private static func resolved(_ path: String) -> String {
+    guard let pointer = realpath(path, nil) else { return URL(fileURLWithPath: path).standardizedFileURL.path }
+    defer { free(pointer) }
+    return String(cString: pointer)
   }
 
   /// The text for messages.
