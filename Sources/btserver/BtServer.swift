@@ -141,7 +141,7 @@ struct BtServer: AsyncParsableCommand {
     let endpoint = try Self.makeEndpoint(setup.metrics)
     defer { endpoint?.stop() }
     let sockets = ServiceManager.takeSockets()
-    guard setup.token == nil || setup.tcp != nil || !sockets.isEmpty else {
+    guard !setup.needsPassedSocket || !sockets.isEmpty else {
       throw ValidationError("--token-file needs --tcp or a socket of the service manager")
     }
     let questions = UserQuestions()
@@ -338,6 +338,10 @@ struct Setup {
   /// The names of the adapters, for a line.
   var names: String { adapters.map(\.text).joined(separator: ", ") }
 
+  /// True if the server needs a socket of the service manager for its start: there is a token, and no other socket for
+  /// it.
+  var needsPassedSocket: Bool { token != nil && tcp == nil }
+
   /// The configuration in lines, for people.
   var text: String {
     var lines = ["adapters: \(names)", "socket: \(socket), mode \(String(mode, radix: 8))"]
@@ -351,6 +355,11 @@ struct Setup {
     lines.append("share of an app: \(links) links, \(sets) advertising sets")
     for app in apps { lines.append("app: \(app.name), \(app.executable)") }
     if let worldFile { lines.append("world: \(worldFile.members.count) devices") }
-    return lines.joined(separator: "\n") + "\nthe configuration is valid"
+    // A check before the start of a service has no sockets: the service manager passes them to the server only.
+    lines.append(
+      needsPassedSocket
+        ? "the configuration is valid if the service manager passes a TCP socket: --token-file needs one, or --tcp"
+        : "the configuration is valid")
+    return lines.joined(separator: "\n")
   }
 }
