@@ -281,6 +281,8 @@ let package = Package(
       swiftSettings: settings),
     // Tests
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
+    // Functions of the C library that Swift can't call.
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // What several test targets share: fixtures, recording apps, scripted controllers.
     .target(
       name: "TestSupport",
@@ -406,8 +408,8 @@ let package = Package(
     .testTarget(
       name: "BluetoothServerTests",
       dependencies: [
-        "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters", "BluetoothDaemonProtocol",
-        "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
+        "CTestSupport", "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters",
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     .testTarget(
