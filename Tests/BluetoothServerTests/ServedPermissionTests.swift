@@ -5,10 +5,66 @@ import BluetoothHost
 import BluetoothLab
 import BluetoothWire
 import Foundation
+import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
 @testable import BluetoothServer
+
+/// An adapter that takes the requests about apps and of the user only when the test releases them, as one whose disk is
+/// busy.
+private final class HeldAdapter: AppAdapter {
+  private struct State {
+    var isHolding = false
+    var isAsked = false
+    var held: [@Sendable () -> Void] = []
+  }
+
+  private let base: any AppAdapter
+  private let state = NIOLockedValueBox(State())
+
+  init(_ base: any AppAdapter) { self.base = base }
+
+  /// True if the server waits for the held requests.
+  var isAsked: Bool { state.withLockedValue { $0.isAsked } }
+
+  /// Holds the requests from now on.
+  func hold() { state.withLockedValue { $0.isHolding = true } }
+
+  /// Passes the held requests in their order, and all later ones.
+  func release() {
+    state.withLockedValue { state in
+      for request in state.held { request() }
+      state.held = []
+      state.isHolding = false
+    }
+  }
+
+  private func pass(_ request: @escaping @Sendable () -> Void) {
+    state.withLockedValue { state in
+      if state.isHolding { state.held.append(request) } else { request() }
+    }
+  }
+
+  func send(_ request: AppRequest, ofApp app: String) { pass { [base] in base.send(request, ofApp: app) } }
+  func send(_ request: SystemRequest) {
+    pass { [base] in base.send(request) }
+    if case .reportLinks = request { state.withLockedValue { $0.isAsked = true } }
+  }
+
+  var directory: PeerDirectory { base.directory }
+  var deliversInPlace: Bool { base.deliversInPlace }
+  func absoluteTime() -> Double { base.absoluteTime() }
+  func setClient(_ client: any AppClient, ofApp app: String) { base.setClient(client, ofApp: app) }
+  func setSystemClient(_ client: any SystemClient) { base.setSystemClient(client) }
+  func setHCIObserver(_ observer: (any HCIObserver)?) { base.setHCIObserver(observer) }
+  func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {
+    base.openCentralSession(for: client, owner: owner)
+  }
+  func openPeripheralSession(for client: any PeripheralClient, owner: SessionOwner?) -> PeripheralSession {
+    base.openPeripheralSession(for: client, owner: owner)
+  }
+}
 
 /// The questions of a server for permission, and the resets that its user makes.
 @Suite("Permissions and resets of a server", .timeLimit(.minutes(2)))
@@ -53,16 +109,26 @@ struct ServedPermissionTests {
 
   @Test("The end of the server waits until the decisions of its user are on the disk")
   func decisionsAtEnd() async throws {
-    let bench = try AppBench(.macos)
-    let host = try #require(bench.bench.served.first?.host)
-    // The disk takes longer for these than the server for its end.
-    for number in 0..<100 { host.send(.permissionChanged(number % 2 == 0), ofApp: "torch") }
+    let bench = try ServerBench()
+    bench.server.stop()
+    let host = HeldAdapter(try #require(bench.served.first?.host))
+    let server = DaemonServer([ServedAdapter(name: "phone", adapter: host)], limits: .patient)
+    host.hold()
     for number in 0..<20 { host.send(.permissionChanged(number % 2 == 0), ofApp: "app \(number)") }
-    bench.bench.server.stop()
-    let file = URL(fileURLWithPath: bench.bench.folder.file("bonds/phone/apps.json"))
+    let hasEnded = NIOLockedValueBox(false)
+    // The end of the server blocks its thread.
+    let thread = Thread {
+      server.stop()
+      hasEnded.withLockedValue { $0 = true }
+    }
+    thread.start()
+    await wait { host.isAsked || hasEnded.withLockedValue { $0 } }
+    #expect(!hasEnded.withLockedValue { $0 })
+    host.release()
+    await wait { hasEnded.withLockedValue { $0 } }
+    let file = URL(fileURLWithPath: bench.folder.file("bonds/phone/apps.json"))
     let stored = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
-    let order = try #require(stored["order"] as? [String])
-    #expect(order == ["torch"] + (0..<20).map { "app \($0)" })
+    #expect(stored["order"] as? [String] == (0..<20).map { "app \($0)" })
   }
 
   @Test("A refused app is unauthorized, also in later runs, and a question of another app is open meanwhile")
