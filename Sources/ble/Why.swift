@@ -140,7 +140,7 @@ extension PeerUsage.User {
   fileprivate var text: String {
     var parts: [String] = []
     switch phase {
-    case .delayed: parts.append("is about to connect")
+    case .delayed: parts.append("begins to connect later")
     case .connecting: parts.append("waits until the device advertises")
     case .connected: parts.append("is connected")
     case .disconnecting: parts.append("is disconnecting")

@@ -36,7 +36,7 @@ package protocol SystemClient: AnyObject, Sendable {
 package struct PeerUsage: Hashable, Sendable {
   /// The state of a connection from the point of view of one session.
   package enum Phase: Hashable, Sendable {
-    /// The attempt begins later.
+    /// The attempt begins later: after its delay, or, as its platform says, when its app is in the foreground.
     case delayed
     /// The daemon waits for the peer to advertise.
     case connecting
