@@ -135,7 +135,7 @@ package struct FuzzChannelHost {
         precondition(!open.contains(channel.id), "\(channel.id) is open twice")
         open.append(channel.id)
         precondition(open.count <= 64, "more channels than there are")
-      case .closed(let id):
+      case .closed(let id, _):
         precondition(open.contains(id), "\(id) was not open")
         open.removeAll { $0 == id }
       case .received(let id, let sdu):
