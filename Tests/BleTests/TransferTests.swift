@@ -1,3 +1,4 @@
+import ArgumentParser
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
