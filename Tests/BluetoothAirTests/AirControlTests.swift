@@ -46,8 +46,9 @@ import Testing
     try withControl { air, path in
       do {
         let pair = try ConnectedPair(air)
-        try pair.central.send(pair.data([1, 2, 3], on: pair.centralHandle))
-        try #require(try pair.nextData(at: pair.peripheral) == [1, 2, 3])
+        let payload = [UInt8](repeating: 7, count: 100)
+        try pair.central.send(pair.data(payload, on: pair.centralHandle))
+        try #require(try pair.nextData(at: pair.peripheral) == payload)
       }
       try air.waitForHosts(0)
       let statistics = try #require(try ControlSocket.ask(ControlRequest(.stats), at: path).statistics)

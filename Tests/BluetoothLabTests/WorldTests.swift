@@ -130,6 +130,8 @@ struct WorldTests {
   func holding() async {
     let meeting = Meeting()
     let world = meeting.world
+    // Beside thousands of other tests a task may wait for long.
+    world.setHoldLimits(HoldLimits(stall: 600))
     nonisolated(unsafe) var heldAt: Duration?
     nonisolated(unsafe) var releasedAt: Duration?
     meeting.central.onEvent = { event in
