@@ -74,32 +74,10 @@ import Testing
       CBUUID(string: "12345678-90AB-CDEF-CAFE-C80C20443D0B").description == "12345678-90AB-CDEF-CAFE-C80C20443D0B")
   }
 
-  @Test("8 A UUID from a CFUUID has its 128 bits, and the app imports only CoreBluetooth")
-  func coreFoundation() {
-    let maker: any UUIDMaker = DeprecatedUUIDMaker()
-    let uuid = maker.makeUUID(
-      CFUUIDCreateWithBytes(
-        nil, 0x12, 0x34, 0x56, 0x78, 0x90, 0xAB, 0xCD, 0xEF, 0xCA, 0xFE, 0xC8, 0x0C, 0x20, 0x44, 0x3D, 0x0B))
-    #expect(uuid == CBUUID(string: "12345678-90AB-CDEF-CAFE-C80C20443D0B"))
-    #expect(uuid.data.count == 16)
-    let (one, another) = (maker.makeUUID(CFUUIDCreate(nil)), maker.makeUUID(CFUUIDCreate(nil)))
-    #expect(one != another && one.data.count == 16)
-  }
-
   @Test("Copying a UUID returns the same UUID")
   func copying() {
     let uuid = CBUUID(string: "180D")
     #expect(uuid.copy() as? CBUUID === uuid)
     #expect(CBUUID().uuidString == "00000000-0000-0000-0000-000000000000")
   }
-}
-
-// The deprecated initializer, reached without a warning.
-private protocol UUIDMaker {
-  func makeUUID(_ uuid: CFUUID) -> CBUUID
-}
-
-private struct DeprecatedUUIDMaker: UUIDMaker {
-  @available(*, deprecated)
-  func makeUUID(_ uuid: CFUUID) -> CBUUID { CBUUID(cfuuid: uuid) }
 }
