@@ -138,7 +138,10 @@ let package = Package(
         "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothNumbers", "BluetoothWire",
         locks, deque, logging,
       ],
-      swiftSettings: settings),
+      // Adds `CBUUID.init(cfuuid:)`, whose argument needs a public import of CoreFoundation. In a static release build
+      // that import takes `stat` and other structures of the C library from Glibc, so that modules that check the
+      // visibility of members, as this package's do, no longer compile.
+      swiftSettings: settings + (Context.environment["CB_CFUUID"] == "1" ? [.define("CB_CFUUID")] : [])),
     .target(name: "CBluetoothServer"),
     .target(
       name: "BluetoothServer",

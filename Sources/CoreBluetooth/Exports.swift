@@ -5,6 +5,17 @@
 @_exported import Dispatch
 @_exported import Foundation
 
+// The type that `CBUUID.init(cfuuid:)` takes, with the functions that create its values. Foundation on Linux does not
+// export them. The whole module would add hundreds of names to every app.
+#if CB_CFUUID && canImport(CoreFoundation)
+  @_exported import class CoreFoundation.CFUUID
+  @_exported import struct CoreFoundation.CFUUIDBytes
+  @_exported import func CoreFoundation.CFUUIDCreate
+  @_exported import func CoreFoundation.CFUUIDCreateFromUUIDBytes
+  @_exported import func CoreFoundation.CFUUIDCreateWithBytes
+  @_exported import func CoreFoundation.CFUUIDGetUUIDBytes
+#endif
+
 /// A time in seconds since 1 January 2001, 00:00 UTC. Foundation on Linux does not export Core Foundation's type.
 public typealias CFAbsoluteTime = Double
 

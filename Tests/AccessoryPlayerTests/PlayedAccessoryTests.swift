@@ -249,6 +249,7 @@ struct PlayedScene<A: Accessory> {
           pause: { [world] time in
             pauses.change { $0 += 1 }
             defer { pauses.change { $0 -= 1 } }
+            // On the world's clock, so it takes no real time.
             try await Task.sleep(for: time, clock: world.clock)
           }, observer: nil)
       } else {

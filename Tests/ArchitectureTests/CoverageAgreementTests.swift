@@ -55,6 +55,7 @@ import Testing
     (["CBPeripheralManager.authorizationStatus()"], ["A039"]),
     (["CBPeripheralManager.setDesiredConnectionLatency(_:for:)"], ["A037", "K041", "K042"]),
     (["CBMutableCharacteristic.subscribedCentrals"], ["A050"]),
+    (["CBUUID.init(cfuuid:)"], ["K018"]),
     (["CBCentral.maximumUpdateValueLength"], ["A052"]),
     (["CBCharacteristic.isBroadcasted"], ["K029"]),
     (
