@@ -16,14 +16,20 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
 }
 
 @Suite struct TimedReaderTests {
+  /// Connects to the lamp. Returns a reader that is the delegate of the lamp's peripheral, and a characteristic.
+  private static func reader(in air: Lamp) throws -> (TimedReader, CBCharacteristic) {
+    let (peripheral, characteristic) = try air.connect()
+    let reader = TimedReader(of: peripheral, after: air.timers.after)
+    peripheral.delegate = reader
+    return (reader, characteristic)
+  }
+
   @Test("A read without an answer ends at its time limit, and a later answer does not end it again")
   func limit() throws {
     let air = try Lamp()
-    let (peripheral, characteristic) = try air.connect()
+    let (reader, characteristic) = try Self.reader(in: air)
     let server = HesitantServer()
     air.lamp.manager.delegate = server
-    let reader = TimedReader(of: peripheral, after: air.timers.after)
-    peripheral.delegate = reader
     var ends: [(time: Duration, isLimit: Bool)] = []
     let start = air.world.now
     reader.read(characteristic) { result in
@@ -44,9 +50,7 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
   func inTime() throws {
     let air = try Lamp()
     air.lamp.recorder.values[Lamp.value] = [80]
-    let (peripheral, characteristic) = try air.connect()
-    let reader = TimedReader(of: peripheral, after: air.timers.after)
-    peripheral.delegate = reader
+    let (reader, characteristic) = try Self.reader(in: air)
     var values: [Data?] = []
     reader.read(characteristic) { values.append(try? $0.get()) }
     air.timers.run(limit: .seconds(1))
@@ -64,9 +68,7 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
       request.value = Data([count])
       return .success
     }
-    let (peripheral, characteristic) = try air.connect()
-    let reader = TimedReader(of: peripheral, after: air.timers.after)
-    peripheral.delegate = reader
+    let (reader, characteristic) = try Self.reader(in: air)
     var ends: [(read: Int, value: Data?)] = []
     for read in 1...2 { reader.read(characteristic) { ends.append((read, try? $0.get())) } }
     air.timers.run(limit: .seconds(10))
@@ -77,11 +79,9 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
   @Test("Two reads of one characteristic without an answer end at their own time limits")
   func twoLimits() throws {
     let air = try Lamp()
-    let (peripheral, characteristic) = try air.connect()
+    let (reader, characteristic) = try Self.reader(in: air)
     let server = HesitantServer()
     air.lamp.manager.delegate = server
-    let reader = TimedReader(of: peripheral, after: air.timers.after)
-    peripheral.delegate = reader
     var ends: [(read: Int, time: Duration)] = []
     let start = air.world.now
     reader.read(characteristic, timeLimit: 3) { _ in ends.append((1, air.world.now - start)) }
