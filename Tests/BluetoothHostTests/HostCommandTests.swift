@@ -52,6 +52,72 @@ struct HostCommandTests {
     #expect(bench.powerChanges.isEmpty)
   }
 
+  @Test("A late answer to a command that timed out is not the answer to the same command for another link")
+  func lateAnswer() {
+    var bench = bench()
+    let first = bench.link(.peripheral, handle: 1)
+    let second = bench.link(.peripheral, handle: 2, to: DeviceAddress(8, .public))
+    // The check of links without traffic.
+    bench.pass(.seconds(60))
+    bench.answers[.readRSSI] = .noAnswer
+    bench.forget()
+    bench.pass(.seconds(60))
+    #expect(bench.commands == [.readRSSI(first)])
+    bench.pass(.seconds(2))
+    #expect(bench.commands == [.readRSSI(first), .readRSSI(second)])
+    bench.receive(.commandComplete(credits: 1, .readRSSI, .handle(.unknownConnectionIdentifier, first)))
+    #expect(bench.host.links.count == 2)
+    bench.receive(.commandComplete(credits: 1, .readRSSI, .rssi(second, -50)))
+    #expect(bench.host.links.count == 2)
+    #expect(bench.troubles == [.unanswered(.readRSSI)])
+  }
+
+  /// Returns a bench with two links, and a request for each. LE Connection Update of the first has timed out, and that
+  /// of the second waits for its answer.
+  private func twoUpdates() -> HostHarness {
+    var bench = bench()
+    let links = [
+      bench.link(.central, handle: 1), bench.link(.central, handle: 2, to: DeviceAddress(8, .public)),
+    ]
+    bench.answers[.leConnectionUpdate] = .noAnswer
+    bench.forget()
+    let parameters = ConnectionParameters(
+      minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)
+    for link in links {
+      bench.perform { host, now in host.changeLink(link, .connectionParameters(parameters), at: now) }
+    }
+    bench.passToDeadline()
+    #expect(bench.now == .zero + .seconds(2))
+    #expect(bench.commands.compactMap(\.connection) == links)
+    #expect(requestEnds(bench) == [.controller(.unspecifiedError)])
+    return bench
+  }
+
+  private func requestEnds(_ bench: HostHarness) -> [HostError?] {
+    bench.events.compactMap { if case .linkRequestEnded(_, let error) = $0 { error } else { nil } }
+  }
+
+  @Test("Of two Command Status events after a command that timed out, the second one answers the next such command")
+  func lateStatus() {
+    var bench = twoUpdates()
+    bench.receive(.commandStatus(.success, credits: 1, .leConnectionUpdate))
+    #expect(requestEnds(bench).count == 1)
+    bench.receive(.commandStatus(.controllerBusy, credits: 1, .leConnectionUpdate))
+    #expect(requestEnds(bench) == [.controller(.unspecifiedError), .controller(.controllerBusy)])
+    #expect(bench.now == .zero + .seconds(2))
+  }
+
+  @Test("A single Command Status after a command that timed out answers the next such command when its time is over")
+  func lostStatus() {
+    var bench = twoUpdates()
+    bench.receive(.commandStatus(.controllerBusy, credits: 1, .leConnectionUpdate))
+    #expect(requestEnds(bench).count == 1)
+    bench.passToDeadline()
+    #expect(bench.now == .zero + .seconds(4))
+    #expect(requestEnds(bench) == [.controller(.unspecifiedError), .controller(.controllerBusy)])
+    #expect(bench.troubles == [.unanswered(.leConnectionUpdate)])
+  }
+
   @Test("A controller may withdraw all command credits at any time")
   func stop() {
     var bench = bench()

@@ -65,6 +65,16 @@ struct CommandQueue {
     var purpose: CommandPurpose
   }
 
+  /// Command Complete or Command Status.
+  struct Answer {
+    var opcode: HCI.Opcode
+    var status: HCI.ErrorCode
+    /// The return parameters of Command Complete; nil: Command Status.
+    var parameters: HCI.ReturnParameters?
+    /// The number of commands that the controller accepts.
+    var credits: UInt8
+  }
+
   private enum State {
     /// The controller accepts a command.
     case ready
@@ -75,8 +85,15 @@ struct CommandQueue {
     case stopped(until: Instant?)
   }
 
+  /// The maximum number of commands in `overdue`.
+  private static let maximumOverdue = 8
+
   private var state = State.ready
   private var queue: Deque<Entry> = []
+  /// The commands that the controller has not answered in time. Their answers may still come.
+  private var overdue: [HCI.Command] = []
+  /// The latest answer with the opcode of the waiting command that may belong to an overdue command instead.
+  private var held: Answer?
 
   var deadline: Instant? {
     switch state {
@@ -97,6 +114,8 @@ struct CommandQueue {
   mutating func removeAll() {
     state = .ready
     queue.removeAll(keepingCapacity: true)
+    overdue.removeAll()
+    held = nil
   }
 
   /// Removes the commands that have not been sent.
@@ -130,6 +149,7 @@ struct CommandQueue {
   mutating func popFirst() -> Entry? {
     if case .waiting(let entry, _) = state {
       state = .ready
+      held = nil
       return entry
     }
     return queue.popFirst()
@@ -163,33 +183,75 @@ struct CommandQueue {
 
   /// Handles Command Complete or Command Status. Returns the command that the event answers; nil: no command waits
   /// for this answer, and only the number of command credits in the event counts.
-  mutating func answered(_ opcode: HCI.Opcode, credits: UInt8) -> Entry? {
+  ///
+  /// An answer that may belong to an overdue command is held: it answers the waiting command only if no other answer
+  /// comes in time.
+  mutating func answered(_ answer: Answer) -> Entry? {
+    if !overdue.isEmpty, isLate(answer) { return nil }
     switch state {
-    case .waiting(let entry, _) where entry.command.opcode == opcode:
-      state = credits == 0 ? .stopped(until: nil) : .ready
+    case .waiting(let entry, _) where entry.command.opcode == answer.opcode:
+      held = nil
+      state = answer.credits == 0 ? .stopped(until: nil) : .ready
       return entry
     // A late answer also carries command credits.
-    case .stopped where credits > 0:
+    case .stopped where answer.credits > 0:
       state = .ready
       return nil
-    case .ready where opcode == .none && credits == 0:
+    case .ready where answer.opcode == .none && answer.credits == 0:
       state = .stopped(until: nil)
       return nil
     default: return nil
     }
   }
 
+  /// Returns true if the answer belongs to an overdue command and not to the waiting one with the same opcode, or if
+  /// it may: then the answer is held.
+  private mutating func isLate(_ answer: Answer) -> Bool {
+    guard let first = overdue.firstIndex(where: { $0.opcode == answer.opcode }) else { return false }
+    guard case .waiting(let entry, _) = state, entry.command.opcode == answer.opcode else {
+      overdue.remove(at: first)
+      return false
+    }
+    // If the commands are equal, either answer answers both.
+    if overdue.allSatisfy({ $0.opcode != answer.opcode || $0 == entry.command }) { return false }
+    if let handle = answer.parameters?.connection {
+      let place = overdue.firstIndex { $0.opcode == answer.opcode && $0.connection == handle }
+      if handle == entry.command.connection, place == nil { return false }
+      if handle != entry.command.connection, let place {
+        overdue.remove(at: place)
+        return true
+      }
+    }
+    overdue.remove(at: first)
+    held = answer
+    return true
+  }
+
   enum Timeout {
     /// The command was not answered in time; the next one may be sent.
     case unanswered(Entry)
+    /// The command has only an answer that might have belonged to an overdue command.
+    indirect case answered(Entry, Answer)
     /// The controller has stopped accepting commands.
     case stopped
   }
 
   mutating func timeReached(_ now: Instant) -> Timeout? {
     guard let deadline, deadline <= now else { return nil }
-    defer { state = .ready }
-    if case .waiting(let entry, _) = state { return .unanswered(entry) }
-    return .stopped
+    guard case .waiting(let entry, _) = state else {
+      state = .ready
+      return .stopped
+    }
+    if let answer = held {
+      held = nil
+      // The missing answer was lost, so the next commands do not wait for it.
+      overdue.removeAll { $0.opcode == answer.opcode }
+      state = answer.credits == 0 ? .stopped(until: nil) : .ready
+      return .answered(entry, answer)
+    }
+    state = .ready
+    if overdue.count == Self.maximumOverdue { overdue.removeFirst() }
+    overdue.append(entry.command)
+    return .unanswered(entry)
   }
 }

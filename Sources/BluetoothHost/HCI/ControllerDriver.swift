@@ -36,6 +36,8 @@ struct ControllerDriver {
     case hasFailed(unanswered: CommandQueue.Entry?)
     /// The controller has not answered a command that the host can do without.
     case isUnanswered(CommandQueue.Entry)
+    /// A command ends with this answer.
+    indirect case isAnswered(CommandQueue.Entry, CommandQueue.Answer)
   }
 
   /// The maximum time that the host waits for peers to confirm disconnection when it is switched off.
@@ -231,6 +233,9 @@ struct ControllerDriver {
     }
     switch commands.timeReached(now) {
     case .unanswered(let entry)?: return unanswered(entry, &ownAddress, &output, at: now)
+    case .answered(let entry, let answer)?:
+      unansweredCommands = 0
+      return .isAnswered(entry, answer)
     case .stopped?: return fail(.noCommandsTaken, &ownAddress, &output, at: now)
     case nil: return .none
     }
@@ -328,11 +333,9 @@ struct ControllerDriver {
   }
 
   /// Handles Command Complete or Command Status. Returns the command that the event answers; nil: none.
-  mutating func answered(
-    _ opcode: HCI.Opcode, credits: UInt8, _ output: inout HostOutput
-  ) -> CommandQueue.Entry? {
-    guard let entry = commands.answered(opcode, credits: credits) else {
-      if opcode != .none { output.metrics.unexpectedPackets += 1 }
+  mutating func answered(_ answer: CommandQueue.Answer, _ output: inout HostOutput) -> CommandQueue.Entry? {
+    guard let entry = commands.answered(answer) else {
+      if answer.opcode != .none { output.metrics.unexpectedPackets += 1 }
       return nil
     }
     unansweredCommands = 0

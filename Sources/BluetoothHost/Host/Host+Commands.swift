@@ -2,6 +2,12 @@ import BluetoothWire
 
 /// The ends of commands.
 extension Host {
+  /// Handles Command Complete or Command Status.
+  mutating func commandAnswered(_ answer: CommandQueue.Answer, at now: Instant) {
+    guard let entry = context.controller.answered(answer, &context.output) else { return }
+    commandEnded(entry, answer.status, answer.parameters, at: now)
+  }
+
   /// Handles the end of a command. Commands whose completion comes as a separate event end when the controller
   /// accepts them.
   mutating func commandEnded(

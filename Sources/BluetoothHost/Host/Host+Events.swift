@@ -5,13 +5,12 @@ extension Host {
   mutating func receive(_ event: HCI.Event, at now: Instant) {
     switch event {
     case .commandComplete(let credits, let opcode, let parameters):
-      if let entry = context.controller.answered(opcode, credits: credits, &context.output) {
-        commandEnded(entry, parameters.status ?? .success, parameters, at: now)
-      }
+      commandAnswered(
+        CommandQueue.Answer(
+          opcode: opcode, status: parameters.status ?? .success, parameters: parameters, credits: credits), at: now)
     case .commandStatus(let status, let credits, let opcode):
-      if let entry = context.controller.answered(opcode, credits: credits, &context.output) {
-        commandEnded(entry, status, nil, at: now)
-      }
+      commandAnswered(
+        CommandQueue.Answer(opcode: opcode, status: status, parameters: nil, credits: credits), at: now)
     case .numberOfCompletedPackets(let completed):
       for element in completed { table.packetsCompleted(element.handle, Int(element.count), &context) }
     case .leAdvertisingReport(let reports): for report in reports { gap.receive(report, &context, at: now) }

@@ -58,6 +58,7 @@ extension Host {
       endEverything(unanswered: unanswered, at: now)
       context.controller.recover(&gap.ownAddress, &context.output, at: now)
     case .isUnanswered(let entry): commandEnded(entry, .unspecifiedError, nil, at: now)
+    case .isAnswered(let entry, let answer): commandEnded(entry, answer.status, answer.parameters, at: now)
     }
   }
 

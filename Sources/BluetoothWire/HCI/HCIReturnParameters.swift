@@ -81,6 +81,16 @@ extension HCI.ReturnParameters {
     }
   }
 
+  /// The link that the parameters name; nil: none.
+  package var connection: HCI.ConnectionHandle? {
+    switch self {
+    case .handle(_, let handle), .transmitPowerLevel(let handle, _), .authenticatedPayloadTimeout(let handle, _),
+      .rssi(let handle, _), .leChannelMap(let handle, _), .lePHY(let handle, _, _):
+      handle
+    default: nil
+    }
+  }
+
   /// Returns the parameters for a command that could not be decoded. They include the handle if the command begins
   /// with one and returns it.
   package static func failure(_ status: HCI.ErrorCode, of opcode: HCI.Opcode, _ parameters: ByteSlice) -> Self {
