@@ -108,7 +108,10 @@ extension HostLink {
 
   /// Handles the timers of the link, except the time limit for its end: see `LinkTable.endOverdueLinks`.
   mutating func timeReached(_ context: inout HostContext, at now: Instant) {
-    if let due = parameterUpdates.deadline, due <= now { requestDueUpdate(&context, at: now) }
+    if let due = parameterUpdates.deadline, due <= now {
+      requestDueUpdate(&context, at: now)
+      endOverdueFeatures(&context, at: now)
+    }
     bearer.timeReached(now)
     if signalling.timeReached(now) { endRequest(.connectionParameters, .connectionTimeout, &context) }
     withChannels { $0.timeReached(now, identifiers: &$1) }

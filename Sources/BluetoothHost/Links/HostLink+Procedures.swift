@@ -55,7 +55,7 @@ extension HostLink {
     if features != nil { heardFromPeer(&context) }
     properties.remoteFeatures = features ?? properties.remoteFeatures ?? []
     if let parameters = parameterUpdates.takePending() {
-      perform(parameterUpdates.request(parameters, on: updatePath(&context)), &context, at: now)
+      perform(parameterUpdates.request(parameters, on: updatePath(&context), at: now), &context, at: now)
     }
     guard link.role == .central, !isHidden, let features, context.controller.capabilities.supports(.leSetPHY),
       let phys = context.controller.capabilities.supportedPHYs(of: context.configuration.preferredPHYs),
@@ -97,7 +97,13 @@ extension HostLink {
   /// Sends the request for connection parameters if it is due.
   mutating func requestDueUpdate(_ context: inout HostContext, at now: Instant) {
     guard !isDisconnecting, let parameters = parameterUpdates.takeDue(lastData: lastData, at: now) else { return }
-    perform(parameterUpdates.request(parameters, on: updatePath(&context)), &context, at: now)
+    perform(parameterUpdates.request(parameters, on: updatePath(&context), at: now), &context, at: now)
+  }
+
+  /// Sends the request that waits for the peer's features by L2CAP if the controller has not reported them in time.
+  mutating func endOverdueFeatures(_ context: inout HostContext, at now: Instant) {
+    guard !isDisconnecting, parameterUpdates.areFeaturesOverdue(at: now) else { return }
+    remoteFeaturesRead(nil, &context, at: now)
   }
 
   /// Handles LE Connection Update Complete. The event belongs to this side's update unless the command has not been
@@ -116,7 +122,7 @@ extension HostLink {
     // A central can update the parameters while a request of this peripheral waits for its time.
     let isOwn = link.role == .central || parameterUpdates.isRunning
     let step = parameterUpdates.ended(
-      status, isPeripheral: link.role == .peripheral && !isHidden, on: updatePath(&context))
+      status, isPeripheral: link.role == .peripheral && !isHidden, on: updatePath(&context), at: now)
     perform(step, &context, at: now)
     // The central answers a request by L2CAP.
     if case .requestByL2CAP = step { return }

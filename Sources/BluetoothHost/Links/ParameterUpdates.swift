@@ -34,8 +34,14 @@ struct ParameterUpdates {
   }
 
   private var procedure = Procedure.none
+  /// The maximum time from LE Read Remote Features to its completion: the time of the command, and then the procedure
+  /// response timeout of the link layer · Vol 6, Part B, 5.2.
+  private static let featuresTimeout = CommandQueue.timeout + .seconds(40)
+
   /// The parameters that the peripheral requests once it knows the peer's features or the previous update has ended.
   private var pending: ConnectionParameters?
+  /// The time until which the pending parameters wait for the peer's features; nil: they do not wait for features.
+  private var featuresDue: Instant?
   /// The parameters that the peripheral requests after the waiting time that GAP demands.
   private var postponed: PostponedParameterRequest?
 
@@ -44,8 +50,8 @@ struct ParameterUpdates {
     if case .none = procedure { false } else { true }
   }
 
-  /// The time at which a peripheral's request is due; nil: none waits.
-  var deadline: Instant? { postponed?.due }
+  /// The time at which a peripheral's request is due, or its wait for the peer's features ends; nil: none waits.
+  var deadline: Instant? { earliest(postponed?.due, featuresDue) }
 
   // MARK: Requests of a peripheral
 
@@ -63,23 +69,28 @@ struct ParameterUpdates {
   }
 
   /// Chooses the procedure for a peripheral's request.
-  mutating func request(_ parameters: ConnectionParameters, on path: Path) -> Step {
+  mutating func request(_ parameters: ConnectionParameters, on path: Path, at now: Instant) -> Step {
     guard path.hasLinkLayerProcedure else { return .requestByL2CAP(parameters) }
     guard !isRunning else {
       pending = parameters
       return .none
     }
     guard let features = path.remoteFeatures else {
-      let isAsked = pending != nil
+      let isAsked = featuresDue != nil
       pending = parameters
+      if !isAsked { featuresDue = now + Self.featuresTimeout }
       return isAsked ? .none : .readRemoteFeatures
     }
     return features.contains(.connectionParametersRequestProcedure)
       ? .requestByLinkLayer(parameters) : .requestByL2CAP(parameters)
   }
 
+  /// Returns true if the parameters have waited long enough for the peer's features.
+  func areFeaturesOverdue(at now: Instant) -> Bool { featuresDue.map { $0 <= now } ?? false }
+
   /// Removes and returns the parameters that have waited for the peer's features.
   mutating func takePending() -> ConnectionParameters? {
+    featuresDue = nil
     defer { pending = nil }
     return pending
   }
@@ -111,10 +122,12 @@ struct ParameterUpdates {
   }
 
   /// Ends the procedure. Returns the next step of a peripheral: the request made meanwhile, or L2CAP after a refusal.
-  mutating func ended(_ status: HCI.ErrorCode, isPeripheral: Bool, on path: Path) -> Step {
+  mutating func ended(_ status: HCI.ErrorCode, isPeripheral: Bool, on path: Path, at now: Instant) -> Step {
     let former = exchange(&procedure, with: .none)
     guard isPeripheral else { return .none }
-    if path.remoteFeatures != nil, let parameters = takePending() { return request(parameters, on: path) }
+    if path.remoteFeatures != nil, let parameters = takePending() {
+      return request(parameters, on: path, at: now)
+    }
     if status.letsL2CAPAsk, case .running(let requested?, _) = former { return .requestByL2CAP(requested) }
     return .none
   }

@@ -114,6 +114,22 @@ struct LinkRequestTests {
     #expect(reports(bench) == ["done"])
   }
 
+  @Test("A peripheral's request goes on by L2CAP if the controller never reports the central's features")
+  func peripheralWithoutFeatures() throws {
+    var bench = bench()
+    bench.facts.leFeatures.insert(.connectionParametersRequestProcedure)
+    bench.perform { host, now in host.setPower(false, at: now) }
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    #expect(try requestAsPeripheral(&bench, on: handle) == nil)
+    #expect(bench.commands.map(\.opcode) == [.leReadRemoteFeatures])
+    #expect(bench.host.deadline == bench.now + .seconds(42))
+    bench.passToDeadline()
+    let identifier = try #require(try bench.payloads(on: handle, .signalling).last { $0.first == 0x12 }?[1])
+    bench.receive(.signalling, [0x13, identifier, 2, 0, 0, 0], on: handle)
+    #expect(reports(bench) == ["done"])
+  }
+
   @Test("A request ends with the error of the command or of the procedure, and on an unknown link at once")
   func errors() {
     var bench = bench()
