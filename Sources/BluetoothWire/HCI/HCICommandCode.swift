@@ -180,7 +180,11 @@ extension HCI.CommandCode {
     case .leAddDeviceToFilterAcceptList: .init("LE Add Device To Filter Accept List", bit: (27, 0))
     case .leRemoveDeviceFromFilterAcceptList: .init("LE Remove Device From Filter Accept List", bit: (27, 1))
     case .leConnectionUpdate: .init("LE Connection Update", bit: (27, 2), .commandStatus)
-    case .leSetHostChannelClassification: .init("LE Set Host Channel Classification", bit: (27, 3), roles: .central)
+    case .leSetHostChannelClassification:
+      // A peripheral reports the classification to its central, and advertisers use it for auxiliary packets · 7.8.19.
+      .init(
+        "LE Set Host Channel Classification", bit: (27, 3), roles: .central,
+        orFeatures: [.channelClassification, .extendedAdvertising])
     case .leReadChannelMap: .init("LE Read Channel Map", bit: (27, 4), .commandComplete(.connection(.leChannelMap)))
     case .leReadRemoteFeatures: .init("LE Read Remote Features", bit: (27, 5), .commandStatus)
     case .leEncrypt:

@@ -26,13 +26,14 @@ extension HCI {
     init(
       _ name: StaticString, bit: (octet: Int, bit: Int)? = nil, _ answer: Answer = .commandComplete(.status),
       features: LEFeatures = [],
-      roles: ControllerRoles = [], since version: UInt8 = Version.bluetooth40, generation: AdvertisingCommandSet? = nil,
-      keys: Range<Int>? = nil, returnedKeys: Range<Int>? = nil
+      roles: ControllerRoles = [], orFeatures: LEFeatures = [], since version: UInt8 = Version.bluetooth40,
+      generation: AdvertisingCommandSet? = nil, keys: Range<Int>? = nil, returnedKeys: Range<Int>? = nil
     ) {
       self.name = name
       supportedCommandsPosition = bit
       self.answer = answer
-      requirement = CommandRequirement(anyFeature: features, roles: roles, version: version)
+      requirement = CommandRequirement(
+        anyFeature: features, roles: roles, featuresInsteadOfRoles: orFeatures, version: version)
       self.generation = generation
       self.keys = keys
       self.returnedKeys = returnedKeys
@@ -58,14 +59,17 @@ extension HCI {
   package struct CommandRequirement: Sendable {
     /// The features of which at least one is required; empty: no feature is required.
     let anyFeature: LEFeatures
-    /// The roles that are all required.
+    /// The roles that are all required, unless the controller has one of `featuresInsteadOfRoles`.
     let roles: ControllerRoles
+    /// The features of which one is sufficient instead of the roles.
+    let featuresInsteadOfRoles: LEFeatures
     /// The earliest version that has the command.
     let version: UInt8
 
     /// Returns true if a controller with these features, roles and version can have the command.
     package func isMet(features: LEFeatures, roles: ControllerRoles, version: UInt8) -> Bool {
-      (anyFeature.isEmpty || !anyFeature.isDisjoint(with: features)) && self.roles.isSubset(of: roles)
+      (anyFeature.isEmpty || !anyFeature.isDisjoint(with: features))
+        && (self.roles.isSubset(of: roles) || !featuresInsteadOfRoles.isDisjoint(with: features))
         && self.version <= version
     }
   }

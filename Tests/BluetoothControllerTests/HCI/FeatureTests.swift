@@ -58,6 +58,29 @@ struct FeatureTests {
     }
   }
 
+  @Test(
+    "A controller without the central role has LE Set Host Channel Classification if a peripheral or advertiser uses it",
+    arguments: [
+      (.all, .encryption, true), ([.advertiser, .peripheral], .encryption, false),
+      ([.advertiser, .peripheral], [.encryption, .channelClassification], true),
+      ([.advertiser, .peripheral], [.encryption, .extendedAdvertising], true),
+    ] as [(ControllerRoles, HCI.LEFeatures, Bool)])
+  func channelClassification(_ roles: ControllerRoles, _ features: HCI.LEFeatures, _ isSupported: Bool) {
+    let air = PerfectAir()
+    let device = ControllerHarness("device", address: 0x3333_3333_3333) {
+      $0.roles = roles
+      $0.features = features
+    }
+    air.add(device)
+    guard case .localSupportedCommands(let commands)? = device.complete(.readLocalSupportedCommands) else {
+      Issue.record("no bitmap")
+      return
+    }
+    #expect(commands.contains(.leSetHostChannelClassification) == isSupported)
+    let status: HCI.ErrorCode = isSupported ? .success : .unknownHCICommand
+    #expect(device.send(.leSetHostChannelClassification(0x1F)) == status)
+  }
+
   @Test("With a Bluetooth 4.0 peripheral a connection uses PDUs of up to 27 octets, and no later procedure")
   func oldPeripheral() throws {
     let link = try link()
