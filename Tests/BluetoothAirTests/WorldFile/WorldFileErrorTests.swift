@@ -218,6 +218,15 @@ struct WorldFileErrorTests {
     #expect(lines.last == "w: 82 more problems")
   }
 
+  @Test("Each of several unknown fields gets a suggestion among the fields that the object lacks")
+  func severalUnknownFields() {
+    #expect(
+      complaints("device: []\nenvironmnt: office\nseed: 1\nsed: 2") == [
+        "w:1:1: device: unknown field; did you mean \"devices\"?",
+        "w:2:1: environmnt: unknown field; did you mean \"environment\"?", "w:4:1: sed: unknown field",
+      ])
+  }
+
   @Test("Text of a file is shortened in errors, and its terminal control characters are escaped")
   func control() {
     let line = complaints("seed: \"\\e[31m\(String(repeating: "x", count: 100))\"")[0]

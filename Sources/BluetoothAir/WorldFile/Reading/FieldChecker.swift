@@ -55,13 +55,21 @@ struct FieldChecker {
   private mutating func check(
     _ members: [MarkedMember], of object: ObjectShape, at path: FieldPath, _ place: TextLocation, kind: String? = nil
   ) {
+    /// The names that the object lacks; nil: no unknown field has needed them yet.
+    var missing: [String]?
     for member in members where member.name != kind {
       if let field = object.field(member.name) {
         check(member.value, field.shape, at: .field(path, member.name))
-      } else {
-        let hint = problems.wantsSuggestions ? suggestion(for: member.name, of: object, besides: members) : ""
-        problems.add(member.place, .field(path, member.name), "unknown field" + hint)
+        continue
       }
+      var hint = ""
+      if problems.wantsSuggestions {
+        // Computed once for all unknown fields, because an object may have hundreds of thousands of them.
+        let names = missing ?? Self.missingNames(of: object, in: members)
+        missing = names
+        hint = SpellingSuggestion.suggestion(for: member.name, among: names)
+      }
+      problems.add(member.place, .field(path, member.name), "unknown field" + hint)
     }
     for field in object.fields where field.isRequired && !members.contains(where: { $0.name == field.name }) {
       problems.add(place, path, "\"\(field.name)\" is missing: expected \(field.shape.expectation)")
@@ -76,9 +84,9 @@ struct FieldChecker {
     }
   }
 
-  private func suggestion(for name: String, of object: ObjectShape, besides members: [MarkedMember]) -> String {
-    let missing = object.fields.map(\.name).filter { field in !members.contains { $0.name == field } }
-    return SpellingSuggestion.suggestion(for: name, among: missing)
+  private static func missingNames(of object: ObjectShape, in members: [MarkedMember]) -> [String] {
+    let given = Set(members.lazy.map(\.name))
+    return object.fields.map(\.name).filter { !given.contains($0) }
   }
 
   private mutating func checkKinds(
