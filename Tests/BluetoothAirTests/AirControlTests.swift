@@ -84,6 +84,12 @@ import Testing
       (#"{"verb":"move","device":"one","on":true}"#, "on: the verb move does not have this field"),
       (#"{"verb":"move","device":"one","position":[1e300]}"#, "metres, -1000000 to 1000000"),
       (#"{"verb":"move","device":"one"}"#, "metres, -1000000 to 1000000"),
+      (#"{"verb":"move","device":"two","position":[1,2],"device" : "one"}"#, #"duplicate field \"device\""#),
+      (#"{"verb":"radio","device":"one","on":false,"\u006fn":true}"#, #"duplicate field \"on\""#),
+      (
+        #"{"verb":"fault","plan":{"faults":[{"layer":"device","fault":"mute","at":1,"fault":"mute"}]}}"#,
+        #"duplicate field \"fault\""#
+      ),
       (#"{"verb":"capture","path":"/tmp/a\u0000b"}"#, "a path can't contain a NUL"),
       (#"{"verb":"capture","path":"/tmp/no folder\nble: all is well/b"}"#, #"folder\\nble: all is well"#),
     ])
@@ -92,6 +98,16 @@ import Testing
       let answer = try LineSocket(path: path).ask(request)
       #expect(answer.contains(reason), "\(answer)")
       #expect(answer.hasPrefix(#"{"error":"#))
+    }
+  }
+
+  @Test("Equal names in different objects, and texts like names, are no duplicate fields")
+  func noDuplicates() throws {
+    try withControl("devices: [{name: one, accessory: battery}, {name: 'on\"on', accessory: battery}]") { _, path in
+      let socket = try LineSocket(path: path)
+      #expect(try socket.ask(#"{"verb":"radio","device":"on\"on","on":true}"#) == "{}")
+      let fault = #"{"layer":"device","fault":"resetController","device":"one","at":9}"#
+      #expect(try socket.ask(#"{"verb":"fault","plan":{"faults":[\#(fault),\#(fault)]}}"#) == "{}")
     }
   }
 

@@ -71,7 +71,7 @@ final class ControlHandler: ChannelInboundHandler {
 
   private func answer(_ line: ByteBuffer, _ context: ChannelHandlerContext) {
     do {
-      let request = try JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView))
+      let request = try Self.request(Data(line.readableBytesView))
       isWorking = true
       service.answer(request).assumeIsolated().whenSuccess { [self] answer in
         isWorking = false
@@ -82,6 +82,13 @@ final class ControlHandler: ChannelInboundHandler {
     } catch {
       write(ControlAnswer(error: "invalid request: \(Self.reason(error))"), context)
     }
+  }
+
+  private static func request(_ line: Data) throws -> ControlRequest {
+    let request = try JSONDecoder().decode(ControlRequest.self, from: line)
+    guard let name = JSONMembers.duplicate(in: line) else { return request }
+    throw Swift.DecodingError.dataCorrupted(
+      Swift.DecodingError.Context(codingPath: [], debugDescription: "duplicate field \"\(name.printable)\""))
   }
 
   private static func reason(_ error: any Error) -> String {
