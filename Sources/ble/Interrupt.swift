@@ -2,11 +2,16 @@ import Foundation
 import NIOConcurrencyHelpers
 
 /// Handles SIGINT, SIGTERM and SIGHUP while it exists: the first one calls a closure, a second one removes temporary
-/// files and ends the program.
+/// files and ends the program. A SIGHUP that the parent has ignored (`nohup`) stays ignored.
 final class Interrupt: @unchecked Sendable {
   // Unchecked: only the initializer and `deinit` use `sources`.
 
-  private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+  private static let numbers = Interrupt.ignoresHangup() ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+
+  /// Ignores SIGHUP, and returns true if it was ignored before. Called once, before the first registration.
+  private static func ignoresHangup() -> Bool {
+    unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
 
   private let sources: [any DispatchSourceSignal]
   private let state = NIOLockedValueBox(false)
