@@ -71,6 +71,22 @@ import Testing
     }
   }
 
+  @Test("A file that may have edits is replaced only on request, and a FIFO or the standard output is written")
+  func editedFiles() throws {
+    try withFolder { folder in
+      let path = folder + "/a.yaml"
+      try OutputFile.check(path, replaces: false)
+      try OutputFile.write("edited", to: path)
+      let kept = #expect(throws: Failure.self) { try OutputFile.check(path, replaces: false) }
+      #expect(kept?.description == "\(path) exists; use --force to replace it")
+      #expect(kept?.status == ExitStatus.refused)
+      try OutputFile.check(path, replaces: true)
+      #expect(mkfifo(folder + "/fifo", 0o600) == 0)
+      try OutputFile.check(folder + "/fifo", replaces: false)
+      try OutputFile.check("-", replaces: false)
+    }
+  }
+
   @Test("A private file is for its owner only, and another one keeps its permissions")
   func permissions() throws {
     try withFolder { folder in

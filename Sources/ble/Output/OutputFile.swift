@@ -111,6 +111,19 @@ final class OutputFile {
     return target
   }
 
+  /// Checks that a verb may write a file whose former content a user may have edited. FIFOs and devices are never
+  /// replaced.
+  ///
+  /// - Parameters:
+  ///   - path: the file; `-`: the standard output.
+  ///   - replaces: true to replace a file that exists.
+  /// - Throws: `Failure` if a file exists and must stay.
+  static func check(_ path: String, replaces: Bool) throws {
+    var status = stat()
+    guard !replaces, path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    throw Failure("\(path.printable) exists; use --force to replace it", status: ExitStatus.refused)
+  }
+
   /// True if two paths are those of one regular file.
   static func isSame(_ one: String, _ other: String) -> Bool {
     var status = (stat(), stat())

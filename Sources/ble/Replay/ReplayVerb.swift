@@ -28,6 +28,8 @@ struct Replay: ParsableCommand {
       "Writes a file for ble serve in place of playing: JSON if its name ends with .json, else YAML; -: the standard "
         + "output.", valueName: "file"))
   var path: String?
+  @Flag(help: "Replaces a file that exists.")
+  var force = false
   @OptionGroup var duration: DurationOption
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
@@ -37,6 +39,7 @@ struct Replay: ParsableCommand {
   }
 
   func run() throws {
+    if let path { try OutputFile.check(path, replaces: force) }
     let input = try CaptureInput(path: file)
     let found = try CapturedDevices(of: input).device(device)
     let name = found.name ?? "device"

@@ -21,6 +21,8 @@ struct Clone: ParsableCommand {
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The file, JSON if its name ends with .json, else YAML; -: the standard output."))
   var path = "-"
+  @Flag(help: "Replaces a file that exists.")
+  var force = false
   @Flag(inversion: .prefixedNo, help: "Reads the values.")
   var values = true
   @Option(
@@ -37,6 +39,7 @@ struct Clone: ParsableCommand {
   func run() throws {
     try Stage(adapter).run { stage in
       // A file that can't be written is found before the device.
+      try OutputFile.check(path, replaces: force)
       let file = try OutputFile(path)
       let central = try await stage.makeCentral()
       let found = try await device.find(by: central, on: stage)
