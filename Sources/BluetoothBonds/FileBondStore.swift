@@ -199,10 +199,21 @@ package struct FileBondStore: BondStore {
   }
 
   package func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) {
+    try changeSecrets { $0.identifierGeneration = generation }
+  }
+
+  package func setSwitchedOff(_ isSwitchedOff: Bool) throws(BondStoreError) {
+    try changeSecrets { $0.isSwitchedOff = isSwitchedOff }
+  }
+
+  /// Changes the adapter's file if there is one and `body` changes its content.
+  private func changeSecrets(_ body: (inout AdapterSecrets) -> Void) throws(BondStoreError) {
     let folder = try open()
     defer { files.close(folder) }
-    guard var secrets = try storedSecrets() else { return }
-    secrets.identifierGeneration = generation
+    guard let former = try storedSecrets() else { return }
+    var secrets = former
+    body(&secrets)
+    guard secrets != former else { return }
     try system { () throws(FileError) in
       try replace(Self.secretsName, by: Array(secrets.jsonText.utf8), in: folder)
     }

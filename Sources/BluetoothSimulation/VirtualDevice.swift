@@ -54,7 +54,7 @@ final class VirtualDevice: WorldDevice {
     let new = Parts(components, settings)
     parts = new
     new.daemon.timeOfZero = settings.environment.epoch
-    new.daemon.setPower(isPowered, at: now)
+    new.daemon.setPower(isPowered && new.daemon.startsOn, at: now)
     return new
   }
 

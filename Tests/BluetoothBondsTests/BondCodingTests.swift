@@ -267,6 +267,8 @@ struct BondCodingTests {
     var reset = secrets
     reset.identifierGeneration = 2
     #expect(try AdapterSecrets(jsonText: Array(reset.jsonText.utf8)) == reset)
+    reset.isSwitchedOff = true
+    #expect(try AdapterSecrets(jsonText: Array(reset.jsonText.utf8)) == reset)
     let zero = AdapterSecrets(identity: nil, identityKey: .zero)
     #expect(throws: BondDecodingError.self) { try AdapterSecrets(jsonText: Array(zero.jsonText.utf8)) }
   }

@@ -34,6 +34,7 @@ struct BondManagerTests {
     func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.remove(identity) }
     func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets { try kept.secrets(make) }
     func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) { try write() }
+    func setSwitchedOff(_ isSwitchedOff: Bool) throws(BondStoreError) { try write() }
     func permissions() throws(BondStoreError) -> AppPermissions { try kept.permissions() }
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
@@ -61,6 +62,7 @@ struct BondManagerTests {
     func lastChange() -> Int64? { kept.lastChange() }
     func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets { try kept.secrets(make) }
     func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError) {}
+    func setSwitchedOff(_ isSwitchedOff: Bool) throws(BondStoreError) {}
     func permissions() throws(BondStoreError) -> AppPermissions { try kept.permissions() }
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}

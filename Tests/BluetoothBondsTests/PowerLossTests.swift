@@ -194,6 +194,19 @@ struct PowerLossTests {
     #expect(try !wrongs(ignoresSync: true).isEmpty)
   }
 
+  @Test("A power loss while the user switches the adapter leaves it off or on in later runs, and its keys as they were")
+  func switching() throws {
+    for isOff in [true, false] {
+      var (old, new) = (Self.reset(1), Self.reset(1))
+      (old.isSwitchedOff, new.isSwitchedOff) = (!isOff, isOff)
+      let wrongs = try Self.wrongs(
+        before: { store in
+          _ = try store.secrets { old }
+        }, change: { try $0.setSwitchedOff(isOff) }, read: Self.stored, old: old, new: new)
+      #expect(wrongs.isEmpty)
+    }
+  }
+
   // MARK: Sessions
 
   @Test("A power loss while the sessions of apps are stored leaves the old or the new ones, complete")

@@ -351,6 +351,34 @@ struct ServedAppTests {
     try await torch.central.state(.poweredOn)
   }
 
+  @Test("An adapter that its user has switched off starts off until the user switches it on, and others start on")
+  func storedPower() async throws {
+    let bench = try AppBench(.macos)
+    do {
+      let torch = bench.start("torch")
+      try await torch.central.state(.poweredOn)
+      try await bench.ask { try $0.perform(.setPower(false)) }
+      try await torch.central.state(.poweredOff)
+    }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    do {
+      let torch = bench.start("torch")
+      // The first event has the state.
+      #expect(try await torch.central.first { $0 }.state == .poweredOff)
+      let other = RemoteCentral(bench.adapter("lamp", of: "torch"))
+      let session = other.adapter.openCentralSession(for: other)
+      #expect(try await other.first { $0 }.state == .poweredOn)
+      session.close()
+      try await bench.ask { try $0.perform(.setPower(true)) }
+      try await torch.central.state(.poweredOn)
+    }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    let torch = bench.start("torch")
+    #expect(try await torch.central.first { $0 }.state == .poweredOn)
+  }
+
   @Test("A suspended app's value is an alert, which the server lists, and the link's users are told by name")
   func alerts() async throws {
     let bench = try AppBench(.ios)

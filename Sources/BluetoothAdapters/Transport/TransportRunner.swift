@@ -81,7 +81,7 @@ final class TransportRunner: @unchecked Sendable {
 
   func begin() {
     daemon.setTransport(.connecting, at: now)
-    daemon.setPower(true, at: now)
+    daemon.setPower(daemon.startsOn, at: now)
     if daemon.hasSharedBonds {
       let interval = Self.bondWatchInterval
       bondWatch = loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in self.checkStoredBonds() }

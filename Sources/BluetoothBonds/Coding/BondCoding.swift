@@ -51,7 +51,7 @@ extension BondRecord: BondFile {
 }
 
 extension AdapterSecrets: BondFile {
-  private enum Key: CodingKey { case identity, identityType, identityKey, identifierGeneration }
+  private enum Key: CodingKey { case identity, identityType, identityKey, identifierGeneration, switchedOff }
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
@@ -59,6 +59,7 @@ extension AdapterSecrets: BondFile {
     guard key != .zero else { throw json.invalid(.identityKey, "the key is zero") }
     self.init(identity: try json.has(.identity) ? json.address(.identity, type: .identityType) : nil, identityKey: key)
     identifierGeneration = try json.optionalNumber(.identifierGeneration) ?? 0
+    isSwitchedOff = try json.decodeIfPresent(Bool.self, forKey: .switchedOff) ?? false
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -67,6 +68,7 @@ extension AdapterSecrets: BondFile {
     try json.encodeIfPresent(identity?.kind.word, forKey: .identityType)
     try json.encode(identityKey.digits, forKey: .identityKey)
     try json.encodeIfPresent(identifierGeneration == 0 ? nil : identifierGeneration, forKey: .identifierGeneration)
+    try json.encodeIfPresent(isSwitchedOff ? true : nil, forKey: .switchedOff)
   }
 }
 

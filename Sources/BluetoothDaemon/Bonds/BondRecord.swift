@@ -71,6 +71,8 @@ package struct AdapterSecrets: Hashable, Sendable {
   package var identityKey: Block
   /// The number of times that the user has reset the identifiers of peers.
   package var identifierGeneration: UInt32 = 0
+  /// True if the user has switched the adapter off in the settings of a server: later servers start with it off.
+  package var isSwitchedOff = false
 
   package init(identity: DeviceAddress?, identityKey: Block) {
     self.identity = identity

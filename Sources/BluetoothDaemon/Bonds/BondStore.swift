@@ -48,6 +48,10 @@ package protocol BondStore: Sendable {
   /// nothing if there are no secrets.
   func setIdentifierGeneration(_ generation: UInt32) throws(BondStoreError)
 
+  /// Stores with the adapter's own secrets if the user has switched the adapter off. Does nothing if there are no
+  /// secrets.
+  func setSwitchedOff(_ isSwitchedOff: Bool) throws(BondStoreError)
+
   /// Returns all decisions of the user on apps.
   func permissions() throws(BondStoreError) -> AppPermissions
 

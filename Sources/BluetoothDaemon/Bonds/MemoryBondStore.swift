@@ -57,6 +57,10 @@ package final class MemoryBondStore: BondStore {
     state.withLockedValue { $0.secrets?.identifierGeneration = generation }
   }
 
+  package func setSwitchedOff(_ isSwitchedOff: Bool) throws(BondStoreError) {
+    state.withLockedValue { $0.secrets?.isSwitchedOff = isSwitchedOff }
+  }
+
   package func permissions() throws(BondStoreError) -> AppPermissions { state.withLockedValue { $0.apps } }
 
   package func access(of app: String) throws(BondStoreError) -> Bool? { state.withLockedValue { $0.apps[app] } }

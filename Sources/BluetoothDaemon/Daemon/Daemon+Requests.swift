@@ -28,7 +28,9 @@ extension Daemon {
     case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .app(let name, let request): handle(request, ofApp: name, at: now)
-    case .system(.setPower(let isOn)): setPower(isOn, at: now)
+    case .system(.setPower(let isOn)):
+      bonds.keepSwitchedOff(!isOn)
+      setPower(isOn, at: now)
     case .system(.resetIdentifiers(true)): resetNetworkSettings(at: now)
     case .system(.resetIdentifiers(false)): resetIdentifiers(at: now)
     case .system(.setNotificationSharing(let isAllowed, let identity)):

@@ -26,6 +26,8 @@ package struct Daemon: ~Copyable {
   var storing: AppStoring
   /// The key of the identifiers that apps see.
   private let appIdentifierKey: Block
+  /// False if the user has switched the adapter off in a former run: the runner then starts with it off.
+  package let startsOn: Bool
   /// True from a reset of the network settings until the host is on again: apps see `resetting` all the time.
   var isResetting = false
   private var requests = Deque<DaemonRequest>()
@@ -50,11 +52,13 @@ package struct Daemon: ~Copyable {
   ///   - shares: the shares of the adapter that each app can have.
   ///   - policy: the behavior of the platform.
   ///   - storesApps: true if preserved sessions outlive the daemon: they are stored with the bonds.
+  ///   - startsOn: false if the user has switched the adapter off in a former run.
   package init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, random: RandomStream,
     identityKey: Block? = nil, identifierGeneration: UInt32 = 0, prompts: any Prompts = AutomaticPrompts(),
     bonds: any BondStore = MemoryBondStore(), app: String? = nil, asksForApps: Bool = false,
-    shares: AppShares = AppShares(), policy: PlatformPolicy = .macos, storesApps: Bool = false
+    shares: AppShares = AppShares(), policy: PlatformPolicy = .macos, storesApps: Bool = false,
+    startsOn: Bool = true
   ) {
     let peers = PeerTable(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
@@ -64,6 +68,7 @@ package struct Daemon: ~Copyable {
       policy: policy)
     var keys = random.split("app identifiers")
     appIdentifierKey = identityKey ?? Block(high: keys.next(), low: keys.next())
+    self.startsOn = startsOn
     self.bonds = BondBroker(bonds)
     permissions = PermissionBroker(app: app, asksForApps: asksForApps)
     storing = AppStoring(isOn: storesApps)

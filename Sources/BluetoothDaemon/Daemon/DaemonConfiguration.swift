@@ -23,6 +23,8 @@ package struct DaemonConfiguration: Sendable {
   package var hasLastingIdentity = false
   /// True if preserved sessions outlive the daemon of a device with a lasting identity: they are stored with its bonds.
   package var storesApps = false
+  /// True if a device with a lasting identity starts off after its user has switched it off.
+  package var recallsPower = false
 
   package init(name: String, host: HostConfiguration) {
     self.name = name
@@ -46,27 +48,30 @@ package struct DaemonConfiguration: Sendable {
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
     hostConfiguration.pairing.asksForAuthentication = true
     hostConfiguration.pairing.isBonding = policy.alwaysBonds
-    let identifierGeneration = hasLastingIdentity ? recallIdentity(&hostConfiguration, generator) : 0
+    let secrets = hasLastingIdentity ? recallIdentity(&hostConfiguration, generator) : nil
+    let startsOn = !(recallsPower && secrets?.isSwitchedOff == true)
+    if !startsOn { DaemonLog.tell("off, as its user has left it; to switch it on: ble settings power on", of: name) }
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Daemon(
       host: host, sessions: sessions, directory: directory, random: generator.split("service"),
       identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil,
-      identifierGeneration: identifierGeneration, prompts: prompts, bonds: bonds, app: app,
-      asksForApps: asksForApps, shares: shares, policy: policy, storesApps: storesApps && hasLastingIdentity)
+      identifierGeneration: secrets?.identifierGeneration ?? 0, prompts: prompts, bonds: bonds, app: app,
+      asksForApps: asksForApps, shares: shares, policy: policy, storesApps: storesApps && hasLastingIdentity,
+      startsOn: startsOn)
   }
 
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says
-  /// so. Returns the number of resets of the identifiers.
-  private func recallIdentity(_ host: inout HostConfiguration, _ generator: RandomStream) -> UInt32 {
+  /// so. Returns what is stored; nil: it can't be read.
+  private func recallIdentity(_ host: inout HostConfiguration, _ generator: RandomStream) -> AdapterSecrets? {
     var random = host.keyGenerator(else: generator.split("identity"))
     do throws(BondStoreError) {
       let secrets = try bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &random) }
       host.address = secrets.identity
       host.identityKey = secrets.identityKey
-      return secrets.identifierGeneration
+      return secrets
     } catch {
       DaemonLog.note("using a new identity, which peers do not recognize: \(error)", of: name)
-      return 0
+      return nil
     }
   }
 }
@@ -77,6 +82,7 @@ extension DaemonConfiguration {
     shares = serving.shares
     asksForApps = serving.asksForApps
     storesApps = true
+    recallsPower = true
     if let change = serving.prompts { prompts = change(prompts) }
   }
 }

@@ -169,6 +169,9 @@ struct BondBroker {
   /// Stores the number of times that the user has reset the identifiers of peers.
   mutating func keepIdentifierGeneration(_ generation: UInt32) { bonds.keepIdentifierGeneration(generation) }
 
+  /// Stores if the user has switched the adapter off.
+  mutating func keepSwitchedOff(_ isSwitchedOff: Bool) { bonds.keepSwitchedOff(isSwitchedOff) }
+
   // MARK: Pairing
 
   /// Passes the data stored with a bond to the peer table and the host.

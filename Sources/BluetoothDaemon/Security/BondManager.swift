@@ -216,6 +216,15 @@ struct BondManager {
     }
   }
 
+  /// Stores if the user has switched the adapter off.
+  mutating func keepSwitchedOff(_ isSwitchedOff: Bool) {
+    do throws(BondStoreError) {
+      try store.setSwitchedOff(isSwitchedOff)
+    } catch {
+      note("can't save the power of the adapter, which applies only to this run: \(error)")
+    }
+  }
+
   /// True if `takeNotes` returns lines.
   var hasNotes: Bool { !notes.isEmpty }
 

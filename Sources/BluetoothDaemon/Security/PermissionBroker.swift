@@ -135,6 +135,8 @@ struct PermissionBroker {
       questions.power = nil
       if answer.answer == .yes {
         questions.isTurningOn = true
+        // The answer of a rule applies to this run.
+        if !context.prompts.isAutomatic { bonds.keepSwitchedOff(false) }
         context.host.setPower(true, at: now)
       }
       return true

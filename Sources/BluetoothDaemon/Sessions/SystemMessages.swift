@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// A request of the system's user that concerns no app, from the process in which the daemon runs.
 package enum SystemRequest: Hashable, Sendable {
-  /// Switches the adapter on or off.
+  /// Switches the adapter on or off, also for later servers of the adapter.
   case setPower(Bool)
   /// Gives all peers new identifiers, as `Daemon.resetNetworkSettings` does if `forgetsBonds`, else as
   /// `Daemon.resetIdentifiers`.
