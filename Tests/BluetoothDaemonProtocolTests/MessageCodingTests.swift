@@ -55,7 +55,7 @@ import Testing
       + AppRequestType.allCases.map(\.rawValue) + SessionMessageType.allCases.map(\.rawValue)
       + CentralCommandType.allCases.map(\.rawValue)
       + PeripheralCommandType.allCases.map(\.rawValue) + [CountMessageType.eventsHandled.rawValue]
-      + ChannelMessageType.allCases.map(\.rawValue)
+      + [ChannelMessageType.octets, .credit, .end].map(\.rawValue)
     let connection: [ConnectionMessageType] = [.welcome, .refused, .unknownMessage, .clients]
     let counts: [CountMessageType] = [.writeCredits, .updateCredits]
     let ofServer =

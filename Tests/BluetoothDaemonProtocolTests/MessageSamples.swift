@@ -414,7 +414,7 @@ struct MessageSamples {
       .directory(.features([.privacy])), .writeCredits(session(), peer(), count: number()),
       .updateCredits(session(), count: number()), .channelOctets(channel(), octets(200)),
       .channelTaken(channel(), octets: number()), .channelEnded(channel(), .closed),
-      .channelEnded(channel(), .lost(error())),
+      .channelEnded(channel(), .lost(error())), .channelCut(channel()),
     ]
     result += appReports().map { .app($0) }
     for event in centralEvents() { result.append(.central(session(), event)) }

@@ -73,6 +73,8 @@ struct RemoteChannel {
   let pipe: ChannelPipe
   /// The number of octets that have been sent and that the daemon has not taken.
   var unacknowledged = 0
+  /// True if octets that the daemon had taken are lost.
+  var isCut = false
   /// True if the app has closed the channel, and the server knows.
   var isClosing = false
 }

@@ -42,6 +42,8 @@ extension ServerRunner {
         channels[handle]?.unacknowledged = max(0, before - Int(octets))
       }
       sendOctets(of: handle)
+    case .channelCut(let channel):
+      if let handle = channelHandles[channel] { channels[handle]?.isCut = true }
     case .channelEnded(let channel, let end):
       guard let handle = channelHandles.removeValue(forKey: channel) else { return }
       finish(handle, end)
@@ -112,7 +114,7 @@ extension ServerRunner {
 
   private func finish(_ handle: ChannelHandle, _ end: ChannelEnd) {
     guard let channel = channels.removeValue(forKey: handle) else { return }
-    channel.pipe.finish(end, isCut: channel.unacknowledged > 0)
+    channel.pipe.finish(end, isCut: channel.isCut || channel.unacknowledged > 0)
     announce(channel.pipe)
   }
 

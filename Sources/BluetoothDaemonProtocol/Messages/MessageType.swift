@@ -71,6 +71,8 @@ enum ChannelMessageType: UInt16, CaseIterable {
   case credit = 0x0401
   /// From the client: the app has closed the channel. From the server: the channel has ended, also after such a close.
   case end = 0x0402
+  /// From the server, before `end`: the peer has closed the channel, and octets that the daemon had taken are lost.
+  case loss = 0x0403
 }
 
 /// The counts that the two ends of a session keep in step.

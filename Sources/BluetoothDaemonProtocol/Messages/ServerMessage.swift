@@ -64,6 +64,8 @@ package enum ServerMessage: Sendable {
   case channelOctets(ChannelHandle, ByteSlice)
   /// The daemon has taken this many more of the octets that the app has written.
   case channelTaken(ChannelHandle, octets: UInt32)
+  /// The peer has closed the channel before it had all octets that the daemon has taken. `channelEnded` follows.
+  case channelCut(ChannelHandle)
   case channelEnded(ChannelHandle, ChannelEnd)
 
   private var type: UInt16 {
@@ -80,6 +82,7 @@ package enum ServerMessage: Sendable {
     case .updateCredits: CountMessageType.updateCredits.rawValue
     case .channelOctets: ChannelMessageType.octets.rawValue
     case .channelTaken: ChannelMessageType.credit.rawValue
+    case .channelCut: ChannelMessageType.loss.rawValue
     case .channelEnded: ChannelMessageType.end.rawValue
     }
   }
@@ -119,6 +122,7 @@ package enum ServerMessage: Sendable {
     case .channelTaken(let channel, let octets):
       writer.append(channel.key.rawValue)
       writer.append(octets)
+    case .channelCut(let channel): writer.append(channel.key.rawValue)
     case .channelEnded(let channel, let end):
       writer.append(channel.key.rawValue)
       writer.append(end)
@@ -171,6 +175,7 @@ package enum ServerMessage: Sendable {
     case ChannelMessageType.credit.rawValue:
       let channel = try reader.channel()
       return .channelTaken(channel, octets: try reader.uint32())
+    case ChannelMessageType.loss.rawValue: return .channelCut(try reader.channel())
     case ChannelMessageType.end.rawValue:
       let channel = try reader.channel()
       return .channelEnded(channel, try reader.channelEnd())

@@ -123,6 +123,8 @@ final class ChannelProxy: ChannelClient {
     }
     if !state.hasEnded, let end = end(of: pipe, state) {
       state.hasEnded = true
+      // An end without a close by the app does not tell if the peer has all octets that the pipe has taken.
+      if end == .closed, let finalEnd = pipe.finalEnd, finalEnd != .closed { outbox.send(.channelCut(handle)) }
       outbox.send(.channelEnded(handle, end))
     }
     if state.isClosing, state.hasEnded { state.channel = nil }
