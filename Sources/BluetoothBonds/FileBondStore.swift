@@ -243,10 +243,22 @@ package struct FileBondStore: BondStore {
 
   package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
     guard number == 1 else { return try first.setAccess(isAllowed, of: app) }
+    try changePermissions { $0.set(isAllowed, for: app) }
+  }
+
+  package func noteUse(of app: String) throws(BondStoreError) {
+    guard number == 1 else { return try first.noteUse(of: app) }
+    try changePermissions { $0.noteUse(of: app) }
+  }
+
+  /// Changes the file with the decisions on apps if `body` changes its content.
+  private func changePermissions(_ body: (inout AppPermissions) -> Void) throws(BondStoreError) {
     let folder = try open()
     defer { files.close(folder) }
-    var apps = try permissions()
-    apps.set(isAllowed, for: app)
+    let former = try permissions()
+    var apps = former
+    body(&apps)
+    guard apps != former else { return }
     try system { () throws(FileError) in
       try replace(Self.appsName, by: Array(apps.jsonText.utf8), in: folder)
     }

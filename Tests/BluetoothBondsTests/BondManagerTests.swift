@@ -38,6 +38,7 @@ struct BondManagerTests {
     func permissions() throws(BondStoreError) -> AppPermissions { try kept.permissions() }
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
+    func noteUse(of app: String) throws(BondStoreError) { try write() }
 
     func storedApps() throws(BondStoreError) -> [StoredApp] { [] }
     func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] { [] }
@@ -66,6 +67,7 @@ struct BondManagerTests {
     func permissions() throws(BondStoreError) -> AppPermissions { try kept.permissions() }
     func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}
+    func noteUse(of app: String) throws(BondStoreError) {}
 
     func storedApps() throws(BondStoreError) -> [StoredApp] { [] }
     func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] { [] }

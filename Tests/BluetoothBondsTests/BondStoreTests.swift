@@ -113,6 +113,25 @@ struct BondStoreTests {
     #expect(try AppPermissions(jsonText: Array(text.utf8)).order == ["a", "c", "d", "b"])
   }
 
+  @Test("The names of the apps that have used the adapter are stored without a decision, and the oldest are dropped")
+  func users() throws {
+    try Self.eachStore { store in
+      try store.setAccess(false, of: "one")
+      for app in ["two", "one", "two"] { try store.noteUse(of: app) }
+      #expect(try store.permissions().users == ["two", "one"])
+      #expect(try store.permissions().order == ["one"])
+      #expect(try store.access(of: "two") == nil)
+    }
+    var apps = AppPermissions()
+    for number in 0..<257 { apps.noteUse(of: "app \(number)") }
+    #expect(apps.users.count == 256 && apps.users.first == "app 1")
+    #expect(try AppPermissions(jsonText: Array(apps.jsonText.utf8)) == apps)
+    apps.noteUse(of: String(repeating: "a", count: 1 << 16))
+    #expect(apps.users.count == 1)
+    apps.noteUse(of: String(repeating: "a", count: 1 + 1 << 16))
+    #expect(apps.users.isEmpty)
+  }
+
   @Test("A list of apps that is malformed, or that others can write, is an error and decides nothing")
   func brokenApps() throws {
     let folder = try TemporaryFolder()

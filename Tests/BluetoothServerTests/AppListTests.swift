@@ -41,6 +41,32 @@ struct AppListTests {
     #expect(try await listed() == ["/opt/lights/torch": [.allowed], "other": [.denied]])
   }
 
+  @Test("After a restart a device is found by the identifier that an app had before, which has no decision and no bond")
+  func formerIdentifier() async throws {
+    let bench = try AppBench(.macos)
+    let former: PeerIdentifier
+    do {
+      let torch = bench.start("torch")
+      former = try await torch.find().identifier
+    }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    // The new daemon learns of the flashlight by another app.
+    let remote = bench.start("remote")
+    let peer = try await remote.find()
+    let other = peer.identifier
+    #expect(other != former)
+    let addresses = try await bench.ask { try $0.uses(of: other.digits) }.map(\.address)
+    #expect(addresses.count == 1)
+    #expect(try await bench.ask { try $0.uses(of: former.digits) }.map(\.address) == addresses)
+    let stranger = PeerIdentifier(high: former.high, low: former.low ^ 1)
+    #expect(try await bench.ask { try $0.uses(of: stranger.digits) }.isEmpty)
+    // The link of an app is found, too.
+    _ = try await remote.connect(peer, AppBench.status)
+    let linked = try await bench.ask { try $0.uses(of: former.digits) }
+    #expect(linked.first?.users.map(\.app) == ["remote"])
+  }
+
   @Test("A failure whose text is too long for a message is reported by its beginning")
   func longFailure() async throws {
     let bench = try AppBench(.macos)

@@ -1,9 +1,9 @@
 import BluetoothDaemon
 
-/// The file with the user's decisions on apps.
+/// The file with the user's decisions on apps, and the names of apps that have used the adapter.
 extension AppPermissions: BondFile {
   /// `order` has the names of the apps from the oldest decision to the newest, because an object has no order.
-  private enum Key: CodingKey { case apps, order }
+  private enum Key: CodingKey { case apps, order, users }
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
@@ -14,11 +14,13 @@ extension AppPermissions: BondFile {
     for app in Set(apps.keys).subtracting(order).sorted() + order {
       if let isAllowed = apps[app] { set(isAllowed, for: app) }
     }
+    for app in try json.decodeIfPresent([String].self, forKey: .users) ?? [] { noteUse(of: app) }
   }
 
   package func encode(to encoder: any Encoder) throws {
     var json = encoder.container(keyedBy: Key.self)
     try json.encode(Dictionary(uniqueKeysWithValues: order.map { ($0, self[$0]) }), forKey: .apps)
     try json.encode(order, forKey: .order)
+    try json.encodeIfPresent(users.isEmpty ? nil : users, forKey: .users)
   }
 }

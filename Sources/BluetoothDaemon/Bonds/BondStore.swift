@@ -52,7 +52,7 @@ package protocol BondStore: Sendable {
   /// secrets.
   func setSwitchedOff(_ isSwitchedOff: Bool) throws(BondStoreError)
 
-  /// Returns all decisions of the user on apps.
+  /// Returns all decisions of the user on apps, and the names of `noteUse`.
   func permissions() throws(BondStoreError) -> AppPermissions
 
   /// Returns whether the user lets this app use the adapter; nil: the user has not decided.
@@ -60,6 +60,9 @@ package protocol BondStore: Sendable {
 
   /// Stores the user's decision on this app.
   func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
+
+  /// Stores the name of an app that uses the adapter. The names are in the result of `permissions`.
+  func noteUse(of app: String) throws(BondStoreError)
 
   /// Reserves the stored apps for this program, until the result is released.
   ///

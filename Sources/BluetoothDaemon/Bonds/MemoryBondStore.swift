@@ -69,6 +69,10 @@ package final class MemoryBondStore: BondStore {
     state.withLockedValue { $0.apps.set(isAllowed, for: app) }
   }
 
+  package func noteUse(of app: String) throws(BondStoreError) {
+    state.withLockedValue { $0.apps.noteUse(of: app) }
+  }
+
   package func storedApps() throws(BondStoreError) -> [StoredApp] { state.withLockedValue { $0.storedApps } }
 
   package func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] {

@@ -19,6 +19,7 @@ extension Daemon {
     context.storedAppsMayDiffer = true
     switch request {
     case .launched(let manifest, let isInFront):
+      if storing.isOn { bonds.noteUse(of: name) }
       context.apps[app].manifest = manifest
       if isInFront {
         bringToFront(app, at: now)

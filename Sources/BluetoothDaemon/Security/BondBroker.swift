@@ -154,6 +154,9 @@ struct BondBroker {
   /// Stores the user's answer about an app.
   mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
 
+  /// Stores the name of an app that uses the adapter.
+  mutating func noteUse(of app: String) { bonds.noteUse(of: app) }
+
   /// Reserves the stored apps for this program. Returns false if another program has them.
   mutating func reserveStoredApps() -> Bool { bonds.reserveStoredApps() }
 

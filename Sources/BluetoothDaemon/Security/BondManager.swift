@@ -14,6 +14,8 @@ struct BondManager {
   private var isSettled = true
   /// The apps whose sessions are too large to be stored, as the log says.
   private var largeApps: Set<String> = []
+  /// The apps whose use has been noted in this run.
+  private var usingApps: Set<String> = []
   /// The reservation of the stored apps; nil: they are not reserved.
   private var reservation: (any Sendable)?
   /// The lines that wait to be logged.
@@ -170,6 +172,16 @@ struct BondManager {
       try store.setAccess(isAllowed, of: app)
     } catch {
       note("can't save the answer of the user, which applies only to this run: \(error)")
+    }
+  }
+
+  /// Stores the name of an app that uses the adapter, once in a run.
+  mutating func noteUse(of app: String) {
+    guard usingApps.insert(app).inserted else { return }
+    do throws(BondStoreError) {
+      try store.noteUse(of: app)
+    } catch {
+      note("can't save the name of the app \(app): \(error)")
     }
   }
 

@@ -4,7 +4,7 @@ import DequeModule
 /// The part of a directory that concerns apps with a life of their own. Most adapters have none, so the directory has
 /// this object only once it is needed.
 final class AppKnowledge: @unchecked Sendable {
-  // Unchecked: the lock of the directory guards all accesses.
+  // Unchecked: the lock of the directory guards all accesses of variables.
 
   /// The maximum number of alerts; the oldest is dropped.
   private static let maximumAlerts = 1_000
@@ -38,13 +38,18 @@ final class AppKnowledge: @unchecked Sendable {
   /// Returns the identifier by which an app knows a peer.
   func identifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier {
     if let known = identifiers[app]?.ofApp[identifier] { return known }
-    let digest = AES128.cmac(Array(app.utf8) + Array(identifier.digits.utf8), key: identifierKey)
-    // A random UUID, version 4.
-    let derived = PeerIdentifier(
-      high: digest.high & ~0xF000 | 0x4000, low: digest.low & ~(0b11 << 62) | 0b10 << 62)
+    let derived = derive(identifier, ofApp: app)
     identifiers[app, default: Identifiers()].ofApp[identifier] = derived
     identifiers[app]?.ofAdapter[derived] = identifier
     return derived
+  }
+
+  /// Derives the identifier by which an app knows a peer. Needs no lock.
+  func derive(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier {
+    let digest = AES128.cmac(Array(app.utf8) + Array(identifier.digits.utf8), key: identifierKey)
+    // A random UUID, version 4.
+    return PeerIdentifier(
+      high: digest.high & ~0xF000 | 0x4000, low: digest.low & ~(0b11 << 62) | 0b10 << 62)
   }
 
   /// Returns the adapter's identifier behind an app's; nil: the app has not got this identifier in this run.

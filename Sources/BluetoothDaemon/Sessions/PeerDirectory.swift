@@ -115,6 +115,23 @@ package struct PeerDirectory: Sendable {
     }
   }
 
+  /// The maximum number of identifiers that `adapterIdentifier(_:ofApps:)` derives.
+  private static let maximumDerivations = 8_192
+
+  /// Returns the adapter's identifier of the peer that one of these apps has known by `text` in a former run; nil: there
+  /// is none, or it is not among the first combinations of a peer and an app. Peers with bonds come first.
+  package func adapterIdentifier(_ text: String, ofApps names: [String]) -> PeerIdentifier? {
+    guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
+    let identifier = PeerIdentifier(high: uuid.high, low: uuid.low)
+    // The lock is not held while the identifiers are derived.
+    let (apps, peers) = state.withLockedValue { ($0.apps, $0.peers) }
+    guard let apps, !names.isEmpty else { return nil }
+    for peer in peers.prefix(max(1, Self.maximumDerivations / names.count)) {
+      if names.contains(where: { apps.derive(peer.identifier, ofApp: $0) == identifier }) { return peer.identifier }
+    }
+    return nil
+  }
+
   /// The alerts that the adapter has shown about suspended apps, oldest first.
   package var alerts: [Alert] { state.withLockedValue { $0.apps.map { Array($0.alerts) } ?? [] } }
 

@@ -68,6 +68,9 @@ final class ServerApps: @unchecked Sendable {
   private var apps: [ServedApp] = []
   /// The stored decisions on apps that are not in `apps`, because they have not run since the start of the server.
   private var decisions: [Decision] = []
+  /// The names of the apps that have used an adapter in a former run, or that its user has decided about, the newest
+  /// first, by the name of the adapter.
+  private var formerApps: [String: [String]] = [:]
   /// The number of apps of each user on each adapter.
   private var counts: [String: Int] = [:]
   private var observers: [AdapterObserver] = []
@@ -164,6 +167,8 @@ final class ServerApps: @unchecked Sendable {
     guard let served = adapters.first(where: { $0.name == adapter }), let host = served.host else { return }
     for name in preserved where app(name, on: adapter) == nil { _ = add(name, on: served, host) }
     decisions.removeAll { $0.served.name == adapter }
+    let users = Set(permissions.users)
+    formerApps[adapter] = permissions.users.reversed() + permissions.order.reversed().filter { !users.contains($0) }
     for name in permissions.order where app(name, on: adapter) == nil {
       guard let isAllowed = permissions[name] else { continue }
       decisions.append(Decision(name: name, served: served, isAllowed: isAllowed))
@@ -323,10 +328,24 @@ final class ServerApps: @unchecked Sendable {
     guard let host = served.host else { return answer([]) }
     questionCount += 1
     questions[questionCount] = { [self] usages in
-      let uses = usages.filter { isMeant(text, name: $0.name, $0.address, $0.identifier, on: served) }
-      answer(uses.isEmpty ? idlePeers(text, on: served) : uses)
+      let found = find(text, usages, on: served)
+      guard found.isEmpty, let identifier = formerIdentifier(text, on: served) else { return answer(found) }
+      answer(find(identifier.digits, usages, on: served))
     }
     host.send(.reportLinks(questionCount))
+  }
+
+  /// Returns the uses of the peers that a text names, or the known peers that it names if there are no uses.
+  private func find(_ text: String, _ usages: [PeerUsage], on served: ServedAdapter) -> [PeerUsage] {
+    let uses = usages.filter { isMeant(text, name: $0.name, $0.address, $0.identifier, on: served) }
+    return uses.isEmpty ? idlePeers(text, on: served) : uses
+  }
+
+  /// Returns the adapter's identifier behind one that an app may have saved in a former run; nil: none.
+  private func formerIdentifier(_ text: String, on served: ServedAdapter) -> PeerIdentifier? {
+    let names = apps.filter { $0.served.name == served.name }.map(\.name)
+    let former = formerApps[served.name, default: []].filter { !names.contains($0) }
+    return served.adapter.directory.adapterIdentifier(text, ofApps: names + former)
   }
 
   /// Returns the known peers that a text names, as peers that nothing uses.
