@@ -24,13 +24,25 @@ package enum AdapterRegistry {
   /// The adapters of other processes. They reconnect to their servers until the process ends.
   private static let serverAdapters = ServerAdapterTable()
 
+  /// True if `specifier` is meant to name the adapter of a server.
+  private static func isServer(_ specifier: String) -> Bool {
+    specifier.prefix { $0 != ":" } == "server" || specifier.hasPrefix("server,")
+  }
+
+  /// Returns the permission of this app at the server that `specifier` names. Blocks until the server has answered, for
+  /// at most 1 s; nil: it names no server.
+  package static func serverAccess(at specifier: String) -> AppAccess? {
+    guard isServer(specifier), case .success(let found) = adapter(for: specifier) else { return nil }
+    return (found as? ServerAdapter)?.toldAccess()
+  }
+
   /// Returns the adapter that `specifier` names: always the same object for the same specifier.
   package static func adapter(for specifier: String) -> Result<any Adapter, AdapterError> {
     let scheme = specifier.prefix { $0 != ":" }
     switch scheme {
     case "virtual" where specifier == "virtual":
       return .success(ownDevice.adapter)
-    case _ where scheme == "server" || specifier.hasPrefix("server,"):
+    case _ where isServer(specifier):
       return serverAdapters.adapter(for: specifier)
     case _ where TransportSpecifier.schemes.contains(String(scheme)):
       return transportAdapters.adapter(for: specifier)

@@ -185,6 +185,25 @@ struct ServedPermissionTests {
     await wait { log.lines(containing: advice).count == 2 }
   }
 
+  @Test("A program learns the stored decision on it before it has a manager, and is not asked about without one")
+  func beforeManager() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    do {
+      let torch = bench.start("torch")
+      bench.questions.answer(try #require(await bench.question()), false)
+      try await torch.central.state(.unauthorized)
+    }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    for (name, access) in [("torch", AppAccess.denied), ("remote", .undetermined)] {
+      let adapter = bench.adapter("phone", of: name)
+      // The call blocks its thread.
+      let told = await Task.detached { adapter.toldAccess(within: 60) }.value
+      #expect(told == access)
+    }
+    #expect(bench.questions.open.isEmpty)
+  }
+
   @Test("The settings answer an open question, and the end of the app withdraws it")
   func settings() async throws {
     let bench = try AppBench(.macos, rule: .ask)

@@ -1,6 +1,7 @@
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothWire
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -10,6 +11,8 @@ package final class ServerAdapter: Adapter, Sendable {
   package var deliversInPlace: Bool { false }
   private let sessions = LocalSessions()
   private let executor: ServerExecutor
+  /// True once the server has told the permission of this app, or can't be asked.
+  private let hasAnswer = ConditionLock(value: false)
   /// The name of the program. The server names the app itself: this name only says that managers belong to an app.
   package let app: String?
 
@@ -34,10 +37,21 @@ package final class ServerAdapter: Adapter, Sendable {
     directory.access = .undetermined
     sessions.requests.setExecutor(executor)
     let hello = Hello(adapter: specifier.adapter, program: program, token: ByteSlice(token))
-    let (sessions, directory) = (sessions, directory)
+    let (sessions, directory, hasAnswer) = (sessions, directory, hasAnswer)
     loop.execute {
-      executor.begin(ServerRunner(specifier, hello, sessions: sessions, directory: directory, on: loop, stop: stop))
+      executor.begin(
+        ServerRunner(
+          specifier, hello, sessions: sessions, directory: directory, on: loop, hasAnswer: hasAnswer, stop: stop))
     }
+  }
+
+  /// Returns the permission of this app as the server tells it, also before the app has a manager. Blocks until the
+  /// server has answered for the first time or can't be reached; must not be called on the event loop.
+  ///
+  /// - Parameter seconds: the time limit, after which the permission is undetermined.
+  package func toldAccess(within seconds: Double = 1) -> AppAccess {
+    if hasAnswer.lock(whenValue: true, timeoutSeconds: seconds) { hasAnswer.unlock() }
+    return access
   }
 
   deinit { executor.end() }

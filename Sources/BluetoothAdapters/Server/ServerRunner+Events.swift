@@ -16,7 +16,10 @@ extension ServerRunner {
         channel.close()
         closed(channel, violation: "too many peers")
       }
-      if case .access(let access) = change { noteAccess(access) }
+      if case .access(let access) = change {
+        noteAccess(access)
+        noteAnswer()
+      }
       sendAttempts()
     case .central(let number, let event):
       guard let id = centralIDs[number] else { return drop(event) }

@@ -3,6 +3,7 @@ import BluetoothDaemonProtocol
 import BluetoothTransport
 import BluetoothWire
 import DequeModule
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -22,6 +23,8 @@ final class ServerRunner: @unchecked Sendable {
   let specifier: ServerSpecifier
   private let hello: Hello
   private let loop: any EventLoop
+  /// True once the server has told the permission of this app, or can't be asked.
+  private let hasAnswer: ConditionLock<Bool>
   /// Ends this program, because the system or its user has ended the app.
   let stop: ServerAdapter.Stopper
   let sessions: LocalSessions
@@ -58,8 +61,10 @@ final class ServerRunner: @unchecked Sendable {
 
   init(
     _ specifier: ServerSpecifier, _ hello: Hello, sessions: LocalSessions, directory: PeerDirectory,
-    on loop: any EventLoop, stop: @escaping ServerAdapter.Stopper
+    on loop: any EventLoop, hasAnswer: ConditionLock<Bool> = ConditionLock(value: false),
+    stop: @escaping ServerAdapter.Stopper
   ) {
+    self.hasAnswer = hasAnswer
     self.stop = stop
     self.specifier = specifier
     self.hello = hello
@@ -196,6 +201,7 @@ final class ServerRunner: @unchecked Sendable {
   private func lost(_ state: AdapterState, _ line: String) {
     if outage != state { DaemonLog.note("\(line); retrying", of: "\(specifier)") }
     outage = state
+    noteAnswer()
     greetingTimer?.cancel()
     let pause = backOff.next()
     connection = .pausing(loop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { self.connect() })
@@ -281,6 +287,12 @@ extension ServerRunner: ServerChannelReceiver {
         "btserver denies this app the use of Bluetooth; \(specifier.adviceForDeniedApp)", of: "\(specifier)")
     }
     if access != .undetermined { hasNotedDenial = access == .denied }
+  }
+
+  /// Lets the callers of `ServerAdapter.toldAccess` go on.
+  func noteAnswer() {
+    hasAnswer.lock()
+    hasAnswer.unlock(withValue: true)
   }
 
   /// Notes a type that the server does not know.

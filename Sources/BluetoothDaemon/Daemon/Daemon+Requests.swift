@@ -39,6 +39,8 @@ extension Daemon {
       releaseStoredApps()
       prepareForApps()
       let decisions = bonds.permissions()
+      // A program can ask for its permission before it is an app of the daemon.
+      permissions.publish(decisions, context)
       context.deliver(.system(.readyForApps(preserved: preservedApps, decisions)))
     case .system(.holdStoredApps): holdStoredApps(at: now)
     case .system(.reportLinks(let number)): context.deliver(.system(.links(number, peerUsages(at: now))))

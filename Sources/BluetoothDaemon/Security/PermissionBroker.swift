@@ -44,6 +44,14 @@ struct PermissionBroker {
     publish(.app(app), context)
   }
 
+  /// Shows the stored decisions on apps that the daemon has not heard of.
+  func publish(_ decisions: AppPermissions, _ context: borrowing DaemonContext) {
+    for name in decisions.order where context.apps.index(of: name) == nil {
+      guard let isAllowed = decisions[name] else { continue }
+      context.directory.setAccess(isAllowed ? .allowed : .denied, ofApp: name)
+    }
+  }
+
   private mutating func recall(
     _ subject: AppQuestions.Subject, _ bonds: inout BondBroker, _ context: borrowing DaemonContext
   ) {

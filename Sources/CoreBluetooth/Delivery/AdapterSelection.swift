@@ -15,8 +15,16 @@ enum AdapterSelection {
 
   private static let latest = NIOLockedValueBox(Latest())
 
-  /// The permission of apps to use the adapter that was selected last; allowed if there is none.
-  static var access: AppAccess { latest.withLockedValue { $0.adapter }?.access ?? .allowed }
+  /// The permission of apps to use the adapter that was selected last. If there is none, it is the one at the server
+  /// that the environment names; allowed if it names none.
+  static var access: AppAccess { latest.withLockedValue { $0.adapter }?.access ?? accessAtServer ?? .allowed }
+
+  /// The permission of this app at the server that a manager without an option would use; nil: it would use another
+  /// adapter.
+  private static var accessAtServer: AppAccess? {
+    guard DefaultAdapter.current == nil, variable(WorldFileAdapter.environmentVariable) == nil else { return nil }
+    return variable(environmentVariable).flatMap { AdapterRegistry.serverAccess(at: $0) }
+  }
 
   /// The features of the adapter that was selected last; empty before its first `poweredOn`.
   static var features: AdapterFeatures { latest.withLockedValue { $0.adapter }?.directory.features ?? [] }

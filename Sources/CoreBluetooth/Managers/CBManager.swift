@@ -18,8 +18,9 @@ open class CBManager: NSObject {
   /// `poweredOn`.
   open var state: CBManagerState { core.managerState }
 
-  /// The permission of this app to use Bluetooth, from the adapter selected last; `allowedAlways` before the first
-  /// manager exists. It is also `allowedAlways` where no permission is required, which includes simulated devices
+  /// The permission of this app to use Bluetooth, from the adapter selected last. Before the first manager exists, it
+  /// is the one at the server that the environment names, whose answer is awaited for at most 1 s, and otherwise
+  /// `allowedAlways`. It is also `allowedAlways` where no permission is required, which includes simulated devices
   /// unless their options say otherwise.
   open class var authorization: CBManagerAuthorization { CBManagerAuthorization(AdapterSelection.access) }
 

@@ -149,6 +149,14 @@ import Testing
     #expect(weakPeripheral == nil)
   }
 
+  @Test("Before the first manager, the authorization at a server that can't be reached is not determined")
+  func authorizationWithoutServer() async {
+    await #expect(processExitsWith: .success) {
+      setenv(AdapterSelection.environmentVariable, "server:/no-such-folder/server.sock", 1)
+      exit(CBManager.authorization == .notDetermined ? 0 : 1)
+    }
+  }
+
   @Test("An empty variable COREBLUETOOTH_ADAPTER selects the default adapter")
   func emptyVariable() async {
     await #expect(processExitsWith: .success) {
