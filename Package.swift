@@ -413,6 +413,7 @@ let package = Package(
       dependencies: [
         "CTestSupport", "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters",
         "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
     .testTarget(

@@ -5,7 +5,7 @@ import NIOPosix
 
 /// The alerts and the questions of a server on the desktop of its user, by `org.freedesktop.Notifications` · Desktop
 /// Notifications Specification 1.2. A question has two actions; without an answer, it stays open when its notification
-/// has gone.
+/// has gone. Each service that appears shows the open questions.
 ///
 /// The object connects to the bus until `stop`. Confined to its event loop, except for `init`, `show` and `stop`.
 package final class DesktopNotifications: @unchecked Sendable {
@@ -13,10 +13,15 @@ package final class DesktopNotifications: @unchecked Sendable {
 
   private static let name = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
-  /// The time between two attempts to connect to the bus.
+  /// The name and the interface of the bus itself.
+  private static let bus = "org.freedesktop.DBus"
+  /// The time between two attempts to connect to the bus, and to show a question.
   private static let pause = TimeAmount.seconds(10)
 
-  private let bus: SessionBus
+  /// Connects to the bus, with a handler.
+  typealias Connector = (any EventLoop, DBusHandler) -> EventLoopFuture<any Channel>
+
+  private let connector: Connector
   private let questions: UserQuestions
   private let loop: any EventLoop
   /// The connection; nil: there is none, or it is not ready.
@@ -27,16 +32,22 @@ package final class DesktopNotifications: @unchecked Sendable {
   private var hasComplained = false
   /// True if the text of a notification is markup.
   private var usesMarkup = false
-  /// The connection of the service that shows the notifications.
+  /// The connection of the service that shows the notifications; nil: there is none, or it has not answered yet.
   private var owner: String?
+  /// True if the service has said what it can show.
+  private var isReady = false
   /// The questions on the desktop, by the numbers of their notifications.
   private var shown: [UInt32: UserQuestion] = [:]
   /// The questions whose notifications have no number yet.
   private var unnumbered: Set<UserQuestion> = []
 
   /// Begins to connect to the bus, and to show the questions.
-  package init(on bus: SessionBus, questions: UserQuestions, loop: any EventLoop) {
-    self.bus = bus
+  package convenience init(on bus: SessionBus, questions: UserQuestions, loop: any EventLoop) {
+    self.init(questions: questions, loop: loop) { bus.connect(on: $0, $1) }
+  }
+
+  init(questions: UserQuestions, loop: any EventLoop, connector: @escaping Connector) {
+    self.connector = connector
     self.questions = questions
     self.loop = loop
     loop.execute { self.connect() }
@@ -69,7 +80,7 @@ package final class DesktopNotifications: @unchecked Sendable {
     }
     handler.onSignal = { [weak self] in self?.take($0) }
     handler.onEnd = { [weak self] in self?.ended() }
-    bus.connect(on: loop, handler).assumeIsolated().whenComplete { [weak self] result in
+    connector(loop, handler).assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let channel):
@@ -90,22 +101,42 @@ package final class DesktopNotifications: @unchecked Sendable {
   private func ended() {
     handler = nil
     channel = nil
+    forgetService()
+    reconnect()
+  }
+
+  /// Forgets the service and what it shows: the numbers of notifications are those of one service.
+  private func forgetService() {
     owner = nil
+    isReady = false
     shown.removeAll()
     unnumbered.removeAll()
-    reconnect()
   }
 
   private func ready(_ handler: DBusHandler) {
     self.handler = handler
-    let bus = "org.freedesktop.DBus"
-    let rule = "type='signal',interface='\(Self.name)',path='\(Self.path)'"
-    handler.call(DBusMessage(calling: "AddMatch", of: bus, at: "/org/freedesktop/DBus", on: bus, [.string(rule)]))
+    let rules = [
+      "type='signal',interface='\(Self.name)',path='\(Self.path)'",
+      "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'",
+    ]
+    for rule in rules {
+      handler.call(
+        DBusMessage(calling: "AddMatch", of: Self.bus, at: "/org/freedesktop/DBus", on: Self.bus, [.string(rule)]))
+    }
+    askService()
+  }
+
+  /// Asks the service what it can show, and lets it show the open questions. The bus may start a service for that.
+  private func askService() {
     call("GetCapabilities", []) { [weak self] answer in
       guard let self else { return }
       guard case .strings(let capabilities)? = answer.body.first, answer.kind == .reply else {
         return complain("no desktop shows alerts: \(answer.errorName ?? "it has not answered")")
       }
+      // A service that the bus starts for the first call is asked again when it appears.
+      guard !isReady, owner == nil || answer.sender == owner else { return }
+      owner = answer.sender
+      isReady = true
       usesMarkup = capabilities.contains("body-markup")
       hasComplained = false
       ServerLog.tell("shows alerts and questions on the desktop")
@@ -124,8 +155,8 @@ package final class DesktopNotifications: @unchecked Sendable {
 
   // MARK: Notifications
 
-  /// Shows a notification. `shown` gets its number.
-  private func notify(_ title: String, _ text: String, actions: [String], shown: @escaping (UInt32) -> Void) {
+  /// Shows a notification. `shown` gets its number; nil: the service has refused it.
+  private func notify(_ title: String, _ text: String, actions: [String], shown: @escaping (UInt32?) -> Void) {
     let text = usesMarkup ? Self.markup(text) : text
     var hints: [String: DBusValue] = ["category": .string("device")]
     // Critical notifications stay until their user acts on them.
@@ -137,8 +168,11 @@ package final class DesktopNotifications: @unchecked Sendable {
     call("Notify", body) { [weak self] answer in
       guard let self else { return }
       guard case .uint32(let number)? = answer.body.first, answer.kind == .reply else {
-        return complain("the desktop does not show an alert: \(answer.errorName ?? "it has not answered")")
+        complain("the desktop does not show an alert: \(answer.errorName ?? "it has not answered")")
+        return shown(nil)
       }
+      // The answer of a former service says nothing about this one.
+      guard owner == nil || answer.sender == owner else { return }
       owner = answer.sender
       shown(number)
     }
@@ -177,7 +211,14 @@ package final class DesktopNotifications: @unchecked Sendable {
     let actions = ["allow", "Allow", "deny", "Don\u{2019}t allow"]
     notify("Bluetooth", question.text, actions: actions) { [weak self] number in
       guard let self else { return }
-      if unnumbered.remove(question) == nil {
+      let isAwaited = unnumbered.remove(question) != nil
+      guard let number else {
+        // A service that appears later shows all open questions.
+        if isAwaited, owner != nil { showLater(question) }
+        return
+      }
+      // The question may have ended, or may have been shown again because the service has just appeared.
+      if shown.values.contains(question) || !questions.open.contains(question) {
         call("CloseNotification", [.uint32(number)])
       } else {
         shown[number] = question
@@ -185,7 +226,24 @@ package final class DesktopNotifications: @unchecked Sendable {
     }
   }
 
+  /// Shows a question after a pause if it is still open.
+  private func showLater(_ question: UserQuestion) {
+    loop.scheduleTask(in: Self.pause) { [weak self] in
+      guard let self, questions.open.contains(question) else { return }
+      show(question)
+    }
+  }
+
   private func take(_ signal: DBusMessage) {
+    if signal.sender == Self.bus {
+      guard signal.interface == Self.bus, signal.member == "NameOwnerChanged", signal.body.count == 3,
+        signal.body[0] == .string(Self.name), case .string(let new) = signal.body[2]
+      else { return }
+      forgetService()
+      guard !new.isEmpty else { return }
+      owner = new
+      return askService()
+    }
     // Any program of the session can send a signal with this name.
     guard signal.interface == Self.name, let owner, signal.sender == owner,
       case .uint32(let number)? = signal.body.first, let question = shown[number]
