@@ -36,7 +36,10 @@ struct CutChannelTests {
     var parser = FrameParser(maximumLength: DaemonProtocol.maximumFrameLength)
     parser.append(try outbox.takeOctets(withDirectory: false))
     var messages: [String] = []
-    while let frame = try parser.next() { messages.append("\(try ServerMessage(frame, .none))") }
+    while let frame = try parser.next() {
+      let message = try ServerMessage(frame, .none)
+      messages.append("\(message)")
+    }
     var expected = [ServerMessage.channelTaken(handle, octets: 3), .channelEnded(handle, .closed)]
     if isCut { expected.insert(.channelCut(handle), at: 1) }
     #expect(messages == expected.map { "\($0)" })
