@@ -218,6 +218,24 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.alert == .noAlert)
   }
 
+  @Test(
+    "A key fob sounds its link loss alert for each reason except those of a termination",
+    arguments: [
+      (.connectionTimeout, true), (.connectionTerminatedMICFailure, true), (.llResponseTimeout, true),
+      (.instantPassed, true), (.hardwareFailure, true), (.remoteUserTerminatedConnection, false),
+      (.remoteDeviceTerminatedLowResources, false), (.remoteDeviceTerminatedPowerOff, false),
+      (.connectionTerminatedByLocalHost, false), (.authenticationFailure, false),
+      (.unacceptableConnectionParameters, false), (HCIErrorCode(rawValue: 0x29), false),
+      (.connectionFailedToBeEstablished, false),
+    ] as [(HCIErrorCode, Bool)])
+  func linkLoss(reason: HCIErrorCode, isLoss: Bool) {
+    var fob = KeyFob()
+    (fob.alert, fob.linkLossAlert) = (.mildAlert, .highAlert)
+    var context = AccessoryContext(now: .zero, connections: 0, subscriptions: [])
+    fob.disconnected(because: reason, in: &context)
+    #expect(fob.alert == (isLoss ? .highAlert : .noAlert))
+  }
+
   @Test("An accessory requests a fast interval after connecting and a slow one later")
   func pacing() async throws {
     func packetsPerSecond(_ meeting: Encounter<KeyFob>) async -> Int {

@@ -111,10 +111,24 @@ public struct KeyFob: Accessory {
     if let slow { context.requestConnection(slow) }
   }
 
-  /// Sounds `linkLossAlert` if the link was lost (Connection Timeout). If the link was terminated, an immediate alert
-  /// stops: it lasts no longer than the link · Immediate Alert Service 1.0.
+  /// Sounds `linkLossAlert` if the link was lost, such as by a supervision timeout or a MIC failure. If a device has
+  /// terminated the link, an immediate alert stops: it lasts no longer than the link · Link Loss Service 1.0; Immediate
+  /// Alert Service 1.0.
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
     context.wake(after: nil)
-    alert = reason == .connectionTimeout ? linkLossAlert : .noAlert
+    alert = Self.isLinkLoss(reason) ? linkLossAlert : .noAlert
+  }
+
+  /// Returns true if neither device has terminated the link. The reasons that a host may give for a termination are
+  /// those of the command Disconnect · Vol 4, Part E, 7.1.6. A link that was not established can't be lost.
+  private static func isLinkLoss(_ reason: HCIErrorCode) -> Bool {
+    switch reason {
+    case .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources, .remoteDeviceTerminatedPowerOff,
+      .connectionTerminatedByLocalHost, .authenticationFailure, .unsupportedRemoteFeature,
+      .unacceptableConnectionParameters, .connectionFailedToBeEstablished:
+      false
+    // Pairing with Unit Key Not Supported (0x29), the remaining reason of the command.
+    default: reason.rawValue != 0x29
+    }
   }
 }
