@@ -81,7 +81,8 @@ public struct AccessoryContext: Sendable {
     effects.contains { if case .notify(path) = $0 { true } else { false } }
   }
 
-  /// Schedules `timeReached` after this time, at least 1 ms, and replaces any time scheduled before; nil cancels it.
+  /// Schedules `timeReached` after this time, at least 1 ms, and replaces any time scheduled before; nil cancels it. The
+  /// device cancels it when it is turned off.
   public mutating func wake(after time: Duration?) {
     // The minimum keeps the world's time advancing even if the accessory always asks for zero.
     request(.wake(time.map { max($0, .milliseconds(1)) }))

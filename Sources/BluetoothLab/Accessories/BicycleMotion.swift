@@ -13,6 +13,12 @@ struct BicycleMotion: Sendable {
   private var wheelEventTime = 0.0
   private var crankEventTime = 0.0
 
+  /// Starts the motion, or continues it after a time that does not count, in which the device was off.
+  mutating func start(at now: Duration) {
+    if lastTime == nil { (wheelEventTime, crankEventTime) = (now.seconds, now.seconds) }
+    lastTime = now
+  }
+
   /// Adds the distance and the revolutions of the time since the last call. Returns that time in seconds.
   ///
   /// - Parameters:
@@ -23,8 +29,7 @@ struct BicycleMotion: Sendable {
   @discardableResult
   mutating func advance(to now: Duration, speed: Double, cadence: Double, circumference: Double) -> Double {
     let seconds = (now - (lastTime ?? now)).seconds
-    if lastTime == nil { (wheelEventTime, crankEventTime) = (now.seconds, now.seconds) }
-    lastTime = now
+    start(at: now)
     // Implausible values are clamped; beyond these limits the profile's counters would carry no information.
     let speed = speed.isFinite ? min(max(0, speed), 1_000) : 0
     let cadence = cadence.isFinite ? min(max(0, cadence), 10_000) : 0

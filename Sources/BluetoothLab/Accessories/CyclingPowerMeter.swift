@@ -250,7 +250,7 @@ public struct CyclingPowerMeter: Accessory {
 
   /// Starts riding.
   public mutating func started(in context: inout AccessoryContext) {
-    advance(to: context.now)
+    motion.start(at: context.now)
     timers.set(.measurement, after: .seconds(1), in: &context)
   }
 

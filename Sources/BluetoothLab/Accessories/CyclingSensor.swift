@@ -104,7 +104,7 @@ public struct CyclingSensor: Accessory {
 
   /// Starts riding.
   public mutating func started(in context: inout AccessoryContext) {
-    advance(to: context.now)
+    motion.start(at: context.now)
     context.wake(after: .seconds(1))
   }
 

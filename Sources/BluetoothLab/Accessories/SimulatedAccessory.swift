@@ -198,7 +198,10 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
       progress = AdvertisingProgress(accessory.advertising, at: now)
       advertise(at: now)
       withAccessory(at: now) { $0.started(in: &$1) }
-    case .powerChanged: progress = nil
+    case .powerChanged(let state):
+      progress = nil
+      // A device that is off does nothing. `started` schedules the next time.
+      if state == .off { wakeTime = nil }
     case .connected(let link):
       handles.append(link.handle)
       lastCentral = link.peer

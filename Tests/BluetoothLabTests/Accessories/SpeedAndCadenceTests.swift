@@ -31,6 +31,26 @@ struct SpeedAndCadenceTests {
     #expect(meeting.app.values(of: "2A5D") == [[12], [4]])
   }
 
+  @Test("The time in which a sensor is off adds no distance")
+  func offTime() async {
+    let world = World(seed: 1)
+    let bicycle = world.add(CyclingSensor(speed: 4, cadence: 60, wheelCircumference: 2), named: "bicycle")
+    let runner = world.add(RunningSensor(speed: 3, cadence: 180), named: "runner")
+    await world.run(for: .milliseconds(10_500))
+    bicycle.setPower(false)
+    runner.setPower(false)
+    await world.run(for: .milliseconds(100))
+    let before = (bicycle.accessory.distance, runner.accessory.totalDistance)
+    #expect((36...42).contains(before.0) && (27...31.5).contains(before.1))
+    await world.run(for: .seconds(100))
+    #expect(bicycle.accessory.distance == before.0 && runner.accessory.totalDistance == before.1)
+    bicycle.setPower(true)
+    runner.setPower(true)
+    await world.run(for: .milliseconds(10_500))
+    #expect((36...42).contains(bicycle.accessory.distance - before.0))
+    #expect((27...31.5).contains(runner.accessory.totalDistance - before.1))
+  }
+
   @Test("The times of the last revolutions stay until the next ones, also if the bicycle becomes slower meanwhile")
   func eventTimes() async throws {
     let meeting = Encounter(CyclingSensor(speed: 4.3, cadence: 63, wheelCircumference: 2))
