@@ -30,7 +30,7 @@ public struct Keyboard: Accessory {
   public var name: String
   /// The advertising intervals after power-on and after each disconnection.
   public var advertisingSchedule = Advertising.fastThenSlow
-  /// The LEDs that the HID host has turned on.
+  /// The LEDs that the HID host has turned on; none after a disconnection, because a host sets them on each connection.
   public private(set) var leds: BootKeyboardOutputReport = []
   /// The link security that the characteristics of the service require. The profile requires encryption.
   public var protection = CharacteristicProtection.encrypted
@@ -146,9 +146,10 @@ public struct Keyboard: Accessory {
     if let connection { context.requestConnection(connection) }
   }
 
-  /// Drops the reports that have not been sent.
+  /// Drops the reports that have not been sent, and turns the LEDs off.
   public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
     reports.reset()
+    leds = []
   }
 
   /// Waits for `typingInterval` when an HID host has subscribed.

@@ -5,7 +5,8 @@ import BluetoothProfiles
 /// · CC2650 SensorTag User's Guide, GATT Server.
 ///
 /// Each sensor has a service with the characteristics Data, Configuration and Period. A sensor is off until a client
-/// writes its configuration; then the value of Data is updated, and notified, once in each period.
+/// writes its configuration; then the value of Data is updated, and notified, once in each period. When the last client
+/// disconnects, the sensors are turned off and keep their periods, as in the firmware of the product.
 public struct SensorTag: Accessory {
   /// A sensor with a service.
   public enum Sensor: UInt16, Hashable, Sendable, CaseIterable {
@@ -147,12 +148,11 @@ public struct SensorTag: Accessory {
     guard octets.count == sensor.configurationCount else { throw .invalidAttributeValueLength }
     let value = octets.reversed().reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
     guard value <= (sensor == .movement ? 0x03FF : 1) else { throw .valueNotAllowed }
+    guard value != 0 else { return turnOff(sensor, in: &context) }
     var setting = setting(sensor)
     setting.configuration = value
-    // A sensor that is off has no values.
-    if value == 0 { setting.data = Array(repeating: 0, count: sensor.dataCount) }
     settings[sensor] = setting
-    timers.set(sensor, after: value == 0 ? nil : period(of: sensor), in: &context)
+    timers.set(sensor, after: period(of: sensor), in: &context)
   }
 
   /// Sets the period. Throws Invalid Attribute Value Length (0x0D), or Value Not Allowed (0x13) for a period that is too
@@ -166,6 +166,21 @@ public struct SensorTag: Accessory {
     setting.period = octets[0]
     settings[sensor] = setting
     if isOn(sensor) { timers.set(sensor, after: period(of: sensor), in: &context) }
+  }
+
+  /// Turns all sensors off when no client is left.
+  public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    guard context.connections == 0 else { return }
+    for sensor in Sensor.allCases where isOn(sensor) { turnOff(sensor, in: &context) }
+  }
+
+  /// Turns a sensor off. A sensor that is off has no values.
+  private mutating func turnOff(_ sensor: Sensor, in context: inout AccessoryContext) {
+    var setting = setting(sensor)
+    setting.configuration = 0
+    setting.data = Array(repeating: 0, count: sensor.dataCount)
+    settings[sensor] = setting
+    timers.set(sensor, after: nil, in: &context)
   }
 
   /// Measures with the sensors that are due, and notifies subscribers.

@@ -139,6 +139,19 @@ struct InputDeviceAccessoryTests {
     #expect(meeting.accessory.accessory.mode == .report)
   }
 
+  @Test("The LEDs of a keyboard are off after a disconnection")
+  func ledsOfOneConnection() async throws {
+    let meeting = Encounter(keyboard)
+    try #require(await meeting.prepare(subscribing: [Self.report]))
+    meeting.app.write([2], to: "2A32", .withResponse)
+    await meeting.world.run(for: .milliseconds(500))
+    #expect(meeting.accessory.accessory.leds == .capsLock)
+    meeting.accessory.act { _, context in context.disconnect() }
+    await meeting.world.run(for: .seconds(2))
+    #expect(meeting.app.has(.disconnected))
+    #expect(meeting.accessory.accessory.leds == [])
+  }
+
   @Test("A mouse moves in steps of at most 127, and clicks, in reports and in boot reports")
   func moves() async throws {
     let meeting = Encounter(mouse)

@@ -66,6 +66,31 @@ struct SensorAccessoryTests {
     #expect(SensorTag.Sensor.allCases.allSatisfy { !meeting.accessory.accessory.isOn($0) })
   }
 
+  @Test("The sensors of a tag are off after a disconnection, without values, and keep their periods")
+  func sensorsOfOneConnection() async throws {
+    let meeting = Encounter(SensorTag())
+    try #require(await meeting.prepare())
+    let (movement, infrared) = (SensorTag.Sensor.movement, SensorTag.Sensor.infrared)
+    meeting.app.write([0x7F, 0], to: uuid(movement.configuration), .withResponse)
+    meeting.app.write([20], to: uuid(movement.period), .withResponse)
+    meeting.app.write([1], to: uuid(infrared.configuration), .withResponse)
+    await meeting.world.run(for: .seconds(2))
+    #expect(meeting.accessory.accessory.isOn(movement) && meeting.accessory.accessory.isOn(infrared))
+    meeting.accessory.act { _, context in context.disconnect() }
+    await meeting.world.run(for: .seconds(2))
+    #expect(meeting.app.has(.disconnected))
+    #expect(SensorTag.Sensor.allCases.allSatisfy { !meeting.accessory.accessory.isOn($0) })
+    #expect(meeting.accessory.accessory.period(of: movement) == .milliseconds(200))
+
+    let tablet = PhoneApp(on: meeting.world.makeDevice(named: "tablet", at: Position(x: 1)))
+    try #require(await meeting.world.run(until: { tablet.isReady }, limit: .seconds(20)))
+    tablet.read(uuid(movement.data))
+    tablet.read(uuid(infrared.configuration))
+    await meeting.world.run(for: .seconds(1))
+    #expect(tablet.values(of: uuid(movement.data)) == [[UInt8](repeating: 0, count: 18)])
+    #expect(tablet.values(of: uuid(infrared.configuration)) == [[0]])
+  }
+
   @Test("The characteristics of a sensor tag have the UUIDs of the product")
   func tagUUIDs() {
     func uuids(_ sensor: SensorTag.Sensor) -> [String] {
