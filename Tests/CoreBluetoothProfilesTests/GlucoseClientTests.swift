@@ -154,6 +154,35 @@ import Testing
       ])
   }
 
+  @Test("A report that ends with an error gives the measurement whose context is missing before the error")
+  func errorInsteadOfContext() throws {
+    func report(_ end: (ClientScene<RawSensor>) -> Void) throws -> (numbers: [UInt16], error: (any Error)?) {
+      let (scene, client) = try meetRaw([])
+      let numbers = Box<[UInt16]>([])
+      let report = scene.stage.start {
+        for try await reading in client.records() { numbers.append(reading.measurement.sequenceNumber) }
+      }
+      scene.stage.run(for: .seconds(1))
+      scene.device.send([0x10, 2, 0] + Self.time)
+      scene.stage.run(for: .seconds(1))
+      #expect(numbers.value.isEmpty)
+      end(scene)
+      scene.stage.run(until: { report.result != nil })
+      return (numbers.value, report.error)
+    }
+    let refused = try report { scene in
+      scene.device.act { meter, context in
+        meter.responses = [[6, 0, 1, 8]]
+        meter.timeReached(in: &context)
+      }
+    }
+    #expect(refused.numbers == [2] && refused.error as? RecordAccessError == .refused(.procedureNotCompleted))
+    let timedOut = try report { _ in }
+    #expect(timedOut.numbers == [2] && timedOut.error as? RecordAccessError == .timedOut)
+    let lost = try report { $0.device.setPower(false) }
+    #expect(lost.numbers == [2] && (lost.error as? CBError)?.code == .peripheralDisconnected)
+  }
+
   @Test("A procedure without a response times out after 30 s, and later ones fail until the next connection")
   func timeOut() throws {
     let (scene, client) = try meetRaw([])

@@ -121,6 +121,8 @@ public struct GlucoseRecords: AsyncSequence, Sendable {
     private enum State {
       case notBegun
       case reporting(Report)
+      /// The report has ended with this error, which the next call throws.
+      case failed(any Error)
       /// The response has come. The last record may still be to be returned.
       case ended
     }
@@ -133,16 +135,30 @@ public struct GlucoseRecords: AsyncSequence, Sendable {
     /// Waits for the next record.
     ///
     /// - Throws: `RecordAccessError`; `ProfileError.malformedValue`, after which the next call returns the record that
-    ///   follows; the error of the end of the link; `CancellationError` if the task is cancelled.
+    ///   follows; the error of the end of the link; `CancellationError` if the task is cancelled. If the report ends with
+    ///   an error while a context is expected, this call returns the measurement, and the next call throws the error.
     public mutating func next() async throws -> GlucoseReading? {
+      if case .failed(let error) = state {
+        state = .ended
+        throw error
+      }
       do {
         return try await advance()
       } catch let error as ProfileError {
         throw error
       } catch {
+        let rest = error is CancellationError ? nil : pending
         state = .ended
-        throw error
+        guard let rest else { throw error }
+        state = .failed(error)
+        return GlucoseReading(measurement: rest)
       }
+    }
+
+    /// The measurement whose context is expected next.
+    private var pending: GlucoseMeasurement? {
+      guard case .reporting(let report) = state else { return nil }
+      return report.pending
     }
 
     private mutating func advance() async throws -> GlucoseReading? {
