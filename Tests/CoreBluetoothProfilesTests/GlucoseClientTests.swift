@@ -107,10 +107,14 @@ import Testing
   }
 
   /// A meter that sends arbitrary octets.
-  private func meetRaw(_ responses: [[UInt8]]) throws -> (scene: ClientScene<RawSensor>, client: GlucoseClient) {
+  private func rawMeter(_ responses: [[UInt8]]) -> RawSensor {
     var meter = RawSensor(0x1808, [(0x2A18, .notify, []), (0x2A34, .notify, []), (0x2A51, .read, [0, 0])])
     (meter.controlPoint, meter.responses) = (0x2A52, responses)
-    let scene = ClientScene(meter)
+    return meter
+  }
+
+  private func meetRaw(_ responses: [[UInt8]]) throws -> (scene: ClientScene<RawSensor>, client: GlucoseClient) {
+    let scene = ClientScene(rawMeter(responses))
     return (scene, try scene.client { [limit = scene.limit] in try await GlucoseClient($0, procedureLimit: limit) })
   }
 
@@ -206,6 +210,30 @@ import Testing
     #expect(refusal { try third.stage.perform { try await other.abort() } } == .timedOut)
     #expect(refusal { try third.stage.perform { try await other.numberOfRecords() } } == .timedOut)
     #expect(third.device.accessory.commands == [[3, 0]])
+  }
+
+  @Test("Clients of one peripheral share the procedure in progress, and its time-out until the next connection")
+  func timeOutOfAllClients() throws {
+    let scene = ClientScene(rawMeter([]))
+    let (stage, limit, peripheral) = (scene.stage, scene.limit, try scene.connect())
+    let first = try stage.perform { try await GlucoseClient(peripheral, procedureLimit: limit) }
+    let second = try stage.perform { try await GlucoseClient(peripheral, procedureLimit: limit) }
+    let procedure = stage.start { try await first.numberOfRecords() }
+    stage.run(for: .seconds(1))
+    #expect(refusal { try stage.perform { try await second.numberOfRecords() } } == .procedureInProgress)
+    #expect(refusal { try stage.value(of: procedure) } == .timedOut)
+    #expect(refusal { try stage.perform { try await second.numberOfRecords() } } == .timedOut)
+    #expect(refusal { try stage.perform { try await second.abort() } } == .timedOut)
+    let third = try stage.perform { try await GlucoseClient(peripheral, procedureLimit: limit) }
+    #expect(refusal { try stage.perform { try await third.deleteRecords(.all) } } == .timedOut)
+    #expect(scene.device.accessory.commands == [[4, 1]])
+    let next = try stage.perform {
+      try await peripheral.disconnect()
+      try await peripheral.connect()
+      return try await GlucoseClient(peripheral, procedureLimit: limit)
+    }
+    scene.device.update { $0.responses = [[5, 0, 9, 0]] }
+    #expect(try stage.perform { try await next.numberOfRecords() } == 9)
   }
 
   @Test("The time in which the user confirms the pairing does not count towards the limit of a procedure")

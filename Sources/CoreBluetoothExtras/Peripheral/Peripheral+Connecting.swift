@@ -113,6 +113,7 @@ extension Peripheral {
       state.unsent = []
       state.subscriptions = [:]
       state.attributes = [:]
+      state.procedures = [:]
       return (ends, failures, subscriptions, disconnection)
     }
     for failure in failures { failure.fail(reason) }

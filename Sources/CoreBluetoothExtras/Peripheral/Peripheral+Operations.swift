@@ -67,7 +67,7 @@ extension Peripheral {
       state.unsent.removeAll { invalid.contains(ObjectIdentifier($0.characteristic)) }
       let subscriptions = state.subscriptions.filter { invalid.contains($0.key) }
       for key in subscriptions.keys { state.subscriptions[key] = nil }
-      for id in invalid { state.attributes[id] = nil }
+      for id in invalid { (state.attributes[id], state.procedures[id]) = (nil, nil) }
       return (failures, subscriptions.values)
     }
     for failure in failures { failure.fail(CBError.isInvalidAttribute) }

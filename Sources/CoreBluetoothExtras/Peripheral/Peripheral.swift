@@ -34,6 +34,8 @@ public final class Peripheral: Sendable, Identifiable {
     var iterationCount = 0
     /// The attributes that were discovered on this link and are valid.
     var attributes: [ObjectIdentifier: CBAttribute] = [:]
+    /// The procedures of control points among these attributes.
+    var procedures: [ObjectIdentifier: ProcedureState] = [:]
   }
 
   let central: Central

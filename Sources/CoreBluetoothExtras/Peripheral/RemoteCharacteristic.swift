@@ -87,6 +87,9 @@ public struct RemoteCharacteristic: Sendable {
     }
   }
 
+  /// The state of the characteristic's procedures, if it is a control point.
+  package var procedureState: ProcedureState { peripheral.procedureState(of: box.value) }
+
   /// Subscribes to several characteristics of one peripheral, and waits until the peripheral has accepted all
   /// subscriptions.
   ///

@@ -4,14 +4,14 @@ import BluetoothProfiles
 public enum ControlPointError<Code: ValueCode>: Error, Hashable, Sendable {
   /// The response refuses the command, for this reason.
   case refused(Code)
-  /// A procedure is in progress: of this client, or, as the peripheral reports, of another one.
+  /// A procedure is in progress: of a client of this `Peripheral`, or, as the peripheral reports, of another central.
   case procedureInProgress
   /// The peripheral requires subscriptions that it does not have, although this client subscribes first.
   case notSubscribed
   /// The octets of the response are no response.
   case malformedResponse(ValueError)
   /// No response came within the time limit. The specifications forbid further procedures on this link, so all later
-  /// calls throw this error, too: connect again.
+  /// calls throw this error, too, also those of other clients of this `Peripheral`: connect again.
   case timedOut
 }
 

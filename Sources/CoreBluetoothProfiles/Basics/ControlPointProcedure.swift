@@ -1,7 +1,6 @@
 import BluetoothProfiles
 import CoreBluetooth
 import CoreBluetoothExtras
-import NIOConcurrencyHelpers
 
 /// The value of a control point whose responses are indicated.
 protocol ControlPointValue: CharacteristicValue {
@@ -16,21 +15,21 @@ protocol ControlPointValue: CharacteristicValue {
   static var success: Code { get }
 }
 
-/// A control point of a peripheral: runs one procedure at a time, with a time limit.
+/// A control point of a peripheral: runs one procedure at a time, with a time limit. All clients of the characteristic
+/// share this rule, and the end of the procedures after a time-out.
 ///
 /// A procedure subscribes, writes the command and waits for the response. The end of the procedure unsubscribes, so that
 /// the peripheral ends a procedure whose task is cancelled.
 final class ControlPoint<Value: ControlPointValue>: Sendable {
   typealias Failure = ControlPointError<Value.Code>
 
-  private enum State { case idle, inProgress, timedOut }
-
   let characteristic: RemoteCharacteristic
   let limit: TimeLimit
-  private let state = NIOLockedValueBox(State.idle)
+  private let state: ProcedureState
 
   init(_ characteristic: ProfileCharacteristic<Value>, _ limit: TimeLimit) {
     self.characteristic = characteristic.characteristic
+    state = characteristic.characteristic.procedureState
     self.limit = limit
   }
 
@@ -40,24 +39,20 @@ final class ControlPoint<Value: ControlPointValue>: Sendable {
 
     fileprivate init(_ owner: ControlPoint) { self.owner = owner }
 
-    deinit { owner.state.withLockedValue { if $0 == .inProgress { $0 = .idle } } }
+    deinit { owner.state.end() }
 
     /// Ends the procedure and all later ones.
     func timeOut() -> Failure { owner.timeOut() }
   }
 
   private func timeOut() -> Failure {
-    state.withLockedValue { $0 = .timedOut }
+    state.timeOut()
     return .timedOut
   }
 
   /// Begins a procedure.
   func begin() throws(Failure) -> Procedure {
-    let before = state.withLockedValue { state in
-      defer { if state == .idle { state = .inProgress } }
-      return state
-    }
-    switch before {
+    switch state.begin() {
     case .idle: return Procedure(self)
     case .inProgress: throw .procedureInProgress
     case .timedOut: throw .timedOut
@@ -90,7 +85,7 @@ final class ControlPoint<Value: ControlPointValue>: Sendable {
   func join<Result: Sendable>(
     _ command: Value, _ answer: @escaping @Sendable (Value) throws -> Result?
   ) async throws -> Result {
-    guard state.withLockedValue({ $0 != .timedOut }) else { throw Failure.timedOut }
+    guard state.phase != .timedOut else { throw Failure.timedOut }
     return try await exchange(command, answer) { timeOut() }
   }
 
