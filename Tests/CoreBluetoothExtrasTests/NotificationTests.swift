@@ -100,6 +100,37 @@ import Testing
     #expect(!characteristic.isNotifying && characteristic.service.peripheral.pendingCount == 0)
   }
 
+  @Test("If one of several characteristics rejects its subscription, the others are unsubscribed", arguments: [0, 1])
+  func rejectedSubscription(rejecting: Int) throws {
+    let meeting = Meeting()
+    let (stage, sensor, peripheral) = (meeting.stage, meeting.sensor, try meeting.connect())
+    let uuids = rejecting == 0 ? [Sensor.rejecting, Sensor.value] : [Sensor.value, Sensor.rejecting]
+    let found = try stage.perform {
+      let service = try await peripheral.discoverServices([Sensor.service]).first.orThrow()
+      return try await service.discoverCharacteristics()
+    }
+    let characteristics = try uuids.map { uuid in try found.first { $0.uuid == uuid }.orThrow() }
+    let subscribing = outcome {
+      try stage.perform {
+        _ = try await RemoteCharacteristic.subscribe(to: characteristics) { _, value in value }
+      }
+    }
+    #expect(subscribing == .att(.requestNotSupported))
+    stage.run(for: .seconds(1))
+    #expect(sensor.events == ["subscribed", "unsubscribed"])
+    #expect(!characteristics.contains { $0.isNotifying } && peripheral.pendingCount == 0)
+    // The next subscription of the other characteristic begins again.
+    let values = try stage.perform { () -> [Data] in
+      var values: [Data] = []
+      for try await value in try await characteristics[1 - rejecting].subscribe() {
+        values.append(value)
+        if values.count == 2 { break }
+      }
+      return values
+    }
+    #expect(values == [Data([10]), Data([11])])
+  }
+
   @Test("An iteration ends with the error of the lost link, and a time limit can end the wait for one value")
   func ends() throws {
     let meeting = Meeting()
