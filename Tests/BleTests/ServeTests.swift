@@ -164,6 +164,36 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("unsubscribe ") && $0.hasSuffix("(2A57)") })
   }
 
+  @Test("Written values that can't be sent in time are left out, except the latest one")
+  func writtenValues() throws {
+    try play(
+      Self.file(
+        """
+        - uuid: 1815
+          characteristics: [{uuid: 2A58, properties: [write-without-response, indicate]}]
+        """)
+    ) { _, found, stage in
+      try await stage.withLink(to: found) { peripheral in
+        let characteristic = try await AttributePath("2A58").characteristic(on: peripheral, stage)
+        let values = try await characteristic.subscribe(within: stage.stepLimit)
+        let received = NIOLockedValueBox<[Data]>([])
+        let receiver = Task(executorPreference: stage.taskExecutor) {
+          for try await value in values { received.withLockedValue { $0.append(value) } }
+        }
+        for number in 1...2_000 {
+          let value = Data([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)])
+          try await characteristic.writeWithoutResponse(value, within: stage.stepLimit)
+        }
+        // Time for 2,000 indications.
+        try await stage.sleep(300)
+        receiver.cancel()
+        _ = await receiver.result
+        let all = received.withLockedValue { $0 }
+        #expect(all.count < 1_000 && all.last == Data([0x07, 0xD0]))
+      }
+    }
+  }
+
   @Test("A served value comes from a command, for each read and for each period; a failing command rejects the read")
   func commands() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path

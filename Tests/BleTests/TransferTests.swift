@@ -62,6 +62,90 @@ import Testing
     }
   }
 
+  @Test("A sender stops when the receiver refuses the file before it has all octets")
+  func earlyRefusal() throws {
+    try withFolder { folder in
+      let path = folder + "/a"
+      try Data(repeating: 7, count: 4_000_000).write(to: URL(fileURLWithPath: path))
+      let count = NIOLockedValueBox(0)
+      try Meeting.run { local, central, stage in
+        let listener = try await local.publishL2CAPChannel(within: stage.stepLimit)
+        let receiver = Task(executorPreference: stage.taskExecutor) {
+          guard let channel = try await listener.channels.first(where: { _ in true }) else { return }
+          var reader = ChannelReader(channel, stage)
+          _ = try await reader.exactly(FileTransfer.Header.prefixLength + 1)
+          try await channel.write(Data(FileTransfer.Answer.accepted.octets), within: stage.stepLimit)
+          _ = try await reader.exactly(1)
+          try await channel.write(Data(FileTransfer.Answer.refused("full").octets), within: stage.stepLimit)
+          while let octets = try? await channel.octets(within: stage.stepLimit) {
+            count.withLockedValue { $0 += octets.count }
+          }
+        }
+        try await local.withAdvertising(localName: "Sink") {
+          let found = try await Meeting.find("Sink", central, stage)
+          try await stage.withLink(to: found) { peripheral in
+            let channel = try await peripheral.openL2CAPChannel(listener.psm, within: stage.stepLimit)
+            let failure = await #expect(throws: Failure.self) {
+              try await Send.transfer(try SentFile(path), over: channel, stage)
+            }
+            #expect(failure?.status == ExitStatus.refused)
+            #expect(failure?.description == "the receiver has refused the file: full")
+            channel.close()
+          }
+        }
+        try await receiver.value
+      }
+      #expect(count.withLockedValue { $0 } < 1_000_000)
+    }
+  }
+
+  @Test("A receiver that has refused a file waits 5 s for a sender that does not stop")
+  func endlessSender() throws {
+    try withFolder { folder in
+      let path = folder + "/a"
+      try Data([1]).write(to: URL(fileURLWithPath: path))
+      try Meeting.run { local, central, stage in
+        let listener = try await local.publishL2CAPChannel(within: stage.stepLimit)
+        let receiver = Task(executorPreference: stage.taskExecutor) { () -> (Failure?, Double) in
+          guard let channel = try await listener.channels.first(where: { _ in true }) else { return (nil, 0) }
+          let start = stage.now
+          do {
+            _ = try await Receive.parse(["-o", path]).transfer(from: channel, stage)
+          } catch let failure as Failure { return (failure, (stage.now - start).seconds) }
+          return (nil, 0)
+        }
+        try await local.withAdvertising(localName: "Sink") {
+          let found = try await Meeting.find("Sink", central, stage)
+          try await stage.withLink(to: found) { peripheral in
+            let channel = try await peripheral.openL2CAPChannel(listener.psm, within: stage.stepLimit)
+            let header = FileTransfer.Header(name: "a", size: 1 << 40)
+            try await channel.write(Data(header.octets), within: stage.stepLimit)
+            let sender = Task(executorPreference: stage.taskExecutor) {
+              while true { try await channel.write(Data(repeating: 7, count: 1_000), within: stage.stepLimit) }
+            }
+            let (failure, time) = try await receiver.value
+            #expect(failure?.status == ExitStatus.refused)
+            #expect(4.9...6 ~= time)
+            sender.cancel()
+            _ = await sender.result
+            channel.close()
+          }
+        }
+      }
+      #expect(FileManager.default.contents(atPath: path) == Data([1]))
+    }
+  }
+
+  @Test("A queue of octets without room for more ends the transfer after those that it has")
+  func overflow() async throws {
+    let queue = PieceQueue(maximumCount: 2)
+    for number: UInt8 in 1...4 { queue.add(Data([number])) }
+    #expect(try await queue.next(within: nil) == Data([1]))
+    #expect(try await queue.next(within: nil) == Data([2]))
+    let failure = await #expect(throws: Failure.self) { try await queue.next(within: nil) }
+    #expect(failure?.status == ExitStatus.linkLost)
+  }
+
   @Test("The end of the link right after a channel was closed loses none of its octets")
   func closing() throws {
     let octets = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) })

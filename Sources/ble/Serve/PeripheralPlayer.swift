@@ -26,11 +26,17 @@ final class PeripheralPlayer: Sendable {
     var values: [[UInt8]]
     /// The number of values of each sequence that have been used.
     var counts: [Int]
+    /// The numbers of written values that wait in `written`, by the index of the characteristic.
+    var waiting: [Int: Int] = [:]
     /// The numbers of recorded answers that reads have got.
     var answered: [Int: Int] = [:]
     /// The centrals that have made a request or a subscription.
     var centrals: Set<RemoteCentral> = []
   }
+
+  /// The maximum number of written values of a characteristic that wait to be sent. Each sends the present value, so that
+  /// the latest one is sent although others are left out.
+  private static let maximumWaiting = 256
 
   private let description: PeripheralDescription
   private let name: String
@@ -108,7 +114,10 @@ final class PeripheralPlayer: Sendable {
       for service in services { try await peripheral.add(service, within: stage.stepLimit) }
       group.addTask { [self] in try await watchPower() }
       group.addTask { [self] in
-        for await index in written.stream { try await send(index) }
+        for await index in written.stream {
+          state.withLockedValue { $0.waiting[index, default: 0] -= 1 }
+          try await send(index)
+        }
       }
       group.addTask { [self] in await requestConnectionParameters() }
       for index in entries.indices {
@@ -252,9 +261,19 @@ final class PeripheralPlayer: Sendable {
     for (index, value) in values {
       try report("write", index, write.central, value)
       for index in [index] + entries[index].echoes where entries[index].description.hasSubscriptions {
-        written.continuation.yield(index)
+        enqueue(index)
       }
     }
+  }
+
+  /// Sends the value of a characteristic when the values before have been sent.
+  private func enqueue(_ index: Int) {
+    let hasRoom = state.withLockedValue { state in
+      guard state.waiting[index, default: 0] < Self.maximumWaiting else { return false }
+      state.waiting[index, default: 0] += 1
+      return true
+    }
+    if hasRoom { written.continuation.yield(index) }
   }
 
   /// Rejects a write, and prints its octets with the error.

@@ -65,7 +65,7 @@ enum FileTransfer {
 }
 
 /// The octets that come from a channel, in portions that the reader chooses.
-struct ChannelReader: ~Copyable {
+struct ChannelReader: Sendable {
   private let channel: any TransferChannel
   private let stage: Stage
   private var rest: [UInt8] = []
@@ -74,10 +74,11 @@ struct ChannelReader: ~Copyable {
 
   /// Returns the next octets, at least one and at most this number.
   ///
-  /// - Throws: `Failure` if the channel ends before, or nothing comes for the time of a step.
-  mutating func some(_ maximum: Int) async throws -> [UInt8] {
+  /// - Parameter isLimited: true if the wait lasts at most for the time of a step.
+  /// - Throws: `Failure` if the channel ends before.
+  mutating func some(_ maximum: Int, isLimited: Bool = true) async throws -> [UInt8] {
     if rest.isEmpty {
-      guard let octets = try await channel.octets(within: stage.stepLimit) else {
+      guard let octets = try await channel.octets(within: isLimited ? stage.stepLimit : nil) else {
         throw Failure("the other side has ended the transfer", status: ExitStatus.linkLost)
       }
       rest = Array(octets)
@@ -94,8 +95,10 @@ struct ChannelReader: ~Copyable {
   }
 
   /// Returns the answer of the receiver.
-  mutating func answer() async throws -> FileTransfer.Answer {
-    let length = try await exactly(1)[0]
+  ///
+  /// - Parameter isLimited: true if the wait for the answer lasts at most for the time of a step.
+  mutating func answer(isLimited: Bool = true) async throws -> FileTransfer.Answer {
+    let length = try await some(1, isLimited: isLimited)[0]
     guard length > 0 else { return .accepted }
     return .refused(String(decoding: try await exactly(Int(length)), as: UTF8.self).printable)
   }

@@ -91,7 +91,8 @@ struct Receive: ParsableCommand {
     return try await transfer(from: channel, stage)
   }
 
-  private func transfer(from channel: any TransferChannel, _ stage: Stage) async throws -> TransferSummary {
+  /// Takes a file from a channel.
+  func transfer(from channel: any TransferChannel, _ stage: Stage) async throws -> TransferSummary {
     defer { channel.close() }
     var reader = ChannelReader(channel, stage)
     guard let (size, length) = FileTransfer.Header.prefix(try await reader.exactly(FileTransfer.Header.prefixLength))
@@ -99,7 +100,7 @@ struct Receive: ParsableCommand {
     let sentName = String(decoding: try await reader.exactly(length), as: UTF8.self)
     let file: ReceivedFile
     do { file = try ReceivedFile(path, named: sentName, replaces: force) } catch {
-      try await refuse(error, channel, &reader, stage)
+      try await refuse(error, channel, stage)
     }
     defer { file.discard() }
     try await channel.write(Data(FileTransfer.Answer.accepted.octets), within: stage.stepLimit)
@@ -111,7 +112,7 @@ struct Receive: ParsableCommand {
     while count < size {
       let piece = try await reader.some(Int(min(UInt64(FileTransfer.pieceSize), size - count)))
       digest.update(data: piece)
-      do { try file.write(piece) } catch { try await refuse(error, channel, &reader, stage) }
+      do { try file.write(piece) } catch { try await refuse(error, channel, stage) }
       count += UInt64(piece.count)
       progress.show(count, at: stage.now.seconds)
     }
@@ -122,7 +123,7 @@ struct Receive: ParsableCommand {
       }
       try file.keep()
     } catch let failure as Failure where failure.status != ExitStatus.linkLost {
-      try await refuse(failure, channel, &reader, stage)
+      try await refuse(failure, channel, stage)
     }
     let seconds = stage.now.seconds - start
     try await channel.write(Data(FileTransfer.Answer.accepted.octets), within: stage.stepLimit)
@@ -131,14 +132,17 @@ struct Receive: ParsableCommand {
     return TransferSummary(file: file.title, octets: count, seconds: seconds, digest: result)
   }
 
-  /// Tells the sender the reason of a failure, and throws it.
-  private func refuse(
-    _ error: any Error, _ channel: any TransferChannel, _ reader: inout ChannelReader, _ stage: Stage
-  ) async throws -> Never {
+  /// Tells the sender the reason of a failure, waits for a short time until the sender ends the transfer, and throws the
+  /// failure.
+  private func refuse(_ error: any Error, _ channel: any TransferChannel, _ stage: Stage) async throws -> Never {
     let reason = (error as? Failure)?.description ?? (error as? OutputFailure)?.reason ?? "\(error)"
     // The reason of the failure matters more than whether the sender gets it.
     try? await channel.write(Data(FileTransfer.Answer.refused(reason).octets), within: stage.limit(5))
-    while (try? await reader.some(FileTransfer.pieceSize)) != nil {}
+    let end = stage.now.seconds + 5
+    while stage.now.seconds < end {
+      // The octets make room for those that keep the sender from reading the answer.
+      guard (try? await channel.octets(within: stage.limit(end - stage.now.seconds))) != nil else { break }
+    }
     throw error
   }
 }

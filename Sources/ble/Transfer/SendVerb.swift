@@ -33,11 +33,84 @@ struct Send: ParsableCommand {
   private func send(_ file: SentFile, to peripheral: Peripheral, _ stage: Stage) async throws -> TransferSummary {
     let channel = try await open(peripheral, stage)
     defer { channel.close() }
+    return try await Self.transfer(file, over: channel, stage)
+  }
+
+  /// The end of a part of a transfer.
+  private enum End: Sendable {
+    /// The file has been written, or can't be written.
+    case written(Result<TransferSummary, any Error>)
+    /// The receiver has answered, or can't answer any more.
+    case answered(Result<FileTransfer.Answer, any Error>)
+    /// The time for the answer is over.
+    case late
+  }
+
+  /// Announces and sends a file. The receiver may refuse it before it has all octets, so the answer is read meanwhile.
+  static func transfer(
+    _ file: SentFile, over channel: any TransferChannel, _ stage: Stage
+  ) async throws -> TransferSummary {
     var reader = ChannelReader(channel, stage)
     let header = FileTransfer.Header(name: file.name, size: file.size)
     try await channel.write(Data(header.octets), within: stage.stepLimit)
     try check(await reader.answer())
     let start = stage.now.seconds
+    return try await withThrowingTaskGroup(of: End.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { .written(await result { try await write(file, to: channel, from: start, stage) }) }
+      group.addTask { [reader] in
+        .answered(
+          await result {
+            var reader = reader
+            return try await reader.answer(isLimited: false)
+          })
+      }
+      var written: Result<TransferSummary, any Error>?
+      var answer: Result<FileTransfer.Answer, any Error>?
+      while let end = try await group.next() {
+        switch end {
+        case .written(let result):
+          written = result
+          // A receiver that refuses the file may end the channel before its answer has been read.
+          let seconds: Double
+          switch result {
+          case .success: seconds = stage.timeout
+          case .failure(let error as CBError) where answer == nil && error.code != .operationCancelled: seconds = 5
+          case .failure(let error): throw error
+          }
+          group.addTask {
+            try await stage.sleep(seconds)
+            return .late
+          }
+        case .answered(let result):
+          answer = result
+          if case .success(let answer) = result { try check(answer) }
+        case .late:
+          _ = try written?.get()
+          throw TimeLimitExceeded()
+        }
+        guard let written, let answer else { continue }
+        var summary = try written.get()
+        _ = try answer.get()
+        summary.seconds = stage.now.seconds - start
+        return summary
+      }
+      throw CancellationError()
+    }
+  }
+
+  private static func result<Value: Sendable>(
+    _ body: @Sendable () async throws -> Value
+  ) async -> Result<Value, any Error> {
+    do { return .success(try await body()) } catch { return .failure(error) }
+  }
+
+  /// Writes the octets of a file and their digest.
+  ///
+  /// - Returns: the summary, whose duration is that of the writing.
+  private static func write(
+    _ file: SentFile, to channel: any TransferChannel, from start: Double, _ stage: Stage
+  ) async throws -> TransferSummary {
     var progress = TransferProgress(total: file.size, at: start)
     defer { progress.end() }
     var digest = SHA256()
@@ -50,11 +123,10 @@ struct Send: ParsableCommand {
     }
     let result = Array(digest.finalize())
     try await channel.write(Data(result), within: stage.stepLimit)
-    try check(await reader.answer())
     return TransferSummary(file: file.name, octets: count, seconds: stage.now.seconds - start, digest: result)
   }
 
-  private func check(_ answer: FileTransfer.Answer) throws {
+  private static func check(_ answer: FileTransfer.Answer) throws {
     if case .refused(let reason) = answer {
       throw Failure("the receiver has refused the file: \(reason)", status: ExitStatus.refused)
     }

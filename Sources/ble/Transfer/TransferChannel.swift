@@ -6,7 +6,9 @@ import NIOConcurrencyHelpers
 /// The octets of a transfer, in both directions.
 protocol TransferChannel: Sendable {
   /// Waits for octets. Returns nil when the other side has ended the transfer.
-  func octets(within limit: TimeLimit) async throws -> Data?
+  ///
+  /// - Parameter limit: the time limit; nil: none.
+  func octets(within limit: TimeLimit?) async throws -> Data?
   /// Writes all octets. Returns when there was room for the last one among those that wait to be sent.
   func write(_ octets: Data, within limit: TimeLimit?) async throws
   /// Ends the transfer.
@@ -14,30 +16,46 @@ protocol TransferChannel: Sendable {
 }
 
 extension L2CAPChannel: TransferChannel {
-  func octets(within limit: TimeLimit) async throws -> Data? { try await read(within: limit) }
+  func octets(within limit: TimeLimit?) async throws -> Data? { try await read(within: limit) }
 }
 
 /// Pieces that have arrived, and wait to be taken. Unchecked: only `next` uses the iterator, and a transfer calls it again
 /// only after the call before has returned, which waits for the task that it has started.
-private final class PieceQueue: @unchecked Sendable {
+final class PieceQueue: @unchecked Sendable {
   private let continuation: AsyncStream<Data>.Continuation
   private var iterator: AsyncStream<Data>.Iterator
+  private let hasOverflowed = NIOLockedValueBox(false)
 
-  init() {
-    let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+  /// Creates an empty queue.
+  ///
+  /// - Parameter maximumCount: the maximum number of waiting pieces, each with the octets of a write or a notification.
+  init(maximumCount: Int = 65_536) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Data.self, bufferingPolicy: .bufferingOldest(maximumCount))
     (self.continuation, iterator) = (continuation, stream.makeAsyncIterator())
   }
 
-  func add(_ piece: Data) { continuation.yield(piece) }
+  /// Adds a piece. A piece for which there is no room ends the queue, because the transfer can't succeed without it.
+  func add(_ piece: Data) {
+    guard case .dropped = continuation.yield(piece) else { return }
+    hasOverflowed.withLockedValue { $0 = true }
+    end()
+  }
+
   func end() { continuation.finish() }
 
-  func next(within limit: TimeLimit) async throws -> Data? {
-    try await withTimeLimit(limit) { [self] in
-      let piece = await iterator.next()
-      // A cancelled iteration looks like the end.
-      if piece == nil { try Task.checkCancellation() }
-      return piece
+  func next(within limit: TimeLimit?) async throws -> Data? {
+    guard let limit else { return try await next() }
+    return try await withTimeLimit(limit) { [self] in try await next() }
+  }
+
+  private func next() async throws -> Data? {
+    if let piece = await iterator.next() { return piece }
+    // A cancelled iteration looks like the end.
+    try Task.checkCancellation()
+    guard !hasOverflowed.withLockedValue({ $0 }) else {
+      throw Failure("the other side sends faster than its octets are taken", status: ExitStatus.linkLost)
     }
+    return nil
   }
 }
 
@@ -60,7 +78,7 @@ final class RemoteTransfer: TransferChannel {
     }
   }
 
-  func octets(within limit: TimeLimit) async throws -> Data? { try await queue.next(within: limit) }
+  func octets(within limit: TimeLimit?) async throws -> Data? { try await queue.next(within: limit) }
 
   func write(_ octets: Data, within limit: TimeLimit?) async throws {
     var rest = octets
@@ -116,7 +134,7 @@ final class LocalTransfer: TransferChannel {
     queue.end()
   }
 
-  func octets(within limit: TimeLimit) async throws -> Data? { try await queue.next(within: limit) }
+  func octets(within limit: TimeLimit?) async throws -> Data? { try await queue.next(within: limit) }
 
   func write(_ octets: Data, within limit: TimeLimit?) async throws {
     guard let central = central.withLockedValue({ $0 }) else { return }
