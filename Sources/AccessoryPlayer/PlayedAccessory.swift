@@ -112,7 +112,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       let local = LocalService(
         PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
         includes: service.includes.compactMap { known[$0] }, locals)
-      known[service.uuid] = local
+      // An include means the first service with its UUID.
+      if known[service.uuid] == nil { known[service.uuid] = local }
       services.append(local)
       characteristics += locals
     }

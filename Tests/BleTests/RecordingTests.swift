@@ -144,6 +144,46 @@ import Testing
     #expect(recording.yaml.contains("uuid: \"2A19\"  # Battery Level\n"))
   }
 
+  @Test("A recorded tree has services with one UUID, a writable description, and aggregate formats of its parts")
+  func repeatedServices() throws {
+    func descriptor(_ uuid: String, _ octets: [UInt8], handle: UInt16) -> GATTTree.Descriptor {
+      let type = CBUUID(string: uuid)
+      return GATTTree.Descriptor(uuid: type, value: .value(ValueText(octets, of: type)), handle: handle)
+    }
+    func characteristic(_ uuid: String, _ descriptors: [GATTTree.Descriptor]) -> GATTTree.Characteristic {
+      GATTTree.Characteristic(uuid: CBUUID(string: uuid), properties: .read, value: .none, descriptors: descriptors)
+    }
+    let format: [UInt8] = [4, 0, 0, 0x27, 1, 0, 0]
+    func service(_ first: UInt16) -> GATTTree.Service {
+      let described = [
+        descriptor("2900", [2, 0], handle: first), descriptor("2901", Array("Roof".utf8), handle: first + 1),
+        descriptor("2904", format, handle: first + 2),
+      ]
+      return GATTTree.Service(
+        uuid: CBUUID(string: "1815"), isPrimary: true, includes: [],
+        characteristics: [
+          characteristic("2A58", described),
+          characteristic("2A56", [descriptor("2904", format, handle: first + 4)]),
+          characteristic("2A5A", [descriptor("2905", [24, 0, 22, 0], handle: first + 6)]),
+        ])
+    }
+    var advertising = RecordedAdvertising()
+    advertising.add(.advInd, [2, 1, 6], isConnectable: true, at: .zero)
+    let recording = RecordingFile(named: "a", advertising, GATTTree(services: [service(10), service(20)]))
+    #expect(recording.counts.services == 2 && recording.counts.characteristics == 6)
+    // The first aggregate format has the parts of the second service.
+    #expect(recording.notes.count == 1, "\(recording.notes)")
+    for text in [recording.yaml, recording.json] {
+      let services = try #require(try WorldFile(text: text).members.first?.description).services
+      #expect(services.map(\.uuid) == ["1815", "1815"])
+      for service in services {
+        #expect(service.characteristics[0].descriptors.first == .userDescription("Roof", isWritable: true))
+      }
+      #expect(services[0].characteristics[2].descriptors.isEmpty)
+      #expect(services[1].characteristics[2].descriptors == [.aggregateFormat(["2A56", "2A58"])])
+    }
+  }
+
   @Test("The output of a program is text, octets, or a value as on the command line")
   func outputs() throws {
     let octets = Array("u8:7\r\n".utf8)

@@ -26,7 +26,7 @@ private final class Bus {
       let channel = EmbeddedChannel(handler: handler, loop: loop)
       channel.connect(to: address, promise: nil)
       self?.channel = channel
-      return loop.makeSucceededFuture(channel as any Channel)
+      return loop.makeSucceededFuture(channel as any NIOCore.Channel)
     }
     try read()
     octets.removeAll()

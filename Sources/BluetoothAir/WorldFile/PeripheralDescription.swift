@@ -13,6 +13,11 @@ package struct PeripheralDescription: Hashable, Sendable {
     package var includes: [BluetoothUUID]
     /// The characteristics, in the order of the file.
     package var characteristics: [Characteristic]
+
+    /// Returns the characteristics of which a written value of `characteristic` is the value as well.
+    package func echoes(of characteristic: BluetoothUUID) -> [BluetoothUUID] {
+      characteristics.filter { $0.echo == characteristic && $0.uuid != characteristic }.map(\.uuid)
+    }
   }
 
   /// A characteristic.
@@ -51,12 +56,6 @@ package struct PeripheralDescription: Hashable, Sendable {
   package var services: [Service]
   /// The connection parameters that the peripheral requests after each connection; nil: none.
   package var preferredParameters: PreferredConnectionParameters?
-
-  /// Returns the characteristics of this service of which a written value of `characteristic` is the value as well.
-  package func echoes(of characteristic: BluetoothUUID, in service: BluetoothUUID) -> [BluetoothUUID] {
-    let entries = services.first { $0.uuid == service }?.characteristics ?? []
-    return entries.filter { $0.echo == characteristic && $0.uuid != characteristic }.map(\.uuid)
-  }
 }
 
 extension WorldFile.Member {

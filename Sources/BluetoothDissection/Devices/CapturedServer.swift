@@ -143,6 +143,7 @@ package struct CapturedServer: Sendable {
 
   /// A descriptor of a characteristic.
   package struct Descriptor: Hashable, Sendable {
+    package let handle: UInt16
     package let uuid: BluetoothUUID
     /// The value; nil: it was not read.
     package let value: [UInt8]?
@@ -158,12 +159,15 @@ package struct CapturedServer: Sendable {
   /// A characteristic that a client has read several times.
   package struct Answers: Hashable, Sendable {
     package let service: BluetoothUUID
+    /// The number of this service among those with its UUID, from 0.
+    package let instance: Int
     package let characteristic: BluetoothUUID
     /// The answers, in order; at least two.
     package let values: [[UInt8]]
 
-    package init(service: BluetoothUUID, characteristic: BluetoothUUID, values: [[UInt8]]) {
-      (self.service, self.characteristic, self.values) = (service, characteristic, values)
+    package init(service: BluetoothUUID, instance: Int = 0, characteristic: BluetoothUUID, values: [[UInt8]]) {
+      (self.service, self.instance) = (service, instance)
+      (self.characteristic, self.values) = (characteristic, values)
     }
   }
 
@@ -201,7 +205,7 @@ package struct CapturedServer: Sendable {
     return Characteristic(
       uuid: characteristic.uuid, properties: characteristic.properties, needsEncryption: protected.contains(handle),
       descriptors: types.filter { handle < $0.key && $0.key <= end }.sorted { $0.key < $1.key }.map { entry in
-        Descriptor(uuid: entry.value, value: values[entry.key]?.first?.value)
+        Descriptor(handle: entry.key, uuid: entry.value, value: values[entry.key]?.first?.value)
       }, reads: (values[handle] ?? []).map { Value(time: $0.time, octets: $0.value) },
       updates: (notifications[handle] ?? []).map { Value(time: $0.time, octets: $0.value) })
   }
@@ -224,11 +228,15 @@ package struct CapturedServer: Sendable {
 
   /// The characteristics whose values were read several times, with different results.
   package var answers: [Answers] {
-    content.flatMap { service in
-      service.characteristics.compactMap { characteristic in
+    var instances: [BluetoothUUID: Int] = [:]
+    return content.flatMap { service -> [Answers] in
+      let instance = instances[service.uuid, default: 0]
+      instances[service.uuid] = instance + 1
+      return service.characteristics.compactMap { characteristic in
         let read = characteristic.reads.map(\.octets)
         guard Set(read).count > 1, characteristic.updates.isEmpty else { return nil }
-        return Answers(service: service.uuid, characteristic: characteristic.uuid, values: read)
+        return Answers(
+          service: service.uuid, instance: instance, characteristic: characteristic.uuid, values: read)
       }
     }
   }

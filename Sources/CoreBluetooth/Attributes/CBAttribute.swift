@@ -16,6 +16,9 @@ open class CBAttribute: NSObject {
   @available(*, unavailable)
   public override init() { fatalError("CBAttribute can't be created directly") }
 
+  /// The handle of a remote attribute; nil for a local one.
+  package var attributeHandle: UInt16? { remoteID?.handle }
+
   /// The peripheral that a remote attribute belongs to; nil once an object between them has been released.
   var owner: CBPeripheral? { nil }
 

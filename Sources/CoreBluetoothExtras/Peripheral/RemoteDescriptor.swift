@@ -17,6 +17,9 @@ public struct RemoteDescriptor: Sendable {
   /// The type of the descriptor.
   public var uuid: CBUUID { box.value.uuid }
 
+  /// The handle, which an aggregate format names.
+  package var handle: UInt16? { box.value.attributeHandle }
+
   /// Reads the value.
   public func read(within limit: TimeLimit? = nil) async throws -> DescriptorValue {
     try await peripheral.perform(.read, attribute, within: limit) { [box] in $0.readValue(for: box.value) }

@@ -19,6 +19,8 @@ struct GATTTree: Sendable {
   struct Descriptor: Sendable {
     let uuid: CBUUID
     let value: Value
+    /// The handle, which aggregate formats name; nil: not known.
+    var handle: UInt16?
   }
 
   struct Characteristic: Sendable {
@@ -83,7 +85,7 @@ struct GATTTree: Sendable {
       } else {
         value = .none
       }
-      descriptors.append(Descriptor(uuid: descriptor.uuid, value: value))
+      descriptors.append(Descriptor(uuid: descriptor.uuid, value: value, handle: descriptor.handle))
     }
     var value = Value.none
     let peripheral = characteristic.service.peripheral

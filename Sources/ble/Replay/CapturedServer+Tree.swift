@@ -24,7 +24,8 @@ extension CapturedServer {
       descriptors: characteristic.descriptors.map { descriptor in
         let uuid = PublishedForm.uuid(descriptor.uuid)
         return GATTTree.Descriptor(
-          uuid: uuid, value: descriptor.value.map { .value(ValueText($0, of: uuid)) } ?? .none)
+          uuid: uuid, value: descriptor.value.map { .value(ValueText($0, of: uuid)) } ?? .none,
+          handle: descriptor.handle)
       })
     if let period = characteristic.period, !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
       result.sequence = characteristic.updates.map(\.octets)

@@ -15,6 +15,8 @@ final class PeripheralPlayer: Sendable {
   /// A published characteristic.
   private struct Entry: Sendable {
     let service: BluetoothUUID
+    /// The number of this service among those with its UUID, from 0.
+    let instance: Int
     let description: PeripheralDescription.Characteristic
     let local: LocalCharacteristic
     /// The indices of the characteristics whose value is a value written to this one.
@@ -71,31 +73,37 @@ final class PeripheralPlayer: Sendable {
     (self.description, self.name, self.peripheral) = (description, name, peripheral)
     (self.stage, self.isJSON, self.output, start) = (stage, isJSON, output, stage.now)
     self.timeline = timeline
+    // An include means the first service with its UUID.
     var services: [BluetoothUUID: LocalService] = [:]
+    var instances: [BluetoothUUID: Int] = [:]
     var order: [LocalService] = []
     var entries: [Entry] = []
     for service in description.services {
       let first = entries.count
+      let instance = instances[service.uuid, default: 0]
+      instances[service.uuid] = instance + 1
       for characteristic in service.characteristics {
         entries.append(
           Entry(
-            service: service.uuid, description: characteristic, local: PublishedForm.characteristic(characteristic)))
+            service: service.uuid, instance: instance, description: characteristic,
+            local: PublishedForm.characteristic(characteristic)))
       }
       for index in entries.indices.dropFirst(first) {
-        let names = description.echoes(of: entries[index].description.uuid, in: service.uuid)
+        let names = service.echoes(of: entries[index].description.uuid)
         entries[index].echoes = entries.indices.dropFirst(first).filter { names.contains(entries[$0].description.uuid) }
       }
       let local = LocalService(
         PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
         includes: service.includes.compactMap { services[$0] }, entries[first...].map(\.local))
-      services[service.uuid] = local
+      if instance == 0 { services[service.uuid] = local }
       order.append(local)
     }
     (self.services, self.entries) = (order, entries)
     self.answers = Dictionary(
       answers.flatMap { answer in
         entries.indices.filter { index in
-          entries[index].service == answer.service && entries[index].description.uuid == answer.characteristic
+          entries[index].service == answer.service && entries[index].instance == answer.instance
+            && entries[index].description.uuid == answer.characteristic
         }.map { ($0, answer.values) }
       }, uniquingKeysWith: { first, _ in first })
     state = NIOLockedValueBox(

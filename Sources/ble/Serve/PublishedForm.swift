@@ -46,6 +46,9 @@ extension PublishedForm {
       if !lost.isEmpty { notes.append("an app can't publish \(what): left out at \(lost.joined(separator: ", "))") }
     }
     note("the descriptor 2905") { $0.descriptors.contains { descriptor(of: $0) == nil } }
+    note("writable descriptions") {
+      $0.descriptors.contains { if case .userDescription(_, true) = $0 { true } else { false } }
+    }
     note("the property \"broadcast\"") { $0.properties.contains(.broadcast) }
     note("reliable writes") { $0.hasReliableWrite }
     return notes

@@ -11,6 +11,8 @@ struct RecordingFile {
   /// The numbers of services, characteristics and values in the file.
   private(set) var counts = (services: 0, characteristics: 0, values: 0)
   private var file = JSONText.null
+  /// The characteristics with aggregate formats that a file can't describe.
+  private var lostFormats: [String] = []
 
   /// Creates the recording of a device.
   init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree) {
@@ -51,10 +53,7 @@ struct RecordingFile {
     var (repeated, lost, unusual) = ([String](), [String](), [String]())
     var result: [JSONText] = []
     for service in ordered(tree.services) {
-      guard let uuid = BluetoothUUID(service.uuid.uuidString), known.insert(uuid).inserted else {
-        repeated.append(service.uuid.uuidString)
-        continue
-      }
+      guard let uuid = BluetoothUUID(service.uuid.uuidString) else { continue }
       counts.services += 1
       var fields: [(String, JSONText)] = [("uuid", .text("\(uuid)"))]
       if !service.isPrimary { fields.append(("isPrimary", .flag(false))) }
@@ -63,14 +62,16 @@ struct RecordingFile {
       }
       lost += service.includes.filter { !includes.contains($0) }.map(\.uuidString)
       if !includes.isEmpty { fields.append(("includes", .list(includes.map { .text($0.uuidString) }))) }
+      known.insert(uuid)
       var characteristics: [JSONText] = []
       var names: Set<BluetoothUUID> = []
+      let formats = Self.formats(of: service.characteristics)
       for characteristic in service.characteristics {
         guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted else {
           repeated.append(characteristic.uuid.uuidString)
           continue
         }
-        guard let fields = self.fields(of: characteristic, uuid) else {
+        guard let fields = self.fields(of: characteristic, uuid, formats) else {
           unusual.append("\(uuid)")
           continue
         }
@@ -80,9 +81,10 @@ struct RecordingFile {
       if !characteristics.isEmpty { fields.append(("characteristics", .list(characteristics))) }
       result.append(.object(fields))
     }
-    note("several attributes of one type", repeated)
+    note("several characteristics of one type in a service", repeated)
     note("services that only others include", lost)
     note("characteristics with only signed writes", unusual)
+    note("aggregate formats with parts that are not in the file", lostFormats)
     return result
   }
 
@@ -100,10 +102,40 @@ struct RecordingFile {
     return result
   }
 
+  /// The words for the properties that a file can describe.
+  private static func words(of characteristic: GATTTree.Characteristic) -> [String] {
+    characteristic.properties.words.filter { !["signed-write", "extended"].contains($0) }
+  }
+
+  /// Returns the characteristics that the file will have, by the handles of their presentation formats.
+  private static func formats(of characteristics: [GATTTree.Characteristic]) -> [UInt16: BluetoothUUID] {
+    var formats: [UInt16: BluetoothUUID] = [:]
+    var names: Set<BluetoothUUID> = []
+    for characteristic in characteristics {
+      guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted,
+        !words(of: characteristic).isEmpty,
+        let handle = characteristic.descriptors.first(where: { format(in: $0) != nil })?.handle
+      else { continue }
+      formats[handle] = uuid
+    }
+    return formats
+  }
+
+  /// Returns the presentation format in a descriptor; nil: it is another descriptor, or its value is not known.
+  private static func format(in descriptor: GATTTree.Descriptor) -> PresentationFormat? {
+    guard case .value(let value) = descriptor.value, BluetoothUUID(descriptor.uuid.uuidString) == 0x2904 else {
+      return nil
+    }
+    return try? PresentationFormat(value.octets)
+  }
+
+  /// Returns the fields of a characteristic; nil: a file can't describe it.
+  ///
+  /// - Parameter formats: the characteristics of the service by the handles of their presentation formats.
   private mutating func fields(
-    of characteristic: GATTTree.Characteristic, _ uuid: BluetoothUUID
+    of characteristic: GATTTree.Characteristic, _ uuid: BluetoothUUID, _ formats: [UInt16: BluetoothUUID]
   ) -> [(String, JSONText)]? {
-    let words = characteristic.properties.words.filter { !["signed-write", "extended"].contains($0) }
+    let words = Self.words(of: characteristic)
     guard !words.isEmpty else { return nil }
     var fields: [(String, JSONText)] = [
       ("uuid", .text("\(uuid)")), ("properties", .list(words.map { .text($0) })),
@@ -122,6 +154,7 @@ struct RecordingFile {
     }
     if characteristic.needsEncryption { fields.append(("protection", .text("encrypted"))) }
     var others: [JSONText] = []
+    var hasWritableDescription = false
     /// Adds a field. A file can have it once, and a device can have several descriptors of one type.
     func add(_ name: String, _ value: JSONText) {
       if !fields.contains(where: { $0.0 == name }) { fields.append((name, value)) }
@@ -129,18 +162,33 @@ struct RecordingFile {
     for descriptor in characteristic.descriptors {
       guard case .value(let value) = descriptor.value else { continue }
       switch BluetoothUUID(descriptor.uuid.uuidString) {
-      case 0x2900? where value.octets.first.map { $0 & 1 != 0 } == true: add("reliableWrite", .flag(true))
+      case 0x2900?:
+        // Bit 0 stands for reliable writes, bit 1 for a writable description · Vol 3, Part G, 3.3.3.1.
+        let bits = value.octets.first ?? 0
+        if bits & 1 != 0 { add("reliableWrite", .flag(true)) }
+        hasWritableDescription = bits & 2 != 0
       case 0x2901?:
         guard let text = String(validating: value.octets, as: UTF8.self) else { break }
         add("userDescription", .text(text))
       case 0x2904?:
-        if let format = try? PresentationFormat(value.octets) { add("presentationFormat", Self.fields(of: format)) }
-      // They come with the properties, or have no field.
-      case 0x2900?, 0x2902?, 0x2903?, 0x2905?: break
+        if let format = Self.format(in: descriptor) { add("presentationFormat", Self.fields(of: format)) }
+      case 0x2905?:
+        let handles = (try? AggregateFormat(value.octets))?.handles ?? []
+        let parts = handles.compactMap { formats[$0] }
+        if parts.count == handles.count, 1...100 ~= parts.count {
+          add("aggregateFormat", .list(parts.map { .text("\($0)") }))
+        } else {
+          lostFormats.append("\(uuid)")
+        }
+      // They come with the properties.
+      case 0x2902?, 0x2903?: break
       case let uuid?:
         others.append(.object([("uuid", .text("\(uuid)")), ("value", .text(value.octets.digits))]))
       case nil: break
       }
+    }
+    if hasWritableDescription, fields.contains(where: { $0.0 == "userDescription" }) {
+      add("writableUserDescription", .flag(true))
     }
     if !others.isEmpty { fields.append(("descriptors", .list(others))) }
     return fields

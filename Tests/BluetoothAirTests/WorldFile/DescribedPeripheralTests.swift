@@ -176,8 +176,8 @@ struct DescribedPeripheralTests {
         nil, ValueProgram(kind: .command, command: "date"), ValueProgram(kind: .lines, command: "vmstat 1"),
       ])
     #expect(characteristics.map(\.output) == [.text, .octets, .text])
-    #expect(description.echoes(of: "2A56", in: "1815") == ["2A57"])
-    #expect(description.echoes(of: "2A56", in: "180A") == [])
+    #expect(description.services[1].echoes(of: "2A56") == ["2A57"])
+    #expect(description.services[0].echoes(of: "2A56") == [])
     #expect(characteristics.map(\.hasSubscriptions) == [true, false, true])
   }
 
@@ -247,6 +247,70 @@ struct DescribedPeripheralTests {
         .userDescription("Level"), .presentationFormat(PresentationFormat(.uint8, exponent: -1, unit: .unitless)),
         .other("2908", [0, 1]),
       ])
+  }
+
+  @Test("A description that the file makes writable is written, and an aggregate format names its parts")
+  func descriptors() async throws {
+    let (world, phone) = try await meet(
+      """
+      services:
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A58, properties: [read], presentationFormat: {format: 6, unit: 0x2700}, userDescription: Wall,
+               writableUserDescription: true}
+            - {uuid: 2A56, properties: [read], presentationFormat: {format: 4, unit: 0x2700}}
+            - {uuid: 2A5A, properties: [read], aggregateFormat: [2A56, 2A58]}
+      """)
+    let uuids = ["2A58", "2A56", "2A5A"]
+    for characteristic in uuids.compactMap({ phone.characteristic($0) }) {
+      phone.peripheral?.discoverDescriptors(for: characteristic)
+    }
+    await world.run(for: .seconds(2))
+    func descriptor(_ type: String, of uuid: String) -> CBDescriptor? {
+      phone.characteristic(uuid)?.descriptors?.first { $0.uuid == CBUUID(string: type) }
+    }
+    let description = try #require(descriptor("2901", of: "2A58"))
+    let aggregate = try #require(descriptor("2905", of: "2A5A"))
+    phone.peripheral?.writeValue(Data("Roof".utf8), for: description)
+    phone.peripheral?.readValue(for: description)
+    phone.peripheral?.readValue(for: aggregate)
+    await world.run(for: .seconds(2))
+    #expect(description.value as? String == "Roof")
+    let handles = ["2A56", "2A58"].compactMap { descriptor("2904", of: $0)?.attributeHandle }
+    #expect(handles.count == 2)
+    #expect(try AggregateFormat(Array(try #require(aggregate.value as? Data))).handles == handles)
+  }
+
+  @Test("Services with one UUID have values of their own, and their UUID is advertised once")
+  func repeatedServices() async throws {
+    let service = """
+      - uuid: 1815
+        characteristics:
+          - {uuid: 2A56, properties: [write]}
+          - {uuid: 2A58, properties: [read, notify], echo: 2A56, value:
+      """
+    let lines = "services:\n" + ["\"01\"", "\"02\""].map { service + " \($0)}\n" }.joined()
+    let payload = try WorldFile(text: peripheralFile(lines)).members.first?.accessory.advertising.payload
+    #expect(payload?.description == "020106 03031518 020964")
+    let (world, phone) = try await meet(lines)
+    let services = try #require(phone.peripheral?.services).filter { $0.uuid == CBUUID(string: "1815") }
+    #expect(services.count == 2)
+    func all(_ uuid: String) -> [CBCharacteristic] {
+      services.compactMap { $0.characteristics?.first { $0.uuid == CBUUID(string: uuid) } }
+    }
+    let (written, values) = (all("2A56"), all("2A58"))
+    #expect(written.count == 2 && values.count == 2)
+    for value in values { phone.peripheral?.readValue(for: value) }
+    await world.run(for: .seconds(1))
+    #expect(values.map(\.value) == [Data([1]), Data([2])])
+    for value in values { phone.peripheral?.setNotifyValue(true, for: value) }
+    await world.run(for: .seconds(1))
+    phone.peripheral?.writeValue(Data([9]), for: written[1], type: .withResponse)
+    await world.run(for: .seconds(1))
+    #expect(values.map(\.value) == [Data([1]), Data([9])])
+    for value in values { phone.peripheral?.readValue(for: value) }
+    await world.run(for: .seconds(1))
+    #expect(values.map(\.value) == [Data([1]), Data([9])])
   }
 
   @Test("A peripheral of the maximum size of a file can be served")

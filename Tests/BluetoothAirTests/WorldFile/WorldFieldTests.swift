@@ -48,7 +48,12 @@ struct WorldFieldTests {
       "manufacturerData": { payload("\"manufacturerData\": \($0)") },
       "structure": { payload("\"structures\": [\($0)]") },
       "service": { peripheral("\"services\": [{\"uuid\": \"180A\"}, \($0)]") },
-      "characteristic": { peripheral("\"services\": [{\"uuid\": \"1815\", \"characteristics\": [\($0)]}]") },
+      "characteristic": {
+        // The part of the example of an aggregate format.
+        let part =
+          "{\"uuid\": \"2A6E\", \"properties\": [\"read\"], \"presentationFormat\": {\"format\": 14, \"unit\": 10031}}"
+        return peripheral("\"services\": [{\"uuid\": \"1815\", \"characteristics\": [\(part), \($0)]}]")
+      },
       "presentationFormat": { characteristic("\"presentationFormat\": \($0)") },
       "descriptor": { characteristic("\"descriptors\": [\($0)]") },
     ]

@@ -255,9 +255,6 @@ struct WorldFileErrorTests {
       complaint: "w:5:32: devices[0].accessory.advertising.schedule: conflicts with \"interval\": expected only "
         + "one of them"),
     Case(
-      text: "services: [{uuid: 180F}, {uuid: 0000180F}]",
-      complaint: "w:5:37: devices[0].accessory.services[1].uuid: duplicate service 0000180F"),
-    Case(
       text: "services: [{uuid: 1801}]",
       complaint: "w:5:23: devices[0].accessory.services[0].uuid: the GAP and GATT services are added automatically"),
     Case(
@@ -282,6 +279,10 @@ struct WorldFileErrorTests {
       text: "{uuid: 2A19, properties: [read], descriptors: [{uuid: 2902}]}",
       complaint: "w:7:79: devices[0].accessory.services[0].characteristics[0].descriptors[0].uuid: 2902 is "
         + "added automatically, has its own field, or is not a descriptor"),
+    Case(
+      text: "{uuid: 2A19, properties: [read], aggregateFormat: [2A19]}",
+      complaint: "w:7:76: devices[0].accessory.services[0].characteristics[0].aggregateFormat[0]: this service has no "
+        + "characteristic 2A19 with a presentation format"),
     Case(
       text: "{uuid: 2A19, properties: [red]}",
       complaint: "w:7:51: devices[0].accessory.services[0].characteristics[0].properties[0]: expected "

@@ -19,7 +19,8 @@ extension ObjectShape {
         example: #"{"interval": 0.05}"#),
       WorldField(
         "services", .list(.object(.service), count: 0...100),
-        "The services, each with a different UUID; the GAP and GATT services are added automatically", else: "none",
+        "The services, of which several may have one UUID; the GAP and GATT services are added automatically",
+        else: "none",
         example: #"[{"uuid": "180F"}]"#),
     ])
 
@@ -31,7 +32,8 @@ extension ObjectShape {
         "isPrimary", .flag, "True for a primary service, false for a secondary service",
         else: "true", example: "false"),
       WorldField(
-        "includes", .list(.uuid, count: 0...100), "The included services, which must be defined before this one",
+        "includes", .list(.uuid, count: 0...100),
+        "The included services, which must be defined before this one; of several with one UUID, the first",
         else: "none",
         example: #"["180A"]"#),
       WorldField(
@@ -91,8 +93,16 @@ extension ObjectShape {
         "userDescription", .text(0...512), "The Characteristic User Description descriptor", else: "none",
         example: #""Level""#),
       WorldField(
+        "writableUserDescription", .flag,
+        "True if clients may write the Characteristic User Description descriptor, which is empty without "
+          + "`userDescription`", else: "false", example: "true"),
+      WorldField(
         "presentationFormat", .object(.presentationFormat), "The Characteristic Presentation Format descriptor",
         else: "none", example: #"{"format": 4, "unit": 10157}"#),
+      WorldField(
+        "aggregateFormat", .list(.uuid, count: 1...100),
+        "The Characteristic Aggregate Format descriptor: the characteristics of the service whose presentation formats "
+          + "describe the parts of the value, in their order", else: "none", example: #"["2A6E"]"#),
       WorldField(
         "descriptors", .list(.object(.descriptor), count: 0...10), "Other descriptors", else: "none",
         example: #"[{"uuid": "2908", "value": "0001"}]"#),

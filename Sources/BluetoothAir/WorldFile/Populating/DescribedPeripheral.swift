@@ -7,6 +7,8 @@ struct DescribedPeripheral: Accessory {
   /// A characteristic, and the sequence of its values.
   struct Characteristic: Hashable, Sendable {
     let path: CharacteristicPath
+    /// The index of the service. Several services may have one UUID.
+    let service: Int
     /// The values of successive notifications; after the last one, the first one follows.
     let values: [[UInt8]]
     /// The interval between periodic notifications; nil: only a write to the value causes a notification.
@@ -28,10 +30,10 @@ struct DescribedPeripheral: Accessory {
     fileprivate var due: Duration?
 
     init(
-      path: CharacteristicPath, values: [[UInt8]], period: Duration?, maximumLength: Int, sendsUpdates: Bool,
-      program: ValueProgram? = nil, output: ValueProgram.Output = .text, echo: BluetoothUUID? = nil
+      path: CharacteristicPath, service: Int, values: [[UInt8]], period: Duration?, maximumLength: Int,
+      sendsUpdates: Bool, program: ValueProgram? = nil, output: ValueProgram.Output = .text, echo: BluetoothUUID? = nil
     ) {
-      (self.path, self.values, self.period) = (path, values, period)
+      (self.path, self.service, self.values, self.period) = (path, service, values, period)
       (self.maximumLength, self.sendsUpdates) = (maximumLength, sendsUpdates)
       (self.program, self.output, self.echo) = (program, output, echo)
       value = values.first ?? []
@@ -55,6 +57,11 @@ struct DescribedPeripheral: Accessory {
 
   /// The number of characteristics that have been added.
   var count: Int { characteristics.count }
+
+  /// Returns the number of characteristics with this UUID in all services with that UUID.
+  func number(of characteristic: BluetoothUUID, in service: BluetoothUUID) -> Int {
+    characteristics.filter { $0.path.characteristic == characteristic && $0.path.service == service }.count
+  }
 
   mutating func add(_ characteristic: Characteristic) { characteristics.append(characteristic) }
 
@@ -111,9 +118,9 @@ struct DescribedPeripheral: Accessory {
     _ value: [UInt8], at index: Int, _ context: inout AccessoryContext
   ) throws(ATTErrorCode) {
     guard value.count <= characteristics[index].maximumLength else { throw .invalidAttributeValueLength }
-    let path = characteristics[index].path
+    let (uuid, service) = (characteristics[index].path.characteristic, characteristics[index].service)
     let echoes = characteristics.indices.filter {
-      $0 != index && characteristics[$0].echo == path.characteristic && characteristics[$0].path.service == path.service
+      $0 != index && characteristics[$0].echo == uuid && characteristics[$0].service == service
     }
     for index in [index] + echoes {
       characteristics[index].value = value

@@ -332,7 +332,8 @@ extension AccessoryReader {
   /// the scan response.
   private func standardAdvertising(of services: [AccessoryService<DescribedPeripheral>], _ name: String) -> Advertising
   {
-    let uuids = services.filter(\.isPrimary).map(\.uuid)
+    var uuids: [BluetoothUUID] = []
+    for service in services where service.isPrimary && !uuids.contains(service.uuid) { uuids.append(service.uuid) }
     let payload = AdvertisingPayload(fitting: [.flags()] + ADStructure.serviceLists(uuids))
     if let whole = try? AdvertisingPayload(payload.structures + [.name(name)]) { return Advertising(whole) }
     return Advertising(payload, scanResponse: AdvertisingPayload(fitting: [.name(name)]))

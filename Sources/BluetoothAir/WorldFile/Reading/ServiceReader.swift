@@ -21,18 +21,17 @@ struct ServiceReader {
       guard let uuid = entry.uuid("uuid") else { continue }
       if ["1800", "1801"].contains(uuid) {
         problems.add(entry.place("uuid"), entry.path("uuid"), "the GAP and GATT services are added automatically")
-      } else if known.contains(uuid) {
-        problems.add(entry.place("uuid"), entry.path("uuid"), "duplicate service \(uuid)")
       }
       var service = AccessoryService<DescribedPeripheral>(uuid, [])
       if let isPrimary = entry.flag("isPrimary") { service.isPrimary = isPrimary }
       service.includes = includes(entry, known)
       for characteristic in entry.objects("characteristics", .characteristic) {
-        guard let made = self.characteristic(characteristic, in: service, at: peripheral.count) else { continue }
+        guard let made = self.characteristic(characteristic, in: service, of: peripheral) else { continue }
         service.characteristics.append(made)
-        peripheral.add(state(characteristic, made))
+        peripheral.add(state(characteristic, made, service: peripheral.services.count))
       }
       checkEchoes(entry, of: service)
+      checkAggregateFormats(entry, of: service)
       peripheral.services.append(service)
       known.insert(uuid)
     }
@@ -52,7 +51,7 @@ struct ServiceReader {
   }
 
   private mutating func characteristic(
-    _ object: ObjectReader, in service: AccessoryService<DescribedPeripheral>, at index: Int
+    _ object: ObjectReader, in service: AccessoryService<DescribedPeripheral>, of peripheral: DescribedPeripheral
   ) -> AccessoryCharacteristic<DescribedPeripheral>? {
     count += 1
     guard let uuid = object.uuid("uuid") else { return nil }
@@ -62,8 +61,10 @@ struct ServiceReader {
     let properties = object.list("properties").compactMap { value, _ in
       value.text.flatMap { PropertyNames.all[$0] }
     }
+    // Services with one UUID may have characteristics with one UUID.
+    let path = CharacteristicPath(uuid, of: service.uuid, instance: peripheral.number(of: uuid, in: service.uuid))
     var characteristic = DescribedPeripheral.definition(
-      CharacteristicPath(uuid, of: service.uuid), CharacteristicProperties(properties), at: index)
+      path, CharacteristicProperties(properties), at: peripheral.count)
     if object.has("notifyPeriod"), characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
       problems.add(
         object.place("notifyPeriod"), object.path("notifyPeriod"),
@@ -89,9 +90,31 @@ struct ServiceReader {
     }
   }
 
+  /// Reports parts of aggregate formats without a presentation format.
+  private mutating func checkAggregateFormats(
+    _ entry: ObjectReader, of service: AccessoryService<DescribedPeripheral>
+  ) {
+    let described = service.characteristics.filter { characteristic in
+      characteristic.descriptors.contains { if case .presentationFormat = $0 { true } else { false } }
+    }.map(\.uuid)
+    for characteristic in entry.objects("characteristics", .characteristic) {
+      for (value, path) in characteristic.list("aggregateFormat") {
+        guard let uuid = value.uuid, !described.contains(uuid) else { continue }
+        let hint =
+          problems.wantsSuggestions
+          ? SpellingSuggestion.suggestion(for: "\(uuid)", among: described.map { "\($0)" }) : ""
+        problems.add(
+          value.place, path, "this service has no characteristic \(uuid) with a presentation format" + hint)
+      }
+    }
+  }
+
   private mutating func descriptors(_ object: ObjectReader) -> [AccessoryDescriptor] {
     var result: [AccessoryDescriptor] = []
-    if let text = object.text("userDescription") { result.append(.userDescription(text)) }
+    let isWritable = object.flag("writableUserDescription") ?? false
+    if let text = object.text("userDescription") ?? (isWritable ? "" : nil) {
+      result.append(.userDescription(text, isWritable: isWritable))
+    }
     if let format = object.object("presentationFormat", .presentationFormat), let type: UInt8 = format.whole("format"),
       let unit: UInt16 = format.whole("unit")
     {
@@ -103,6 +126,8 @@ struct ServiceReader {
             details: PresentationFormat.Description(
               namespace: format.whole("namespace") ?? 1, number: format.whole("description") ?? 0))))
     }
+    let parts = object.list("aggregateFormat").compactMap(\.value.uuid)
+    if !parts.isEmpty { result.append(.aggregateFormat(parts)) }
     for entry in object.objects("descriptors", .descriptor) {
       guard let uuid = entry.uuid("uuid") else { continue }
       if Self.reserved.contains(uuid) {
@@ -121,13 +146,13 @@ struct ServiceReader {
   ]
 
   private func state(
-    _ object: ObjectReader, _ characteristic: AccessoryCharacteristic<DescribedPeripheral>
+    _ object: ObjectReader, _ characteristic: AccessoryCharacteristic<DescribedPeripheral>, service: Int
   ) -> DescribedPeripheral.Characteristic {
     var values = object.list("values").compactMap(\.value.octets)
     if let value = object.octets("value") { values = [value] }
     if let text = object.text("text") { values = [Array(text.utf8)] }
     return DescribedPeripheral.Characteristic(
-      path: characteristic.path, values: values, period: object.time("notifyPeriod"),
+      path: characteristic.path, service: service, values: values, period: object.time("notifyPeriod"),
       maximumLength: object.whole("maximumLength") ?? 512,
       sendsUpdates: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]),
       program: program(object), output: object.word("output", OutputNames.all) ?? .text, echo: object.uuid("echo"))
