@@ -34,7 +34,9 @@ struct ScanWindows {
 
   /// True if these windows have a higher duty cycle than `other`.
   func isDenser(than other: ScanWindows) -> Bool {
-    window.nanoseconds * other.interval.nanoseconds > other.window.nanoseconds * interval.nanoseconds
+    // The products can have more than 64 bits.
+    window.nanoseconds.multipliedFullWidth(by: other.interval.nanoseconds)
+      > other.window.nanoseconds.multipliedFullWidth(by: interval.nanoseconds)
   }
 
   /// Returns the time, in microseconds, during which the windows are open for a total of `span`: `span` divided by the
