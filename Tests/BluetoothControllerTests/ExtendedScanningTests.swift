@@ -218,6 +218,21 @@ struct ExtendedScanningTests {
     #expect((listened[.le1M] ?? 0) + (listened[.leCoded] ?? 0) == 60_000)
   }
 
+  @Test("The longest windows of two PHYs share the radio")
+  func longestWindows() {
+    let windows = ScanWindows(interval: .max, window: .max, start: .zero)
+    var plan = ListeningPlan()
+    plan.setScanner(ByPrimaryPHY(le1M: windows, leCoded: windows))
+    var phys: [PHY] = []
+    var now = Instant.zero
+    while phys.count < 4, let slot = plan.slot(at: now) {
+      phys.append(slot.phy)
+      now = slot.end
+    }
+    // A window has 65,535 times 0.625 ms.
+    #expect(now == .zero + .microseconds(4 * 40_959_375) && phys == [.le1M, .leCoded, .le1M, .leCoded])
+  }
+
   @Test("A scanner listens in all windows of two PHYs that do not overlap")
   func interleavedPHYs() {
     var plan = ListeningPlan()
