@@ -13,6 +13,8 @@ public struct ControlPoint<Value: AttributeValue>: Sendable {
   public private(set) var client: AccessoryClient?
   /// True while the response has been indicated and not been confirmed.
   public private(set) var isResponding = false
+  /// The number of answers that have been indicated during the procedure and not been confirmed.
+  private var unconfirmedAnswers = 0
   private let errors: ControlPointErrors
 
   /// Creates a control point without a procedure in progress.
@@ -32,6 +34,19 @@ public struct ControlPoint<Value: AttributeValue>: Sendable {
     context.send(response, of: characteristic, to: client)
   }
 
+  /// Indicates the response to a command that belongs to the procedure in progress, and that has not ended it. Without a
+  /// procedure, it has no effect.
+  mutating func answer(_ response: Value, in context: inout AccessoryContext) {
+    guard let client, !isResponding else { return }
+    unconfirmedAnswers += 1
+    context.send(response, of: characteristic, to: client)
+  }
+
+  /// Notes that the client has confirmed the oldest indication. The procedure ends if it was the response.
+  fileprivate mutating func confirmed() {
+    if unconfirmedAnswers > 0 { unconfirmedAnswers -= 1 } else if isResponding { end() }
+  }
+
   /// Begins a procedure of the client that has written a command.
   ///
   /// - Parameter joins: true if the command belongs to the procedure of the same client that is in progress, such as
@@ -45,7 +60,7 @@ public struct ControlPoint<Value: AttributeValue>: Sendable {
     client = writer
   }
 
-  fileprivate mutating func end() { (client, isResponding) = (nil, false) }
+  fileprivate mutating func end() { (client, isResponding, unconfirmedAnswers) = (nil, false, 0) }
 }
 
 /// The error codes with which a control point rejects the write of a command.
@@ -108,8 +123,7 @@ extension AccessoryCharacteristic {
     clientEvent = { owner, event, client, context in
       guard owner[keyPath: state].client == client else { return }
       switch event {
-      case .sent:
-        if owner[keyPath: state].isResponding { owner[keyPath: state].end() }
+      case .sent: owner[keyPath: state].confirmed()
       case .unsubscribed:
         owner[keyPath: state].end()
         cancelled(&owner, &context)

@@ -86,7 +86,7 @@ public struct GlucoseMeter: Accessory {
       AccessoryCharacteristic(Self.feature, .read, value: \.features),
       AccessoryCharacteristic(
         controlPoint: Self.recordAccess, \.controlPoint,
-        joins: { $0 == RecordAccessControlPoint.abortOperation.octets },
+        joins: { $0.first == RecordAccessControlPoint.OpCode.abortOperation.rawValue },
         command: { (meter, octets, context) throws(ATTErrorCode) in try meter.perform(octets, in: &context) },
         cancelled: { meter, _ in meter.transfer = nil }),
     ]
@@ -124,7 +124,11 @@ public struct GlucoseMeter: Accessory {
       }
       transfer = Transfer(records: selected.map { records[$0] }[...])
     } catch {
-      return .response(to: opCode, error.code)
+      let response = RecordAccessControlPoint.response(to: opCode, error.code)
+      // Only Abort Operation is performed during a transfer, which an invalid operator or operand does not stop.
+      guard transfer != nil else { return response }
+      controlPoint.answer(response, in: &context)
+      return nil
     }
     guard let client = controlPoint.client, context.isSubscribed(client, to: Self.measurement) else {
       transfer = nil
