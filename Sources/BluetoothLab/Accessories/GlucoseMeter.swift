@@ -32,6 +32,8 @@ public struct GlucoseMeter: Accessory {
   public var batteryLevel: UInt8 = 100
   /// The values of the Device Information service.
   public var information = DeviceInformation.health(model: "Glucose Meter")
+  /// The highest sequence number of the records that have been stored or deleted; nil before the first of them.
+  private var highestNumber: UInt16?
   private var controlPoint = ControlPoint(Self.recordAccess, errors: .application)
   private var transfer: Transfer?
 
@@ -48,23 +50,36 @@ public struct GlucoseMeter: Accessory {
     self.records = records
   }
 
-  /// Stores a measurement with the sequence number after that of the last record.
+  /// Stores a measurement with the sequence number after the highest one so far, 0 for the first record. The number of a
+  /// deleted record is not used again, and the numbers do not wrap around: after the record 0xFFFF no further one is
+  /// stored · Glucose Service 1.0, 3.1.1.2.
   ///
   /// - Parameters:
   ///   - concentration: the concentration, the type and the location of the sample; nil if the measurement failed.
   ///   - baseTime: the time of the meter's clock.
   ///   - timeOffset: the user's adjustment of the clock, in minutes.
   ///   - context: the context of the measurement, whose sequence number is replaced.
+  /// - Returns: true if the measurement has been stored; false if no sequence number is left.
+  @discardableResult
   public mutating func store(
     _ concentration: GlucoseMeasurement.Concentration?, at baseTime: DateTime,
     timeOffset: Scalar<OffsetMinutes>? = nil, context: GlucoseMeasurementContext? = nil
-  ) {
-    let number = records.last.map { $0.measurement.sequenceNumber &+ 1 } ?? 0
+  ) -> Bool {
+    noteNumbers()
+    guard highestNumber != UInt16.max else { return false }
+    let number = highestNumber.map { $0 + 1 } ?? 0
+    highestNumber = number
     records.append(
       GlucoseRecord(
         GlucoseMeasurement(
           sequenceNumber: number, baseTime: baseTime, timeOffset: timeOffset, concentration: concentration),
         context: context))
+    return true
+  }
+
+  /// Updates the highest sequence number from the records, which code outside this type may have replaced.
+  private mutating func noteNumbers() {
+    for record in records { highestNumber = max(highestNumber ?? 0, record.measurement.sequenceNumber) }
   }
 
   /// Connectable advertising with Flags, the service UUID and the name.
@@ -118,6 +133,7 @@ public struct GlucoseMeter: Accessory {
       if opCode == .reportNumberOfStoredRecords { return .numberOfStoredRecords(UInt16(clamping: selected.count)) }
       guard !selected.isEmpty else { return .response(to: opCode, .noRecordsFound) }
       if opCode == .deleteStoredRecords {
+        noteNumbers()
         let deleted = Set(selected)
         records = records.indices.filter { !deleted.contains($0) }.map { records[$0] }
         return .response(to: opCode, .success)

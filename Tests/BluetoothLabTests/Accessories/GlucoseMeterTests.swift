@@ -83,6 +83,40 @@ struct GlucoseMeterTests {
     #expect(numbers(meeting) == [2])
   }
 
+  @Test("A new record never has the sequence number of a deleted one, also after the meter has been turned off")
+  func numbersAfterDeletion() async throws {
+    let meeting = try await meet(3)
+    let time = try #require(DateTime(year: 2024, month: 2, day: 29))
+    func store() async -> [UInt16] {
+      meeting.accessory.update { $0.store(nil, at: time) }
+      await meeting.world.run(for: .milliseconds(100))
+      return meeting.accessory.accessory.records.map(\.measurement.sequenceNumber)
+    }
+    #expect(await meeting.command([2, 6], to: Self.recordAccess) == .response(6, 0, 2, 1))
+    #expect(await store() == [0, 1, 3], "the last one has been deleted")
+    #expect(await meeting.command([2, 1], to: Self.recordAccess) == .response(6, 0, 2, 1))
+    #expect(await store() == [4], "all have been deleted")
+    #expect(await meeting.command([2, 1], to: Self.recordAccess) == .response(6, 0, 2, 1))
+    meeting.accessory.setPower(false)
+    await meeting.world.run(for: .seconds(1))
+    meeting.accessory.setPower(true)
+    await meeting.world.run(for: .seconds(1))
+    #expect(await store() == [5])
+  }
+
+  @Test("After the record with the sequence number 0xFFFF no further one is stored, also if it has been deleted")
+  func lastNumber() throws {
+    let time = try #require(DateTime(year: 2024, month: 2, day: 29))
+    var meter = GlucoseMeter(records: [GlucoseRecord(GlucoseMeasurement(sequenceNumber: 0xFFFE, baseTime: time))])
+    let results = [meter.store(nil, at: time), meter.store(nil, at: time)]
+    #expect(results == [true, false])
+    #expect(meter.records.map(\.measurement.sequenceNumber) == [0xFFFE, 0xFFFF])
+    meter.records.removeLast()
+    let isStored = meter.store(nil, at: time)
+    #expect(!isStored)
+    #expect(meter.records.map(\.measurement.sequenceNumber) == [0xFFFE])
+  }
+
   @Test(
     "A malformed command gets its response code, or the error of its length",
     arguments: [
