@@ -27,7 +27,7 @@ public struct LocationSensor: Accessory {
   /// The direction of the movement in degrees from north to east, 0 to 359.99. While the sensor navigates, it is the
   /// bearing of the next waypoint.
   public var heading: Double
-  /// The elevation in metres, which clients may set.
+  /// The elevation in metres, which clients may set; it is reported as −83,886.08 to 83,886.07.
   public var elevation: Double
   /// The routes.
   public var routes: [NavigationRoute]
@@ -240,7 +240,8 @@ public struct LocationSensor: Accessory {
   }
 
   private var elevationValue: Scalar<HeightMetres100> {
-    Scalar(clamping: elevation.isFinite ? Int((min(max(elevation, -80_000), 80_000) * 100).rounded()) : 0)
+    // The limits keep `Int` from overflowing. Clients may set each value of the field, from −83,886.08 to 83,886.07 m.
+    Scalar(clamping: elevation.isFinite ? Int((min(max(elevation, -90_000), 90_000) * 100).rounded()) : 0)
   }
 
   private static func distance(_ metres: Double) -> Scalar<Metres10> {

@@ -135,6 +135,17 @@ struct LocationSensorTests {
   }
 
   @Test(
+    "A location sensor reports each elevation that a client can set",
+    arguments: [([0, 0, 0x80], -8_388_608), ([0xFF, 0xFF, 0x7F], 8_388_607)] as [([UInt8], Int)])
+  func extremeElevation(octets: [UInt8], hundredths: Int) async throws {
+    let meeting = try await meet(subscribing: [Self.location, Self.controlPoint])
+    let result = await meeting.command([8] + octets, to: Self.controlPoint, for: .milliseconds(1_500))
+    #expect(result == .response(0x20, 8, 1))
+    let value = try LocationAndSpeed(try #require(meeting.app.values(of: Self.location).last))
+    #expect(value.elevation?.rawValue == hundredths)
+  }
+
+  @Test(
     "A malformed command to a location sensor gets its response code, or the error of its length",
     arguments: [
       ([], .rejected(0x0D)), ([1, 0], .response(0x20, 1, 3)), ([2, 0x80, 0], .response(0x20, 2, 3)),
