@@ -233,7 +233,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       state.attributes.subscriptions.contains(where: { $0.handle == handle }),
       state.waitingValues < Self.maximumWaitingValues
     else { return }
-    enqueue(Data(characteristic.read(state.accessory)), of: Int(handle) - 1, to: nil, &state)
+    enqueue(Data(characteristic.value(of: state.accessory, at: elapsed())), of: Int(handle) - 1, to: nil, &state)
   }
 
   private func enqueue(_ value: Data, of index: Int, to central: RemoteCentral?, _ state: inout State) {
@@ -443,7 +443,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     met(read.central)
     let result = state.withLockedValue { state -> (path: CharacteristicPath, octets: [UInt8])? in
       index(of: read.characteristic).flatMap { state.attributes.characteristic(at: AttributeHandle($0 + 1)) }
-        .map { ($0.path, $0.read(state.accessory)) }
+        .map { ($0.path, $0.value(of: state.accessory, at: elapsed())) }
     }
     guard let result else {
       read.reject(.attributeNotFound)

@@ -44,12 +44,18 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// The descriptors, besides the configuration and Extended Properties descriptors, which are added automatically.
   public var descriptors: [AccessoryDescriptor] = []
   package let read: Reading
+  /// Returns the octets that a value has at a time of the world, such as those of a clock; nil for values that change
+  /// only in callbacks of the accessory.
+  var readAtTime: (@Sendable (Owner, Duration) -> [UInt8])?
   let write: Writing
   /// Handles what happens to the procedures of a client; nil for characteristics without procedures.
   package var clientEvent: ClientEventHandler?
 
   /// The UUID of the characteristic.
   public var uuid: BluetoothUUID { path.characteristic }
+
+  /// Returns the octets of the value that is sent at this time.
+  package func value(of owner: Owner, at time: Duration) -> [UInt8] { readAtTime?(owner, time) ?? read(owner) }
 
   /// Creates a characteristic whose octets the accessory encodes and decodes itself. It requires no encryption.
   ///

@@ -168,7 +168,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     guard let (handle, characteristic) = attributes.characteristic(path) else { return }
     let subscriptions = attributes.subscriptions
     if subscriptions.contains(where: { $0.handle == handle }) {
-      let value = ByteSlice(characteristic.read(accessory))
+      let value = ByteSlice(characteristic.value(of: accessory, at: now.sinceZero.duration))
       for subscription in subscriptions where subscription.handle == handle {
         host.update(handle, with: value, on: subscription.link, at: now)
       }
@@ -180,7 +180,8 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     if var current = progress?.current(lastCentral: lastCentral) {
       for broadcast in host.broadcasts {
         guard let characteristic = attributes.characteristic(at: broadcast.handle) else { continue }
-        current.append(ByteSlice(characteristic.read(accessory)), broadcastOf: broadcast.service)
+        let value = characteristic.value(of: accessory, at: now.sinceZero.duration)
+        current.append(ByteSlice(value), broadcastOf: broadcast.service)
       }
       host.startAdvertising(current, at: now)
     } else {
@@ -250,7 +251,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {
     switch event {
     case .readRequested(let request, let handle, let offset):
-      let value = attributes.characteristic(at: handle)?.read(accessory) ?? []
+      let value = attributes.characteristic(at: handle)?.value(of: accessory, at: now.sinceZero.duration) ?? []
       host.respond(
         to: request, on: link,
         with: offset <= value.count

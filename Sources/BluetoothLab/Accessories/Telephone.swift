@@ -220,8 +220,8 @@ public struct Telephone: Accessory {
 
   // MARK: Time
 
-  /// The time of the clock, at most a second old.
-  private var clock: CurrentTime {
+  /// Returns the time of the clock at the world's time.
+  private func clock(at now: Duration) -> CurrentTime {
     let (seconds, attoseconds) = (epoch + now).components
     // The clock is never before 1970 or after 9999: `setClock` takes only such times, and a world ends before 9999.
     let time = DateTime(secondsSince1970: Int(min(max(0, seconds), 253_402_300_799)))
@@ -344,12 +344,14 @@ public struct Telephone: Accessory {
   }
 
   private var timeService: AccessoryService<Self> {
-    AccessoryService(
+    var clock: AccessoryCharacteristic<Self> = AccessoryCharacteristic(
+      Self.currentTime, [.read, .write, .notify], value: { $0.clock(at: $0.now) },
+      written: { (telephone, time, context) throws(ATTErrorCode) in try telephone.setClock(time, in: &context) })
+    clock.readAtTime = { telephone, time in telephone.clock(at: time).octets }
+    return AccessoryService(
       Self.time,
       [
-        AccessoryCharacteristic(
-          Self.currentTime, [.read, .write, .notify], value: \.clock,
-          written: { (telephone, time, context) throws(ATTErrorCode) in try telephone.setClock(time, in: &context) }),
+        clock,
         AccessoryCharacteristic(Self.localTimeInformation, .read, value: \.localTime),
         AccessoryCharacteristic(Self.referenceTimeInformation, .read, value: \.reference),
       ])

@@ -129,6 +129,28 @@ struct TelephoneTests {
     #expect(await meeting.command(time, to: "2A2B").error == 0x0D)
   }
 
+  @Test("Reads of the clock of a telephone in one second differ by the time between them")
+  func clockFraction() async throws {
+    let meeting = try await meet()
+    // 0.1 s after a tick of the telephone, so that no tick is between the reads.
+    let rest = Duration.seconds(1) - .nanoseconds(meeting.world.now.components.attoseconds / 1_000_000_000)
+    await meeting.world.run(for: rest + .milliseconds(100))
+    var times: [Duration] = []
+    for _ in 0..<2 {
+      meeting.app.read("2A2B")
+      await meeting.world.run(for: .milliseconds(400))
+      let time = try CurrentTime(try #require(meeting.app.values(of: "2A2B").last)).exactTime
+      let seconds = time.dayDateTime.dateTime.seconds
+      times.append(.seconds(Int(seconds)) + .nanoseconds(Int64(time.fractions256) * 3_906_250))
+    }
+    // A request waits for the next connection event, at most 30 ms.
+    let difference = times[1] - times[0]
+    #expect((.milliseconds(350) ... .milliseconds(450)).contains(difference), "\(difference)")
+    // The clock began with a full minute at the world's time 0, and the second request was written at 0.5 s.
+    let fraction = times[1] - .seconds(meeting.world.now.components.seconds % 60)
+    #expect((.milliseconds(495) ... .milliseconds(560)).contains(fraction), "\(fraction)")
+  }
+
   @Test("A telephone updates its clock from the reference on request, unless the request is cancelled")
   func referenceUpdate() async throws {
     let meeting = try await meet(subscribing: ["2A2B"])
