@@ -119,6 +119,8 @@ struct PlaceTests {
     meeting.world.setInterference([Interference(.jammer(channels: Set(0..<40)), at: Position(x: 1))])
     await meeting.world.run(for: .seconds(5))
     #expect(meeting.app.has(.disconnected))
+    let error = try #require(meeting.app.disconnection as? CBError)
+    #expect(error.code == .connectionTimeout && error.userInfo[CBErrorHCIErrorCodeKey] as? Int == 0x08)
     meeting.world.setInterference([])
   }
 
