@@ -11,3 +11,11 @@ public enum CLAuthorizationStatus: Int32, Sendable {
   /// The app may use locations while it is in use.
   case authorizedWhenInUse
 }
+
+/// The accuracy that an app may use, with the numbers of Core Location.
+public enum CLAccuracyAuthorization: Int, Sendable {
+  /// Positions with full accuracy, regions and beacons.
+  case fullAccuracy
+  /// Positions with reduced accuracy only.
+  case reducedAccuracy
+}

@@ -3,6 +3,12 @@ import Foundation
 /// A distance in metres, or an error of a position in metres.
 public typealias CLLocationAccuracy = Double
 
+/// A group of beacons.
+public typealias CLBeaconMajorValue = UInt16
+
+/// The number of a beacon within its group.
+public typealias CLBeaconMinorValue = UInt16
+
 /// The coarse distance of a beacon.
 public enum CLProximity: Int, Sendable {
   /// The distance is not known.

@@ -21,8 +21,22 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
     var tracker = BeaconTracker()
     var regions: [String: CLRegion] = [:]
     var ranged: [BeaconConstraint: CLBeaconIdentityConstraint] = [:]
+    /// The regions that `startRangingBeacons(in:)` ranges, by their identifiers.
+    var rangedRegions: [String: CLBeaconRegion] = [:]
     /// The tasks that scan and keep the time; none while nothing is monitored or ranged.
     var tasks: [Task<Void, Never>] = []
+
+    /// Returns the ranged regions with this constraint, in the order of their identifiers.
+    func regionsRanged(by constraint: BeaconConstraint) -> [CLBeaconRegion] {
+      rangedRegions.values.filter { $0.beaconIdentityConstraint.constraint == constraint }
+        .sorted { $0.identifier < $1.identifier }
+    }
+
+    /// Ends the ranging of the constraint if the app ranges neither it nor a region with it.
+    mutating func stopRangingIfUnused(_ constraint: BeaconConstraint) {
+      guard ranged[constraint] == nil, regionsRanged(by: constraint).isEmpty else { return }
+      tracker.stopRanging(constraint)
+    }
   }
 
   private let central: Central
@@ -85,6 +99,12 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
   /// The permission of the app to use locations: always `authorizedAlways`. The app needs the permission to use
   /// Bluetooth; without it, monitoring and ranging fail.
   public var authorizationStatus: CLAuthorizationStatus { .authorizedAlways }
+
+  /// The accuracy that the app may use: always `fullAccuracy`.
+  public var accuracyAuthorization: CLAccuracyAuthorization { .fullAccuracy }
+
+  /// Returns true: there is no setting that turns location services off.
+  public static func locationServicesEnabled() -> Bool { true }
 
   /// Returns `authorizedAlways`.
   @available(*, deprecated, message: "use the property authorizationStatus of a manager")
@@ -163,7 +183,35 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
   public func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     content.withLockedValue { state in
       state.ranged[constraint.constraint] = nil
-      state.tracker.stopRanging(constraint.constraint)
+      state.stopRangingIfUnused(constraint.constraint)
+    }
+    endIfIdle()
+  }
+
+  /// The regions whose beacons `startRangingBeacons(in:)` ranges.
+  @available(*, deprecated, message: "use rangedBeaconConstraints")
+  public var rangedRegions: Set<CLRegion> { content.withLockedValue { Set($0.rangedRegions.values) } }
+
+  /// Begins to report the beacons of a region, once per second, as `startRangingBeacons(satisfying:)` does for a
+  /// constraint. A region with the same identifier is replaced. The delegate gets the beacons by
+  /// `locationManager(_:didRangeBeacons:in:)`.
+  @available(*, deprecated, message: "use startRangingBeacons(satisfying:)")
+  public func startRangingBeacons(in region: CLBeaconRegion) {
+    let now = elapsed()
+    content.withLockedValue { state in
+      let replaced = state.rangedRegions.updateValue(region, forKey: region.identifier)
+      state.tracker.range(region.beaconIdentityConstraint.constraint, at: now)
+      if let replaced { state.stopRangingIfUnused(replaced.beaconIdentityConstraint.constraint) }
+    }
+    begin()
+  }
+
+  /// Ends the reports for the region with this identifier.
+  @available(*, deprecated, message: "use stopRangingBeacons(satisfying:)")
+  public func stopRangingBeacons(in region: CLBeaconRegion) {
+    content.withLockedValue { state in
+      guard let ranged = state.rangedRegions.removeValue(forKey: region.identifier) else { return }
+      state.stopRangingIfUnused(ranged.beaconIdentityConstraint.constraint)
     }
     endIfIdle()
   }
@@ -220,15 +268,18 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
   }
 
   private func fail(_ error: any Error) {
-    let (regions, constraints) = content.withLockedValue { state in
+    let (regions, constraints, rangedRegions) = content.withLockedValue { state in
       for task in state.tasks { task.cancel() }
       state.tasks = []
-      return (Array(state.regions.values), Array(state.ranged.values))
+      return (Array(state.regions.values), Array(state.ranged.values), Array(state.rangedRegions.values))
     }
     for region in regions.sorted(by: { $0.identifier < $1.identifier }) {
       tell { $1.locationManager($0, monitoringDidFailFor: region, withError: error) }
     }
     for constraint in constraints { tell { $1.locationManager($0, didFailRangingFor: constraint, error: error) } }
+    for region in rangedRegions.sorted(by: { $0.identifier < $1.identifier }) {
+      tell { $1.locationManager($0, rangingBeaconsDidFailFor: region, withError: error) }
+    }
   }
 
   // MARK: Delegate
@@ -247,9 +298,10 @@ public final class CLLocationManager: NSObject, @unchecked Sendable {
         guard let region = region(identifier), region.notifyOnExit else { continue }
         tell { $1.locationManager($0, didExitRegion: region) }
       case .ranged(let key, let ranged):
-        guard let constraint = content.withLockedValue({ $0.ranged[key] }) else { continue }
+        let (constraint, regions) = content.withLockedValue { ($0.ranged[key], $0.regionsRanged(by: key)) }
         let beacons = ranged.map { CLBeacon($0, at: date) }
-        tell { $1.locationManager($0, didRange: beacons, satisfying: constraint) }
+        if let constraint { tell { $1.locationManager($0, didRange: beacons, satisfying: constraint) } }
+        for region in regions { tell { $1.locationManager($0, didRangeBeacons: beacons, in: region) } }
       }
     }
   }

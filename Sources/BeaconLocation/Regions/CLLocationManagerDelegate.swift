@@ -4,6 +4,9 @@ import Foundation
 public protocol CLLocationManagerDelegate: AnyObject {
   /// Called when the manager has a new delegate, with `authorizedAlways` as the manager's `authorizationStatus`.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
+  /// Called as `locationManagerDidChangeAuthorization(_:)`, if the delegate does not have that method. Core Location has
+  /// deprecated it.
+  func locationManager(_ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus)
   /// Called when the device enters a monitored region from outside.
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion)
   /// Called when the device leaves a monitored region.
@@ -20,11 +23,24 @@ public protocol CLLocationManagerDelegate: AnyObject {
   /// Called when beacons can't be ranged, for example because the machine has no adapter.
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor constraint: CLBeaconIdentityConstraint, error: any Error)
+  /// Called every second with the beacons of a region that `startRangingBeacons(in:)` ranges, the nearest first. Core
+  /// Location has deprecated it.
+  func locationManager(_ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion)
+  /// Called when the beacons of a region can't be ranged, for example because the machine has no adapter. Core Location
+  /// has deprecated it.
+  func locationManager(
+    _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion, withError error: any Error)
+  /// Never called: Core Location reports with it that a position can't be determined.
+  func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error)
 }
 
 extension CLLocationManagerDelegate {
+  /// Calls the deprecated method with the status.
+  public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+    locationManager(manager, didChangeAuthorization: manager.authorizationStatus)
+  }
   /// Does nothing.
-  public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {}
+  public func locationManager(_ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus) {}
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {}
   /// Does nothing.
@@ -47,4 +63,14 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, didFailRangingFor constraint: CLBeaconIdentityConstraint, error: any Error
   ) {}
+  /// Does nothing.
+  public func locationManager(
+    _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion
+  ) {}
+  /// Does nothing.
+  public func locationManager(
+    _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion, withError error: any Error
+  ) {}
+  /// Does nothing.
+  public func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {}
 }
