@@ -90,6 +90,25 @@ import Testing
     #expect(local2.pendingCount == 0)
   }
 
+  @Test("A cancelled task ends the links to all centrals, and does not wait for their ends")
+  func cancelledDisconnection() throws {
+    let scene = try Scene()
+    let (stage, local, world) = (scene.meeting.stage, scene.meeting.local, scene.meeting.world)
+    let peripheral = scene.remote.service.peripheral
+    let start = world.now
+    let call = stage.start { () -> Outcome in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await asyncOutcome { try await local.disconnectCentrals() }
+    }
+    #expect(try stage.value(of: call) == .cancelled)
+    // The call that advertises.
+    #expect(world.now == start && peripheral.state == .connected && local.pendingCount == 1)
+    #expect(stage.run(until: { peripheral.state == .disconnected }, limit: .seconds(1)))
+    #expect(peripheral.lastDisconnection?.reason == .remoteUserTerminatedConnection)
+    stage.run(for: .seconds(1))
+    #expect(!local.isConnected(scene.central))
+  }
+
   @Test("In the callback about a subscriber whose link has ended, a request for parameters throws notConnected")
   func requestAtTheEnd() throws {
     let scene = try Scene()

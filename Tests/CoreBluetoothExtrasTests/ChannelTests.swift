@@ -131,6 +131,25 @@ import Testing
     #expect(outcome { try meeting.stage.perform { try await channel.write(Data([1])) } } == .core(.connectionTimeout))
   }
 
+  @Test("A cancelled task closes a channel, and does not wait until the peer has all octets")
+  func cancelledClosing() throws {
+    let meeting = Meeting()
+    let (channel, peripheral) = try open(meeting)
+    try meeting.stage.perform { try await channel.write(Data(count: 500)) }
+    let start = meeting.world.now
+    let call = meeting.stage.start { () -> Outcome in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await asyncOutcome { try await channel.closeWhenSent() }
+    }
+    #expect(try meeting.stage.value(of: call) == .cancelled)
+    #expect(meeting.world.now == start && channel.pendingCount == 0)
+    #expect(try meeting.stage.perform { try await channel.read() } == nil)
+    #expect(meeting.world.now == start)
+    // Octets written before are still sent.
+    #expect(meeting.stage.run(until: { meeting.sensor.received == 500 }, limit: .seconds(1)))
+    #expect(peripheral.state == .connected)
+  }
+
   @Test("A channel whose opening was cancelled closes when it opens")
   func cancelledOpening() throws {
     let meeting = Meeting()

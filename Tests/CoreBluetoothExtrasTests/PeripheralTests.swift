@@ -139,13 +139,59 @@ import Testing
         await asyncOutcome { _ = try await peripheral.readRSSI() },
         await asyncOutcome { _ = try await peripheral.openL2CAPChannel(0x80) },
         await asyncOutcome { for try await _ in characteristic.notifications {} },
-        await asyncOutcome { try await peripheral.disconnect() },
       ]
     }
-    #expect(try stage.value(of: call) == Array(repeating: .cancelled, count: 8))
+    #expect(try stage.value(of: call) == Array(repeating: .cancelled, count: 7))
     stage.run(for: .seconds(1))
     #expect(peripheral.state == .connected && peripheral.pendingCount == 0)
     #expect(meeting.sensor.events.filter { $0 != "subscribed" && $0 != "unsubscribed" } == events)
+  }
+
+  /// Returns the time from the end of an app's work on a connected peripheral to the end of the link, which the task of
+  /// the work requests.
+  ///
+  /// - Parameter isCancelled: true if the work ends because its task is cancelled.
+  private func timeToEnd(_ isCancelled: Bool, hasLimit: Bool) throws -> Duration {
+    let meeting = Meeting()
+    let (stage, peripheral) = (meeting.stage, try meeting.connect())
+    let limit = hasLimit ? TimeLimit(.seconds(10), on: meeting.world.clock) : nil
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let work = stage.start {
+      do {
+        for await _ in stream {}
+        try Task.checkCancellation()
+      } catch {
+        try? await peripheral.disconnect(within: limit)
+        throw error
+      }
+      try await peripheral.disconnect(within: limit)
+    }
+    stage.run(for: .seconds(1))
+    #expect(peripheral.state == .connected)
+    let start = meeting.world.now
+    if isCancelled {
+      work.cancel()
+      #expect(outcome { try stage.value(of: work) } == .cancelled)
+      // The call does not wait for the end.
+      #expect(meeting.world.now == start && peripheral.state == .disconnecting && peripheral.pendingCount == 0)
+      #expect(stage.run(until: { peripheral.lastDisconnection != nil }))
+    } else {
+      continuation.finish()
+      try stage.value(of: work)
+    }
+    #expect(peripheral.state == .disconnected && peripheral.pendingCount == 0)
+    #expect(peripheral.lastDisconnection.map { $0.error == nil } == true)
+    withExtendedLifetime(continuation) {}
+    return meeting.world.now - start
+  }
+
+  @Test(
+    "A cancelled task that disconnects ends the link when another task would, and does not wait for the end",
+    arguments: [false, true])
+  func cancelledDisconnection(hasLimit: Bool) throws {
+    let duration = try timeToEnd(true, hasLimit: hasLimit)
+    #expect(duration > .zero)
+    #expect(try duration == timeToEnd(false, hasLimit: hasLimit))
   }
 
   @Test("Disconnecting ends pending operations, and a call of connect meanwhile connects again afterwards")

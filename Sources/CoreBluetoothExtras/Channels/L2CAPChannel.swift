@@ -107,14 +107,13 @@ public final class L2CAPChannel: Sendable {
   }
 
   /// Closes the channel, and waits until the peer has all octets that were written before. The end of the link would
-  /// discard those that it does not have yet.
+  /// discard those that it does not have yet. A cancelled task closes the channel, too, and does not wait.
   ///
   /// - Parameter limit: the time limit; nil: none but that of the system, which waits 30 s for the peer.
   /// - Throws: a `CBError` if the channel or the link ended before the peer had all octets; `operationCancelled` if one
-  ///   side has ended it on purpose.
+  ///   side has ended it on purpose; `CancellationError` if the task is cancelled first.
   package func closeWhenSent(within limit: TimeLimit? = nil) async throws {
     try await limited(limit) { [self] in
-      try Task.checkCancellation()
       let operation = PendingOperation<Void>()
       state.withLockedValue { $0.closers.append(operation) }
       close()

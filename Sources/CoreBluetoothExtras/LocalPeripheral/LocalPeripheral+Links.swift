@@ -105,13 +105,13 @@ extension LocalPeripheral {
 
   /// Ends the links to all centrals, except those that other apps of this adapter use, and waits for their ends.
   /// Apple's API has no such call: an app leaves the end of a link to its central. A program that ends needs it,
-  /// because the controller may keep the link without the program.
+  /// because the controller may keep the link without the program. A cancelled task requests the ends, too, and does
+  /// not wait for them.
   ///
   /// - Parameter limit: the time limit; nil: none. Links that have not ended by then may still end.
   /// - Throws: `TimeLimitExceeded`; `CancellationError` if the task is cancelled first.
   package func disconnectCentrals(within limit: TimeLimit? = nil) async throws {
     try await limited(limit) { [self] in
-      try Task.checkCancellation()
       let operation = PendingOperation<Void>()
       with { state in
         // Without Bluetooth there are no links.

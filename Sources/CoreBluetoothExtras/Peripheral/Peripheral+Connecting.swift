@@ -52,9 +52,13 @@ extension Peripheral {
 
   /// Ends the connection or the attempt, and waits for the end. Returns at once if there is none. Pending operations
   /// throw `CBError.operationCancelled`.
+  ///
+  /// A cancelled task can clean up with this method: the call requests the end, and throws without waiting for it.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled, `TimeLimitExceeded` if the limit ends first. The connection
+  ///   ends nevertheless.
   public func disconnect(within limit: TimeLimit? = nil) async throws {
     try await limited(limit) { [self] in
-      try Task.checkCancellation()
       let operation = PendingOperation<Void>()
       let attempts = with { state in
         defer { state.connectWaiters = [] }

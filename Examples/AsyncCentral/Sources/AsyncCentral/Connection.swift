@@ -12,7 +12,7 @@ public struct MissingAttribute: Error, Equatable {
 
 extension Central {
   /// Scans for a peripheral with a service, connects to it, and disconnects when `body` has ended, with or without an
-  /// error.
+  /// error. If the task is cancelled, the function requests the end of the link, and throws without waiting for it.
   ///
   /// - Parameters:
   ///   - service: a service that the peripheral advertises.
@@ -36,7 +36,7 @@ extension Central {
       try await peripheral.disconnect()
       return value
     } catch {
-      // The first error is the one that matters.
+      // The first error is the one that matters. In a cancelled task, the call requests the end of the link and throws.
       try? await peripheral.disconnect()
       throw error
     }
