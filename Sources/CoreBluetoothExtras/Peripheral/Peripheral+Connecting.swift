@@ -34,12 +34,13 @@ extension Peripheral {
     }
   }
 
-  /// Removes a cancelled call, and ends the attempt if no other call waits for it.
+  /// Removes a cancelled call, and ends the attempt if no other call waits for it. A link that another call has returned
+  /// before its report stays.
   private func giveUp(_ operation: PendingOperation<Void>) {
     with { state in
       guard let index = state.connectWaiters.firstIndex(where: { $0 === operation }) else { return }
       state.connectWaiters.remove(at: index)
-      if state.connectWaiters.isEmpty { requestEnd(&state) }
+      if state.connectWaiters.isEmpty, !state.isLinked { requestEnd(&state) }
     }
   }
 
@@ -80,8 +81,9 @@ extension Peripheral {
   /// Handles the beginning of the link.
   func connected() {
     let resumptions = with { state in
+      // No call wants the link, unless one has found it before this report and returned.
+      if state.connectWaiters.isEmpty, !state.isLinked { requestEnd(&state) }
       state.isLinked = true
-      if state.connectWaiters.isEmpty { requestEnd(&state) }
       defer { state.connectWaiters = [] }
       // A call that is cancelled from now on returns: it could not end the link any more.
       return state.connectWaiters.compactMap { $0.decide(.success(())) }
