@@ -73,7 +73,12 @@ public final class VibrationSensor: NSObject {
 
 extension VibrationSensor: CBPeripheralManagerDelegate {
   public func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
-    guard peripheral.state == .poweredOn else { return }
+    guard peripheral.state == .poweredOn else {
+      // The links and subscriptions have ended, without a call of `didUnsubscribeFrom` for each.
+      waiting = []
+      isFlushing = false
+      return
+    }
     let service = CBMutableService(type: Self.service, primary: true)
     service.characteristics = [characteristic]
     peripheral.add(service)
@@ -91,6 +96,8 @@ extension VibrationSensor: CBPeripheralManagerDelegate {
   public func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
   ) {
-    if !hasSubscribers { waiting = [] }
+    guard !hasSubscribers else { return }
+    waiting = []
+    isFlushing = false
   }
 }

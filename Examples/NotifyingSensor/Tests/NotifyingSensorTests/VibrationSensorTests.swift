@@ -7,13 +7,15 @@ import Testing
 @MainActor private struct Encounter {
   let world = World(seed: 1)
   let sensor: VibrationSensor
+  let device: Device
   let phone: TestCentral
   let peripheral: CBPeripheral
 
   init(capacity: Int = 4_096) throws {
     let sensor = VibrationSensor(capacity: capacity)
     // The managers that are created in the closure use this device.
-    world.makeDevice(named: "sensor").run { sensor.start() }
+    device = world.makeDevice(named: "sensor")
+    device.run { sensor.start() }
     self.sensor = sensor
     phone = TestCentral(on: world.makeDevice(named: "phone", at: Position(x: 2)))
     peripheral = try phone.connect(to: "Vibration")
@@ -68,5 +70,23 @@ import Testing
     encounter.sensor.add(1)
     #expect(!encounter.sensor.hasSubscribers)
     #expect(encounter.sensor.waitingCount == 0)
+  }
+
+  @Test("Samples that wait when Bluetooth is turned off do not go to the next subscriber")
+  func powerOff() throws {
+    let encounter = try Encounter()
+    encounter.sensor.add(1)
+    #expect(encounter.sensor.waitingCount == 1)
+    encounter.device.setPower(false)
+    encounter.world.run(for: .seconds(1))
+    #expect(!encounter.sensor.hasSubscribers)
+    #expect(encounter.sensor.waitingCount == 0)
+    encounter.device.setPower(true)
+    let peripheral = try encounter.phone.connect(to: "Vibration")
+    try encounter.phone.setNotify(for: VibrationSensor.samples.uuidString, of: peripheral)
+    encounter.sensor.add(2)
+    encounter.sensor.flush()
+    encounter.world.run(for: .seconds(1))
+    #expect(encounter.received == [2])
   }
 }
