@@ -19,10 +19,15 @@ actor DeviceScanner {
   private let queue: DispatchQueue
   private var central: CBCentralManager?
   private var delegate: Delegate?
-  private var waiting: [String: [CheckedContinuation<Sighting, Never>]] = [:]
+  private var isStopped = false
+  /// The calls that wait for a device, by their numbers.
+  private var waiting: [Int: (name: String, continuation: CheckedContinuation<Sighting, any Error>)] = [:]
+  private var callCount = 0
 
   /// The latest sighting of each device.
   private(set) var sightings: [UUID: Sighting] = [:]
+  /// The number of calls that wait for a device.
+  var waitingCount: Int { waiting.count }
 
   /// Creates a scanner whose callbacks run on `queue`.
   init(queue: DispatchQueue = DispatchQueue(label: "DeviceScanner")) { self.queue = queue }
@@ -31,25 +36,47 @@ actor DeviceScanner {
   func start() {
     let delegate = Delegate { [weak self] sighting in self?.found(sighting) }
     self.delegate = delegate
+    isStopped = false
     central = CBCentralManager(delegate: delegate, queue: queue)
   }
 
-  /// Ends the scan.
+  /// Ends the scan, and the calls that wait for a device.
   func stop() {
     central?.stopScan()
     central = nil
+    isStopped = true
+    for number in waiting.keys { giveUp(number) }
   }
 
   /// Returns the device with a name, as soon as it has been discovered.
-  func device(named name: String) async -> Sighting {
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled, or the scan is stopped, before the device is discovered.
+  func device(named name: String) async throws -> Sighting {
     if let known = sightings.values.first(where: { $0.name == name }) { return known }
-    return await withCheckedContinuation { waiting[name, default: []].append($0) }
+    callCount += 1
+    let number = callCount
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        waiting[number] = (name: name, continuation: continuation)
+        // A cancellation before this moment has not found the call.
+        if isStopped || Task.isCancelled { giveUp(number) }
+      }
+    } onCancel: {
+      Task { await giveUp(number) }
+    }
+  }
+
+  private func giveUp(_ number: Int) {
+    waiting.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
   }
 
   private func add(_ sighting: Sighting) {
     sightings[sighting.identifier] = sighting
     guard let name = sighting.name else { return }
-    for continuation in waiting.removeValue(forKey: name) ?? [] { continuation.resume(returning: sighting) }
+    for (number, call) in waiting where call.name == name {
+      waiting[number] = nil
+      call.continuation.resume(returning: sighting)
+    }
   }
 
   /// Takes a value on the manager's queue.
