@@ -2,15 +2,19 @@ import CoreBluetooth
 
 /// Data in packets that begin with their number, so that the receiver can say which ones it lacks.
 ///
-/// A packet has its number and the number of packets, 2 octets each with the least significant octet first, and then
-/// its part of the data.
+/// A packet has its number and the number of packets, 2 octets each with the least significant octet first, the number
+/// of the transfer, 1 octet, and then its part of the data.
 enum NumberedPackets {
+  /// The number of octets in a packet before the data.
+  static let headerLength = 5
+
   /// Splits data into packets of at most `length` octets.
-  static func split(_ data: Data, length: Int) -> [Data] {
-    let room = max(length - 4, 1)
+  static func split(_ data: Data, length: Int, transfer: UInt8) -> [Data] {
+    let room = max(length - headerLength, 1)
     let count = max((data.count + room - 1) / room, 1)
     return (0..<count).map { number in
-      octets(UInt16(number)) + octets(UInt16(count)) + data.dropFirst(number * room).prefix(room)
+      let header = octets(UInt16(number)) + octets(UInt16(count)) + Data([transfer])
+      return header + data.dropFirst(number * room).prefix(room)
     }
   }
 
@@ -28,13 +32,16 @@ enum NumberedPackets {
 struct PacketCollection {
   private var parts: [UInt16: Data] = [:]
   private var count: UInt16 = 0
+  private var transfer: UInt8?
 
-  /// Adds a packet. A repeated one changes nothing.
+  /// Adds a packet. A repeated one changes nothing. One of another transfer removes all packets before it.
   mutating func add(_ packet: Data) {
-    let header = NumberedPackets.numbers(packet.prefix(4))
-    guard header.count == 2, header[0] < header[1] else { return }
-    count = header[1]
-    parts[header[0]] = Data(packet.dropFirst(4))
+    let header = packet.prefix(NumberedPackets.headerLength)
+    let numbers = NumberedPackets.numbers(header)
+    guard header.count == NumberedPackets.headerLength, numbers[0] < numbers[1] else { return }
+    if header.last != transfer || numbers[1] != count { parts = [:] }
+    (transfer, count) = (header.last, numbers[1])
+    parts[numbers[0]] = Data(packet.dropFirst(header.count))
   }
 
   /// The first ten numbers that are missing, which fit into any answer. Empty: the data are complete.
@@ -60,23 +67,30 @@ final class NumberedPacketSender: NSObject, CBPeripheralDelegate {
   private let characteristic: CBCharacteristic
   private var packets: [Data] = []
   private var waiting: [UInt16] = []
+  private var transfer: UInt8
   private var completion: ((any Error)?) -> Void = { _ in }
 
   /// The numbers that were sent again, in their order.
   private(set) var repeated: [UInt16] = []
 
   /// Creates a sender for a characteristic that can be written without response and read.
-  init(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral) {
-    (self.characteristic, self.peripheral) = (characteristic, peripheral)
+  ///
+  /// - Parameter transfer: the number before the one of the first transfer. By default it is random, so that the number
+  ///   differs, most likely, from that of a transfer which an earlier sender has begun and not ended.
+  init(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral, after transfer: UInt8 = .random(in: 0...255)) {
+    (self.characteristic, self.peripheral, self.transfer) = (characteristic, peripheral, transfer)
   }
 
   /// Sends data. Calls `completion` when the receiver has all packets, or with an error: of a read, or
   /// `TooManyPackets`.
   func send(_ data: Data, completion: @escaping ((any Error)?) -> Void) {
     let length = peripheral.maximumWriteValueLength(for: .withoutResponse)
-    guard data.count <= Int(UInt16.max) * (length - 4) else { return completion(TooManyPackets()) }
+    guard data.count <= Int(UInt16.max) * (length - NumberedPackets.headerLength) else {
+      return completion(TooManyPackets())
+    }
     self.completion = completion
-    packets = NumberedPackets.split(data, length: length)
+    transfer &+= 1
+    packets = NumberedPackets.split(data, length: length, transfer: transfer)
     waiting = Array(0..<UInt16(packets.count))
     sendWaiting()
   }

@@ -110,7 +110,8 @@ import Testing
     let (peripheral, characteristic) = try air.connect()
     air.timers.run(limit: .seconds(2))
     let length = peripheral.maximumWriteValueLength(for: .withoutResponse)
-    let data = Data((0..<20 * (length - 4)).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    let count = 20 * (length - NumberedPackets.headerLength)
+    let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     var collection = PacketCollection()
     var dropped: Set<UInt16> = [3, 7, 19]
     air.lamp.recorder.answerWrite = { requests in
@@ -132,5 +133,32 @@ import Testing
     #expect(sender.repeated == [3, 7, 19])
     #expect(collection.data == data)
     #expect(air.received.count == 23)
+    // A second transfer of the same length loses a packet that the first one has brought.
+    let second = Data(data.map { ~$0 })
+    dropped = [5]
+    isDone = false
+    sender.send(second) { isDone = $0 == nil }
+    #expect(air.timers.run(until: { isDone }))
+    #expect(sender.repeated == [3, 7, 19, 5])
+    #expect(collection.data == second)
+  }
+
+  @Test("A transfer after another one, complete or not, has none of its packets")
+  func transfers() {
+    let (first, second) = (Data(repeating: 1, count: 60), Data(repeating: 2, count: 60))
+    let old = NumberedPackets.split(first, length: 20, transfer: 255)
+    let new = NumberedPackets.split(second, length: 20, transfer: 0)
+    #expect(old.count == 4 && new.count == 4)
+    for number in [2, 4] {
+      var collection = PacketCollection()
+      for packet in old.prefix(number) { collection.add(packet) }
+      #expect(collection.data == (number == 4 ? first : nil))
+      for packet in new.dropFirst() { collection.add(packet) }
+      #expect(collection.data == nil)
+      #expect(NumberedPackets.numbers(collection.missing) == [0])
+      collection.add(new[0])
+      #expect(collection.data == second)
+      #expect(collection.missing.isEmpty)
+    }
   }
 }
