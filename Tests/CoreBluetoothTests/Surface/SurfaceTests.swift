@@ -5,6 +5,70 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
+private final class MistypedCentral: NSObject, CBCentralManagerDelegate {
+  var calls: [String] = []
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) {}
+  func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) { calls.append("connected") }
+}
+
+private final class MistypedPeripheral: NSObject, CBPeripheralDelegate {
+  var calls: [String] = []
+
+  func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?) {
+    calls.append("value")
+  }
+}
+
+private final class MistypedServer: NSObject, CBPeripheralManagerDelegate {
+  var calls: [String] = []
+
+  func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
+  func peripheralManager(
+    _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
+  ) {
+    calls.append("subscribed")
+  }
+}
+
+// Methods with a wrong label or a wrong type. The compiler warns of them only where the conformance is declared.
+extension MistypedCentral {
+  // The protocol has `error: (any Error)?`.
+  func centralManager(
+    _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: NSError?
+  ) {
+    calls.append("error: NSError?")
+  }
+
+  // The protocol has `didDisconnectPeripheral`.
+  func centralManager(_ central: CBCentralManager, didDisconnect peripheral: CBPeripheral, error: (any Error)?) {
+    calls.append("didDisconnect")
+  }
+}
+
+extension MistypedPeripheral {
+  // The protocol has `didReadRSSI`.
+  func peripheral(_ peripheral: CBPeripheral, didReadRssi rssi: NSNumber, error: (any Error)?) {
+    calls.append("didReadRssi")
+  }
+
+  // The protocol has `error: (any Error)?`.
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: any Error
+  ) {
+    calls.append("error: any Error")
+  }
+}
+
+extension MistypedServer {
+  // The protocol has `characteristic: CBCharacteristic`.
+  func peripheralManager(
+    _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBMutableCharacteristic
+  ) {
+    calls.append("CBMutableCharacteristic")
+  }
+}
+
 @Suite struct SurfaceTests {
   private final class Central: NSObject, CBCentralManagerDelegate {
     func centralManagerDidUpdateState(_ central: CBCentralManager) {}
@@ -85,6 +149,28 @@ import Testing
     air.central.connect(peripheral)
     #expect(air.world.run(until: { peripheral.state == .connected }, limit: .seconds(5)))
     #expect(air.app.events.isEmpty && air.accessory.events.isEmpty)
+  }
+
+  @Test("A delegate's method with a wrong label or a wrong type compiles, and is never called")
+  func mistypedMethods() {
+    let air = TwoDeviceFixture()
+    let (peripheral, characteristic) = air.ready()
+    let (central, client, server) = (MistypedCentral(), MistypedPeripheral(), MistypedServer())
+    air.central.delegate = central
+    peripheral.delegate = client
+    air.peripheralManager.delegate = server
+    peripheral.readRSSI()
+    peripheral.setNotifyValue(true, for: characteristic)
+    #expect(air.world.run(until: { characteristic.isNotifying }, limit: .seconds(5)))
+    #expect(air.peripheralManager.updateValue(Data([7]), for: air.value, onSubscribedCentrals: nil))
+    #expect(air.world.run(until: { characteristic.value == Data([7]) }, limit: .seconds(5)))
+    air.central.cancelPeripheralConnection(peripheral)
+    #expect(air.world.run(until: { peripheral.state == .disconnected }, limit: .seconds(5)))
+    #expect(air.world.run(until: { air.value.subscribedCentrals?.isEmpty == true }, limit: .seconds(5)))
+    air.central.connect(peripheral)
+    #expect(air.world.run(until: { peripheral.state == .connected }, limit: .seconds(5)))
+    // The right methods of the same delegates are called.
+    #expect(central.calls == ["connected"] && client.calls == ["value"] && server.calls == ["subscribed"])
   }
 
   private final class CountingCentral: CBCentralManager {
