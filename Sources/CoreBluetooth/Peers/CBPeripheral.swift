@@ -16,10 +16,16 @@ open class CBPeripheral: CBPeer {
     var state = CBPeripheralState.disconnected
     /// False once the daemon has forgotten all its peers.
     var isUsable = true
+    /// The value of `maximumWriteLength`. Its 32 bits share 8 octets with the two properties above, which makes the
+    /// allocation of the content 16 octets smaller.
+    fileprivate var storedWriteLength = Int32(ATT.defaultMTU - 3)
+    var maximumWriteLength: Int {
+      get { Int(storedWriteLength) }
+      set { storedWriteLength = Int32(clamping: newValue) }
+    }
     var services: [CBService]?
     /// The attributes discovered on this link.
     var attributes: [RemoteAttributeID: CBAttribute] = [:]
-    var maximumWriteLength = ATT.defaultMTU - 3
     var writeCredits: TransmitCredits?
     /// The properties of the link; see `CBPeripheral+Link.swift`. They have an object of their own, because most
     /// peripherals that a scan has found have no link.

@@ -111,6 +111,12 @@ import Testing
     #expect(bench.manager.retrievePeripherals(withIdentifiers: [UUID(), UUID()]).isEmpty)
   }
 
+  @Test("The state of a peripheral that an app retains has at most 96 octets")
+  func stateSize() {
+    // With the header of an object and a lock of 40 octets, 152: the largest size of a block of 160 octets.
+    #expect(MemoryLayout<CBPeripheral.Content>.size <= 96)
+  }
+
   @Test("3.12 Peers connected to another app are retrieved by service, and are disconnected for this app")
   func connectedPeers() {
     let bench = CentralHarness(CentralApp())
