@@ -119,21 +119,6 @@ struct HostDataTests {
     #expect(try bench.payloads(on: other, .attribute).count == 1)
   }
 
-  @Test("A link that is being disconnected leaves its share of the controller's buffers to the other links")
-  func shareOfEndingLink() {
-    var bench = bench()
-    let (ending, other) = (link(&bench, 1), link(&bench, 2))
-    write(&bench, 200, on: other)
-    #expect(bench.data.map(\.handle) == [other, other])
-    bench.perform { host, now in host.disconnect(ending, at: now) }
-    #expect(bench.data.map(\.handle) == [other, other, other, other])
-    // The link itself uses no more than before.
-    bench.completeAll()
-    bench.forget()
-    write(&bench, 200, on: ending)
-    #expect(bench.data.map(\.handle) == [ending, ending])
-  }
-
   @Test("Two links take turns when the controller's buffers are full")
   func turns() {
     var bench = bench(aclCount: 2)

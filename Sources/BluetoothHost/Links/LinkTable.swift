@@ -66,8 +66,7 @@ struct LinkTable {
   }
 
   /// Sends ACL packets while the controller has free buffers, one packet of each link in turn. Each link gets at most
-  /// its share of the buffers, so that a link whose peer does not respond cannot block the other links. A link that is
-  /// being disconnected does not count for the shares of the other links.
+  /// its share of the buffers, so that a link whose peer does not respond cannot block the other links.
   @inline(__always)
   mutating func sendData(_ context: inout HostContext, at now: Instant) {
     guard context.isReady, packetsInController < context.controller.capabilities.aclCount, !all.isEmpty else { return }
@@ -76,7 +75,7 @@ struct LinkTable {
 
   private mutating func sendPackets(_ context: inout HostContext, at now: Instant) {
     let room = context.controller.capabilities.aclCount
-    let (share, endingShare) = (max(1, room / max(1, openLinks)), max(1, room / all.count))
+    let share = max(1, room / all.count)
     var position = nextLink
     /// The number of consecutive links that have nothing to send or have used their share.
     var idle = 0
@@ -84,7 +83,7 @@ struct LinkTable {
     while idle < all.count {
       if position >= all.count { position = 0 }
       if idle == 0 { isReady = false }
-      if sendPacket(of: position, share: share, endingShare: endingShare, &context, at: now) {
+      if sendPacket(of: position, share: share, &context, at: now) {
         idle = 0
         if packetsInController >= room {
           nextLink = position + 1
@@ -99,26 +98,11 @@ struct LinkTable {
     context.isReady = isReady
   }
 
-  /// The number of links that are not being disconnected.
-  @inline(__always)
-  private var openLinks: Int {
-    // Iterate by index: a closure or an iterator would copy the links, and a call would copy the table.
-    var count = 0
-    for position in all.indices where !all[position].isDisconnecting { count += 1 }
-    return count
-  }
-
   /// Sends the next packet of a link. Returns false if there is none, or if the link has used its share.
-  ///
-  /// - Parameters:
-  ///   - share: The maximum number of packets in the controller for a link.
-  ///   - endingShare: The maximum for a link that is being disconnected.
   private mutating func sendPacket(
-    of position: Int, share: Int, endingShare: Int, _ context: inout HostContext, at now: Instant
+    of position: Int, share: Int, _ context: inout HostContext, at now: Instant
   ) -> Bool {
-    guard all[position].isReady,
-      all[position].packetsInController < (all[position].isDisconnecting ? endingShare : share)
-    else { return false }
+    guard all[position].isReady, all[position].packetsInController < share else { return false }
     let packet = all[position].takePacket(
       context.controller.capabilities.aclLength, pool: context.pool, at: now)
     all[position].passOn(&context, at: now)
