@@ -33,6 +33,8 @@ struct App {
   var mayReturn = false
   /// The time from which the process is not expected any more; nil: the adapter has not been on or off yet.
   var returnDeadline: Instant?
+  /// True if the user has denied the app the use of Bluetooth. No event launches it then.
+  var isDenied = false
   /// True if an event since the last `settle` has extended the time for which the app runs.
   var hadEvent = false
   /// True if links of the app keep it running: it has not been suspended since it went to the background.
@@ -65,6 +67,9 @@ struct App {
 
   /// True if the app does not run.
   var isAsleep: Bool { phase == .suspended || phase == .terminated }
+
+  /// True if an event launches the terminated app now.
+  var isLaunchedByEvents: Bool { isLaunchable && !mayReturn && !isDenied }
 
   /// True if a client's request can wait for the launch of the terminated app.
   var canBeLaunched: Bool { isLaunchable || isLaunchPaused }

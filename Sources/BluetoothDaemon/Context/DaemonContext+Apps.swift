@@ -71,7 +71,7 @@ extension DaemonContext {
       deliverWaitingEvents(of: app)
       return true
     case .terminated:
-      guard apps[app].isLaunchable, !apps[app].mayReturn else { return false }
+      guard apps[app].isLaunchedByEvents else { return false }
       launch(app)
       return true
     }
@@ -130,9 +130,7 @@ extension DaemonContext {
   }
 
   private mutating func launchForWaitingEvents(_ app: AppIndex) {
-    guard apps[app].isLaunchable, !apps[app].mayReturn, apps[app].phase == .terminated, apps[app].events.runApp else {
-      return
-    }
+    guard apps[app].isLaunchedByEvents, apps[app].phase == .terminated, apps[app].events.runApp else { return }
     launch(app)
   }
 

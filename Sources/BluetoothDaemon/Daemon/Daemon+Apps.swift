@@ -55,10 +55,13 @@ extension Daemon {
     return false
   }
 
-  /// Allows or denies an app the use of Bluetooth, as its user does in the settings.
+  /// Allows or denies an app the use of Bluetooth, as its user does in the settings. A denial ends the preserved sessions
+  /// of the app.
   package mutating func setAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) {
     guard let app = app(named: name) else { return }
+    context.storedAppsMayDiffer = true
     if !isAllowed {
+      endPreservedSessions(of: app, at: now)
       // As after power off, the change of state tells the app that its scan, links and services have ended.
       for session in context.centralSessions(of: app) { centrals.close(session, at: now, &context) }
       for session in context.peripheralSessions(of: app) {
@@ -157,9 +160,12 @@ extension Daemon {
 
   // MARK: Termination
 
-  /// Ends an app. Its sessions with restore identifiers are preserved if the system ends it, and end otherwise.
+  /// Ends an app. Its sessions with restore identifiers are preserved if the system ends it and its user has not denied it
+  /// the use of Bluetooth, and end otherwise.
   private mutating func terminate(_ app: AppIndex, by cause: AppTermination, at now: Instant) {
-    let mayPreserve = cause == .system && context.policy.restoresApps
+    let isDenied = context.apps[app].isDenied
+    let mayPreserve = cause == .system && context.policy.restoresApps && !isDenied
+    let notesLoss = cause == .system && !isDenied
     let hasRun = context.apps[app].phase != .terminated
     if cause == .user { endPreservedSessions(of: app, at: now) }
     for session in context.centralSessions(of: app) {
@@ -168,7 +174,7 @@ extension Daemon {
       if let identifier = central.preservation.identifier, mayPreserve, context.isWoken(app, by: .central) {
         preserve(session, as: identifier, at: now)
       } else {
-        if cause == .system, central.preservation.identifier != nil { context.noteUnpreserved(app, as: .central) }
+        if notesLoss, central.preservation.identifier != nil { context.noteUnpreserved(app, as: .central) }
         close(session, at: now)
         context.sessions.end(session)
       }
@@ -179,7 +185,7 @@ extension Daemon {
       if let identifier = peripheral.preservation.identifier, mayPreserve, context.isWoken(app, by: .peripheral) {
         preserve(session, as: identifier, at: now)
       } else {
-        if cause == .system, peripheral.preservation.identifier != nil { context.noteUnpreserved(app, as: .peripheral) }
+        if notesLoss, peripheral.preservation.identifier != nil { context.noteUnpreserved(app, as: .peripheral) }
         close(session, at: now)
         context.sessions.end(session)
       }

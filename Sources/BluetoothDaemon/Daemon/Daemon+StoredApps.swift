@@ -47,7 +47,7 @@ extension Daemon {
     var result: [StoredApp] = []
     /// The places of the sessions of central managers in the result.
     var places: [CentralSessionID: (app: Int, central: Int)] = [:]
-    for app in context.apps.indices {
+    for app in context.apps.indices where !context.apps[app].isDenied {
       var stored = StoredApp(
         name: context.apps[app].name, manifest: context.apps[app].manifest,
         wasRunning: context.apps[app].phase != .terminated || context.apps[app].mayReturn)
@@ -110,11 +110,16 @@ extension Daemon {
     guard context.policy.restoresApps else { return }
     for stored in storing.last.prefix(StoredApp.maximumCount) {
       guard let app = app(named: stored.name) else { continue }
+      permissions.recallAccess(of: app, &bonds, &context)
+      // Another server with the same store can have denied the app.
+      guard !context.apps[app].isDenied else {
+        context.storedAppsMayDiffer = true
+        continue
+      }
       context.apps[app].manifest = stored.manifest
       // The process of the server says if it can launch the app.
       context.apps[app].isLaunchable = false
       context.apps[app].mayReturn = stored.wasRunning
-      permissions.recallAccess(of: app, &bonds, &context)
       for central in stored.centrals where context.isWoken(app, by: .central) { recall(central, of: app) }
       for peripheral in stored.peripherals where context.isWoken(app, by: .peripheral) { recall(peripheral, of: app) }
     }

@@ -41,7 +41,7 @@ struct PermissionBroker {
   mutating func recallAccess(of app: AppIndex, _ bonds: inout BondBroker, _ context: inout DaemonContext) {
     guard questions.access[.app(app)] == nil else { return }
     recall(.app(app), &bonds, context)
-    publish(.app(app), context)
+    publish(.app(app), &context)
   }
 
   /// Shows the stored decisions on apps that the daemon has not heard of.
@@ -71,11 +71,13 @@ struct PermissionBroker {
   }
 
   /// Shows the permission of a subject to its managers.
-  private func publish(_ subject: AppQuestions.Subject, _ context: borrowing DaemonContext) {
+  private func publish(_ subject: AppQuestions.Subject, _ context: inout DaemonContext) {
     let access = questions.access(of: subject).forApps
     switch subject {
     case .process: context.directory.access = access
-    case .app(let app): context.directory.setAccess(access, ofApp: context.apps[app].name)
+    case .app(let app):
+      context.apps[app].isDenied = access == .denied
+      context.directory.setAccess(access, ofApp: context.apps[app].name)
     }
   }
 
@@ -171,7 +173,7 @@ struct PermissionBroker {
   ) {
     let before = states(context)
     questions.access[subject] = access
-    publish(subject, context)
+    publish(subject, &context)
     tellStates(after: before, &context)
     askForApps(at: now, &context)
   }

@@ -187,7 +187,8 @@ extension Device {
   public var alerts: [DeviceAlert] { virtualAdapter.directory.alerts.map { DeviceAlert($0) } }
 
   /// Allows or denies an app the use of Bluetooth, as a user does in the settings. It takes effect at once: the managers
-  /// of an app that is denied lose what they had, and become `unauthorized`.
+  /// of an app that is denied lose what they had, and become `unauthorized`. The system ends what it has preserved of a
+  /// terminated app that is denied, and launches no denied app for an event.
   public func setPermission(_ isAllowed: Bool, ofApp name: String) {
     perform { device, now in device.setAccess(isAllowed, ofApp: name, at: now) }
   }

@@ -194,6 +194,18 @@ struct StoredAppTests {
     }
   }
 
+  @Test("A denied app is not launched for the state if the adapter is off after the crash")
+  func deniedWhileOff() throws {
+    let program = launch()
+    try connect(program)
+    send(.permissionChanged(false))
+    crash(isOn: false)
+    withExtendedLifetime(program) {}
+    air.pass(.seconds(60))
+    #expect(launcher.launches() == [])
+    #expect(try store.storedApps() == [])
+  }
+
   @Test("If the adapter is off after the crash, the app is launched for the state and has lost everything")
   func off() throws {
     try connect(launch())

@@ -74,6 +74,63 @@ struct AppPermissionTests {
     #expect(user.questions.count == 1)
   }
 
+  @Test("Denying a terminated app ends its link without a launch, and nothing is restored when it is allowed again")
+  func deniedWhileTerminated() throws {
+    let stage = AppLifeTests.Stage()
+    stage.launchAndSubscribe()
+    stage.app.terminate()
+    stage.world.run(for: .milliseconds(100))
+    #expect(stage.phone.statistics.links.last?.isConnected == true)
+    stage.phone.setPermission(false, ofApp: stage.app.name)
+    stage.run(60)
+    #expect(stage.app.launches.count == 1)
+    #expect(stage.app.state == .terminated)
+    #expect(stage.phone.statistics.links.last?.isConnected == false)
+    stage.phone.setPermission(true, ofApp: stage.app.name)
+    stage.run(60)
+    #expect(stage.app.launches.count == 1)
+    stage.launchAndSubscribe()
+    #expect(stage.app.root?.restored == nil)
+    #expect(stage.app.root?.events.first == "state poweredOn")
+  }
+
+  @Test("Denying a terminated peripheral app ends its services and its advertising without a launch")
+  func deniedPeripheral() throws {
+    let stage = PeripheralAppTests.Stage()
+    stage.app.launch()
+    stage.run(1)
+    stage.app.terminate()
+    stage.world.run(for: .milliseconds(100))
+    stage.phone.setPermission(false, ofApp: stage.app.name)
+    stage.run(1)
+    let packets = stage.phone.statistics.transmitted.packets
+    stage.run(30)
+    #expect(stage.phone.statistics.transmitted.packets == packets)
+    #expect(stage.app.launches.count == 1)
+    stage.phone.setPermission(true, ofApp: stage.app.name)
+    stage.run(1)
+    #expect(stage.app.launches.count == 1)
+    stage.app.launch()
+    stage.run(1)
+    #expect(stage.app.root?.events == ["state poweredOn", "added", "advertising"])
+  }
+
+  @Test("An app that is terminated while it is denied is not launched when it is allowed again")
+  func terminatedWhileDenied() throws {
+    let stage = AppLifeTests.Stage()
+    stage.launchAndSubscribe()
+    stage.phone.setPermission(false, ofApp: stage.app.name)
+    stage.run(1)
+    #expect(stage.app.root?.events.last == "state unauthorized")
+    stage.app.terminate()
+    stage.run(1)
+    stage.phone.setPermission(true, ofApp: stage.app.name)
+    stage.run(60)
+    #expect(stage.app.launches.count == 1)
+    stage.launchAndSubscribe()
+    #expect(stage.app.root?.restored == nil)
+  }
+
   @Test("The permission of one app does not affect another one: each is asked about once")
   func severalApps() {
     user.answer(.no, to: .useBluetooth, count: 1)
