@@ -39,9 +39,12 @@ struct LateUpdates {
     return updates.removeFirst()
   }
 
-  mutating func removeAll(of session: PeripheralSessionID) {
-    updates.removeAll { $0.session == session }
+  /// Removes and returns the updates of a session, in order.
+  mutating func removeAll(of session: PeripheralSessionID) -> [Update] {
     nextTimes[session] = nil
+    let removed: [Update] = updates.filter { $0.session == session }
+    updates.removeAll { $0.session == session }
+    return removed
   }
 
   /// Removes and returns all updates.

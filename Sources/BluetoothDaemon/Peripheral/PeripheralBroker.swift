@@ -54,7 +54,8 @@ struct PeripheralBroker {
   /// GATT clients fail.
   mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     stopAdvertising(by: session, at: now, &context)
-    lateUpdates.removeAll(of: session)
+    // The session of an app that is denied the use of Bluetooth goes on when the app is allowed again.
+    for _ in lateUpdates.removeAll(of: session) { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
     stopSets(of: session, at: now, &context)
     for link in context.links.indices { context.links[link].requests.leave(.peripheral(session)) }
     for request in centralRequests.removeAll(of: session) {
