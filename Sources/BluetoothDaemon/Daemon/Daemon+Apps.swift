@@ -78,6 +78,7 @@ extension Daemon {
     context.apps.bringToFront(app)
     context.apps[app].wakeEnds.removeAll()
     context.setPhase(.foreground, of: app)
+    for session in context.peripheralSessions(of: app) { peripherals.sendLateUpdates(of: session, at: now, &context) }
     context.deliverWaitingEvents(of: app)
     updateRadio(at: now)
   }

@@ -89,6 +89,13 @@ struct PeripheralBroker {
     while let update = lateUpdates.takeDue(at: now) { send(update, at: now, &context) }
   }
 
+  /// Sends the late updates of a session at once: its app has no limit any more, and its next updates do not wait.
+  mutating func sendLateUpdates(
+    of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+  ) {
+    for update in lateUpdates.removeAll(of: session) { send(update, at: now, &context) }
+  }
+
   /// Removes dropped services from the host's database.
   mutating func removeDropped(at now: Instant, _ context: inout DaemonContext) {
     for declaration in droppedServices { context.host.removeService(declaration: declaration, at: now) }

@@ -208,6 +208,35 @@ struct PeripheralAppTests {
     #expect(values() == 20)
   }
 
+  @Test("A background app that comes to the front has its waiting updates sent before those of the foreground")
+  func updatesInOrder() throws {
+    let stage = Stage()
+    let lock = try stage.launchAndConnect()
+    try stage.central.setNotify(for: LockApp.value.uuidString, of: lock)
+    let root = try #require(stage.app.root)
+    let characteristic = try #require(root.characteristic)
+    func update(_ values: ClosedRange<UInt8>) {
+      for value in values {
+        #expect(root.manager.updateValue(Data([value]), for: characteristic, onSubscribedCentrals: nil))
+      }
+    }
+    stage.app.enterBackground()
+    stage.run(1)
+    update(1...10)
+    stage.world.run(for: .milliseconds(250))
+    #expect((2...3).contains(stage.central.values(of: LockApp.value).count))
+    stage.app.enterForeground()
+    update(11...13)
+    stage.world.run(for: .milliseconds(500))
+    #expect(stage.central.values(of: LockApp.value) == (1...13).map { [UInt8($0)] })
+    // The next period in the background has its own pace.
+    stage.app.enterBackground()
+    stage.run(1)
+    update(14...20)
+    stage.run(1)
+    #expect(stage.central.values(of: LockApp.value) == (1...20).map { [UInt8($0)] })
+  }
+
   @Test("A100 Restored services have their characteristics and subscribers; the advertisement data are restored")
   func restoration() throws {
     let stage = Stage()
