@@ -19,6 +19,9 @@ struct App {
   /// The time for which the process of an app that ran when a former daemon ended can come back. A process looks for
   /// its server every 10 s at least.
   static let returnTime = TimeSpan.seconds(15)
+  /// The time in which a launched app can create its managers if the policy suspends no app. The preserved sessions without
+  /// a manager then end, as they do at the suspension under another policy.
+  static let restorationTime = TimeSpan.seconds(10)
 
   let name: String
   var manifest: AppManifest
@@ -33,6 +36,8 @@ struct App {
   var mayReturn = false
   /// The time from which the process is not expected any more; nil: the adapter has not been on or off yet.
   var returnDeadline: Instant?
+  /// The end of `restorationTime`; nil: the policy suspends apps, or the app has had no preserved session at its launch.
+  var restorationDeadline: Instant?
   /// True if the user has denied the app the use of Bluetooth. No event launches it then.
   var isDenied = false
   /// True if an event since the last `settle` has extended the time for which the app runs.
@@ -129,13 +134,13 @@ struct AppTable {
     apps[app.position].lastInFront = foregroundCount
   }
 
-  /// The earliest time at which an app is suspended, an event counts no longer, or the process of a former run is not
-  /// expected any more; nil: none.
+  /// The earliest time at which an app is suspended, an event counts no longer, the process of a former run is not expected
+  /// any more, or a launched app can restore nothing more; nil: none.
   var deadline: Instant? {
     var result: Instant?
     for app in apps {
       if case .background(let until?) = app.phase { result = earliest(result, until) }
-      result = earliest(result, earliest(app.wakeEnds.first, app.returnDeadline))
+      result = earliest(result, earliest(app.wakeEnds.first, earliest(app.returnDeadline, app.restorationDeadline)))
     }
     return result
   }

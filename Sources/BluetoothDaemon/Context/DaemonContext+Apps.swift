@@ -161,7 +161,7 @@ extension DaemonContext {
       apps[app].staysWithLinks = false
       apps[app].isKept = false
     }
-    if phase != .terminated { apps[app].endReturn() }
+    if phase == .terminated { apps[app].restorationDeadline = nil } else { apps[app].endReturn() }
     if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
   }
 

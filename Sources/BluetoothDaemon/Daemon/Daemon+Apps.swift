@@ -26,6 +26,9 @@ extension Daemon {
       } else if context.apps[app].phase == .terminated {
         sendToBackground(app, at: now)
       }
+      if context.policy.background == nil, hasPreservedSessions(app) {
+        context.apps[app].restorationDeadline = now + App.restorationTime
+      }
     case .becameFrontmost(true): bringToFront(app, at: now)
     case .becameFrontmost(false): if context.apps[app].phase == .foreground { sendToBackground(app, at: now) }
     case .suspended: if case .background = context.apps[app].phase { suspend(app, at: now) }
@@ -129,14 +132,18 @@ extension Daemon {
     context.apps[app].phase = .background(until: until)
   }
 
-  /// Suspends the apps whose time in the background has ended, renews the budgets of wakes, and expects processes of a
-  /// former run no longer.
+  /// Suspends the apps whose time in the background has ended, renews the budgets of wakes, expects processes of a former
+  /// run no longer, and ends the preserved sessions for which an app that is not suspended has created no manager.
   mutating func suspendApps(at now: Instant) {
     guard let deadline = context.apps.deadline, deadline <= now else { return }
     for app in context.apps.indices {
       context.apps[app].forgetWakes(at: now)
       if let end = context.apps[app].returnDeadline, end <= now { context.endReturn(of: app) }
       if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
+      if let end = context.apps[app].restorationDeadline, end <= now {
+        context.apps[app].restorationDeadline = nil
+        endPreservedSessions(of: app, at: now)
+      }
     }
   }
 

@@ -164,12 +164,15 @@ extension Daemon {
 
   /// The names of the apps with preserved sessions.
   var preservedApps: [String] {
-    context.apps.indices.filter { app in
-      context.centralSessions(of: app).contains { context.centrals[$0.key]?.preservation.isPreserved == true }
-        || context.peripheralSessions(of: app).contains {
-          context.peripherals[$0.key]?.preservation.isPreserved == true
-        }
-    }.map { context.apps[$0].name }
+    context.apps.indices.filter { hasPreservedSessions($0) }.map { context.apps[$0].name }
+  }
+
+  /// True if a session of the app is preserved.
+  func hasPreservedSessions(_ app: AppIndex) -> Bool {
+    context.centralSessions(of: app).contains { context.centrals[$0.key]?.preservation.isPreserved == true }
+      || context.peripheralSessions(of: app).contains {
+        context.peripherals[$0.key]?.preservation.isPreserved == true
+      }
   }
 
   /// Lets the sessions of a former run go on: the adapter is on.

@@ -135,6 +135,46 @@ struct RestorationTests {
     #expect(app.launches.count == 2, "the preserved session has ended with its link")
   }
 
+  @Test("Under a policy that suspends no app, what a launched app has not restored ends 10 s after the launch")
+  func otherIdentifierWithoutSuspension() throws {
+    let world = World(seed: 3)
+    var options = DeviceOptions()
+    options.policy = .open
+    let phone = world.makeDevice(named: "phone", options)
+    let app = phone.app(named: "app") { launch in
+      var plan = BeltApp.Plan()
+      plan.identifier = launch.isForEvent ? "another" : "belt"
+      plan.scans = !launch.isForEvent
+      return BeltApp(in: world, plan)
+    }
+    _ = world.add(HeartRateSensor(), named: "belt", at: Position(x: 1))
+    app.launch()
+    try world.expect("the app gets a value") { app.root?.values.isEmpty == false }
+    app.terminate()
+    try world.expect("a value launches the app") { app.root != nil }
+    world.run(for: .milliseconds(9_900))
+    #expect(phone.statistics.links.last?.isConnected == true)
+    world.run(for: .seconds(1))
+    #expect(phone.statistics.links.last?.isConnected == false)
+    #expect(app.state == .background)
+    world.run(for: .seconds(60))
+    #expect(app.root?.events == ["state poweredOn"])
+    #expect(app.launches.count == 2)
+  }
+
+  @Test("Under a policy that suspends no app, a manager that the app has created goes on after 10 s")
+  func restoredWithoutSuspension() throws {
+    let stage = Stage(policy: .open, manifest: AppManifest())
+    stage.launchAndSubscribe()
+    stage.app.terminate()
+    try stage.world.expect("a value launches the app") { stage.app.root?.values.isEmpty == false }
+    stage.run(20)
+    let root = try #require(stage.app.root)
+    #expect(root.events.prefix(3) == ["restored", "state poweredOn", "value"])
+    #expect(root.values.count > 15)
+    #expect(stage.phone.statistics.links.last?.isConnected == true)
+  }
+
   @Test("A103 Nothing is restored after a restart of the machine")
   func restart() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("restart-\(UUID())").path
