@@ -66,12 +66,13 @@ struct CentralBroker {
     }
   }
 
-  /// Goes on with what a session had in a former run of the daemon: its connections, as pending ones, and its scan.
+  /// Goes on with what a session had in a former run of the daemon: its connections, as pending ones, and its scan. A
+  /// connection above the limits of this run fails.
   mutating func goOn(
     _ stored: StoredApp.Central, for session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     for peer in stored.peers {
-      guard let handle = context.peers.enter(peer.address, isLinked: true), context.mayLink(session) else { continue }
+      guard let handle = context.peers.enter(peer.address, isLinked: true) else { continue }
       connect(handle, delay: .zero, reconnects: peer.reconnects, for: session, at: now, &context)
       guard let user = context.peers[handle].userIndex(of: session) else { continue }
       context.peers[handle].users[user].hasBeenConnected = peer.reconnects && peer.hasBeenConnected

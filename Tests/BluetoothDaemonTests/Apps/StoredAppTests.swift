@@ -338,6 +338,31 @@ struct StoredAppTests {
     #expect(!air.devices[1].controller.isAdvertising)
   }
 
+  @Test("A connection above the lower limit of a later daemon fails, and the app is launched to learn of it")
+  func lowerLimit() throws {
+    let addresses: [UInt64] = [0xC100_0000_0001, 0xC100_0000_0002]
+    let peers = addresses.map { StoredApp.Connection(address: DeviceAddress($0, .random)) }
+    _ = try store.setStoredApps([StoredApp(name: "app", centrals: [.init(identifier: "scale", peers: peers)])])
+    var policy = PlatformPolicy.open
+    policy.linksPerApp = 1
+    let device = air.add("Other", bonds: store, policy: policy, storesApps: true)
+    let sessions = air.devices[device].sessions
+    sessions.setClient(launcher, ofApp: "app")
+    sessions.send(.launchable(true), ofApp: "app")
+    air.run()
+    #expect(launcher.launches() == [RestoreIdentifiers(centrals: ["scale"])])
+    let notes = air.devices[device].daemon.takeNotes()
+    #expect(notes.contains { $0.contains("a connection is refused, because the app has 1 connections") })
+    let recorder = CentralRecorder()
+    let owner = SessionOwner(app: "app", restoreIdentifier: "scale")
+    let session = CentralSession(client: recorder, owner: owner, in: sessions)
+    air.run()
+    withExtendedLifetime(session) {
+      #expect(
+        recorder.take().map(\.text) == ["restored 2 peers", "state poweredOn", "failed 1 connectionLimitReached"])
+    }
+  }
+
   @Test("A policy without restoration stores nothing, and what another policy has stored ends")
   func otherPolicy() throws {
     _ = try store.setStoredApps([StoredApp(name: "app", centrals: [.init(identifier: "scale")])])
