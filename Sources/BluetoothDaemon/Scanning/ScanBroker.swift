@@ -7,21 +7,56 @@ struct ScanBroker {
   private var parameters: ScanParameters?
   /// True if a session scans for packets.
   private var reportsPackets = false
-  /// The periods of a scan that only apps in the background want; nil: there is no such scan.
+  /// The periods of a scan that only apps in the background want; nil: there has been no such scan since the last scan at
+  /// the full rate.
   private var slowScan: SlowScan?
   private var sightings = AdvertisementCache()
 
   /// A scan with pauses.
   private struct SlowScan {
+    private let window: TimeSpan
+    private let pause: TimeSpan
+    /// False while no app scans. The times of the latest period stay: an app that stops and restarts its scan would
+    /// otherwise begin a window with each restart, and scan all the time.
+    private(set) var isWanted = true
     /// True during the window of each period.
-    var isOpen: Bool
+    private(set) var isOpen = true
     /// The end of the window or of the pause.
-    var changesAt: Instant
+    private(set) var changesAt: Instant
+
+    /// Begins with a window.
+    init(_ limits: PlatformPolicy.BackgroundLimits, at now: Instant) {
+      window = max(TimeSpan(limits.scanWindow), .milliseconds(10))
+      pause = max(TimeSpan(limits.scanPeriod) - TimeSpan(limits.scanWindow), .milliseconds(10))
+      changesAt = now + TimeSpan(limits.scanWindow)
+    }
+
+    /// The time of the next step; nil: there is none.
+    var deadline: Instant? { isWanted ? changesAt : nil }
+
+    /// Ends the window or the pause.
+    mutating func change(at now: Instant) {
+      isOpen.toggle()
+      changesAt = now + (isOpen ? window : pause)
+    }
+
+    mutating func stop() { isWanted = false }
+
+    /// Goes on after a time without scans: in the window or the pause of the latest period, or with a window if that period
+    /// has passed.
+    mutating func start(at now: Instant) {
+      guard !isWanted else { return }
+      isWanted = true
+      guard changesAt <= now else { return }
+      let nextWindow = isOpen ? changesAt + pause : changesAt
+      isOpen = nextWindow <= now
+      changesAt = isOpen ? now + window : nextWindow
+    }
   }
 
   /// The time of the next step: a held advertisement is reported, or the window of a slow scan opens or closes; nil:
   /// none.
-  var deadline: Instant? { earliest(sightings.deadline, slowScan?.changesAt) }
+  var deadline: Instant? { earliest(sightings.deadline, slowScan?.deadline) }
 
   /// Starts a session's scan, or restarts it with another request.
   mutating func scan(
@@ -78,6 +113,8 @@ struct ScanBroker {
     if wanted == nil, isSlow {
       context.noteSlowScan()
       wanted = slowParameters(at: now, &context)
+    } else if wanted == nil {
+      slowScan?.stop()
     } else {
       slowScan = nil
     }
@@ -87,19 +124,19 @@ struct ScanBroker {
     context.host.setScanning(wanted, at: now)
   }
 
-  /// Returns the parameters of the slow scan at this time; nil: it pauses. Begins with a window.
+  /// Returns the parameters of the slow scan at this time; nil: it pauses.
   private mutating func slowParameters(at now: Instant, _ context: inout DaemonContext) -> ScanParameters? {
     guard let limits = context.policy.background else { return nil }
-    if slowScan == nil { slowScan = SlowScan(isOpen: true, changesAt: now + TimeSpan(limits.scanWindow)) }
-    return slowScan?.isOpen == true ? ScanParameters(isActive: false, filterDuplicates: false) : nil
+    var scan = slowScan ?? SlowScan(limits, at: now)
+    scan.start(at: now)
+    slowScan = scan
+    return scan.isOpen ? ScanParameters(isActive: false, filterDuplicates: false) : nil
   }
 
   /// Opens or closes the window of a slow scan at its time.
   mutating func timeReached(_ now: Instant, _ context: inout DaemonContext) {
-    guard let scan = slowScan, scan.changesAt <= now, let limits = context.policy.background else { return }
-    let pause = TimeSpan(limits.scanPeriod) - TimeSpan(limits.scanWindow)
-    let next = scan.isOpen ? pause : TimeSpan(limits.scanWindow)
-    slowScan = SlowScan(isOpen: !scan.isOpen, changesAt: now + max(next, .milliseconds(10)))
+    guard let deadline = slowScan?.deadline, deadline <= now else { return }
+    slowScan?.change(at: now)
     updateScanning(at: now, &context)
   }
 

@@ -5,6 +5,50 @@ import Testing
 /// Several managers of one device that scan at the same time.
 @Suite("Managers that share a scan")
 struct SharedScanTests {
+  @Test("An app that restarts its scan in the background gets no more windows, and loses none")
+  func restartedBackgroundScan() throws {
+    var plan = BeltApp.Plan()
+    plan.connects = false
+    let stage = AppLifeTests.Stage(plan, beltAt: Position(x: 5_000))
+    stage.app.launch()
+    stage.run(1)
+    stage.app.enterBackground()
+    stage.run(1)
+    let root = try #require(stage.app.root)
+    var former = Duration.zero
+    /// Returns the time for which the radio has received for scans since the last call.
+    func received() -> Duration {
+      let total = stage.phone.statistics.uses[.scanning]?.receiving ?? .zero
+      defer { former = total }
+      return total - former
+    }
+    _ = received()
+    for _ in 0..<200 {
+      root.manager.stopScan()
+      root.manager.scanForPeripherals(withServices: [BeltApp.service])
+      stage.world.run(for: .milliseconds(500))
+    }
+    let restarted = received()
+    #expect(restarted > .milliseconds(9_000) && restarted < .milliseconds(11_000), "\(restarted)")
+    // A scan that begins after the pause begins with a window at once, and one that begins in a pause waits for its end.
+    root.manager.stopScan()
+    stage.run(1)
+    _ = received()
+    stage.run(29)
+    #expect(received() == .zero)
+    root.manager.scanForPeripherals(withServices: [BeltApp.service])
+    stage.run(2)
+    let window = received()
+    #expect(window > .milliseconds(800) && window < .milliseconds(1_100), "\(window)")
+    root.manager.stopScan()
+    root.manager.scanForPeripherals(withServices: [BeltApp.service])
+    stage.run(7)
+    #expect(received() == .zero)
+    stage.run(3)
+    let next = received()
+    #expect(next > .milliseconds(800) && next < .milliseconds(1_100), "\(next)")
+  }
+
   @Test("Each session has its own scan: its services only, and duplicates only for the session that wants them")
   func scans() throws {
     let world = World(seed: 22)
