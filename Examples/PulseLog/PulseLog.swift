@@ -28,8 +28,11 @@ final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   func centralManagerDidUpdateState(_ central: CBCentralManager) {
     guard central.state == .poweredOn else { return log("Bluetooth is not on") }
     log("Bluetooth is on")
-    // A restored sensor may be connected already.
-    if let sensor, sensor.state != .disconnected { return }
+    // A restored sensor may be connected already. The former launch may have ended before it subscribed.
+    if let sensor, sensor.state != .disconnected {
+      if sensor.state == .connected, !isSubscribed(to: sensor) { sensor.discoverServices([Self.heartRate]) }
+      return
+    }
     // While Bluetooth was off, the link ended without `didDisconnectPeripheral`. After a reset, the former object is
     // invalid, and only a retrieved one can be connected.
     if let sensor, let known = central.retrievePeripherals(withIdentifiers: [sensor.identifier]).first {
@@ -38,6 +41,11 @@ final class PulseLog: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
       sensor = nil
       central.scanForPeripherals(withServices: [Self.heartRate])
     }
+  }
+
+  private func isSubscribed(to peripheral: CBPeripheral) -> Bool {
+    let characteristics = (peripheral.services ?? []).flatMap { $0.characteristics ?? [] }
+    return characteristics.contains { $0.isNotifying }
   }
 
   private func connect(_ peripheral: CBPeripheral) {

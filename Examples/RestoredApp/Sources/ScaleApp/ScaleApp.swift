@@ -26,8 +26,11 @@ public final class ScaleApp: NSObject, CBCentralManagerDelegate, CBPeripheralDel
 
   public func centralManagerDidUpdateState(_ central: CBCentralManager) {
     guard central.state == .poweredOn else { return }
-    // A restored scale may be connected already.
-    if let scale, scale.state != .disconnected { return }
+    // A restored scale may be connected already. The former launch may have ended before it subscribed.
+    if let scale, scale.state != .disconnected {
+      if scale.state == .connected, !isSubscribed(to: scale) { scale.discoverServices([Self.service]) }
+      return
+    }
     // While Bluetooth was off, the link ended without `didDisconnectPeripheral`. After a reset, the former object is
     // invalid, and only a retrieved one can be connected.
     if let scale, let known = central.retrievePeripherals(withIdentifiers: [scale.identifier]).first {
@@ -35,6 +38,11 @@ public final class ScaleApp: NSObject, CBCentralManagerDelegate, CBPeripheralDel
     } else {
       central.scanForPeripherals(withServices: [Self.service])
     }
+  }
+
+  private func isSubscribed(to peripheral: CBPeripheral) -> Bool {
+    let characteristics = (peripheral.services ?? []).flatMap { $0.characteristics ?? [] }
+    return characteristics.contains { $0.isNotifying }
   }
 
   private func connect(_ peripheral: CBPeripheral) {
