@@ -94,18 +94,20 @@ final class Participant: @unchecked Sendable {
   }
 }
 
-/// A thread that waits for a semaphore, a group or a virtual instant. Unchecked, because the scheduler's lock guards the
-/// only variable, `result`.
+/// A thread that waits for a semaphore, a group, a queue or a virtual instant. Unchecked, because the scheduler's lock guards the
+/// variables.
 final class Waiter: @unchecked Sendable {
   enum Result { case satisfied, expired, released }
 
-  /// The semaphore or the group; nil for a sleep.
+  /// The semaphore or the group; nil for a sleep or a queue.
   let object: Handle?
   let isGroup: Bool
   let deadline: Int64
   let participant: Participant
   /// The outcome. Guarded by the scheduler's lock.
   var result: Result?
+  /// The occupant that keeps a queue for the thread. Guarded by the scheduler's lock.
+  var occupant: Int?
 
   init(object: Handle?, isGroup: Bool, deadline: Int64, participant: Participant) {
     self.object = object
@@ -130,6 +132,8 @@ final class TimerSource: @unchecked Sendable {
   var interval = UInt64.max
   /// True if the timer expired while the source was suspended.
   var isExpired = false
+  /// True while a call of the event handler is queued.
+  var isPending = false
 
   var isSuspended: Bool { isInactive || suspensions > 0 }
 

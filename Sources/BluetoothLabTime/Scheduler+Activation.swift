@@ -32,6 +32,7 @@ extension Scheduler {
       state.limits = limits
       state.counters = AppTimeCounters()
       state.unitsAtInstant = 0
+      state.occupants = []
       // The body may change its executor on its way to its first request.
       state.isServed = isServed
       app_time_start(wallClock ?? -1)
@@ -45,6 +46,7 @@ extension Scheduler {
   func deactivate() {
     struct Held {
       var now: Int64
+      var blocked: [Work]
       var pool: [Work]
       var main: [Work]
       var timers: [TimerHeap.Entry]
@@ -61,7 +63,7 @@ extension Scheduler {
       state.isServed = false
       state.isMainBlocked = false
       let held = Held(
-        now: app_time_now(), pool: state.pool.removeAll(), main: state.main.removeAll(),
+        now: app_time_now(), blocked: state.blocked.map(\.work), pool: state.pool.removeAll(), main: state.main.removeAll(),
         timers: state.timers.removeAll(), sources: Array(state.timerSources.values),
         descriptors: state.descriptors, suspended: state.suspensions.values.flatMap(\.calls),
         groups: state.groupNotifications.flatMap { group, calls in calls.map { (group, $0) } },
@@ -71,13 +73,17 @@ extension Scheduler {
       state.suspensions = [:]
       state.groupNotifications = [:]
       state.waiters = []
+      state.occupants = []
+      state.blocked = []
       app_time_stop()
       return held
     }
     guard let held else { return }
     if let current = Participant.current, current.activation != nil { Participant.current = nil }
 
-    for work in held.pool { passOn(work, isMain: false) }
+    // The admitted work comes before the blocked work, and later calls on the same queues come after both.
+    for work in held.pool.filter(\.isAdmitted) + held.blocked { passOn(work, isMain: false) }
+    for work in held.pool where !work.isAdmitted { passOn(work, isMain: false) }
     for work in held.main { passOn(work, isMain: true) }
     for call in held.suspended { call.passOn() }
     for waiter in held.waiters { waiter.participant.release() }
@@ -105,7 +111,7 @@ extension Scheduler {
       } else {
         Executors.passOn(job, isMain: isMain)
       }
-    case .call(let call):
+    case .call(let call), .admitted(let call, _):
       if let delay {
         call.passOn(after: delay, now: 0)
       } else {
@@ -114,6 +120,9 @@ extension Scheduler {
     case .synchronousCall(_, let participant), .resume(let participant):
       // The thread repeats its blocking call in real time.
       participant.release()
+    case .turn:
+      // The list of waiters has the caller, too.
+      break
     case .runLoopTimer(let descriptor):
       app_time_real_timer_descriptor(descriptor, 1, false)
     }

@@ -11,8 +11,9 @@ extension Scheduler {
           QueueCall(queue: Handle(queue!), function: function!, context: context, isBarrier: isBarrier))
       },
       sync: { queue, function, context, isBarrier in
-        Scheduler.shared.callSynchronously(Handle(queue!), function!, context)
+        Scheduler.shared.callSynchronously(Handle(queue!), function!, context, isBarrier: isBarrier)
       },
+      sync_ended: { Scheduler.shared.synchronousCallEnded(Int($0)) },
       after: { deadline, queue, function, context in
         let call = QueueCall(queue: Handle(queue!), function: function!, context: context)
         let isAdded = Scheduler.shared.addTimer(
@@ -62,16 +63,17 @@ extension Scheduler {
 
   /// Prepares or executes a synchronous call.
   ///
-  /// - Returns: False if the real function must execute the call.
+  /// - Returns: -1 if the call has returned. Otherwise the real function must execute the call; a positive value is the
+  ///   identifier for `synchronousCallEnded`.
   private func callSynchronously(
-    _ queue: Handle, _ function: @escaping app_time_function, _ context: UnsafeMutableRawPointer?
-  ) -> Bool {
-    guard ownsThread, let me = Participant.current, me.queue != queue else { return false }
+    _ queue: Handle, _ function: @escaping app_time_function, _ context: UnsafeMutableRawPointer?, isBarrier: Bool
+  ) -> Int64 {
+    guard ownsThread, let me = Participant.current, me.queue != queue else { return 0 }
     guard queue == .mainQueue else {
       runCalls(on: queue, me)
-      return false
+      return enter(QueueUse(queue, isBarrier: isBarrier), me)
     }
-    guard !me.isMain else { return false }
+    guard !me.isMain else { return 0 }
     let call = QueueCall(queue: queue, function: function, context: context)
     guard me.previousHolder != nil else {
       // The driver itself calls. Earlier work of the main queue runs first.
@@ -80,7 +82,7 @@ extension Scheduler {
           self.runMainWork()
           call.run()
         }
-        return true
+        return -1
       } catch {
         // The call may still run later, and its closure must not be used after the caller has returned.
         fatalError("A synchronous call on the main queue did not return. \(error.description)")
@@ -91,9 +93,50 @@ extension Scheduler {
       add(.synchronousCall(call, caller: me), isMain: true, to: &state)
       return true
     }
-    if isAdded, me.park(reason: "a synchronous call on the main queue") { return true }
+    if isAdded, me.park(reason: "a synchronous call on the main queue") { return -1 }
     app_time_release(queue.pointer)
-    return false
+    return 0
+  }
+
+  /// Waits until a synchronous call on a queue can start, and notes that it occupies the queue.
+  ///
+  /// - Returns: The identifier for `synchronousCallEnded`, or 0.
+  private func enter(_ use: QueueUse, _ me: Participant) -> Int64 {
+    guard !use.isEmpty else { return 0 }
+    let (isBlocked, isDeadlock) = state.withLock { state in
+      (state.isBlocked(use), state.occupants.contains { $0.participant === me && $0.use.excludes(use) })
+    }
+    // libdispatch reports the deadlock of a thread with itself.
+    guard !isDeadlock else { return 0 }
+    if isBlocked {
+      if me.previousHolder == nil {
+        _ = runWhileBlocked(me, until: .max, unless: { state.withLock { !$0.isBlocked(use) } })
+      } else {
+        let waiter = Waiter(object: nil, isGroup: false, deadline: .max, participant: me)
+        let result = park(
+          me, waiter, reason: "a synchronous call on queue \"\(use.queue.label)\"", turn: use)
+        guard result == .satisfied else { return 0 }
+        return state.withLock { state in
+          guard let occupant = waiter.occupant else { return 0 }
+          state.setOccupant(occupant, me)
+          return Int64(occupant)
+        }
+      }
+    }
+    return state.withLock { state in
+      guard state.isActive else { return 0 }
+      state.nextID += 1
+      state.enterQueues(use, state.nextID)
+      state.setOccupant(state.nextID, me)
+      return Int64(state.nextID)
+    }
+  }
+
+  private func synchronousCallEnded(_ id: Int) {
+    state.withLock { state in
+      state.leaveQueues(id)
+      wakeServer(&state)
+    }
   }
 
   /// Runs the queued calls of a queue, so that a synchronous call comes after them.
@@ -101,8 +144,11 @@ extension Scheduler {
     while true {
       let next: (id: Int, work: Work)? = state.withLock { state in
         let work = state.pool.popFirst { work in
-          guard case .call(let call) = work else { return false }
-          return call.queue == queue
+          switch work {
+          case .call(let call), .admitted(let call, _): call.queue == queue
+          case .turn(_, let use): use.queue == queue
+          default: false
+          }
         }
         return work.map { (begin($0, &state), $0) }
       }
@@ -128,7 +174,10 @@ extension Scheduler {
       state.suspensions[object, default: (0, [])].count += change
       guard let suspension = state.suspensions[object], suspension.count == 0 else { return }
       state.suspensions[object] = nil
-      for call in suspension.calls { add(.call(call), isMain: false, to: &state) }
+      // The calls that came later may be in the pool.
+      state.pool.prepend(suspension.calls.map(Work.call))
+      state.progress += 1
+      wakeServer(&state)
     }
   }
 
@@ -206,11 +255,15 @@ extension Scheduler {
     let function: app_time_function = { context in
       let source = Unmanaged<TimerSource>.fromOpaque(context!).takeRetainedValue()
       let handler: Handle? = Scheduler.shared.state.withLock { _ in
+        source.isPending = false
         // A block that replaces its own handler must not free it while it runs.
-        source.isCancelled ? nil : source.eventHandler.map { Handle(app_time_copy_block($0.pointer)) }
+        return source.isCancelled ? nil : source.eventHandler.map { Handle(app_time_copy_block($0.pointer)) }
       }
       if let handler { app_time_run_block(handler.pointer) }
     }
+    // As in libdispatch, the timer has one event that waits, however often it expires meanwhile.
+    guard !source.isPending else { return }
+    source.isPending = true
     let call = QueueCall(
       queue: source.queue, function: function, context: Unmanaged.passRetained(source).toOpaque())
     add(.call(call), isMain: source.queue == .mainQueue, to: &state)
@@ -380,7 +433,10 @@ extension Scheduler {
     return true
   }
 
-  private func park(_ me: Participant, _ waiter: Waiter, reason: String) -> Waiter.Result {
+  /// - Parameter turn: The queues that the thread waits for; nil for another wait.
+  private func park(
+    _ me: Participant, _ waiter: Waiter, reason: String, turn: QueueUse? = nil
+  ) -> Waiter.Result {
     me.reason = reason
     let isActive = state.withLock { state in
       guard state.isActive else { return false }
@@ -388,6 +444,7 @@ extension Scheduler {
       if waiter.deadline != .max {
         state.timers.insert(deadline: max(waiter.deadline, app_time_now()), action: .expire(waiter))
       }
+      if let turn { state.blocked.append((.turn(waiter, turn), turn)) }
       if me.isMain { state.isMainBlocked = true }
       return true
     }

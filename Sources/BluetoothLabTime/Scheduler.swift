@@ -54,12 +54,18 @@ final class Scheduler: Sendable {
     var waiters: [Waiter] = []
     var observedBlocks: [Handle: Int] = [:]
 
+    /// The calls on queues that have started and not ended.
+    var occupants: [Occupant] = []
+    /// The work for queues that `occupants` and earlier blocked work keep, in order.
+    var blocked: [(work: Work, use: QueueUse)] = []
+
     var isAtRest: Bool { pool.isEmpty && (main.isEmpty || isMainBlocked) }
 
     /// The work that has not ended, for error messages.
     var held: [String] {
       running.map { "\($0.isStarted ? "running" : "not started by libdispatch"): \($0.work)" }
         + waiters.map { "waiting: a thread in \($0.participant.reason)" }
+        + blocked.map { "behind a blocked thread: \($0.work.description)" }.prefix(20)
         + (pool.all + main.all).map { "queued: \($0.description)" }.prefix(20)
     }
   }
@@ -146,6 +152,7 @@ final class Scheduler: Sendable {
 
   private func end(_ id: Int) {
     state.withLock { state in
+      state.leaveQueues(id)
       state.progress += 1
       // The work that started last usually ends first.
       if let index = state.running.lastIndex(where: { $0.id == id }) { state.running.remove(at: index) }
@@ -215,26 +222,51 @@ final class Scheduler: Sendable {
       job.runSynchronously(on: Self.genericExecutor)
       end(id)
     case .call(let call):
-      let isHeld = state.withLock { state in
-        guard state.suspensions[call.queue] != nil else {
-          setStarted(id, false, &state)
-          return false
-        }
-        state.suspensions[call.queue]?.calls.append(call)
-        return true
-      }
-      if isHeld { return end(id) }
-      try handOver(from: me, isWatched: isWatched) {
-        let start = BlockStart(call: call, id: id, previousHolder: me)
-        app_time_real_async(
-          call.queue.pointer, Unmanaged.passRetained(start).toOpaque(),
-          { Scheduler.shared.runBlock(Unmanaged<BlockStart>.fromOpaque($0!).takeRetainedValue()) }, call.isBarrier)
-      }
+      try run(call, id: id, from: me, isWatched: isWatched)
+    case .admitted(let call, let occupant):
+      try run(call, id: id, occupant: occupant, from: me, isWatched: isWatched)
     case .resume(let participant):
       end(id)
       try handOver(from: me, isWatched: isWatched) { participant.grant(from: me) }
+    case .turn(let waiter, _):
+      state.withLock { state in
+        waiter.result = .satisfied
+        state.waiters.removeAll { $0 === waiter }
+      }
+      end(id)
+      try handOver(from: me, isWatched: isWatched) { waiter.participant.grant(from: me) }
     case .synchronousCall, .runLoopTimer:
       preconditionFailure("work of the main queue in the pool")
+    }
+  }
+
+  /// Runs a call on its queue, or keeps it until the queue is free.
+  ///
+  /// - Parameter occupant: The occupant that keeps the queue for the call; nil if the call was not blocked before.
+  private func run(
+    _ call: QueueCall, id: Int, occupant: Int? = nil, from me: Participant, isWatched: Bool
+  ) throws(AppTimeError) {
+    let use = QueueUse(call.queue, isBarrier: call.isBarrier)
+    let isHeld = state.withLock { state in
+      if occupant == nil, state.isBlocked(use) {
+        state.blocked.append((.call(call), use))
+        return true
+      }
+      guard state.suspensions[call.queue] != nil else {
+        setStarted(id, false, &state)
+        state.enterQueues(use, id, replacing: occupant)
+        return false
+      }
+      state.suspensions[call.queue]?.calls.append(call)
+      if let occupant { state.leaveQueues(occupant) }
+      return true
+    }
+    if isHeld { return end(id) }
+    try handOver(from: me, isWatched: isWatched) {
+      let start = BlockStart(call: call, id: id, previousHolder: me)
+      app_time_real_async(
+        call.queue.pointer, Unmanaged.passRetained(start).toOpaque(),
+        { Scheduler.shared.runBlock(Unmanaged<BlockStart>.fromOpaque($0!).takeRetainedValue()) }, call.isBarrier)
     }
   }
 
@@ -252,11 +284,12 @@ final class Scheduler: Sendable {
 
   /// Runs a block on the thread of its queue.
   private func runBlock(_ start: BlockStart) {
-    let idle: Participant? = state.withLock { state in
+    let participant = state.withLock { state in
       setStarted(start.id, true, &state)
-      return state.idleBlockThreads.popLast()
+      let participant = state.idleBlockThreads.popLast() ?? Participant()
+      state.setOccupant(start.id, participant)
+      return participant
     }
-    let participant = idle ?? Participant()
     let previous = Participant.current
     Participant.current = participant
     participant.queue = start.call.queue
@@ -340,8 +373,8 @@ final class Scheduler: Sendable {
       case .runLoopTimer(let descriptor):
         app_time_real_timer_descriptor(descriptor, 1, true)
         _ = RunLoop.current.run(mode: .default, before: .distantPast)
-      case .resume:
-        preconditionFailure("a resumed thread in the main queue")
+      case .resume, .turn, .admitted:
+        preconditionFailure("work of the pool in the main queue")
       }
       end(id)
     }

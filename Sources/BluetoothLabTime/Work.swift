@@ -53,19 +53,29 @@ enum Work: Sendable {
   case job(UnownedJob)
   /// An asynchronous call on a queue.
   case call(QueueCall)
+  /// An asynchronous call on a queue that earlier work had blocked. The number is the identifier of the occupant that
+  /// keeps the queue for the call.
+  case admitted(QueueCall, Int)
   /// A call on the main queue. Its caller is parked until the call has returned.
   case synchronousCall(QueueCall, caller: Participant)
   /// The continuation of a thread that blocked in a semaphore, a sleep or a synchronous call.
   case resume(Participant)
+  /// The start of a synchronous call on a queue that earlier work had blocked. Its caller is parked until then.
+  case turn(Waiter, QueueUse)
   /// The expiry of a run loop's timer descriptor.
   case runLoopTimer(Int32)
+
+  var isAdmitted: Bool {
+    if case .admitted = self { true } else { false }
+  }
 
   var description: String {
     switch self {
     case .job: "a Swift task"
-    case .call(let call): "a block on queue \"\(call.queue.label)\""
+    case .call(let call), .admitted(let call, _): "a block on queue \"\(call.queue.label)\""
     case .synchronousCall(let call, _): "a synchronous block on queue \"\(call.queue.label)\""
     case .resume(let participant): "a thread that continues after \(participant.reason)"
+    case .turn(_, let use): "a synchronous block on queue \"\(use.queue.label)\""
     case .runLoopTimer: "a run loop timer"
     }
   }
@@ -96,6 +106,17 @@ struct Fifo<Element> {
       head = 0
     }
     return element
+  }
+
+  /// Inserts elements in front of the others.
+  mutating func prepend(_ new: [Element]) {
+    if new.count <= head {
+      elements.replaceSubrange(head - new.count..<head, with: new)
+      head -= new.count
+    } else {
+      elements.replaceSubrange(0..<head, with: new)
+      head = 0
+    }
   }
 
   /// Removes and returns the first element that satisfies the predicate.

@@ -323,7 +323,12 @@ void app_time_real_sleep(int64_t nanoseconds)
 
 int nanosleep(const struct timespec *duration, struct timespec *remaining)
 {
-    if (CALLER() != library_dispatch && sleep_virtually(duration->tv_sec * SECOND + duration->tv_nsec)) {
+    int64_t nanoseconds = duration->tv_sec * SECOND + duration->tv_nsec;
+    // Thread.sleep repeats its call until the clock shows the end. Its durations are in floating point, so the last one
+    // can be less than 1 ns. A call that did not move the virtual clock would repeat for ever.
+    if (nanoseconds == 0)
+        nanoseconds = 1;
+    if (CALLER() != library_dispatch && sleep_virtually(nanoseconds)) {
         if (remaining != NULL)
             *remaining = (struct timespec){0, 0};
         return 0;

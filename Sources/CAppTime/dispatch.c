@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 // MARK: Declarations of libdispatch
@@ -11,6 +12,12 @@
 
 extern struct dispatch_queue_s _dispatch_main_q;
 extern const struct dispatch_source_type_s _dispatch_source_type_timer;
+
+/// The layout of queues, which libdispatch exports for debuggers (version 5 and later).
+extern const struct dispatch_queue_offsets_s {
+    uint16_t version, label, label_size, flags, flags_size, serial_number, serial_number_size, width, width_size;
+    uint16_t running, running_size, suspend_count, suspend_count_size, target_queue, target_queue_size;
+} dispatch_queue_offsets;
 
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);
@@ -151,28 +158,37 @@ void dispatch_sync(void *queue, void *block)
 {
     const struct app_time_hooks *hooks = HOOKS();
     // A non-escaping closure must not be copied, so the block is called by its address.
-    if (hooks != NULL && hooks->sync(queue, invoke_block, block, false))
+    int64_t identifier = hooks != NULL ? hooks->sync(queue, invoke_block, block, false) : 0;
+    if (identifier < 0)
         return;
     REAL(dispatch_sync, async_type)
     real(queue, block);
+    if (identifier > 0)
+        hooks->sync_ended(identifier);
 }
 
 void dispatch_barrier_sync(void *queue, void *block)
 {
     const struct app_time_hooks *hooks = HOOKS();
-    if (hooks != NULL && hooks->sync(queue, invoke_block, block, true))
+    int64_t identifier = hooks != NULL ? hooks->sync(queue, invoke_block, block, true) : 0;
+    if (identifier < 0)
         return;
     REAL(dispatch_barrier_sync, async_type)
     real(queue, block);
+    if (identifier > 0)
+        hooks->sync_ended(identifier);
 }
 
 void dispatch_async_and_wait(void *queue, void *block)
 {
     const struct app_time_hooks *hooks = HOOKS();
-    if (hooks != NULL && hooks->sync(queue, invoke_block, block, false))
+    int64_t identifier = hooks != NULL ? hooks->sync(queue, invoke_block, block, false) : 0;
+    if (identifier < 0)
         return;
     REAL(dispatch_async_and_wait, async_type)
     real(queue, block);
+    if (identifier > 0)
+        hooks->sync_ended(identifier);
 }
 
 static void real_sync_f(void *queue, void *context, app_time_function function)
@@ -184,8 +200,24 @@ static void real_sync_f(void *queue, void *context, app_time_function function)
 void dispatch_sync_f(void *queue, void *context, app_time_function function)
 {
     const struct app_time_hooks *hooks = HOOKS();
-    if (hooks == NULL || !hooks->sync(queue, function, context, false))
-        real_sync_f(queue, context, function);
+    int64_t identifier = hooks != NULL ? hooks->sync(queue, function, context, false) : 0;
+    if (identifier < 0)
+        return;
+    real_sync_f(queue, context, function);
+    if (identifier > 0)
+        hooks->sync_ended(identifier);
+}
+
+void dispatch_barrier_sync_f(void *queue, void *context, app_time_function function)
+{
+    const struct app_time_hooks *hooks = HOOKS();
+    int64_t identifier = hooks != NULL ? hooks->sync(queue, function, context, true) : 0;
+    if (identifier < 0)
+        return;
+    REAL(dispatch_barrier_sync_f, async_f_type)
+    real(queue, context, function);
+    if (identifier > 0)
+        hooks->sync_ended(identifier);
 }
 
 void app_time_real_sync(void *queue, void *context, app_time_function function)
@@ -617,6 +649,33 @@ bool app_time_drain_main_queue(void)
 void *app_time_main_queue(void)
 {
     return &_dispatch_main_q;
+}
+
+/// The width of the global queues. Serial queues have the width 1, concurrent ones a width between the two.
+static const uint16_t global_width = 0xFFF;
+
+static uint16_t width_of(const char *queue)
+{
+    uint16_t width;
+    memcpy(&width, queue + dispatch_queue_offsets.width, sizeof width);
+    return width;
+}
+
+static void *target_of(const char *queue)
+{
+    void *target;
+    memcpy(&target, queue + dispatch_queue_offsets.target_queue, sizeof target);
+    return target;
+}
+
+int app_time_queue_uses(void *queue, bool barrier, struct app_time_queue_use *uses, int count)
+{
+    if (dispatch_queue_offsets.version < 5 || dispatch_queue_offsets.width_size != sizeof(uint16_t))
+        return 0;
+    int length = 0;
+    for (void *next = queue; next != NULL && width_of(next) != global_width && length < count; next = target_of(next))
+        uses[length++] = (struct app_time_queue_use){next, width_of(next) == 1 || (barrier && next == queue)};
+    return length;
 }
 
 static int main_queue_key;

@@ -15,8 +15,11 @@ typedef void (*app_time_function)(void *context);
 struct app_time_hooks {
     /// Takes an asynchronous call. The hook owns `context` and must call `function` exactly once.
     void (*enqueue)(void *queue, app_time_function function, void *context, bool barrier);
-    /// Takes a synchronous call. Returns false if the real function must run it.
-    bool (*sync)(void *queue, app_time_function function, void *context, bool barrier);
+    /// Takes a synchronous call. Returns -1 if the call has returned. Otherwise the real function must run it; after
+    /// that, a positive value must be passed to `sync_ended`.
+    int64_t (*sync)(void *queue, app_time_function function, void *context, bool barrier);
+    /// Reports the end of a synchronous call.
+    void (*sync_ended)(int64_t identifier);
     /// Takes a delayed call.
     void (*after)(int64_t deadline, void *queue, app_time_function function, void *context);
     /// Takes over a new timer source.
@@ -81,6 +84,17 @@ bool app_time_main_thread_has_exited(void);
 bool app_time_drain_main_queue(void);
 
 void *app_time_main_queue(void);
+
+/// A queue that a call occupies while it runs.
+struct app_time_queue_use {
+    void *queue;
+    /// True if no other call can use the queue at the same time.
+    bool exclusive;
+};
+
+/// Lists the queues that a call on `queue` occupies: the queue, its target, and so on, without the global queues.
+/// Returns the number of entries, at most `count`.
+int app_time_queue_uses(void *queue, bool barrier, struct app_time_queue_use *uses, int count);
 const char *app_time_queue_label(void *queue);
 void app_time_retain(void *object);
 void app_time_release(void *object);
