@@ -66,6 +66,9 @@ package enum AppTime {
   /// The instant of the earliest timer or sleep, or nil if there is none.
   package static var nextTimer: Int64? { Scheduler.shared.nextTimer }
 
+  /// The message about a test body that waits while nothing moves the time, or nil if there was none.
+  package static var report: String? { Scheduler.shared.state.withLock { $0.report } }
+
   /// The counts since the activation.
   package static var counters: AppTimeCounters { Scheduler.shared.state.withLock { $0.counters } }
 

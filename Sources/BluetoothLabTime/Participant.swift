@@ -94,14 +94,14 @@ final class Participant: @unchecked Sendable {
   }
 }
 
-/// A thread that waits for a semaphore, a group, a queue or a virtual instant. Unchecked, because the scheduler's lock guards the
+/// A thread that waits for a semaphore, a group, a work item, a queue or a virtual instant. Unchecked, because the scheduler's lock guards the
 /// variables.
 final class Waiter: @unchecked Sendable {
   enum Result { case satisfied, expired, released }
 
-  /// The semaphore or the group; nil for a sleep or a queue.
+  /// The semaphore, the group or the work item; nil for a sleep or a queue.
   let object: Handle?
-  let isGroup: Bool
+  let kind: app_time_wait_kind
   let deadline: Int64
   let participant: Participant
   /// The outcome. Guarded by the scheduler's lock.
@@ -109,17 +109,18 @@ final class Waiter: @unchecked Sendable {
   /// The occupant that keeps a queue for the thread. Guarded by the scheduler's lock.
   var occupant: Int?
 
-  init(object: Handle?, isGroup: Bool, deadline: Int64, participant: Participant) {
+  init(object: Handle?, kind: app_time_wait_kind = app_time_wait_semaphore, deadline: Int64, participant: Participant) {
     self.object = object
-    self.isGroup = isGroup
+    self.kind = kind
     self.deadline = deadline
     self.participant = participant
   }
 }
 
-/// A dispatch timer source that follows virtual time. The scheduler's lock guards all fields, hence unchecked.
+/// A dispatch source of a timer or of user data that follows virtual time. The scheduler's lock guards all fields, hence unchecked.
 final class TimerSource: @unchecked Sendable {
   let source: Handle
+  let kind: app_time_source_kind
   var queue: Handle
   var eventHandler: Handle?
   var cancelHandler: Handle?
@@ -130,15 +131,18 @@ final class TimerSource: @unchecked Sendable {
   var arming = 0
   var deadline = Int64.max
   var interval = UInt64.max
-  /// True if the timer expired while the source was suspended.
+  /// True if the timer expired, or data came, while the source was suspended.
   var isExpired = false
+  /// The user data for the next call of the event handler, and of the present one.
+  var (pendingData, data): (UInt, UInt) = (0, 0)
   /// True while a call of the event handler is queued.
   var isPending = false
 
   var isSuspended: Bool { isInactive || suspensions > 0 }
 
-  init(source: Handle, queue: Handle) {
+  init(source: Handle, kind: app_time_source_kind, queue: Handle) {
     self.source = source
+    self.kind = kind
     self.queue = queue
     app_time_retain(queue.pointer)
   }

@@ -33,6 +33,7 @@ extension Scheduler {
       state.counters = AppTimeCounters()
       state.unitsAtInstant = 0
       state.occupants = []
+      state.report = nil
       // The body may change its executor on its way to its first request.
       state.isServed = isServed
       app_time_start(wallClock ?? -1)
@@ -63,7 +64,8 @@ extension Scheduler {
       state.isServed = false
       state.isMainBlocked = false
       let held = Held(
-        now: app_time_now(), blocked: state.blocked.map(\.work), pool: state.pool.removeAll(), main: state.main.removeAll(),
+        now: app_time_now(), blocked: state.blocked.map(\.work),
+        pool: state.pool.removeAll(), main: state.main.removeAll(),
         timers: state.timers.removeAll(), sources: Array(state.timerSources.values),
         descriptors: state.descriptors, suspended: state.suspensions.values.flatMap(\.calls),
         groups: state.groupNotifications.flatMap { group, calls in calls.map { (group, $0) } },
@@ -81,7 +83,7 @@ extension Scheduler {
     guard let held else { return }
     if let current = Participant.current, current.activation != nil { Participant.current = nil }
 
-    // The admitted work comes before the blocked work, and later calls on the same queues come after both.
+    // The admitted work comes before the blocked work. Later calls on the same queues come after both.
     for work in held.pool.filter(\.isAdmitted) + held.blocked { passOn(work, isMain: false) }
     for work in held.pool where !work.isAdmitted { passOn(work, isMain: false) }
     for work in held.main { passOn(work, isMain: true) }
@@ -125,6 +127,9 @@ extension Scheduler {
       break
     case .runLoopTimer(let descriptor):
       app_time_real_timer_descriptor(descriptor, 1, false)
+    case .runLoopBlock:
+      // The run loop has the block.
+      break
     }
   }
 
@@ -134,6 +139,14 @@ extension Scheduler {
     guard !source.isCancelled else { return }
     if let handler = source.eventHandler { app_time_real_source_handler(pointer, false, handler.pointer) }
     if let handler = source.cancelHandler { app_time_real_source_handler(pointer, true, handler.pointer) }
+    guard source.kind == app_time_source_timer else {
+      let data = state.withLock { _ in
+        defer { source.pendingData = 0 }
+        return source.pendingData
+      }
+      if data != 0 { app_time_real_merge_data(pointer, data) }
+      return
+    }
     if source.isExpired {
       app_time_real_source_timer(pointer, 0, source.interval)
     } else if source.deadline != .max {
@@ -141,22 +154,38 @@ extension Scheduler {
     }
   }
 
-  /// Reports a driver that hangs inside the app's code, because such a driver cannot fail with an error.
+  /// Reports a driver that hangs inside the app's code and a test body that waits without a driver, because these cannot
+  /// fail with an error.
   private func watch() {
     var progress = -1
     var idle = 0.0
     let tick = 0.5
     while true {
       app_time_real_sleep(Int64(tick * 1e9))
-      let (isDriven, now, limit, held) = state.withLock { state in
-        let isIdle = state.driver != nil && state.progress == progress
-        return (state.driver != nil, state.progress, state.limits.stallSeconds, isIdle ? state.held : [])
+      let (isActive, isDriven, now, limit, held) = state.withLock { state in
+        let isIdle = state.isActive && state.progress == progress
+        return (
+          state.isActive, state.driver != nil, state.progress, state.limits.stallSeconds, isIdle ? state.held : []
+        )
       }
-      idle = isDriven && now == progress ? idle + tick : 0
+      idle = (isActive || isDriven) && now == progress ? idle + tick : 0
       progress = now
+      if !isDriven, idle >= limit, idle < limit + tick {
+        let report = Self.waitReport(seconds: idle, held)
+        state.withLock { $0.report = report }
+        app_time_report(report)
+      }
+      guard isDriven else { continue }
       // The driver reports a stall itself at the limit, if it can.
       guard idle >= limit + 2, idle < limit + 2 + tick else { continue }
       app_time_report("\(AppTimeError.stalled(seconds: idle, held: held).description)\n")
     }
+  }
+
+  private static func waitReport(seconds: Double, _ held: [String]) -> String {
+    "The test has not run its world for \(seconds) s of real time, and the app is at rest. Time passes only in `run`, so "
+      + "a test body that waits itself (wait(for:timeout:) of XCTest, Task.sleep, a result of the app) waits for ever. "
+      + "Call world.run(until:) instead, or wait in a task and run the world meanwhile. Work that has not finished: "
+      + "\(held.isEmpty ? "none" : held.joined(separator: "; ")).\n"
   }
 }

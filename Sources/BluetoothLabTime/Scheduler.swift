@@ -54,6 +54,8 @@ final class Scheduler: Sendable {
     var waiters: [Waiter] = []
     var observedBlocks: [Handle: Int] = [:]
 
+    /// The last message about a test that waits itself.
+    var report: String?
     /// The calls on queues that have started and not ended.
     var occupants: [Occupant] = []
     /// The work for queues that `occupants` and earlier blocked work keep, in order.
@@ -220,6 +222,7 @@ final class Scheduler: Sendable {
     switch work {
     case .job(let job):
       job.runSynchronously(on: Self.genericExecutor)
+      noteEnd()
       end(id)
     case .call(let call):
       try run(call, id: id, from: me, isWatched: isWatched)
@@ -235,7 +238,7 @@ final class Scheduler: Sendable {
       }
       end(id)
       try handOver(from: me, isWatched: isWatched) { waiter.participant.grant(from: me) }
-    case .synchronousCall, .runLoopTimer:
+    case .synchronousCall, .runLoopTimer, .runLoopBlock:
       preconditionFailure("work of the main queue in the pool")
     }
   }
@@ -364,6 +367,7 @@ final class Scheduler: Sendable {
       switch work {
       case .job(let job):
         job.runSynchronously(on: MainActor.sharedUnownedExecutor)
+        noteEnd()
       case .call(let call):
         call.run()
         noteEnd(of: call)
@@ -373,6 +377,9 @@ final class Scheduler: Sendable {
       case .runLoopTimer(let descriptor):
         app_time_real_timer_descriptor(descriptor, 1, true)
         _ = RunLoop.current.run(mode: .default, before: .distantPast)
+      case .runLoopBlock:
+        // After `dispatchMain`, nothing turns the main run loop.
+        if app_time_is_main_thread() { _ = RunLoop.current.run(mode: .default, before: .distantPast) }
       case .resume, .turn, .admitted:
         preconditionFailure("work of the pool in the main queue")
       }

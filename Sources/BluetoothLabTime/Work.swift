@@ -64,6 +64,8 @@ enum Work: Sendable {
   case turn(Waiter, QueueUse)
   /// The expiry of a run loop's timer descriptor.
   case runLoopTimer(Int32)
+  /// A block of the main run loop.
+  case runLoopBlock
 
   var isAdmitted: Bool {
     if case .admitted = self { true } else { false }
@@ -77,6 +79,7 @@ enum Work: Sendable {
     case .resume(let participant): "a thread that continues after \(participant.reason)"
     case .turn(_, let use): "a synchronous block on queue \"\(use.queue.label)\""
     case .runLoopTimer: "a run loop timer"
+    case .runLoopBlock: "a block of the main run loop"
     }
   }
 }

@@ -11,7 +11,8 @@
 // This file cannot include <dispatch/dispatch.h>: the header needs -fblocks, which is an unsafe flag in a package.
 
 extern struct dispatch_queue_s _dispatch_main_q;
-extern const struct dispatch_source_type_s _dispatch_source_type_timer;
+extern const struct dispatch_source_type_s _dispatch_source_type_timer, _dispatch_source_type_data_add,
+    _dispatch_source_type_data_or, _dispatch_source_type_data_replace;
 
 /// The layout of queues, which libdispatch exports for debuggers (version 5 and later).
 extern const struct dispatch_queue_offsets_s {
@@ -292,9 +293,41 @@ void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask,
     void *source = real(type, handle, mask, queue);
     const struct app_time_hooks *hooks = hooks_for(caller);
     // The sources of Foundation end the waits of run loops, which are in real time.
-    if (hooks != NULL && source != NULL && type == &_dispatch_source_type_timer && caller != library_foundation)
-        hooks->timer_source_created(source, queue != NULL ? queue : dispatch_get_global_queue(0, 0));
+    if (hooks == NULL || source == NULL || caller == library_foundation)
+        return source;
+    void *target = queue != NULL ? queue : dispatch_get_global_queue(0, 0);
+    if (type == &_dispatch_source_type_timer)
+        hooks->source_created(source, target, app_time_source_timer);
+    else if (type == &_dispatch_source_type_data_add)
+        hooks->source_created(source, target, app_time_source_data_add);
+    else if (type == &_dispatch_source_type_data_or)
+        hooks->source_created(source, target, app_time_source_data_or);
+    else if (type == &_dispatch_source_type_data_replace)
+        hooks->source_created(source, target, app_time_source_data_replace);
     return source;
+}
+
+void app_time_real_merge_data(void *source, uintptr_t value)
+{
+    REAL(dispatch_source_merge_data, void (*)(void *, uintptr_t))
+    real(source, value);
+}
+
+void dispatch_source_merge_data(void *source, uintptr_t value)
+{
+    const struct app_time_hooks *hooks = HOOKS();
+    if (hooks == NULL || !hooks->merge_data(source, value))
+        app_time_real_merge_data(source, value);
+}
+
+uintptr_t dispatch_source_get_data(void *source)
+{
+    const struct app_time_hooks *hooks = HOOKS();
+    uintptr_t value;
+    if (hooks != NULL && hooks->source_data(source, &value))
+        return value;
+    REAL(dispatch_source_get_data, uintptr_t(*)(void *))
+    return real(source);
 }
 
 static void real_set_timer(void *source, uint64_t start, uint64_t interval, uint64_t leeway)
@@ -555,9 +588,22 @@ static intptr_t real_group_wait(void *group, uint64_t timeout)
     return real(group, timeout);
 }
 
-bool app_time_real_poll(void *object, bool group)
+static intptr_t real_block_wait(void *block, uint64_t timeout)
 {
-    return (group ? real_group_wait(object, 0) : real_semaphore_wait(object, 0)) == 0;
+    REAL(dispatch_block_wait, intptr_t(*)(void *, uint64_t))
+    return real(block, timeout);
+}
+
+bool app_time_real_poll(void *object, enum app_time_wait_kind kind)
+{
+    switch (kind) {
+    case app_time_wait_semaphore:
+        return real_semaphore_wait(object, 0) == 0;
+    case app_time_wait_group:
+        return real_group_wait(object, 0) == 0;
+    default:
+        return real_block_wait(object, 0) == 0;
+    }
 }
 
 /// Converts a timeout that was computed from the virtual clock.
@@ -586,7 +632,7 @@ intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t timeout)
         return 0;
     if (timeout == 0)
         return 1;
-    int result = hooks->wait(semaphore, false, app_time_from_dispatch(timeout));
+    int result = hooks->wait(semaphore, app_time_wait_semaphore, app_time_from_dispatch(timeout));
     return result >= 0 ? result : real_semaphore_wait(semaphore, real_timeout(timeout));
 }
 
@@ -613,8 +659,35 @@ intptr_t dispatch_group_wait(void *group, uint64_t timeout)
         return 0;
     if (timeout == 0)
         return 1;
-    int result = hooks->wait(group, true, app_time_from_dispatch(timeout));
+    int result = hooks->wait(group, app_time_wait_group, app_time_from_dispatch(timeout));
     return result >= 0 ? result : real_group_wait(group, real_timeout(timeout));
+}
+
+intptr_t dispatch_block_wait(void *block, uint64_t timeout)
+{
+    const struct app_time_hooks *hooks = HOOKS();
+    if (hooks == NULL)
+        return real_block_wait(block, timeout);
+    if (real_block_wait(block, 0) == 0)
+        return 0;
+    if (timeout == 0)
+        return 1;
+    int result = hooks->wait(block, app_time_wait_block, app_time_from_dispatch(timeout));
+    return result >= 0 ? result : real_block_wait(block, real_timeout(timeout));
+}
+
+// MARK: The main run loop
+
+void CFRunLoopPerformBlock(void *run_loop, const void *mode, void *block)
+{
+    REAL(CFRunLoopPerformBlock, void (*)(void *, const void *, void *))
+    real(run_loop, mode, block);
+    const struct app_time_hooks *hooks = app_time_active_hooks();
+    if (hooks == NULL)
+        return;
+    void *(*main_run_loop)(void) = (void *(*)(void))app_time_next_symbol("CFRunLoopGetMain");
+    if (run_loop == main_run_loop())
+        hooks->run_loop_block();
 }
 
 // MARK: The main queue

@@ -90,7 +90,8 @@ final class QueueTests: XCTestCase {
 
   func testSynchronousCallOnAnOccupiedQueue() throws {
     let expected = [
-      "100 slept", "100 queued before", "100 synchronous", "100 returned", "100 queued after", "100 from the main queue",
+      "100 slept", "100 queued before", "100 synchronous", "100 returned", "100 queued after",
+      "100 from the main queue",
     ]
     try check(expected) { trace in
       let queue = DispatchQueue(label: "occupied")

@@ -10,6 +10,17 @@
 
 typedef void (*app_time_function)(void *context);
 
+/// The objects that a thread can wait for.
+enum app_time_wait_kind { app_time_wait_semaphore, app_time_wait_group, app_time_wait_block };
+
+/// The sources that virtual time takes over.
+enum app_time_source_kind {
+    app_time_source_timer,
+    app_time_source_data_add,
+    app_time_source_data_or,
+    app_time_source_data_replace
+};
+
 /// The Swift functions that receive intercepted calls while virtual time is active. Deadlines are in nanoseconds of
 /// virtual time since the start; INT64_MAX means never.
 struct app_time_hooks {
@@ -22,11 +33,15 @@ struct app_time_hooks {
     void (*sync_ended)(int64_t identifier);
     /// Takes a delayed call.
     void (*after)(int64_t deadline, void *queue, app_time_function function, void *context);
-    /// Takes over a new timer source.
-    void (*timer_source_created)(void *source, void *queue);
+    /// Takes over a new source.
+    void (*source_created)(void *source, void *queue, enum app_time_source_kind kind);
+    /// Takes data for a source. Returns false if the source was not taken over.
+    bool (*merge_data)(void *source, uintptr_t value);
+    /// Reads the data of the call of the handler. Returns false if the source was not taken over.
+    bool (*source_data)(void *source, uintptr_t *value);
     /// Arms a timer source. Returns false if the source was not taken over.
     bool (*timer_source_armed)(void *source, int64_t deadline, uint64_t interval);
-    /// Sets the event handler (or the cancellation handler) of a timer source. `block` may be NULL. Returns false if the
+    /// Sets the event handler (or the cancellation handler) of a source. `block` may be NULL. Returns false if the
     /// source was not taken over.
     bool (*timer_source_handler)(void *source, bool cancellation, void *block);
     /// Reports the cancellation of a source, before the real call.
@@ -41,12 +56,14 @@ struct app_time_hooks {
     void (*group_left)(void *group);
     /// Takes the notification of a work item. Returns false if the real function must take it.
     bool (*block_notify)(void *block, void *queue, void *notification);
-    /// Waits for a semaphore or a group. Returns 0 on success, 1 after the deadline, -1 if the real function must wait.
-    int (*wait)(void *object, bool group, int64_t deadline);
+    /// Waits for an object. Returns 0 on success, 1 after the deadline, -1 if the real function must wait.
+    int (*wait)(void *object, enum app_time_wait_kind kind, int64_t deadline);
     /// Reports a semaphore signal, after the real call.
     void (*semaphore_signalled)(void *semaphore);
     /// Arms (or, with INT64_MAX, disarms) a timer descriptor of a run loop.
     void (*timer_descriptor)(int descriptor, int64_t deadline);
+    /// Reports a block for the main run loop.
+    void (*run_loop_block)(void);
     /// Returns true if the scheduler controls the calling thread.
     bool (*owns_thread)(void);
     /// Blocks the calling thread. Returns false if the real function must block it.
@@ -115,8 +132,9 @@ bool app_time_real_source_is_cancelled(void *source);
 /// Calls `function` with `context` on `queue` when the work item `block` has run.
 void app_time_real_block_notify_f(void *block, void *queue, void *context, app_time_function function);
 void app_time_real_group_notify(void *group, void *queue, void *context, app_time_function function);
-/// Returns true if the group is empty, or if the semaphore was decremented.
-bool app_time_real_poll(void *object, bool group);
+/// Returns true if the group is empty, if the work item has run, or if the semaphore was decremented.
+bool app_time_real_poll(void *object, enum app_time_wait_kind kind);
+void app_time_real_merge_data(void *source, uintptr_t value);
 void app_time_real_wait(void *object, bool group, int64_t nanoseconds);
 void app_time_real_sleep(int64_t nanoseconds);
 /// Arms a timer descriptor. With `wait`, returns after the descriptor has become readable.
