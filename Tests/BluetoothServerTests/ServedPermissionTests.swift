@@ -166,6 +166,57 @@ struct ServedPermissionTests {
     #expect(try await listed() == [.denied, .denied])
   }
 
+  @Test("A denial holds on an adapter that the app has not used, and on one that a later run of the server gets")
+  func allAdapters() async throws {
+    let bench = try AppBench(.macos)
+    let torch = bench.start("torch")
+    try await torch.central.state(.poweredOn)
+    try await bench.ask { try $0.perform(.setPermission(app: "torch", false)) }
+    try await torch.central.state(.unauthorized)
+    #expect(try await bench.ask { try $0.apps() }.map(\.access) == [.denied, .denied])
+    do {
+      let other = RemoteCentral(bench.adapter("lamp", of: "torch"))
+      let session = other.adapter.openCentralSession(for: other)
+      #expect(try await other.first { $0 }.state == .unauthorized)
+      session.close()
+    }
+    bench.bench.server.stop()
+    // The other adapter has no decisions, like one that is new.
+    try FileManager.default.removeItem(atPath: bench.bench.folder.file("bonds/lamp/apps.json"))
+    for _ in 0..<2 {
+      try bench.bench.restartDaemons()
+      #expect(try await bench.ask { try $0.apps() }.map(\.access) == [.denied, .denied])
+      let other = RemoteCentral(bench.adapter("lamp", of: "torch"))
+      let session = other.adapter.openCentralSession(for: other)
+      #expect(try await other.first { $0 }.state == .unauthorized)
+      session.close()
+      bench.bench.server.stop()
+    }
+  }
+
+  @Test("A decision that can't be stored is reported to the user who makes it, and applies to this run")
+  func notStored() async throws {
+    let bench = try AppBench(.macos)
+    let torch = bench.start("torch")
+    try await torch.central.state(.poweredOn)
+    let file = bench.bench.folder.file("bonds/phone/apps.json")
+    // A folder in the place of the file keeps the adapter from writing, also for the superuser.
+    try? FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+    await #expect {
+      try await bench.ask { try $0.perform(.setPermission(app: "torch", false)) }
+    } throws: { error in
+      let text = "\(error)"
+      return error is ServerQuestion.Refusal && text.contains("applies only to this run") && text.contains(file)
+    }
+    try await torch.central.state(.unauthorized)
+    let second = bench.start("torch")
+    #expect(try await second.central.first { $0 }.state == .unauthorized)
+    // The other adapter has stored the decision.
+    let other = try String(contentsOfFile: bench.bench.folder.file("bonds/lamp/apps.json"), encoding: .utf8)
+    #expect(other.contains("\"torch\" : false"))
+  }
+
   @Test("An app that its user has denied tells how it is let in again, once; a server that denies by rule does, too")
   func advice() async throws {
     let log = LogRecorder()

@@ -61,7 +61,14 @@ extension Daemon {
   /// Allows or denies an app the use of Bluetooth, as its user does in the settings. A denial ends the preserved sessions
   /// of the app.
   package mutating func setAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) {
-    guard let app = app(named: name) else { return }
+    _ = changeAccess(isAllowed, ofApp: name, at: now)
+  }
+
+  /// Allows or denies an app the use of Bluetooth. A denial ends the preserved sessions of the app.
+  ///
+  /// - Returns: the reason why the permission is not stored and applies only to this run; nil: it is stored.
+  mutating func changeAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) -> BondStoreError? {
+    guard let app = app(named: name) else { return bonds.keepAccess(isAllowed, of: name) }
     context.storedAppsMayDiffer = true
     if !isAllowed {
       endPreservedSessions(of: app, at: now)
@@ -72,9 +79,10 @@ extension Daemon {
         channels.unpublishChannels(of: session, at: now, &context)
       }
     }
-    permissions.set(isAllowed, of: app, at: now, &bonds, &context)
+    let failure = permissions.set(isAllowed, of: app, at: now, &bonds, &context)
     updateRadio(at: now)
     takeHostEvents(at: now)
+    return failure
   }
 
   private mutating func bringToFront(_ app: AppIndex, at now: Instant) {

@@ -35,6 +35,10 @@ extension Daemon {
     case .system(.resetIdentifiers(false)): resetIdentifiers(at: now)
     case .system(.setNotificationSharing(let isAllowed, let identity)):
       setNotificationSharing(isAllowed, with: identity, at: now)
+    case .system(.setPermission(let isAllowed, let name, let number)):
+      let failure = changeAccess(isAllowed, ofApp: name, at: now)
+      context.deliver(.system(.permissionSet(number, failure: failure?.description)))
+    case .system(.adoptPermissions(let decisions)): adopt(decisions, at: now)
     case .system(.prepareForApps):
       releaseStoredApps()
       prepareForApps()

@@ -151,8 +151,11 @@ struct BondBroker {
   /// Returns the user's answers about all apps.
   mutating func permissions() -> AppPermissions { bonds.permissions() }
 
-  /// Stores the user's answer about an app.
-  mutating func keepAccess(_ isAllowed: Bool, of app: String) { bonds.keepAccess(isAllowed, of: app) }
+  /// Stores the user's answer about an app. Returns the reason why that is not possible; nil: it is stored.
+  @discardableResult
+  mutating func keepAccess(_ isAllowed: Bool, of app: String) -> BondStoreError? {
+    bonds.keepAccess(isAllowed, of: app)
+  }
 
   /// Stores the name of an app that uses the adapter.
   mutating func noteUse(of app: String) { bonds.noteUse(of: app) }

@@ -167,11 +167,16 @@ struct BondManager {
     return AppPermissions()
   }
 
-  mutating func keepAccess(_ isAllowed: Bool, of app: String) {
+  /// Stores the user's answer about an app.
+  ///
+  /// - Returns: the reason why the answer is not stored; nil: it is stored.
+  mutating func keepAccess(_ isAllowed: Bool, of app: String) -> BondStoreError? {
     do throws(BondStoreError) {
       try store.setAccess(isAllowed, of: app)
+      return nil
     } catch {
       note("can't save the answer of the user, which applies only to this run: \(error)")
+      return error
     }
   }
 

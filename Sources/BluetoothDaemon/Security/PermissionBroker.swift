@@ -158,14 +158,16 @@ struct PermissionBroker {
     return true
   }
 
-  /// Changes the permission of an app, as its user does in the settings; nil: the user is asked again. Takes effect at
-  /// once.
+  /// Changes the permission of an app, as its user does in the settings. Takes effect at once.
+  ///
+  /// - Returns: the reason why the permission is not stored and applies only to this run; nil: it is stored.
   mutating func set(
     _ isAllowed: Bool, of app: AppIndex, at now: Instant, _ bonds: inout BondBroker, _ context: inout DaemonContext
-  ) {
+  ) -> BondStoreError? {
     if case .asking(let id) = questions.access(of: .app(app)) { context.prompts.withdraw(id) }
-    bonds.keepAccess(isAllowed, of: context.apps[app].name)
+    let failure = bonds.keepAccess(isAllowed, of: context.apps[app].name)
     set(isAllowed ? .allowed : .denied, of: .app(app), at: now, &context)
+    return failure
   }
 
   private mutating func set(

@@ -9,6 +9,11 @@ package enum SystemRequest: Hashable, Sendable {
   case resetIdentifiers(forgetsBonds: Bool)
   /// Allows or denies a bonded accessory to get the notifications of the system.
   case setNotificationSharing(Bool, with: DeviceAddress)
+  /// Allows or denies an app the use of Bluetooth, also in later runs, whether or not the app has used the adapter;
+  /// answered by `SystemEvent.permissionSet` with the same number.
+  case setPermission(Bool, ofApp: String, number: UInt64)
+  /// Takes over the user's decisions on apps about which this adapter has none.
+  case adoptPermissions(AppPermissions)
   /// Prepares the directory for apps, which is answered by `readyForApps`. Otherwise it is prepared for the first app.
   case prepareForApps
   /// Stores the sessions of apps a last time: the process is about to end, and the ends of sessions are its own. Storing
@@ -25,6 +30,9 @@ package enum SystemEvent: Sendable {
   case readyForApps(preserved: [String], AppPermissions)
   /// The peers that have a link to this device or that sessions want to connect to.
   case links(UInt64, [PeerUsage])
+  /// The answer to `setPermission`: the reason why the decision is not stored and applies only to this run; nil: it is
+  /// stored.
+  case permissionSet(UInt64, failure: String?)
 }
 
 /// The receiver of the events of an adapter that belong to no app.

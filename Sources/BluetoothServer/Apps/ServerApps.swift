@@ -74,10 +74,12 @@ final class ServerApps: @unchecked Sendable {
   /// The number of apps of each user on each adapter.
   private var counts: [String: Int] = [:]
   private var observers: [AdapterObserver] = []
-  /// The names of the adapters whose directories have the identifiers of apps.
-  private var ready: Set<String> = []
-  /// The work that waits for an adapter, by its name.
-  private var waiting: [String: [() -> Void]] = [:]
+  /// The stored decisions of the adapters whose directories have the identifiers of apps, by the name of the adapter.
+  private var stored: [String: AppPermissions] = [:]
+  /// The number of adapters that have not reported their stored decisions, or have not taken over those of others.
+  private var unreadyCount = 0
+  /// The work that waits until all adapters are ready.
+  private var waiting: [() -> Void] = []
   private var alerts: [AlertDescription] = []
   private var alertCount: UInt64 = 0
   /// The connections that get each new alert.
@@ -85,6 +87,8 @@ final class ServerApps: @unchecked Sendable {
   /// The questions about peers that an adapter has not answered, by number.
   private var questions: [UInt64: ([PeerUsage]) -> Void] = [:]
   private var questionCount: UInt64 = 0
+  /// The changes of permissions that an adapter has not answered, by number.
+  private var permissionChanges: [UInt64: PermissionChange] = [:]
   /// The names of the adapters that have not handled all requests at the end of the server.
   private var unfinished: [String] = []
   /// The monitors of the adapters, by name.
@@ -101,6 +105,7 @@ final class ServerApps: @unchecked Sendable {
   /// Begins to observe the adapters. Called once, on the event loop.
   func begin() {
     setup.questions?.observe { Self.tell($0) }
+    unreadyCount = adapters.count { $0.host != nil }
     for served in adapters {
       guard let host = served.host else { continue }
       let observer = AdapterObserver(gate) { [weak self] in self?.handle($0, of: served.name) }
@@ -131,12 +136,19 @@ final class ServerApps: @unchecked Sendable {
     }
   }
 
-  /// True if the directory of an adapter has the identifiers of apps.
-  func isReady(_ served: ServedAdapter) -> Bool { served.host == nil || ready.contains(served.name) }
+  /// True if clients can use the adapters: all directories have the identifiers of apps, and all adapters have the
+  /// decisions of the user on apps. Otherwise an app that is denied on one adapter could use another one.
+  var isReady: Bool { unreadyCount == 0 }
 
   /// Calls `body` when `isReady` is true.
-  func whenReady(_ served: ServedAdapter, _ body: @escaping () -> Void) {
-    waiting[served.name, default: []].append(body)
+  func whenReady(_ body: @escaping () -> Void) { waiting.append(body) }
+
+  private func adapterBecameReady() {
+    unreadyCount -= 1
+    guard isReady else { return }
+    let bodies = waiting
+    waiting = []
+    for body in bodies { body() }
   }
 
   // MARK: Apps
@@ -223,13 +235,52 @@ final class ServerApps: @unchecked Sendable {
     }
   }
 
-  /// Allows or denies an app the use of all adapters.
-  func setPermission(_ isAllowed: Bool, of name: String) -> String? {
+  // MARK: Permissions
+
+  /// Allows or denies an app the use of all adapters, also of those that it has not used. Calls `answer` when the
+  /// adapters have stored the decision: with the reason why that is not possible; nil: it is done.
+  func setPermission(_ isAllowed: Bool, of name: String, _ answer: @escaping (String?) -> Void) {
     do throws(ServerError) {
-      for app in try find(name) { app.host.send(.permissionChanged(isAllowed), ofApp: app.name) }
-      return nil
+      let found = try meaning(of: name)
+      let change = PermissionChange(answer)
+      for served in adapters {
+        guard let host = served.host else { continue }
+        if app(found, on: served.name) == nil { _ = add(found, on: served, host) }
+        questionCount += 1
+        change.unanswered.insert(questionCount)
+        permissionChanges[questionCount] = change
+        host.send(.setPermission(isAllowed, ofApp: found, number: questionCount))
+      }
     } catch {
-      return error.description
+      answer(error.description)
+    }
+  }
+
+  /// Gives each adapter the decisions on apps that only others have: those of former runs with other adapters. A denial
+  /// has precedence. Decisions that differ stay as they are.
+  private func shareDecisions() {
+    var all = AppPermissions()
+    for permissions in adapters.compactMap({ stored[$0.name] }) {
+      for name in permissions.order {
+        guard let isAllowed = permissions[name] else { continue }
+        all.set(isAllowed && all[name] != false, for: name)
+      }
+    }
+    for served in adapters {
+      guard let host = served.host, let own = stored[served.name] else { continue }
+      var missing = AppPermissions()
+      for name in all.order where own[name] == nil {
+        guard let isAllowed = all[name] else { continue }
+        missing.set(isAllowed, for: name)
+        guard app(name, on: served.name) == nil else { continue }
+        decisions.append(Decision(name: name, served: served, isAllowed: isAllowed))
+      }
+      guard !missing.order.isEmpty else {
+        adapterBecameReady()
+        continue
+      }
+      host.send(.adoptPermissions(missing))
+      afterRequests(to: host) { [weak self] in self?.adapterBecameReady() }
     }
   }
 
@@ -256,8 +307,8 @@ final class ServerApps: @unchecked Sendable {
     return nil
   }
 
-  /// Returns the apps that a user means: by their name, or by the last part of a path if it is unique.
-  private func find(_ name: String) throws(ServerError) -> [ServedApp] {
+  /// Returns the name of the app that a user means: by its name, or by the last part of its path if that is unique.
+  private func meaning(of name: String) throws(ServerError) -> String {
     let known = Set(apps.map(\.name) + decisions.map(\.name))
     let meant: Set<String> =
       known.contains(name) ? [name] : known.filter { $0.split(separator: "/").last.map { $0 == name } ?? false }
@@ -265,6 +316,12 @@ final class ServerApps: @unchecked Sendable {
       throw ServerError("\"\(name)\" may be \(meant.sorted().joined(separator: " or "))")
     }
     guard let found = meant.first else { throw ServerError("no app \"\(name)\" has used this server") }
+    return found
+  }
+
+  /// Returns the app that a user means, on the adapters that know it.
+  private func find(_ name: String) throws(ServerError) -> [ServedApp] {
+    let found = try meaning(of: name)
     for decision in decisions where decision.name == found {
       if let host = decision.served.host { _ = add(found, on: decision.served, host) }
     }
@@ -380,11 +437,35 @@ final class ServerApps: @unchecked Sendable {
   private func handle(_ event: SystemEvent, of adapter: String) {
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
+    case .permissionSet(let number, let failure):
+      permissionChanges.removeValue(forKey: number)?.take(failure, of: number)
     case .readyForApps(let preserved, let permissions):
-      ready.insert(adapter)
       addFormer(preserved: preserved, permissions, on: adapter)
-      for body in waiting.removeValue(forKey: adapter) ?? [] { body() }
+      stored[adapter] = permissions
+      if stored.count == adapters.count(where: { $0.host != nil }) { shareDecisions() }
     }
+  }
+}
+
+/// A decision of the user on an app that the adapters are storing.
+private final class PermissionChange {
+  /// The numbers of the requests that have no answer.
+  var unanswered: Set<UInt64> = []
+  private var failures: [String] = []
+  private let answer: (String?) -> Void
+
+  init(_ answer: @escaping (String?) -> Void) { self.answer = answer }
+
+  /// Takes the answer of an adapter: the reason why the decision is not stored; nil: it is stored.
+  func take(_ failure: String?, of number: UInt64) {
+    unanswered.remove(number)
+    if let failure, !failures.contains(failure) { failures.append(failure) }
+    guard unanswered.isEmpty else { return }
+    answer(
+      failures.isEmpty
+        ? nil
+        : "the decision applies only to this run of the server, because it can't be saved: "
+          + failures.joined(separator: "; "))
   }
 }
 

@@ -20,7 +20,9 @@ extension ServerConnection {
       restoreIdentifiers[number] = identifier
     case .listApps: report(.apps(apps.descriptions))
     case .controlApp(let name, let control): report(.done(failure: apps.perform(control, on: name)))
-    case .setPermission(let name, let isAllowed): report(.done(failure: apps.setPermission(isAllowed, of: name)))
+    case .setPermission(let name, let isAllowed):
+      // The answer comes when the decision is on the disk.
+      apps.setPermission(isAllowed, of: name) { [weak self] in self?.report(.done(failure: $0)) }
     case .setPower(let isOn):
       guard let host = served?.host else { return report(.done(failure: "this adapter has no switch")) }
       logOnce(.power(isOn), "switches the adapter \(isOn ? "on" : "off")")

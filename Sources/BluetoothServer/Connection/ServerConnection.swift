@@ -255,9 +255,9 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       return refuse(.unknownAdapter, "no adapter \"\(hello.adapter)\"; the adapters are \(names)")
     }
     // The directory has the identifiers of apps from then on.
-    guard clients.apps.isReady(served) else {
+    guard served.host == nil || clients.apps.isReady else {
       state = .directory
-      return clients.apps.whenReady(served) { [weak self] in
+      return clients.apps.whenReady { [weak self] in
         guard let self, case .directory = state else { return }
         greet(hello)
       }
