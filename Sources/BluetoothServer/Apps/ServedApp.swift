@@ -75,6 +75,9 @@ final class ServedApp: AppClient, @unchecked Sendable {
       }
       endLaunch()
       if isLate { isOverdue = false }
+    } else if !hasReturned, connection.identity?.process?.id != child?.process {
+      // The user has started another process of the app. The events of a suspended app would never reach it.
+      host.send(.becameFrontmost(true), ofApp: name)
     }
     connections.append(connection)
   }
