@@ -223,7 +223,7 @@ private final class Server {
         adapter.send(.setNotificationSharing(isAllowed, with: peer.address))
       }
     case .monitor: adapter.setHCIObserver(PacketCount())
-    case .listApps: break
+    case .listApps, .wasInBackground: break
     }
   }
 

@@ -226,7 +226,7 @@ struct MessageSamples {
     return controls.map { .controlApp("app", $0) } + [
       .returned, .restoreIdentifier(session(), text()), .listApps, .setPermission(app: text(), bool()),
       .setPower(bool()), .listAlerts(follows: bool()), .explain(peer: text()), .resetIdentifiers(forgetsBonds: bool()),
-      .setSharing(peer: text(), bool()), .monitor,
+      .setSharing(peer: text(), bool()), .monitor, .wasInBackground,
     ]
   }
 

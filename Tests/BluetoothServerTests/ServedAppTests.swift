@@ -281,23 +281,6 @@ struct ServedAppTests {
     }
   }
 
-  @Test("A second process brings a suspended app to the front, and both processes get their events")
-  func secondProcess() async throws {
-    let bench = try AppBench(.ios)
-    let manifest = AppManifest(backgroundModes: [.peripheral], usageDescription: "To read.")
-    let name = "torch"
-    let first = bench.start(name, manifest)
-    try await first.central.state(.poweredOn)
-    try await bench.ask { try $0.perform(.controlApp(name, .background)) }
-    try await bench.state(.background, of: name)
-    try await bench.ask { try $0.perform(.controlApp(name, .suspend)) }
-    try await bench.state(.suspended, of: name)
-    let second = bench.start(name, manifest)
-    try await second.central.state(.poweredOn)
-    try await bench.state(.foreground, of: name)
-    _ = try await first.central.find(Flashlight.service, by: first.session)
-  }
-
   @Test("An app without a usage description is stopped with the reason where the platform requires one")
   func usageDescription() async throws {
     let bench = try AppBench(.ios)

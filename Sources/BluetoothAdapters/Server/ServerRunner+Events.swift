@@ -55,7 +55,9 @@ extension ServerRunner {
 
   private func handle(_ report: AppReport) {
     switch report {
-    case .stateChanged(let state): DaemonLog.trace("this app is now \(state)", of: "\(specifier)")
+    case .stateChanged(let state):
+      runState = state
+      DaemonLog.trace("this app is now \(state)", of: "\(specifier)")
     case .stop(let reason, let byUser): stop(reason, byUser)
     // Answers to questions that only the command line asks.
     case .apps, .done, .alerts, .links, .packet: break

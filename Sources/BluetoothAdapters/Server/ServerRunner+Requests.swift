@@ -39,7 +39,10 @@ extension ServerRunner {
   /// - Parameter isFirst: true if this process has had no connection before. Its managers know no other state then, so
   ///   that the system may restore them.
   func openAll(isFirst: Bool) {
-    if !isFirst { send(.app(.returned)) }
+    if !isFirst {
+      send(.app(.returned))
+      if runState == .background || runState == .suspended { send(.app(.wasInBackground)) }
+    }
     for id in centrals.keys.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { open(id) }
     for id in peripherals.keys.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { open(id) }
   }

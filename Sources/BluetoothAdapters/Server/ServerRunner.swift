@@ -36,6 +36,8 @@ final class ServerRunner: @unchecked Sendable {
   private var backOff = ReconnectBackoff()
   /// True if a server has accepted this process before.
   private var hasBeenWelcome = false
+  /// The state of this app as the server has reported it last.
+  var runState = AppRunState.foreground
   /// The state that apps see while there is no connection; nil: nothing is known yet.
   private(set) var outage: AdapterState?
   var centrals: [CentralSessionID: RemoteSession] = [:]

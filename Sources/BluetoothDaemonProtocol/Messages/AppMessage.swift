@@ -17,6 +17,9 @@ package enum AppControl: UInt8, Hashable, Sendable {
 package enum AppMessage: Hashable, Sendable {
   /// The app has had another connection before. Nothing that it had then is restored.
   case returned
+  /// The app was in the background or suspended on its former connection, as the server has told it, and stays in the
+  /// background.
+  case wasInBackground
   /// The restore identifier of a session that the app is about to open.
   case restoreIdentifier(SessionNumber, String)
   /// Asks for the apps; answered by `apps`.
@@ -44,6 +47,7 @@ package enum AppMessage: Hashable, Sendable {
   var type: AppRequestType {
     switch self {
     case .returned: .returned
+    case .wasInBackground: .wasInBackground
     case .restoreIdentifier: .restoreIdentifier
     case .listApps: .listApps
     case .controlApp: .controlApp
@@ -59,7 +63,7 @@ package enum AppMessage: Hashable, Sendable {
 
   func encode(into writer: inout MessageWriter) {
     switch self {
-    case .returned, .listApps, .monitor: break
+    case .returned, .wasInBackground, .listApps, .monitor: break
     case .restoreIdentifier(let session, let identifier):
       writer.append(session.value)
       writer.append(identifier)
@@ -82,6 +86,7 @@ package enum AppMessage: Hashable, Sendable {
   init(_ type: AppRequestType, from reader: inout MessageReader) throws(DecodingError) {
     switch type {
     case .returned: self = .returned
+    case .wasInBackground: self = .wasInBackground
     case .restoreIdentifier:
       let session = try reader.session()
       self = .restoreIdentifier(session, try reader.text())

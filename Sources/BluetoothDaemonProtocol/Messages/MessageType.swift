@@ -49,6 +49,8 @@ enum AppRequestType: UInt16, CaseIterable {
   case returned = 0x0300
   /// From an app: the restore identifier of a session that it is about to open.
   case restoreIdentifier = 0x0301
+  /// From an app that has been connected before: it was in the background or suspended.
+  case wasInBackground = 0x0302
   /// From the command line.
   case listApps = 0x0310
   case controlApp, setPermission, setPower, listAlerts, explain, resetIdentifiers, setSharing, monitor

@@ -61,25 +61,26 @@ final class ServedApp: AppClient, @unchecked Sendable {
   // MARK: Processes
 
   /// Adds a connection, which is about to open its first session.
-  ///
-  /// - Parameter hasReturned: true if the process has had a connection before: nothing is restored then.
-  func add(_ connection: ServerConnection, _ manifest: AppManifest, hasReturned: Bool) {
+  /// Nothing is restored in a process that has had a connection before.
+  func add(_ connection: ServerConnection, _ manifest: AppManifest) {
     if connections.isEmpty {
-      if hasReturned { host.send(.terminated(.user), ofApp: name) }
+      if connection.hasReturned { host.send(.terminated(.user), ofApp: name) }
       let isLate = isOverdue && connection.identity?.process?.id == child?.process
       let isLaunched = isLaunching || isLate
-      host.send(.launched(manifest, isInFront: !isLaunched), ofApp: name)
+      host.send(.launched(manifest, isInFront: !isLaunched && !connection.wasInBackground), ofApp: name)
       if !isLaunched {
         history.reset()
         if command != nil { host.send(.launchable(true), ofApp: name) }
       }
       endLaunch()
       if isLate { isOverdue = false }
-    } else if !hasReturned, connection.identity?.process?.id != child?.process {
+    } else if !connection.hasReturned, connection.identity?.process?.id != child?.process {
       // The user has started another process of the app. The events of a suspended app would never reach it.
       host.send(.becameFrontmost(true), ofApp: name)
     }
     connections.append(connection)
+    // The process gets each change. It must know that it has been launched in the background.
+    if state == .background || state == .suspended { connection.report(.stateChanged(state)) }
   }
 
   /// Removes a connection. The app ends with its last one; then the daemon decides about the sessions, and closing them

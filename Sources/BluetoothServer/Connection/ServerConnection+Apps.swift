@@ -15,6 +15,7 @@ extension ServerConnection {
     }
     switch message {
     case .returned: hasReturned = true
+    case .wasInBackground: wasInBackground = true
     case .restoreIdentifier(let number, let identifier):
       guard restoreIdentifiers.count < limits.sessions else { return violate("more identifiers than sessions") }
       restoreIdentifiers[number] = identifier
@@ -68,7 +69,7 @@ extension AppMessage {
   fileprivate var isControl: Bool {
     switch self {
     case .controlApp, .setPermission, .setPower, .resetIdentifiers, .setSharing, .monitor: true
-    case .returned, .restoreIdentifier, .listApps, .listAlerts, .explain: false
+    case .returned, .wasInBackground, .restoreIdentifier, .listApps, .listAlerts, .explain: false
     }
   }
 }

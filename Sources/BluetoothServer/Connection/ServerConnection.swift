@@ -35,6 +35,8 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   var app: ServedApp?
   /// True if the client has had a connection before.
   var hasReturned = false
+  /// True if the app was in the background on the client's former connection. A client that says so gains nothing.
+  var wasInBackground = false
   /// True if the app has been ended: the client is about to end, and its messages are dropped.
   var isStopped = false
   /// The restore identifiers of the sessions that the client is about to open.
@@ -362,7 +364,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         return nil
       }
       app = found
-      found.add(self, identity.manifest, hasReturned: hasReturned)
+      found.add(self, identity.manifest)
     }
     return served.adapter
   }

@@ -1,0 +1,48 @@
+import BluetoothAdapters
+import BluetoothDaemon
+import BluetoothDaemonProtocol
+import BluetoothLab
+import BluetoothWire
+import TestSupport
+import Testing
+
+@testable import BluetoothServer
+
+/// The processes of an app that join it, come back, or end.
+@Suite("Processes of an app", .timeLimit(.minutes(2)))
+struct AppProcessTests {
+  @Test("A second process brings a suspended app to the front, and both processes get their events")
+  func secondProcess() async throws {
+    let bench = try AppBench(.ios)
+    let manifest = AppManifest(backgroundModes: [.peripheral], usageDescription: "To read.")
+    let name = "torch"
+    let first = bench.start(name, manifest)
+    try await first.central.state(.poweredOn)
+    try await bench.ask { try $0.perform(.controlApp(name, .background)) }
+    try await bench.state(.background, of: name)
+    try await bench.ask { try $0.perform(.controlApp(name, .suspend)) }
+    try await bench.state(.suspended, of: name)
+    let second = bench.start(name, manifest)
+    try await second.central.state(.poweredOn)
+    try await bench.state(.foreground, of: name)
+    _ = try await first.central.find(Flashlight.service, by: first.session)
+  }
+
+  @Test("A program in the background is there again after the server has been away", arguments: [false, true])
+  func returnedInBackground(hasNewDaemons: Bool) async throws {
+    let bench = try AppBench(.macos)
+    let torch = bench.start("torch")
+    try await torch.central.state(.poweredOn)
+    try await bench.ask { try $0.perform(.controlApp("torch", .background)) }
+    try await bench.state(.background, of: "torch")
+    bench.bench.server.stop()
+    try await torch.central.state(.resetting)
+    if hasNewDaemons { try bench.bench.restartDaemons() } else { try bench.bench.restart() }
+    try await torch.central.state(.poweredOn)
+    let apps = try await bench.ask { try $0.apps() }
+    #expect(apps.filter { $0.name == "torch" }.map(\.state) == [.background])
+    // Its user returns to it.
+    try await bench.ask { try $0.perform(.controlApp("torch", .foreground)) }
+    try await bench.state(.foreground, of: "torch")
+  }
+}
