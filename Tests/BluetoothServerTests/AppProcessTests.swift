@@ -45,4 +45,29 @@ struct AppProcessTests {
     try await bench.ask { try $0.perform(.controlApp("torch", .foreground)) }
     try await bench.state(.foreground, of: "torch")
   }
+
+  @Test("A program that loses its connection before its first manager is restored")
+  func lostBeforeManager() async throws {
+    let bench = try AppBench(.open)
+    do {
+      let torch = bench.start("torch", restoring: "light")
+      try await torch.subscribe(to: try await torch.find())
+    }
+    await bench.clients(0)
+    let adapter = bench.adapter("phone", of: "torch")
+    // The call blocks its thread.
+    let access = await Task.detached { adapter.toldAccess(within: 60) }.value
+    #expect(access == .allowed)
+    bench.bench.server.stop()
+    try bench.bench.restart()
+    let central = RemoteCentral(adapter)
+    let session = central.adapter.openCentralSession(
+      for: central, owner: SessionOwner(app: "ignored", restoreIdentifier: "light"))
+    // The manager can see that there is no connection yet.
+    let isRestored = try await central.first { event -> Bool? in
+      if event.restored != nil { true } else if event.state == .poweredOn { false } else { nil }
+    }
+    #expect(isRestored)
+    session.close()
+  }
 }

@@ -34,12 +34,10 @@ extension ServerRunner {
     }
   }
 
-  /// Opens all sessions on a new connection.
-  ///
-  /// - Parameter isFirst: true if this process has had no connection before. Its managers know no other state then, so
-  ///   that the system may restore them.
-  func openAll(isFirst: Bool) {
-    if !isFirst {
+  /// Opens all sessions on a new connection. The system may restore them if no connection has had sessions before: the
+  /// managers then know no state of a server.
+  func openAll() {
+    if hasOpenedSession {
       send(.app(.returned))
       if runState == .background || runState == .suspended { send(.app(.wasInBackground)) }
     }
@@ -49,6 +47,7 @@ extension ServerRunner {
 
   private func open(_ id: CentralSessionID) {
     guard let session = centrals[id] else { return }
+    hasOpenedSession = true
     centrals[id]?.open()
     nameSession(session)
     send(.openCentral(session.number))
@@ -57,6 +56,7 @@ extension ServerRunner {
 
   private func open(_ id: PeripheralSessionID) {
     guard let session = peripherals[id] else { return }
+    hasOpenedSession = true
     peripherals[id]?.open()
     nameSession(session)
     send(.openPeripheral(session.number))

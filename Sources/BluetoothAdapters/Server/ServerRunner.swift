@@ -34,8 +34,9 @@ final class ServerRunner: @unchecked Sendable {
   private var connection = Connection.connecting
   private var greetingTimer: Scheduled<Void>?
   private var backOff = ReconnectBackoff()
-  /// True if a server has accepted this process before.
-  private var hasBeenWelcome = false
+  /// True if this process has opened a session on a connection. A connection without sessions only tells the permission
+  /// of the app.
+  var hasOpenedSession = false
   /// The state of this app as the server has reported it last.
   var runState = AppRunState.foreground
   /// The state that apps see while there is no connection; nil: nothing is known yet.
@@ -221,8 +222,7 @@ final class ServerRunner: @unchecked Sendable {
     channel.acceptLongFrames()
     // The server tells the bonds anew.
     directory.setBonds([:])
-    openAll(isFirst: !hasBeenWelcome)
-    hasBeenWelcome = true
+    openAll()
   }
 }
 
