@@ -4,8 +4,9 @@ import BluetoothWire
 
 /// Bonds on disk: a folder for each adapter, with a file for each bond and a file for the adapter itself.
 ///
-/// The folder has mode 0700, the files 0600. A wider mode is restricted and, for files with keys, reported as a
-/// problem. Files of other users and symbolic links are not read. A file is written under a temporary name,
+/// The folder has mode 0700, the files 0600. A wider mode of the folder and of files with keys is restricted and, for
+/// files, reported as a problem. The lists about apps have no keys: other users may read them, and a list that others
+/// can write is removed. Files of other users and symbolic links are not read. A file is written under a temporary name,
 /// synchronized to disk and then renamed over the old file, and the folder is synchronized, too: after a loss of power,
 /// either the old or the new bond exists. Several stores, also of several processes, may use one folder; an adapter
 /// that must be a separate device reserves a folder with `claimed`.
@@ -266,21 +267,33 @@ package struct FileBondStore: BondStore {
 
   package func permissions() throws(BondStoreError) -> AppPermissions {
     guard number == 1 else { return try first.permissions() }
-    var problems: [StoredBonds.Problem] = []
-    let file = path + "/" + Self.appsName
-    let contents = contents(of: file, mends: false, &problems)
-    if let problem = problems.first {
-      // Another user may have changed a list that other users can write. Remove the list, so that no later run trusts
-      // it.
-      if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
-      throw .apps(problem)
-    }
-    guard let contents else { return AppPermissions() }
+    guard let contents = try list(Self.appsName, { .apps($0) }) else { return AppPermissions() }
     do {
       return try AppPermissions(jsonText: contents)
     } catch {
       throw .apps(problem(Self.appsName, error))
     }
+  }
+
+  /// Returns the content of a list about apps, which has no keys; nil: there is none.
+  ///
+  /// Other users may be able to read the list. If they can write it, one of them may have changed it: the list is
+  /// removed, so that no later run trusts it.
+  ///
+  /// - Parameter error: makes the error for a defect of the file.
+  private func list(
+    _ name: String, _ error: (StoredBonds.Problem) -> BondStoreError
+  ) throws(BondStoreError) -> [UInt8]? {
+    let file = path + "/" + name
+    var problems: [StoredBonds.Problem] = []
+    let contents = contents(of: file, mends: false, &problems)
+    for problem in problems {
+      guard case .isOpen(let mode) = problem.reason else { throw error(problem) }
+      guard mode & 0o022 != 0 else { continue }
+      try system { () throws(FileError) in try files.remove(file) }
+      throw error(StoredBonds.Problem(path: file, reason: .wasWritable(mode: mode)))
+    }
+    return contents
   }
 
   // MARK: Sessions
@@ -298,22 +311,14 @@ package struct FileBondStore: BondStore {
 
   package func storedApps() throws(BondStoreError) -> [StoredApp] {
     guard let boot else { return [] }
-    var problems: [StoredBonds.Problem] = []
-    let file = path + "/" + Self.sessionsName
-    let contents = contents(of: file, mends: false, &problems)
-    if let problem = problems.first {
-      // As with the permissions: another user may have changed the file.
-      if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
-      throw .sessions(problem)
-    }
-    guard let contents else { return [] }
+    guard let contents = try list(Self.sessionsName, { .sessions($0) }) else { return [] }
     do {
       let sessions = try StoredSessions(jsonText: contents)
       if sessions.boot == boot { return sessions.apps }
     } catch {
       throw .sessions(problem(Self.sessionsName, error))
     }
-    try system { () throws(FileError) in try files.remove(file) }
+    try system { () throws(FileError) in try files.remove(path + "/" + Self.sessionsName) }
     return []
   }
 

@@ -155,6 +155,47 @@ struct BondStoreTests {
     #expect(!folder.bondFiles.contains(FileBondStore.appsName))
   }
 
+  @Test("A list of apps that others can read decides, and one that others can write is removed with the reason")
+  func openApps() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.store()
+    let file = folder.adapter + "/" + FileBondStore.appsName
+    try store.setAccess(false, of: "one")
+    for mode in [0o604, 0o640, 0o644] {
+      try folder.setMode(mode, FileBondStore.appsName)
+      #expect(try store.access(of: "one") == false)
+    }
+    // The next change restricts the list.
+    try store.setAccess(false, of: "two")
+    #expect(try folder.mode(FileBondStore.appsName) == 0o600)
+    for mode in [0o620, 0o602, 0o666] {
+      try store.setAccess(false, of: "one")
+      try folder.setMode(mode, FileBondStore.appsName)
+      let error = #expect(throws: BondStoreError.self) { try store.access(of: "one") }
+      let text =
+        "can't read the permissions of apps, which do not apply: \(file): other users could change the file (mode "
+        + "\(String(mode, radix: 8))); ignored and removed"
+      #expect(error?.description == text)
+      #expect(!folder.bondFiles.contains(FileBondStore.appsName))
+    }
+  }
+
+  @Test("The report of a damaged file says what the file should have")
+  func contentNames() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.store()
+    try store.setAccess(false, of: "one")
+    try folder.write("{}", FileBondStore.appsName)
+    try folder.write("{}", FileBondStore.sessionsName)
+    try folder.write("{}", FileBondStore.secretsName)
+    let apps = #expect(throws: BondStoreError.self) { try store.permissions() }
+    #expect(apps?.description.contains("apps.json: not a valid list of permissions; ignored: ") == true)
+    let sessions = #expect(throws: BondStoreError.self) { try store.storedApps() }
+    #expect(sessions?.description.contains("sessions.json: not a valid list of sessions; ignored: ") == true)
+    let secrets = #expect(throws: BondStoreError.self) { try store.secrets(Self.makeSecrets) }
+    #expect(secrets?.description.contains("adapter.json: not a valid identity of an adapter; ignored: ") == true)
+  }
+
   @Test("The adapters in a folder are those with bonds or secrets, with their names; listing them changes nothing")
   func adapters() throws {
     let folder = try TemporaryFolder()

@@ -121,6 +121,8 @@ struct StoredSessionsTests {
     }
     _ = try store.setStoredApps([StoredApps.full("next")])
     #expect(try store.storedApps().map(\.name) == ["next"])
+    try folder.setMode(0o644, FileBondStore.sessionsName)
+    #expect(try store.storedApps().map(\.name) == ["next"])
     try folder.setMode(0o622, FileBondStore.sessionsName)
     #expect(throws: BondStoreError.self) { try store.storedApps() }
     #expect(!folder.bondFiles.contains(FileBondStore.sessionsName))

@@ -111,6 +111,8 @@ package struct StoredBonds: Hashable, Sendable {
       /// Other users can read or write the file. It has been read, and its mode is unchanged; a user who has read it
       /// has the keys.
       case isOpen(mode: UInt32)
+      /// Other users could write the file, which has no keys. It was not read, and has been removed.
+      case wasWritable(mode: UInt32)
       /// The file belongs to another user, or is not a regular file; it was not read.
       case untrusted
       /// The system refused to read the file.
@@ -125,11 +127,14 @@ package struct StoredBonds: Hashable, Sendable {
       self.reason = reason
     }
 
-    /// A description in one line.
-    package var description: String {
+    /// A description in one line, for the file of a bond.
+    package var description: String { text(ofFileWith: "bond") }
+
+    /// Returns a description in one line, for a file that should have this content.
+    fileprivate func text(ofFileWith content: String) -> String {
       switch reason {
       case .foreign: "\(path): not a bond file; ignored"
-      case .malformed(let text): "\(path): not a valid bond; ignored: \(text)"
+      case .malformed(let text): "\(path): not a valid \(content); ignored: \(text)"
       case .laterFormat(let format): "\(path): written by a later version (format \(format)); ignored"
       case .wasOpen(let mode):
         "\(path): other users had access to the keys (mode \(String(mode, radix: 8))); changed to 600. "
@@ -137,6 +142,8 @@ package struct StoredBonds: Hashable, Sendable {
       case .isOpen(let mode):
         "\(path): other users have access to the keys (mode \(String(mode, radix: 8))); change the mode to 600. "
           + "If others may have read the keys, remove the bond and pair again"
+      case .wasWritable(let mode):
+        "\(path): other users could change the file (mode \(String(mode, radix: 8))); ignored and removed"
       case .untrusted: "\(path): not a regular file of this user; ignored"
       case .unreadable(let error): "\(error)"
       }
@@ -177,9 +184,12 @@ extension BondStoreError: CustomStringConvertible {
     case .file(let error): "\(error)"
     case .untrustedFolder(let path): "\(path): not a folder of this user; can't keep bonds in it"
     case .crowded(let limit): "too many programs use the adapter: at most \(limit) are allowed"
-    case .secrets(let problem): "can't read the identity of the adapter: \(problem)"
-    case .apps(let problem): "can't read the permissions of apps: \(problem)"
-    case .sessions(let problem): "can't read the sessions of apps, which are not restored: \(problem)"
+    case .secrets(let problem):
+      "can't read the identity of the adapter: \(problem.text(ofFileWith: "identity of an adapter"))"
+    case .apps(let problem):
+      "can't read the permissions of apps, which do not apply: \(problem.text(ofFileWith: "list of permissions"))"
+    case .sessions(let problem):
+      "can't read the sessions of apps, which are not restored: \(problem.text(ofFileWith: "list of sessions"))"
     case .sessionsInUse(let path):
       "another server uses \(path): this one preserves no sessions of apps. Use another folder (--bonds), or another "
         + "name of the adapter"
