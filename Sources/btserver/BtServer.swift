@@ -129,6 +129,8 @@ struct BtServer: AsyncParsableCommand {
   func run() async throws {
     let setup = try Setup(self)
     if check {
+      // A check before the start of a service has no sockets: the service manager passes them to the server only.
+      if !ServiceManager.runsThisProcess { try setup.checkSocketFolder() }
       tell(setup.text)
       return
     }
@@ -143,6 +145,10 @@ struct BtServer: AsyncParsableCommand {
     let sockets = ServiceManager.takeSockets()
     guard !setup.needsPassedSocket || !sockets.isEmpty else {
       throw ValidationError("--token-file needs --tcp or a socket of the service manager")
+    }
+    if sockets.isEmpty {
+      try setup.checkSocketFolder()
+      do throws(ServerError) { try setup.socketFolder.create() } catch { throw Failure(error.description) }
     }
     let questions = UserQuestions()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -333,6 +339,17 @@ struct Setup {
     } catch {
       throw ValidationError("invalid \(option) \"\(text)\": \(error)")
     }
+  }
+
+  /// The folder of the socket. The server creates that of the default path of a server of the system.
+  var socketFolder: SocketFolder {
+    SocketFolder(ofSocket: socket, isOwn: socket == ServerSpecifier.systemPath)
+  }
+
+  /// Throws if the server could not create its socket.
+  func checkSocketFolder() throws {
+    guard let problem = socketFolder.problem else { return }
+    throw ValidationError("invalid --socket \"\(socket)\": \(problem); name a path in a folder of this user")
   }
 
   /// The names of the adapters, for a line.

@@ -11,6 +11,9 @@ enum ServiceManager {
   /// The number of the first descriptor that a service manager passes · sd_listen_fds(3).
   private static let firstDescriptor: CInt = 3
 
+  /// True if a service manager, or a program that it has started, runs this process · systemd.exec(5).
+  static var runsThisProcess: Bool { variable("INVOCATION_ID") != nil }
+
   /// The listening sockets that the service manager has opened for this process. They are taken once.
   static func takeSockets() -> [CInt] {
     defer {

@@ -52,10 +52,13 @@ package struct ServerSpecifier: Hashable, Sendable {
     }
   }
 
+  /// The path of the socket of a server of the system.
+  package static let systemPath = "/run/btserver/btserver.sock"
+
   /// The path of the socket if none is named: in the user's runtime folder, else in that of the system.
   package static var defaultPath: String {
     let folder = SystemFiles.environment("XDG_RUNTIME_DIR") ?? ""
-    return folder.isEmpty ? "/run/btserver/btserver.sock" : folder + "/btserver.sock"
+    return folder.isEmpty ? systemPath : folder + "/btserver.sock"
   }
 }
 
