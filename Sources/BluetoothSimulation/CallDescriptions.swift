@@ -12,7 +12,7 @@ extension DaemonRequest {
     case .peripheral(_, let command, _): command.callDescription
     case .openCentral: "CBCentralManager.init"
     case .openPeripheral: "CBPeripheralManager.init"
-    case .closeCentral, .closePeripheral, .channel, .app, .system, .introduce: nil
+    case .closeCentral, .closePeripheral, .channel, .app, .system, .introduce, .unhandled: nil
     }
   }
 }

@@ -133,6 +133,9 @@ final class AppBench {
     return bench.adapter(name)
   }
 
+  /// Lets the server take all clients for an app from now on.
+  func identify(as app: String) { identity.withLockedValue { $0 = AppIdentity(name: app, manifest: AppManifest()) } }
+
   /// Waits until the server has stored the link of an app.
   ///
   /// - Parameter wasRunning: true if the app runs.

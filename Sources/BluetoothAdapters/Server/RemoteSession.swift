@@ -56,10 +56,12 @@ struct RemoteSession {
   /// Returns the number of events that have been handled since the last call.
   ///
   /// Events of this process wait on the app's queue, too, so the result can be too low, but never too high. The last
-  /// waiting events are reported with the next events of the server: they don't limit it.
+  /// waiting events are reported with the next events of the server: they don't limit it. Those of a session with a
+  /// restore identifier are reported at once, so that the server knows what the next process of the app must get.
   mutating func takeHandledEvents() -> Int {
     // The queue that is above the low mark wakes the connection when it has fallen to it.
     _ = counters.backlog.awaitLow()
+    if restoreIdentifier != nil { _ = counters.backlog.awaitEmpty() }
     let handled = max(0, events - counters.backlog.count - acknowledged)
     acknowledged += handled
     return handled

@@ -30,7 +30,7 @@ extension ServerRunner {
     case .peripheral(let id, let command, let seenStates): perform(command, of: id, seenStates)
     case .channel(let handle): channelUsed(handle)
     // Only a server introduces devices to its daemon, and knows of the life of apps.
-    case .introduce, .app, .system: break
+    case .introduce, .unhandled, .app, .system: break
     }
   }
 

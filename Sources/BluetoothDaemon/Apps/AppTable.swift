@@ -28,6 +28,8 @@ struct App {
   var phase: Phase
   /// The events of an app that does not run, and of sessions whose managers do not exist yet.
   var events = WaitingEvents()
+  /// True if the process of the app, which is about to end, has not handled all events: they launch the app again.
+  var hasUnhandledEvents = false
   /// True if the process that runs the app can launch it for an event.
   var isLaunchable = true
   /// True if the process that runs the app can launch it after a pause. `isLaunchable` is false then.

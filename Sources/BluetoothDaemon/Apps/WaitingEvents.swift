@@ -200,7 +200,7 @@ extension CentralEvent {
   }
 
   /// The event with octets that stay valid after the daemon's input.
-  fileprivate var withOwnOctets: CentralEvent {
+  package var withOwnOctets: CentralEvent {
     switch self {
     case .discovered(var discovery):
       discovery.serviceData = discovery.serviceData.map { ($0.0, ByteSlice($0.1.bytes)) }
@@ -241,7 +241,7 @@ extension PeripheralEvent {
   }
 
   /// The event with octets that stay valid after the daemon's input.
-  fileprivate var withOwnOctets: PeripheralEvent {
+  package var withOwnOctets: PeripheralEvent {
     guard case .writeRequested(let request, let central, let writes) = self else { return self }
     return .writeRequested(
       request, central,

@@ -129,7 +129,8 @@ extension DaemonContext {
     launchForWaitingEvents(app)
   }
 
-  private mutating func launchForWaitingEvents(_ app: AppIndex) {
+  /// Launches a terminated app if events wait for it, and if it can be launched.
+  mutating func launchForWaitingEvents(_ app: AppIndex) {
     guard apps[app].isLaunchedByEvents, apps[app].phase == .terminated, apps[app].events.runApp else { return }
     launch(app)
   }

@@ -209,6 +209,10 @@ extension Daemon {
     context.setPhase(.terminated, of: app)
     // The process may have ended before it has restored the session that the requests wait for.
     if hasRun { refuseRequests(ofClientsOf: app, at: now) } else { refuseVainRequests(ofClientsOf: app, at: now) }
+    guard context.apps[app].hasUnhandledEvents else { return }
+    context.apps[app].hasUnhandledEvents = false
+    // Nothing would repeat an event such as the discovery of a peer.
+    context.launchForWaitingEvents(app)
   }
 
   /// Fails the clients' requests that wait for the launch of a terminated app that nothing launches. An unanswered

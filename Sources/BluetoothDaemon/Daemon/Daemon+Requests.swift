@@ -27,6 +27,7 @@ extension Daemon {
     case .introduce(let address): _ = context.peers.enter(address)
     case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
+    case .unhandled(let events): takeBack(events)
     case .app(let name, let request): handle(request, ofApp: name, at: now)
     case .system(.setPower(let isOn)):
       bonds.keepSwitchedOff(!isOn)

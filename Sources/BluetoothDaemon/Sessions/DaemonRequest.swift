@@ -13,6 +13,8 @@ package enum DaemonRequest: Sendable {
   case openPeripheral(PeripheralSessionID, SessionOwner?)
   case peripheral(PeripheralSessionID, PeripheralCommand, seenStates: UInt32)
   case closePeripheral(PeripheralSessionID)
+  /// A process in which an app runs has ended, and has not handled these events of a session. The end of the app follows.
+  case unhandled(UnhandledEvents)
   /// An app has read from, written to or closed a channel. The octets are in the channel's `ChannelPipe`; a transport
   /// between processes sends them with this message.
   case channel(ChannelHandle)

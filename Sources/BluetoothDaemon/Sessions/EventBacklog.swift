@@ -6,6 +6,7 @@ import Synchronization
 package final class EventBacklog: Sendable {
   private let waiting = Atomic<Int>(0)
   private let isAwaited = Atomic<Bool>(false)
+  private let isEndAwaited = Atomic<Bool>(false)
 
   package init() {}
 
@@ -24,9 +25,15 @@ package final class EventBacklog: Sendable {
   /// Counts an event that has been handed to the app's queue.
   func append() { waiting.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
-  /// Counts an event that the app has handled. Returns true, once, if the daemon waits for a low backlog and it is low.
+  /// Counts an event that the app has handled. Returns true, once, if the daemon waits for a low or an empty backlog and
+  /// it is low or empty.
   func removeFirst() -> Bool {
     let left = waiting.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
+    if left == 0, isEndAwaited.load(ordering: .sequentiallyConsistent),
+      isEndAwaited.exchange(false, ordering: .sequentiallyConsistent)
+    {
+      return true
+    }
     guard left <= SessionLimits.fewWaitingEvents, isAwaited.load(ordering: .sequentiallyConsistent) else {
       return false
     }
@@ -38,6 +45,14 @@ package final class EventBacklog: Sendable {
     isAwaited.store(true, ordering: .sequentiallyConsistent)
     if waiting.load(ordering: .sequentiallyConsistent) > SessionLimits.fewWaitingEvents { return true }
     isAwaited.store(false, ordering: .sequentiallyConsistent)
+    return false
+  }
+
+  /// Makes `removeFirst` report when the backlog becomes empty. Returns false if it is empty already.
+  package func awaitEmpty() -> Bool {
+    isEndAwaited.store(true, ordering: .sequentiallyConsistent)
+    if waiting.load(ordering: .sequentiallyConsistent) > 0 { return true }
+    isEndAwaited.store(false, ordering: .sequentiallyConsistent)
     return false
   }
 }

@@ -74,6 +74,10 @@ extension Session where Role == CentralRole {
     sessions.requests.post(.central(id, command, seenStates: seenStates))
   }
 
+  /// Returns events to the daemon that the app has not handled, because its process has ended. Called before the end of
+  /// the app, which the daemon then launches for them if it preserves the session.
+  package func putBack(_ events: [CentralEvent]) { sessions.requests.post(.unhandled(.central(id, events))) }
+
   /// Returns the credits for writes without response to `peer`. The object is the same throughout the session; when a
   /// link ends, the credits of all unsent writes come back.
   package func writeCredits(for peer: PeerHandle) -> TransmitCredits { counters.writeCredits(for: peer) }
@@ -99,6 +103,9 @@ extension Session where Role == PeripheralRole {
   package func send(_ command: PeripheralCommand, seenStates: UInt32) {
     sessions.requests.post(.peripheral(id, command, seenStates: seenStates))
   }
+
+  /// Returns events to the daemon that the app has not handled; see `putBack` of a central manager's session.
+  package func putBack(_ events: [PeripheralEvent]) { sessions.requests.post(.unhandled(.peripheral(id, events))) }
 
   /// The credits for `PeripheralCommand.update`: one for each call, regardless of the number of centrals.
   package var updateCredits: TransmitCredits { counters.updateCredits }

@@ -90,7 +90,9 @@ final class ServedApp: AppClient, @unchecked Sendable {
   func remove(_ connection: ServerConnection, isLost: Bool) {
     guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
     connections.remove(at: index)
-    if connections.isEmpty { host.send(.terminated(isLost ? .system : .user), ofApp: name) }
+    guard connections.isEmpty else { return }
+    if isLost { connection.returnEvents() }
+    host.send(.terminated(isLost ? .system : .user), ofApp: name)
   }
 
   // MARK: Life

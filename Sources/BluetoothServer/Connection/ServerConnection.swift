@@ -132,6 +132,19 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     context = nil
   }
 
+  /// Returns the events that the process has not handled to the daemon, before the end of its app.
+  func returnEvents() {
+    // Messages may have arrived while the client was not read from.
+    while let frame = try? parser.next() {
+      guard case .eventsHandled(let number, let count)? = try? ClientMessage(frame, outbox?.numbering ?? .none) else {
+        continue
+      }
+      _ = centrals[number]?.counts.eventsHandled(Int(count)) ?? peripherals[number]?.counts.eventsHandled(Int(count))
+    }
+    for number in centrals.keys.sorted(by: { $0.value < $1.value }) { centrals[number]?.returnEvents() }
+    for number in peripherals.keys.sorted(by: { $0.value < $1.value }) { peripherals[number]?.returnEvents() }
+  }
+
   /// Ends the connection with a reason for the client's log.
   func refuse(_ reason: RefusalReason, _ text: String) {
     guard let context else { return }
@@ -301,16 +314,19 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       if introductions <= Self.maximumIntroductions { session?.introduce(address) }
     case .openCentral(let number):
       guard let adapter = admit(number), let outbox else { return }
-      let proxy = CentralProxy(number, outbox, channels)
+      let owner = owner(of: number)
+      let proxy = CentralProxy(number, outbox, channels, keepsEvents: owner?.restoreIdentifier != nil)
       centrals[number] = proxy
       clients.metrics.addSessions(1)
-      proxy.open(on: adapter, for: owner(of: number))
+      proxy.open(on: adapter, for: owner)
     case .openPeripheral(let number):
       guard let adapter = admit(number), let outbox else { return }
-      let proxy = PeripheralProxy(number, outbox, channels, allowance)
+      let owner = owner(of: number)
+      let proxy = PeripheralProxy(
+        number, outbox, channels, allowance, keepsEvents: owner?.restoreIdentifier != nil)
       peripherals[number] = proxy
       clients.metrics.addSessions(1)
-      proxy.open(on: adapter, for: owner(of: number))
+      proxy.open(on: adapter, for: owner)
     case .closeCentral(let number): closed(centrals.removeValue(forKey: number)?.counts.take())
     case .closePeripheral(let number):
       allowance.removeAll(of: number.value)

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 /// for the daemon.
 ///
 /// The session is set after it has been opened, and its first event may arrive before that.
-final class ProxyCounts<Role: SessionRole>: Sendable {
+final class ProxyCounts<Role: SessionRole, Event: Sendable>: Sendable {
   private struct State {
     var session: Session<Role>?
     /// The number of events before the session was set.
@@ -14,9 +14,14 @@ final class ProxyCounts<Role: SessionRole>: Sendable {
     var waiting = 0
     /// The number of events that the app has handled.
     var handled = 0
+    /// The events that the app has not handled, the oldest one first; nil: they are not kept.
+    var unhandled: [Event]?
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state: NIOLockedValueBox<State>
+
+  /// - Parameter keepsEvents: true if the next process of the app gets the events that this one does not handle.
+  init(keepsEvents: Bool) { state = NIOLockedValueBox(State(unhandled: keepsEvents ? [] : nil)) }
 
   /// The session; nil: not set yet, or closed.
   var session: Session<Role>? { state.withLockedValue { $0.session } }
@@ -36,9 +41,12 @@ final class ProxyCounts<Role: SessionRole>: Sendable {
   }
 
   /// Counts an event for the app.
-  func eventQueued() {
+  ///
+  /// - Parameter event: the event, with octets that stay valid. Evaluated if events are kept.
+  func eventQueued(_ event: @autoclosure () -> Event) {
     state.withLockedValue { state in
       state.waiting += 1
+      if state.unhandled != nil { state.unhandled?.append(event()) }
       if let session = state.session { session.eventQueued() } else { state.early += 1 }
     }
   }
@@ -49,11 +57,22 @@ final class ProxyCounts<Role: SessionRole>: Sendable {
       guard count <= state.waiting else { return nil }
       state.waiting -= count
       state.handled += count
+      if state.unhandled != nil { state.unhandled?.removeFirst(count) }
       return .some(state.session)
     }
     guard let session else { return false }
     for _ in 0..<count { session?.eventHandled() }
     return true
+  }
+
+  /// Returns the session and the events that the app has not handled, and keeps no more events; nil: the session has been
+  /// closed, or its events are not kept.
+  func takeUnhandled() -> (session: Session<Role>, events: [Event])? {
+    state.withLockedValue { state -> (session: Session<Role>, events: [Event])? in
+      guard let session = state.session, let events = state.unhandled else { return nil }
+      state.unhandled = nil
+      return (session, events)
+    }
   }
 
   /// Returns the session, which the caller closes.

@@ -5,11 +5,13 @@ import BluetoothDaemonProtocol
 /// only queues events.
 final class CentralProxy: CentralClient {
   let number: SessionNumber
-  let counts = ProxyCounts<CentralRole>()
+  let counts: ProxyCounts<CentralRole, CentralEvent>
   private let outbox: Outbox
   private let channels: ChannelTable
 
-  init(_ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable) {
+  /// - Parameter keepsEvents: true if the daemon gets back the events that the app does not handle.
+  init(_ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable, keepsEvents: Bool) {
+    counts = ProxyCounts(keepsEvents: keepsEvents)
     self.number = number
     self.outbox = outbox
     self.channels = channels
@@ -28,12 +30,18 @@ final class CentralProxy: CentralClient {
   }
 
   func receive(_ event: CentralEvent) {
-    counts.eventQueued()
+    counts.eventQueued(event.withOwnOctets)
     guard case .channelOpened(_, .success(let info)) = event, let channel = counts.session?.takeChannel(info) else {
       return outbox.send(.central(number, event))
     }
     // The app must know the channel before its first octets.
     channels.open(channel, info.handle, outbox) { outbox.send(.central(number, event)) }
+  }
+
+  /// Returns the events that the app has not handled to the daemon: the process of the app has ended.
+  func returnEvents() {
+    guard let (session, events) = counts.takeUnhandled(), !events.isEmpty else { return }
+    session.putBack(events)
   }
 
   /// Passes on a command of the app. Returns false if the app has no credit for it.
@@ -52,12 +60,17 @@ final class CentralProxy: CentralClient {
 /// The client of a peripheral manager's session whose app is in another process.
 final class PeripheralProxy: PeripheralClient {
   let number: SessionNumber
-  let counts = ProxyCounts<PeripheralRole>()
+  let counts: ProxyCounts<PeripheralRole, PeripheralEvent>
   private let outbox: Outbox
   private let channels: ChannelTable
   private let allowance: AttributeAllowance
 
-  init(_ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable, _ allowance: AttributeAllowance) {
+  /// - Parameter keepsEvents: true if the daemon gets back the events that the app does not handle.
+  init(
+    _ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable, _ allowance: AttributeAllowance,
+    keepsEvents: Bool
+  ) {
+    counts = ProxyCounts(keepsEvents: keepsEvents)
     self.number = number
     self.allowance = allowance
     self.outbox = outbox
@@ -80,11 +93,17 @@ final class PeripheralProxy: PeripheralClient {
     case .restored(let state): for service in state.services { allowance.addRestored(service, of: number.value) }
     default: break
     }
-    counts.eventQueued()
+    counts.eventQueued(event.withOwnOctets)
     guard case .channelOpened(_, let info) = event, let channel = counts.session?.takeChannel(info) else {
       return outbox.send(.peripheral(number, event))
     }
     channels.open(channel, info.handle, outbox) { outbox.send(.peripheral(number, event)) }
+  }
+
+  /// Returns the events that the app has not handled to the daemon: the process of the app has ended.
+  func returnEvents() {
+    guard let (session, events) = counts.takeUnhandled(), !events.isEmpty else { return }
+    session.putBack(events)
   }
 
   /// Passes on a command of the app. Returns false if the app has no credit for it.

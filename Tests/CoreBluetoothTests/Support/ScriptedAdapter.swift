@@ -92,7 +92,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
       case .central(_, let command, _): kept.withLockedValue { $0.centralCommands.append(command) }
       case .peripheral(_, let command, _): kept.withLockedValue { $0.peripheralCommands.append(command) }
       case .closeCentral, .closePeripheral: kept.withLockedValue { $0.closed += 1 }
-      case .openCentral, .openPeripheral, .channel, .app, .system, .introduce: break
+      case .openCentral, .openPeripheral, .channel, .app, .system, .introduce, .unhandled: break
       }
     }
   }
