@@ -140,7 +140,7 @@ enum ServedApps {
     let own = try share(isServed: false)
     let served = try share(isServed: true)
     return Measurement(
-      name: "\(apps) idle apps with \(linkCount) links each, through a server",
+      name: "\(apps) idle apps that share \(linkCount) links, through a server",
       result: "\(served.rounded(to: 1)) % of a core, in one process \(own.rounded(to: 1)) %:"
         + " \((served / max(own, 0.01)).rounded(to: 2)) times",
       aim: "25 %",
