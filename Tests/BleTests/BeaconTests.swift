@@ -1,6 +1,8 @@
+import BluetoothLab
 import BluetoothTypes
 import BluetoothWire
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import ble
@@ -71,5 +73,32 @@ import Testing
     #expect(EddystoneFrame.packets(within: .seconds(10), every: 0.5) == 20)
     #expect(EddystoneFrame.packets(within: .seconds(2_147_483_648), every: 0.5) == 0)
     #expect(EddystoneFrame.packets(within: .seconds(2_147_483_653), every: 0.5) == 10)
+  }
+
+  @Test("A beacon ends when its adapter is turned off, with the status 69")
+  func turnedOff() throws {
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("empty.yaml").path
+    let ends = NIOLockedValueBox<[(failure: Failure, time: Duration)]>([])
+    try Stage(try AdapterOptions.parse(["--world", path, "--virtual-time"])).run { stage in
+      let options = try BeaconVerb.Options.parse(["--for", "60"])
+      let device = try #require(stage.adapter as? Device)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          try await stage.sleep(2)
+          device.setPower(false)
+        }
+        do {
+          try await options.advertise("ibeacon", on: stage) { _ in [.flags()] }
+        } catch let failure as Failure {
+          let time = stage.now
+          ends.withLockedValue { $0.append((failure, time)) }
+        }
+        try await group.next()
+      }
+    }
+    let end = try #require(ends.withLockedValue { $0.first })
+    #expect(end.failure.status == ExitStatus.noAdapter)
+    #expect(end.failure.description.hasSuffix("was turned off"), "\(end.failure)")
+    #expect(end.time >= .seconds(2) && end.time < .seconds(3), "\(end.time)")
   }
 }

@@ -46,6 +46,16 @@ extension Stage {
     return Failure("\(subject): \(lossReason(in: state))", status: ExitStatus.noAdapter)
   }
 
+  /// Waits until the adapter of a manager can't be used any more, or the task is cancelled.
+  ///
+  /// - Throws: always: `Failure` with the exit status 69 and the reason, or `CancellationError`.
+  func watchPower(of manager: some AdapterManager) async throws {
+    for await state in manager.states where state != .poweredOn {
+      throw Failure(lossReason(in: state), status: ExitStatus.noAdapter)
+    }
+    throw CancellationError()
+  }
+
   /// True if the end of a link may be that of the adapter: a host that has lost its controller reports a hardware
   /// failure, and one that is turned off ends its links.
   private static func mayBeLoss(_ error: any Error, _ peripheral: Peripheral?) -> Bool {

@@ -40,27 +40,51 @@ struct BeaconVerb: ParsableCommand {
       _ format: String, renewal: Double? = nil, _ frame: @escaping @Sendable (Duration) -> [ADStructure]
     ) throws {
       try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
-        let device = LocalPeripheral(adapter: stage.adapter)
-        defer { device.close() }
-        try await stage.waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
-        let start = stage.now
-        do {
-          try await duration.run(on: stage) {
-            var isFirst = true
-            while true {
-              let data = frame(stage.now - start)
-              var parameters = AdvertisingParameters(data)
-              parameters.kind = .broadcast
-              parameters.interval = .seconds(interval)
-              parameters.txPower = txPower
-              try await device.withAdvertising(parameters) {
-                if isFirst { try report(format, data, stage.now - start) }
-                isFirst = false
-                try await stage.sleep(renewal ?? 1e6)
-              }
-            }
+        try await advertise(format, renewal: renewal, on: stage, frame)
+      }
+    }
+
+    /// Advertises until the end of the time, or until the task is cancelled.
+    ///
+    /// - Throws: `Failure` with exit status 69 if the adapter is lost or turned off.
+    func advertise(
+      _ format: String, renewal: Double? = nil, on stage: Stage,
+      _ frame: @escaping @Sendable (Duration) -> [ADStructure]
+    ) async throws {
+      let device = LocalPeripheral(adapter: stage.adapter)
+      defer { device.close() }
+      try await stage.waitForPower(of: device.waitUntilPoweredOn(within:)) { device.state }
+      do {
+        try await duration.run(on: stage) {
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            // Advertising that has begun ends without an error when its adapter does.
+            group.addTask { try await stage.watchPower(of: device) }
+            group.addTask { try await renew(format, renewal, by: device, stage, frame) }
+            defer { group.cancelAll() }
+            try await group.next()
           }
-        } catch { throw await stage.failure(of: error, "advertising", by: device) }
+        }
+      } catch { throw await stage.failure(of: error, "advertising", by: device) }
+    }
+
+    /// Advertises, with new data after each `renewal`, until the task is cancelled.
+    private func renew(
+      _ format: String, _ renewal: Double?, by device: LocalPeripheral, _ stage: Stage,
+      _ frame: @Sendable (Duration) -> [ADStructure]
+    ) async throws {
+      let start = stage.now
+      var isFirst = true
+      while true {
+        let data = frame(stage.now - start)
+        var parameters = AdvertisingParameters(data)
+        parameters.kind = .broadcast
+        parameters.interval = .seconds(interval)
+        parameters.txPower = txPower
+        try await device.withAdvertising(parameters) {
+          if isFirst { try report(format, data, stage.now - start) }
+          isFirst = false
+          try await stage.sleep(renewal ?? 1e6)
+        }
       }
     }
 

@@ -120,7 +120,7 @@ final class PeripheralPlayer: Sendable {
       group.addTask { [self] in try await answerRequests { isReady.finish() } }
       for await _ in ready {}
       for service in services { try await peripheral.add(service, within: stage.stepLimit) }
-      group.addTask { [self] in try await watchPower() }
+      group.addTask { [self] in try await stage.watchPower(of: peripheral) }
       group.addTask { [self] in
         for await index in written.stream {
           state.withLockedValue { $0.waiting[index, default: 0] -= 1 }
@@ -142,13 +142,6 @@ final class PeripheralPlayer: Sendable {
       defer { group.cancelAll() }
       // The first error ends the others.
       while try await group.next() != nil {}
-    }
-  }
-
-  /// Throws when the adapter is turned off: its services are then gone.
-  private func watchPower() async throws {
-    for await state in peripheral.states where state != .poweredOn {
-      throw Failure("the adapter \(stage.adapterName) was turned off", status: ExitStatus.noAdapter)
     }
   }
 
