@@ -32,6 +32,33 @@ import Testing
     #expect(failure.description.hasSuffix("was turned off"), "\(failure)")
   }
 
+  @Test("An adapter that is turned off while inspect --check observes a device is the reason of the failure")
+  func turnedOffWhileChecking() throws {
+    let failures = NIOLockedValueBox<[Failure]>([])
+    try Stage(try AdapterOptions.parse(["--world", Self.world, "--virtual-time"])).run { stage in
+      let device = try #require(stage.adapter as? Device)
+      let command = try Inspect.parse(["strap", "--check", "apple"])
+      let central = try await stage.makeCentral()
+      defer { central.close() }
+      let found = try await DeviceChoice.parse(["strap", "--first"]).find(by: central, on: stage)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          try await stage.sleep(1)
+          device.setPower(false)
+        }
+        do {
+          _ = try await command.observe(found.peripheral, central, stage)
+        } catch let failure as Failure {
+          failures.withLockedValue { $0.append(failure) }
+        }
+        try await group.next()
+      }
+    }
+    let failure = try #require(failures.withLockedValue { $0.first })
+    #expect(failure.status == ExitStatus.noAdapter)
+    #expect(failure.description.hasSuffix("was turned off"), "\(failure)")
+  }
+
   @Test("A recording that can't be written is refused before the device is looked for")
   func missingFolder() throws {
     let path = NSTemporaryDirectory() + "/\(UUID().uuidString)/device.yaml"

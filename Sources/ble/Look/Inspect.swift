@@ -63,7 +63,10 @@ struct Inspect: ParsableCommand {
     }
   }
 
-  private func observe(_ peripheral: Peripheral, _ central: Central, _ stage: Stage) async throws
+  /// Observes the advertising of a device for the time of `--check-time`.
+  ///
+  /// - Throws: `Failure` with exit status 69 if the adapter is lost or turned off.
+  func observe(_ peripheral: Peripheral, _ central: Central, _ stage: Stage) async throws
     -> [AppleGuidelines.Finding]
   {
     let rules = NIOLockedValueBox(AppleGuidelines())
@@ -73,7 +76,11 @@ struct Inspect: ParsableCommand {
           rules.withLockedValue { $0.add(packet) }
         }
       }
-    } catch is TimeLimitExceeded {}
+    } catch is TimeLimitExceeded {
+      // The findings are those of the packets so far.
+    } catch {
+      throw await stage.failure(of: error, "observing the advertising", by: central)
+    }
     return rules.withLockedValue { $0.findings }
   }
 
