@@ -48,6 +48,8 @@ struct Air: ParsableCommand {
           request, at: control.path, within: .nanoseconds(Int64((timeout * 1_000_000_000).rounded())))
       } catch let error as ControlSocket.NoAnswer {
         throw Failure("\(error)", status: Status.timeout)
+      } catch let error as ControlSocket.NoAir {
+        throw Failure("\(error)", status: ExitStatus.noAdapter)
       } catch {
         throw Failure("\(error)")
       }

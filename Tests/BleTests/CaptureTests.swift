@@ -283,6 +283,23 @@ import Testing
     #expect(try Self.convert(Array(octets.prefix(30))).copy == nil)
   }
 
+  @Test("A capture that ends within a packet and lacks what a verb looks for gives the status of the cut")
+  func missingInCut() throws {
+    let octets = Array(Self.pcapng.dropLast(3))
+    let (failure, copy) = try Self.convert(octets, ["--interface", "phonne"])
+    #expect(failure?.status == ExitStatus.ambiguous)
+    #expect(failure?.description.hasSuffix("the file ends within a packet") == true)
+    #expect(copy == nil)
+    let (path, output) = (Self.temporary("cut.pcapng"), Self.temporary("plain.pcapng"))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Data(octets).write(to: URL(fileURLWithPath: path))
+    // The packets before the cut have no LL_ENC_REQ.
+    let decrypt = try CaptureCommand.Decrypt.parse([path, output, "--ltk", String(repeating: "12", count: 16)])
+    let cut = #expect(throws: Failure.self) { try decrypt.run() }
+    #expect(cut?.status == ExitStatus.ambiguous)
+    #expect(!FileManager.default.fileExists(atPath: output))
+  }
+
   @Test("A name that no interface of a capture has is a failure with the nearest name, and writes no file")
   func unknownInterface() throws {
     let (failure, copy) = try Self.convert(Self.pcapng, ["--interface", "phonne"])

@@ -34,10 +34,19 @@ package enum ControlSocket {
     }
   }
 
+  /// The error that no air is running at a path.
+  package struct NoAir: Error, CustomStringConvertible {
+    let path: String
+
+    package var description: String {
+      "no air is running at \(path); start one with ble air, or select one with --control"
+    }
+  }
+
   /// Sends a request to the air at `path`, and returns its answer.
   ///
   /// - Parameter limit: the time for the whole exchange.
-  /// - Throws: `NoAnswer`, or one line with the reason of the failure.
+  /// - Throws: `NoAir`, `NoAnswer`, or one line with the reason of the failure.
   package static func ask(
     _ request: ControlRequest, at path: String, within limit: TimeAmount = .seconds(10)
   ) throws -> ControlAnswer {
@@ -57,7 +66,7 @@ package enum ControlSocket {
     } catch {
       promise.fail(error)
       if case ChannelError.connectTimeout = error { throw NoAnswer(path: path, limit: limit) }
-      throw AirError("no air is running at \(path); start one with ble air, or select one with --control")
+      throw NoAir(path: path)
     }
     var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
     line.writeInteger(UInt8(ascii: "\n"))

@@ -104,10 +104,33 @@ final class CaptureInput {
   ///
   /// - Throws: `Failure` with exit status 1 and the nearest name.
   func check(interfaces names: Set<String>) throws {
-    guard let missing = names.subtracting(interfaces).min() else { return }
-    throw Failure(
-      "\(path) has no interface \"\(missing.printable)\""
+    if let failure = failure(ofMissing: names) { throw atEnd(failure) }
+  }
+
+  /// Returns the failure, with exit status 1 and the nearest name, if the capture has no interface with one of these
+  /// names so far; nil: it has all.
+  func failure(ofMissing names: Set<String>) -> Failure? {
+    Self.failure(ofMissing: names, among: interfaces, in: path)
+  }
+
+  /// Returns the failure, with exit status 1 and the nearest name, if an interface with one of these names is missing.
+  ///
+  /// - Parameters:
+  ///   - interfaces: the titles of the interfaces that there are.
+  ///   - title: what has them, for the message.
+  static func failure(ofMissing names: Set<String>, among interfaces: Set<String>, in title: String) -> Failure? {
+    guard let missing = names.subtracting(interfaces).min() else { return nil }
+    return Failure(
+      "\(title) has no interface \"\(missing.printable)\""
         + SpellingSuggestion.suggestion(for: missing, among: interfaces.sorted()), status: ExitStatus.notFound)
+  }
+
+  /// Returns the failure of a verb that has not found what it looks for. In a capture that has ended within a packet, the
+  /// rest may have it: then the failure is only told, and `cut` is returned.
+  func atEnd(_ failure: Failure) -> Failure {
+    guard let cut else { return failure }
+    complain(failure.description)
+    return cut
   }
 
   /// Throws `cut`, when the packets before have been used.

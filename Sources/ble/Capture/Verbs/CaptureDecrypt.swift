@@ -39,7 +39,7 @@ extension CaptureCommand {
         if decryptor.counts.decrypted > 0 { try copy.finish() }
         return (decryptor.counts, copy, input)
       }
-      try report(counts, of: copy)
+      do { try report(counts, of: copy) } catch let failure as Failure { throw input.atEnd(failure) }
       try input.checkEnd()
     }
 

@@ -44,7 +44,9 @@ struct Monitor: ParsableCommand {
     let interrupt = Interrupt {}
     let end = duration.seconds.map { ContinuousClock.now + .seconds($0) }
     let isOver = { @Sendable in interrupt.hasOccurred || end.map { ContinuousClock.now >= $0 } ?? false }
-    let shown = try server.map { try show(printer, ofServer: $0, until: isOver) } ?? show(printer, until: isOver)
+    let shown =
+      try server.map { try show(printer, ofServer: $0, until: isOver) }
+      ?? show(printer, until: isOver) { interrupt.hasOccurred }
     if let count, shown >= count { return }
     let isEndless = count == nil && duration.seconds == nil
     if interrupt.hasOccurred {
@@ -63,7 +65,13 @@ struct Monitor: ParsableCommand {
   }
 
   /// Shows the packets of an air. Returns the number of packets that have been shown.
-  private func show(_ printer: PacketPrinter, until isOver: @escaping () -> Bool) throws -> Int {
+  ///
+  /// - Parameters:
+  ///   - isOver: tells if the monitor must end.
+  ///   - isInterrupted: tells if the user has ended it.
+  private func show(
+    _ printer: PacketPrinter, until isOver: @escaping () -> Bool, _ isInterrupted: () -> Bool
+  ) throws -> Int {
     var printer = printer
     let pipe = try NamedPipe()
     defer { withExtendedLifetime(pipe) {} }
@@ -73,10 +81,20 @@ struct Monitor: ParsableCommand {
     // Only this verb reads the pipe, so the air must not go on to fill it. A later capture is not ended.
     defer { if pipe.isWritten { _ = try? question.ask(ControlRequest(.capture)) } }
     let input = CaptureInput(live: pipe.descriptor, named: "the air's capture", until: isOver)
+    let interfaces = printer.filter.interfaces
+    var hasPackets = false
     while let element = try input.next() {
+      if !hasPackets, case .packet = element {
+        hasPackets = true
+        // The interfaces of the present devices are before the first packet. A host that joins later adds one.
+        if let missing = input.failure(ofMissing: interfaces) { complain("note: \(missing)") }
+      }
       if try !printer.add(element) { return printer.shown }
     }
-    if isOver() { return printer.shown }
+    if isOver() {
+      if hasPackets, !isInterrupted() { try input.check(interfaces: interfaces) }
+      return printer.shown
+    }
     if (try? question.ask(ControlRequest(.devices))) != nil {
       throw Failure("the air is captured by another program now; it has one capture at a time")
     }
@@ -117,6 +135,9 @@ private final class ServerMonitor: @unchecked Sendable {
       switch event {
       case .tick: break
       case .started(let adapter):
+        let missing = CaptureInput.failure(
+          ofMissing: printer.filter.interfaces, among: [adapter], in: "the server's capture")
+        if let missing { throw missing }
         interface = CaptureInterface(index: 0, name: adapter, link: .hciH4WithDirection)
         complain("monitors the adapter \(adapter.printable)")
       case .packet(let packet): isComplete = try !show(packet)
