@@ -88,11 +88,16 @@ struct CapturePlot {
     // The hosts' side of connections on the air shows the same again.
     let hasAir = packets.contains { $0.channel != nil }
     let onAir = Set(packets.lazy.filter { $0.channel != nil }.map(\.series))
-    let connections = ranked { series in
+    func isConnection(_ series: Series) -> Bool {
       if case .connection = series { !hasAir || onAir.contains(series) } else { false }
     }
+    let connections = ranked(isConnection)
+    let count = counts.keys.filter(isConnection).count - connections.count
+    let others = count == 0 ? nil : count == 1 ? "1 other connection" : "\(count) other connections"
     let advertisers = ranked { if case .advertiser = $0 { true } else { false } }
-    let legendHeight = 18.0 * Double(max(1, (connections.count + advertisers.count + 3) / 3))
+    // The last entry is that of the symbols.
+    let entries = connections.count + advertisers.count + (others == nil ? 1 : 2)
+    let legendHeight = 18.0 * Double((entries + 2) / 3)
     var picture = SVGPicture(width: 1_000, height: 870 + legendHeight)
     let start = packets.map(\.time).min() ?? 0
     let end = max(packets.map(\.time).max() ?? 1, start + 1e-6)
@@ -101,13 +106,15 @@ struct CapturePlot {
     drawChannels(in: channels, connections, &picture)
     let throughput = Frame(top: 500, bottom: 640, start: start, end: end, lowest: 0, highest: 1)
     drawThroughput(in: throughput, connections, &picture)
+    drawNote(about: others, in: throughput, &picture)
     let levels = packets.compactMap(\.level)
     // Whole tens with room for the curves.
     let low = floor((Double(levels.min() ?? -97) - 3) / 10) * 10
     let high = ceil((Double(levels.max() ?? -33) + 3) / 10) * 10
     let strength = Frame(top: 700, bottom: 820, start: start, end: end, lowest: low, highest: high)
     drawLevels(in: strength, connections, advertisers, &picture)
-    drawLegend(at: 868, connections, advertisers, &picture)
+    drawNote(about: others, in: strength, &picture)
+    drawLegend(at: 868, connections, others, advertisers, &picture)
     return picture
   }
 
@@ -156,7 +163,7 @@ struct CapturePlot {
       picture.symbols(points { $0.series == series && !$0.isLost }, SVGPicture.Pen(number))
     }
     let others = points { packet in packet.isConnection && !connections.contains(packet.series) && !packet.isLost }
-    picture.symbols(others, SVGPicture.Pen(Self.limit))
+    picture.symbols(others, SVGPicture.Pen.others)
     picture.crosses(points { $0.isConnection && $0.isLost }, radius: 3, colour: "#000000")
   }
 
@@ -213,8 +220,15 @@ struct CapturePlot {
     }
   }
 
+  /// Tells which connections have no curve.
+  private func drawNote(about others: String?, in frame: Frame, _ picture: inout SVGPicture) {
+    guard let others else { return }
+    picture.text("not shown: \(others)", Self.right, frame.top - 8, size: 11, anchor: .end)
+  }
+
   private func drawLegend(
-    at top: Double, _ connections: [Series], _ advertisers: [Series], _ picture: inout SVGPicture
+    at top: Double, _ connections: [Series], _ others: String?, _ advertisers: [Series],
+    _ picture: inout SVGPicture
   ) {
     let columns = 3
     let width = (Self.right - Self.left) / Double(columns)
@@ -227,7 +241,14 @@ struct CapturePlot {
       picture.symbols([(x + 17, y - 4)], SVGPicture.Pen(number), isSmall: false)
       picture.text(titles[series] ?? "", x + 42, y, size: 11)
     }
-    let (x, y) = place(connections.count + advertisers.count)
+    var last = connections.count + advertisers.count
+    if let others {
+      let (x, y) = place(last)
+      picture.symbols([(x + 17, y - 4)], SVGPicture.Pen.others, isSmall: false)
+      picture.text(others, x + 42, y, size: 11)
+      last += 1
+    }
+    let (x, y) = place(last)
     picture.circles([(x + 8, y - 4)], radius: 2.4, colour: "#777777")
     picture.text("advertising", x + 18, y, size: 11)
     picture.crosses([(x + 100, y - 4)], radius: 3, colour: "#000000")

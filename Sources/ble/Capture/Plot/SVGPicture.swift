@@ -13,11 +13,18 @@ struct SVGPicture {
     private static let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
     private static let dashes = ["", "7 3", "2 3", "9 3 2 3", "12 4", "4 4 1 4", "1 2"]
 
+    /// The pen of all series that have no pen of their own.
+    static let others = Pen(colour: "#882255", dashes: "3 6", symbol: 4)
+
     /// The pen of a series, by its number.
     init(_ number: Int) {
-      colour = Self.colours[number % Self.colours.count]
-      dashes = Self.dashes[number % Self.dashes.count]
-      symbol = number % 4
+      self.init(
+        colour: Self.colours[number % Self.colours.count], dashes: Self.dashes[number % Self.dashes.count],
+        symbol: number % 4)
+    }
+
+    private init(colour: String, dashes: String, symbol: Int) {
+      (self.colour, self.dashes, self.symbol) = (colour, dashes, symbol)
     }
   }
 
@@ -61,7 +68,7 @@ struct SVGPicture {
       + (pen.dashes.isEmpty ? "" : " stroke-dasharray=\"\(pen.dashes)\"") + "/>\n"
   }
 
-  /// The symbols at these points as one path: a circle, an upright line, a triangle or a square.
+  /// The symbols at these points as one path: an upright line, a triangle, a square, a diamond or a plus sign.
   mutating func symbols(_ points: [(x: Double, y: Double)], _ pen: Pen, isSmall: Bool = true) {
     guard !points.isEmpty else { return }
     let r = isSmall ? 2.0 : 3.5
@@ -70,6 +77,7 @@ struct SVGPicture {
       case 0: "M\(number(x)) \(number(y - r))V\(number(y + r))"
       case 1: "M\(number(x - r)) \(number(y + r))L\(number(x)) \(number(y - r))L\(number(x + r)) \(number(y + r))Z"
       case 2: "M\(number(x - r)) \(number(y - r))H\(number(x + r))V\(number(y + r))H\(number(x - r))Z"
+      case 4: "M\(number(x - r)) \(number(y))H\(number(x + r))M\(number(x)) \(number(y - r))V\(number(y + r))"
       default:
         "M\(number(x - r)) \(number(y))L\(number(x)) \(number(y - r))L\(number(x + r)) \(number(y))L\(number(x)) \(number(y + r))Z"
       }
