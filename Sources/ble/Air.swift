@@ -122,6 +122,7 @@ extension Air {
       guard (1...0xFFFF).contains(aclBuffers) else {
         throw ValidationError("invalid --acl-buffers: expected 1 to 65535")
       }
+      try OutputOptions.requireName(capture, of: "--capture")
       if captureDecrypted || captureKeys, capture == nil {
         throw ValidationError("--capture-decrypted and --capture-keys require --capture FILE")
       }
@@ -379,6 +380,8 @@ extension Air {
     @Flag(help: "Writes the session keys of encrypted links to a file next to it.") var keys = false
     @OptionGroup var question: Question
     @OptionGroup var output: OutputOptions
+
+    func validate() throws { try OutputOptions.requireName(file, of: "the capture") }
 
     func run() throws {
       var request = ControlRequest(.capture)

@@ -69,6 +69,19 @@ import Testing
     #expect(FileManager.default.contents(atPath: world) == Data("seed: 1".utf8))
   }
 
+  @Test(
+    "The standard output is no file for a picture, or for a capture beside a report",
+    arguments: [
+      ["capture", "stats", "a.pcapng", "--plot", "-"], ["simulate", "world.yaml", "--plot", "-"],
+      ["simulate", "world.yaml", "--capture", "-"], ["air", "--hci", "unix:a", "--capture", "-"],
+      ["air", "capture", "-"],
+    ])
+  func standardOutput(arguments: [String]) {
+    let error = #expect(throws: (any Error).self) { try Ble.parseAsRoot(arguments) }
+    #expect(error.map { Ble.exitCode(for: $0) } == ExitCode.validationFailure)
+    #expect(error.map { Ble.message(for: $0) }?.contains("needs the name of a file") == true)
+  }
+
   @Test("A picture that can't be written is refused before the simulation begins")
   func missingFolder() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path

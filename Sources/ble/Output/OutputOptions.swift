@@ -18,6 +18,18 @@ struct OutputOptions: ParsableArguments {
     if json, path == "-" { throw ValidationError("with --json, expected a file for the output, not -") }
   }
 
+  /// Checks that a second output of a verb is a file: the standard output has the first one.
+  ///
+  /// - Parameters:
+  ///   - path: the file that the user has named; nil: none.
+  ///   - option: the option that names it.
+  /// - Throws: `ValidationError` if the file is the standard output.
+  static func requireName(_ path: String?, of option: String) throws {
+    guard path == "-" else { return }
+    throw ValidationError(
+      "\(option) needs the name of a file: the standard output has what this verb prints, such as its report")
+  }
+
   /// Prints the record of a verb that prints no text, if the user wants records.
   func emit(_ record: JSONRecord) throws(OutputFailure) {
     if json { try put(record.line + "\n") }

@@ -69,6 +69,8 @@ struct Simulate: ParsableCommand {
   private var isOrphan: Bool { parent.map { getppid() != $0 } ?? false }
 
   func validate() throws {
+    try OutputOptions.requireName(capture, of: "--capture")
+    try OutputOptions.requireName(plot, of: "--plot")
     if merge.isEmpty {
       guard world != nil else { throw ValidationError("expected a world file, or --merge with results") }
     } else if world != nil {

@@ -19,6 +19,8 @@ extension CaptureCommand {
     @OptionGroup var filter: PacketFilterOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws { try OutputOptions.requireName(plot, of: "--plot") }
+
     func run() throws {
       if let plot, OutputFile.isSame(file, plot) {
         throw Failure("\(plot) is the capture that is read; choose another name", status: ExitStatus.usage)
