@@ -20,6 +20,7 @@ enum Terminal {
   ///
   /// - Parameter codes: the control codes that lead from the end of the part before to its beginning.
   static func show(_ part: LivePart, after codes: String) throws(OutputFailure) {
+    _ = stopHandler
     let failure: OutputFailure? = live.withLockedValue { live in
       do throws(OutputFailure) { try put(octets: Array((codes + part.text).utf8), to: part.descriptor) } catch {
         return error
@@ -28,6 +29,27 @@ enum Terminal {
       return nil
     }
     if let failure { throw failure }
+  }
+
+  /// Handles Ctrl-Z from the first live part on.
+  private static let stopHandler = StopHandler()
+
+  /// Stops the program, as SIGTSTP does without a handler. When the program goes on, shows the live part again at the
+  /// cursor: the shell has written below the former picture.
+  fileprivate static func stop() {
+    // The lock keeps other pictures away until the part is shown again.
+    live.withLockedValue { live in
+      let handler = signal(SIGTSTP, SIG_DFL)
+      var (stop, former) = (sigset_t(), sigset_t())
+      sigemptyset(&stop)
+      sigaddset(&stop, SIGTSTP)
+      // The threads of Dispatch block all signals.
+      pthread_sigmask(SIG_UNBLOCK, &stop, &former)
+      raise(SIGTSTP)
+      pthread_sigmask(SIG_SETMASK, &former, nil)
+      signal(SIGTSTP, handler)
+      if let part = live { write("\r" + part.text, to: part.descriptor) }
+    }
   }
 
   /// Leaves the live part as it is. Other output follows it.
@@ -56,6 +78,25 @@ enum Terminal {
   /// Writes a text. A failure is ignored: the next picture finds it, too.
   private static func write(_ text: String, to descriptor: Int32) {
     try? put(octets: Array(text.utf8), to: descriptor)
+  }
+}
+
+/// Handles SIGTSTP (Ctrl-Z) until the program ends. A SIGTSTP that the parent has ignored stays ignored.
+private final class StopHandler: @unchecked Sendable {
+  // Unchecked: only the initializer uses `source`.
+
+  private let source: (any DispatchSourceSignal)?
+
+  init() {
+    guard unsafeBitCast(signal(SIGTSTP, SIG_DFL), to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else {
+      signal(SIGTSTP, SIG_IGN)
+      source = nil
+      return
+    }
+    let source = DispatchSource.makeSignalSource(signal: SIGTSTP, queue: DispatchQueue(label: "ble stops"))
+    source.setEventHandler { Terminal.stop() }
+    source.activate()
+    self.source = source
   }
 }
 
