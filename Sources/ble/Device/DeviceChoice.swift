@@ -47,6 +47,12 @@ struct DeviceChoice: ParsableArguments {
     /// The device in messages.
     var title: String { name ?? peripheral.address?.digits ?? peripheral.id.uuidString }
 
+    /// True if the device comes before another one in a list: the strongest one is the first, as in the table of scan.
+    func precedes(_ other: Candidate) -> Bool {
+      let levels = (rssi ?? Int.min, other.rssi ?? Int.min)
+      return levels.0 == levels.1 ? line < other.line : levels.0 > levels.1
+    }
+
     /// The line in a list of devices.
     var line: String {
       let parts = [
@@ -133,9 +139,10 @@ struct DeviceChoice: ParsableArguments {
         status: ExitStatus.notFound)
     }
     guard matches.count == 1 || first else {
+      let lines = matches.sorted { $0.precedes($1) }.map(\.line)
       throw Failure(
         "\"\(device)\" matches \(matches.count) devices; use an identifier or an address:\n"
-          + matches.map(\.line).joined(separator: "\n"), status: ExitStatus.ambiguous)
+          + lines.joined(separator: "\n"), status: ExitStatus.ambiguous)
     }
     return found
   }
