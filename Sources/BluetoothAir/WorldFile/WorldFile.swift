@@ -102,7 +102,8 @@ package struct WorldFile: Sendable {
   ) throws(WorldFileFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
     let root: LocatedValue
-    do throws(SyntaxProblem) { root = try WorldSyntax.read(text) } catch {
+    let format = name.lowercased().hasSuffix(".json") ? "JSON" : "YAML"
+    do throws(SyntaxProblem) { root = try WorldSyntax.read(text, format: format) } catch {
       throw WorldFileFailure(file: name, error.reason, at: error.place)
     }
     var checker = FieldChecker()

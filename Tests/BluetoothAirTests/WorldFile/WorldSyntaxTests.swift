@@ -43,6 +43,12 @@ struct WorldSyntaxTests {
     #expect(complaints("seed: 1\n---\nseed: 2").first?.contains("another document") ?? false)
   }
 
+  @Test("A syntax error of a file whose name ends with .json is one of JSON", arguments: ["w.json", "W.JSON"])
+  func noJSON(name: String) {
+    let failure = #expect(throws: WorldFileFailure.self) { try WorldFile(text: "{\"devices\": [", named: name) }
+    #expect(failure?.description.contains(": invalid JSON: ") == true)
+  }
+
   @Test("A file without contents is refused", arguments: ["", "# nothing\n", "--- \n...\n"])
   func nothing(text: String) {
     #expect(complaints(text).count == 1)

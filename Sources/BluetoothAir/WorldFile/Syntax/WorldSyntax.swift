@@ -22,8 +22,11 @@ struct WorldSyntax {
   private let masked: String
   private let hasMasks: Bool
 
-  static func read(_ text: String) throws(SyntaxProblem) -> LocatedValue {
-    guard let root = try WorldSyntax(text).compose() else { throw SyntaxProblem(reason: "the file is empty") }
+  /// Reads a text.
+  ///
+  /// - Parameter format: the name of the format in messages: "YAML" or "JSON".
+  static func read(_ text: String, format: String = "YAML") throws(SyntaxProblem) -> LocatedValue {
+    guard let root = try WorldSyntax(text).compose(format) else { throw SyntaxProblem(reason: "the file is empty") }
     return root
   }
 
@@ -56,13 +59,13 @@ struct WorldSyntax {
     }
   }
 
-  private func compose() throws(SyntaxProblem) -> LocatedValue? {
+  private func compose(_ format: String) throws(SyntaxProblem) -> LocatedValue? {
     let root: Node?
     do {
       // The parser has no resolver rules, because the fields determine which scalars are numbers.
       root = try Parser(yaml: masked, resolver: .basic, encoding: .utf8).singleRoot()
     } catch let error as YamlError {
-      throw SyntaxProblem(error, unmask)
+      throw SyntaxProblem(error, format, unmask)
     } catch {
       throw SyntaxProblem(reason: "\(error)")
     }
@@ -144,20 +147,21 @@ extension TextLocation {
 }
 
 extension SyntaxProblem {
-  fileprivate init(_ error: YamlError, _ unmask: (String) -> String) {
+  /// - Parameter format: the name of the format in messages.
+  fileprivate init(_ error: YamlError, _ format: String, _ unmask: (String) -> String) {
     switch error {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
       let origin = context.map { " (\(unmask($0.text).trimmed) at line \($0.mark.line))" } ?? ""
-      self.init(place: TextLocation(mark), reason: "invalid YAML: \(problem.trimmed)\(origin)")
+      self.init(place: TextLocation(mark), reason: "invalid \(format): \(problem.trimmed)\(origin)")
     case .reader(let problem, let offset, _, let yaml):
       self.init(
-        place: offset.map { TextLocation(ofCharacter: $0, in: yaml) }, reason: "invalid YAML: \(problem.trimmed)")
+        place: offset.map { TextLocation(ofCharacter: $0, in: yaml) }, reason: "invalid \(format): \(problem.trimmed)")
     case .duplicatedKeysInMapping(let names, let context):
       let names = names.map { "\"\(unmask($0).shortened)\"" }.joined(separator: ", ")
       self.init(place: TextLocation(context.mark), reason: "duplicate field \(names)")
     case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
-      self.init(reason: "invalid YAML: \(error)")
+      self.init(reason: "invalid \(format): \(error)")
     }
   }
 }
