@@ -22,7 +22,7 @@ struct Air: ParsableCommand {
     @Option(
       name: .customLong("control"),
       help: ArgumentHelp(
-        "The control socket of the air.", valueName: "path"))
+        "The control socket of the air.", valueName: "path"), completion: .file())
     var path = ControlSocket.defaultPath
   }
 
@@ -94,10 +94,12 @@ extension Air {
     @Option(
       help: ArgumentHelp(
         "A world file (YAML or JSON): devices, positions, movements, faults. See Documentation/World-files.md.",
-        valueName: "file"))
+        valueName: "file"), completion: .file())
     var world: String?
 
-    @Option(help: ArgumentHelp("Captures the air and the HCI of every device in this pcapng file.", valueName: "file"))
+    @Option(
+      help: ArgumentHelp("Captures the air and the HCI of every device in this pcapng file.", valueName: "file"),
+      completion: .file())
     var capture: String?
 
     @Flag(help: "Captures packets of encrypted links in plain text.")
@@ -318,7 +320,9 @@ extension Air {
     static let configuration = CommandConfiguration(
       abstract: "Injects the faults of a fault plan, or ends all faults.",
       discussion: "Documentation/Lab.md describes fault plans.")
-    @Argument(help: ArgumentHelp("A fault plan (JSON or YAML file); - reads standard input.", valueName: "plan"))
+    @Argument(
+      help: ArgumentHelp("A fault plan (JSON or YAML file); - reads standard input.", valueName: "plan"),
+      completion: .file())
     var plan: String?
     @Flag(help: "Ends all faults.") var clear = false
     @OptionGroup var question: Question
@@ -374,8 +378,9 @@ extension Air {
   struct CaptureVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "capture", abstract: "Starts or ends a capture of a running air.")
-    @Argument(help: ArgumentHelp("The pcapng file. If omitted, the current capture ends.", valueName: "file")) var file:
-      String?
+    @Argument(
+      help: ArgumentHelp("The pcapng file. If omitted, the current capture ends.", valueName: "file"),
+      completion: .file()) var file: String?
     @Flag(help: "Captures packets of encrypted links in plain text.") var decrypted = false
     @Flag(help: "Writes the session keys of encrypted links to a file next to it.") var keys = false
     @OptionGroup var question: Question

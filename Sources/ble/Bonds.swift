@@ -22,7 +22,7 @@ struct Bonds: ParsableCommand {
     @Option(
       help: ArgumentHelp(
         "The folder with the bonds of all adapters (default: $COREBLUETOOTH_BONDS, or a folder in your data folder).",
-        valueName: "folder"))
+        valueName: "folder"), completion: .directory)
     var folder: String?
 
     @Option(help: ArgumentHelp("The adapter. Required only if several adapters have bonds.", valueName: "name"))
@@ -152,7 +152,7 @@ struct Bonds: ParsableCommand {
     @Option(
       name: .customLong("output"),
       help: ArgumentHelp(
-        "The file to create, with mode 600 (default: standard output).", valueName: "file"))
+        "The file to create, with mode 600 (default: standard output).", valueName: "file"), completion: .file())
     var path: String?
     @OptionGroup var output: OutputOptions
 
@@ -183,7 +183,7 @@ struct Bonds: ParsableCommand {
         """)
 
     @OptionGroup var options: StoreOptions
-    @Argument(help: "The file to import.")
+    @Argument(help: "The file to import.", completion: .file())
     var file: String
     @Option(help: "The file format.")
     var format = Format.json

@@ -9,7 +9,7 @@ struct ServerOptions: ParsableArguments {
         + "selects an adapter.", valueName: "specifier"))
   var server = "server"
 
-  @Option(help: ArgumentHelp("A file with the token of a server on TCP.", valueName: "file"))
+  @Option(help: ArgumentHelp("A file with the token of a server on TCP.", valueName: "file"), completion: .file())
   var tokenFile: String?
 
   /// Returns the options for one adapter of the server; nil: the adapter that the options name.

@@ -29,10 +29,12 @@ struct BtServer: AsyncParsableCommand {
       valueName: "[name=]specifier"))
   var adapter: [String] = ["virtual"]
 
-  @Option(help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"),
+    completion: .file())
   var world: String?
 
-  @Option(help: ArgumentHelp("The path of the server's socket.", valueName: "path"))
+  @Option(help: ArgumentHelp("The path of the server's socket.", valueName: "path"), completion: .file())
   var socket = ServerSpecifier.defaultPath
 
   @Option(help: ArgumentHelp("Who may connect to the socket, in octal as for chmod.", valueName: "mode"))
@@ -45,7 +47,7 @@ struct BtServer: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "A file with the token for programs on TCP, 16 to 512 octets. It also applies to TCP sockets of the service "
-        + "manager.", valueName: "file"))
+        + "manager.", valueName: "file"), completion: .file())
   var tokenFile: String?
 
   @Flag(help: "Lets programs on other machines connect. The connection is not encrypted.")
@@ -56,7 +58,7 @@ struct BtServer: AsyncParsableCommand {
       "An address on this machine at which Prometheus reads metrics by HTTP; port 0: any.", valueName: "host:port"))
   var metrics: String?
 
-  @Option(help: ArgumentHelp("The folder for bonds and identities.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The folder for bonds and identities.", valueName: "folder"), completion: .directory)
   var bonds: String?
 
   @Option(
@@ -84,7 +86,8 @@ struct BtServer: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A file with the apps that the server launches for an event, in YAML or JSON.", valueName: "file"))
+      "A file with the apps that the server launches for an event, in YAML or JSON.", valueName: "file"),
+    completion: .file())
   var apps: String?
 
   @Option(

@@ -13,7 +13,7 @@ struct AdapterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A world file: this program joins the simulated world of the file (default: $COREBLUETOOTH_WORLD).",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var world: String?
 
   @Option(parsing: .unconditional, help: "With a world: the seed, in place of that of the file.")

@@ -17,7 +17,9 @@ struct Replay: ParsableCommand {
       effect.
       """)
 
-  @Argument(help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "capture"))
+  @Argument(
+    help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "capture"),
+    completion: .file())
   var file: String
   @Option(
     help: ArgumentHelp("The device, if the capture shows several: its address or its name.", valueName: "device"))
@@ -26,7 +28,7 @@ struct Replay: ParsableCommand {
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
       "Writes a file for ble serve in place of playing: JSON if its name ends with .json, else YAML; -: the standard "
-        + "output.", valueName: "file"))
+        + "output.", valueName: "file"), completion: .file())
   var path: String?
   @Flag(help: "Replaces a file that exists.")
   var force = false

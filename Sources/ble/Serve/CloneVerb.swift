@@ -19,7 +19,8 @@ struct Clone: ParsableCommand {
   @OptionGroup var device: DeviceChoice
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The file, JSON if its name ends with .json, else YAML; -: the standard output."))
+    help: ArgumentHelp("The file, JSON if its name ends with .json, else YAML; -: the standard output."),
+    completion: .file())
   var path = "-"
   @Flag(help: "Replaces a file that exists.")
   var force = false

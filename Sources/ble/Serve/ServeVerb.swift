@@ -15,7 +15,7 @@ struct Serve: ParsableCommand {
       Commands in the file run with your rights: serve only files that you trust.
       """)
 
-  @Argument(help: "The file, YAML or JSON; -: the standard input.")
+  @Argument(help: "The file, YAML or JSON; -: the standard input.", completion: .file())
   var file: String
   @Option(help: ArgumentHelp("The device, if the file describes several.", valueName: "name"))
   var device: String?

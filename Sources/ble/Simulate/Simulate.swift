@@ -45,17 +45,20 @@ struct Simulate: ParsableCommand {
   var clients = SimulatedPhone.Behaviour.subscribe
 
   @Option(
-    help: ArgumentHelp("Captures the run in this pcapng file, which is replaced at the beginning.", valueName: "file"))
+    help: ArgumentHelp("Captures the run in this pcapng file, which is replaced at the beginning.", valueName: "file"),
+    completion: .file())
   var capture: String?
 
   @Option(
     help: ArgumentHelp(
-      "Draws the packets by channel, the throughput and the signal strength over time.", valueName: "file.svg"))
+      "Draws the packets by channel, the throughput and the signal strength over time.", valueName: "file.svg"),
+    completion: .file())
   var plot: String?
 
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("Joins the results of runs with --json, in place of a simulation.", valueName: "file"))
+    help: ArgumentHelp("Joins the results of runs with --json, in place of a simulation.", valueName: "file"),
+    completion: .file())
   var merge: [String] = []
 
   @Option(

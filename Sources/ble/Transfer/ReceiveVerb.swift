@@ -18,7 +18,7 @@ struct Receive: ParsableCommand {
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
       "The file, or a folder for a file of the sender's name; -: the standard output (default: this folder).",
-      valueName: "path"))
+      valueName: "path"), completion: .file())
   var path = "."
   @Option(help: "The advertised name.")
   var name = "ble receive"

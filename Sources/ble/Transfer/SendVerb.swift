@@ -13,7 +13,7 @@ struct Send: ParsableCommand {
       digest. A terminal shows the progress.
       """)
 
-  @Argument(help: "The file.")
+  @Argument(help: "The file.", completion: .file())
   var file: String
   @OptionGroup var device: DeviceChoice
   @Flag(help: "Sends over a characteristic, which is slower, for systems without L2CAP channels.")

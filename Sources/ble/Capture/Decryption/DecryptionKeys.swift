@@ -16,10 +16,11 @@ struct DecryptionKeys: ParsableArguments {
     name: .customLong("keys"),
     help: ArgumentHelp(
       "A file with keys: that of --capture-keys, an exported bond, or an info file of BlueZ. May be repeated.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var files: [String] = []
   @Option(
-    help: ArgumentHelp("A folder with bonds, as of ble bonds --folder: the keys of all bonds.", valueName: "folder"))
+    help: ArgumentHelp("A folder with bonds, as of ble bonds --folder: the keys of all bonds.", valueName: "folder"),
+    completion: .directory)
   var bonds: String?
 
   func validate() throws {

@@ -27,7 +27,7 @@ extension CaptureCommand {
         connection, name, content.
         """)
 
-    @Argument(help: fileHelp) var file: String
+    @Argument(help: fileHelp, completion: .file()) var file: String
     @OptionGroup var filter: PacketFilterOptions
     @Option(parsing: .unconditional, help: "Ends after this number of packets.")
     var count: Int?
@@ -57,10 +57,10 @@ extension CaptureCommand {
       abstract: "Writes the packets that match to another capture.",
       discussion: "The octets, times and comments of the packets stay as they are.")
 
-    @Argument(help: fileHelp) var file: String
+    @Argument(help: fileHelp, completion: .file()) var file: String
     @Option(
       name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp("The written capture; - is the standard output.", valueName: "file"))
+      help: ArgumentHelp("The written capture; - is the standard output.", valueName: "file"), completion: .file())
     var path: String
     @Option(
       help: ArgumentHelp(
@@ -84,8 +84,9 @@ extension CaptureCommand {
         btsnoop holds the HCI packets of one adapter. pcapng holds everything.
         """)
 
-    @Argument(help: fileHelp) var file: String
-    @Argument(help: ArgumentHelp("The written capture; - is the standard output.", valueName: "output"))
+    @Argument(help: fileHelp, completion: .file()) var file: String
+    @Argument(
+      help: ArgumentHelp("The written capture; - is the standard output.", valueName: "output"), completion: .file())
     var path: String
     @Option(help: ArgumentHelp("The format of the written capture (default: that of its name).", valueName: "format"))
     var format: CaptureOutput.Format?

@@ -11,9 +11,13 @@ extension CaptureCommand {
         (LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR). Each key is tried for each link. Packets of other kinds stay as they are.
         """)
 
-    @Argument(help: ArgumentHelp("The capture: pcapng or pcap; - is the standard input.", valueName: "file"))
+    @Argument(
+      help: ArgumentHelp("The capture: pcapng or pcap; - is the standard input.", valueName: "file"),
+      completion: .file())
     var file: String
-    @Argument(help: ArgumentHelp("The written pcapng file; - is the standard output.", valueName: "output"))
+    @Argument(
+      help: ArgumentHelp("The written pcapng file; - is the standard output.", valueName: "output"), completion: .file()
+    )
     var path: String
     @OptionGroup var keys: DecryptionKeys
     @OptionGroup var output: OutputOptions

@@ -10,11 +10,14 @@ extension CaptureCommand {
     static let configuration = CommandConfiguration(
       abstract: "Counts packets, octets and losses, and describes the connections.")
 
-    @Argument(help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "file"))
+    @Argument(
+      help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "file"),
+      completion: .file())
     var file: String
     @Option(
       help: ArgumentHelp(
-        "Draws the packets by channel, the throughput and the signal strength over time.", valueName: "file.svg"))
+        "Draws the packets by channel, the throughput and the signal strength over time.", valueName: "file.svg"),
+      completion: .file())
     var plot: String?
     @OptionGroup var filter: PacketFilterOptions
     @OptionGroup var output: OutputOptions

@@ -26,7 +26,8 @@ struct PacketFilterOptions: ParsableArguments {
   @Option(
     name: .customLong("protocol"),
     help: ArgumentHelp(
-      "Only packets of this protocol: \(PacketDescription.Content.names).", valueName: "protocol"))
+      "Only packets of this protocol: \(PacketDescription.Content.names).", valueName: "protocol"),
+    completion: .list(PacketDescription.Content.allCases.map(\.rawValue)))
   var content: [String] = []
 
   @Option(
