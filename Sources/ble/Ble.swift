@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAdapters
 import BluetoothWire
 import Foundation
 import Logging
@@ -7,7 +8,7 @@ import Logging
 @main
 struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ble", abstract: "Bluetooth Low Energy from the command line.",
+    commandName: "ble", abstract: "Bluetooth Low Energy from the command line.", version: PackageVersion.text,
     subcommands: [
       Scan.self, Inspect.self, Try.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self,
       Doctor.self,

@@ -20,7 +20,8 @@ struct BtServer: AsyncParsableCommand {
     discussion: """
       Programs with CoreBluetooth use it with COREBLUETOOTH_ADAPTER=server or server:PATH; a name after a comma, as in \
       server:PATH,NAME, selects one of several adapters. Documentation/Server.md describes the server.
-      """)
+      """,
+    version: PackageVersion.text)
 
   @Option(
     help: ArgumentHelp(
