@@ -38,6 +38,45 @@ import Testing
     #expect(table.text == "name    level\n温度計  -50 dBm\nStrap   -48 dBm")
   }
 
+  @Test("A table that is too wide is narrowed step by step, and cells that are too long end with an ellipsis")
+  func narrowTable() {
+    var table = TextTable(["level", "name", "services", "company"])
+    table.add(["-50 dBm", "Weather Station", "Environmental Sensing", "Nordic Semiconductor ASA"])
+    let steps = [[1: 8, 2: 8], [3: 10]]
+    #expect(table.lines(fitting: 73, narrowing: steps) == table.text.split(separator: "\n").map(String.init))
+    // The widest column is narrowed first.
+    #expect(
+      table.lines(fitting: 67, narrowing: steps) == [
+        "level    name             services         company",
+        "-50 dBm  Weather Station  Environmental …  Nordic Semiconductor ASA",
+      ])
+    #expect(
+      table.lines(fitting: 50, narrowing: steps) == [
+        "level    name      services  company", "-50 dBm  Weather…  Environ…  Nordic Semiconductor…",
+      ])
+    // The steps are not enough.
+    let least = table.lines(fitting: 20, narrowing: steps)
+    #expect(least.last == "-50 dBm  Weather…  Environ…  Nordic Se…")
+  }
+
+  @Test("A picture that is too high keeps its first line and its footer, and tells how many lines it leaves out")
+  func highPicture() {
+    let lines = ["title"] + (1...40).map { "device \($0)" }
+    let visible = LivePicture.visible(lines, footer: "footer", rows: 23)
+    #expect(visible == Array(lines.prefix(21)) + ["… 20 more", "footer"])
+    #expect(LivePicture.visible(lines, footer: "footer", rows: 42) == lines + ["footer"])
+    #expect(LivePicture.visible(lines, footer: nil, rows: 3) == ["title", "device 1", "… 39 more"])
+    #expect(LivePicture.visible(lines, footer: "footer", rows: 2) == ["… 40 more", "footer"])
+    #expect(LivePicture.visible(["line"], footer: nil, rows: 0) == ["line"])
+  }
+
+  @Test("A line of progress is cut to the columns of its terminal")
+  func progressLine() {
+    #expect(LivePart(line: "50 %  1.0 of 2.0 s", columns: 10).text == "50 %  1.0\u{1B}[K")
+    #expect(LivePart(line: "50 %", columns: 80).text == "50 %\u{1B}[K")
+    #expect(LivePart(line: "温度計", columns: 6).text == "温度\u{1B}[K")
+  }
+
   @Test("A line of the log removes the live part, and the part is shown again below it")
   func aside() throws {
     let pipe = Pipe()

@@ -100,11 +100,19 @@ struct Scan: ParsableCommand {
       group.addTask {
         var picture = LivePicture()
         defer { picture.end() }
-        // The last picture is shown when the scan has ended, too.
         var isRunning = true
         while isRunning {
           do { try await stage.sleep(0.25) } catch { isRunning = false }
-          try picture.show(log.withLockedValue { $0.table(at: stage.now, style: output.style) })
+          let (now, columns) = (stage.now, Screen.size.columns - 1)
+          let (lines, count) = log.withLockedValue { log in
+            (log.table(at: now, columns: columns, style: output.style), log.summary(at: now))
+          }
+          if isRunning {
+            try picture.show(lines, footer: output.style.dim("\(count); Ctrl-C ends the scan"))
+          } else {
+            // Lines above the terminal can be scrolled to, so that the last table is complete.
+            try picture.finish(lines + [output.style.dim(count)])
+          }
         }
       }
       defer { group.cancelAll() }
@@ -184,13 +192,31 @@ struct SightingLog: Sendable {
     return (device, now - start, shown)
   }
 
-  /// The lines of the live table, the strongest device first.
-  func table(at now: Duration, style: Style) -> [String] {
-    let shown = devices.values.filter { filter.admits($0) }.sorted { one, other in
+  /// The devices that the filter admits.
+  private var admitted: [SightedDevice] { devices.values.filter { filter.admits($0) } }
+
+  /// The number of devices and the time of the scan: "8 devices in 6 s".
+  func summary(at now: Duration) -> String {
+    let count = admitted.count
+    return "\(count == 1 ? "1 device" : "\(count) devices") in \(Int((now - start).seconds)) s"
+  }
+
+  /// The titles of the columns of the live table.
+  private static let titles = ["RSSI", "distance", "seen", "address", "name", "services", "company"]
+
+  /// The least widths of the columns for the name, the services and the company, in the order in which the table is
+  /// narrowed.
+  private static let steps = [[4: 12, 5: 12], [6: 12], [4: 8, 5: 8], [6: 8], [4: 4, 5: 4], [6: 4]]
+
+  /// Returns the lines of the live table, the strongest device first.
+  ///
+  /// - Parameter columns: the number of columns of the terminal for a line.
+  func table(at now: Duration, columns: Int, style: Style) -> [String] {
+    let shown = admitted.sorted { one, other in
       let levels = (one.level?.rounded() ?? -200, other.level?.rounded() ?? -200)
       return levels.0 == levels.1 ? one.address.digits < other.address.digits : levels.0 > levels.1
     }
-    var table = TextTable(["RSSI", "distance", "seen", "address", "name", "services", "company"])
+    var table = TextTable(Self.titles)
     for device in shown {
       let age = (now - start - device.lastSeen).seconds
       table.add([
@@ -200,11 +226,8 @@ struct SightingLog: Sendable {
         device.companyName ?? "-",
       ])
     }
-    var lines = table.text.split(separator: "\n").map(String.init)
+    var lines = table.lines(fitting: columns, narrowing: Self.steps)
     lines[0] = style.bold(lines[0])
-    let time = Int((now - start).seconds)
-    lines.append(
-      style.dim("\(shown.count == 1 ? "1 device" : "\(shown.count) devices") in \(time) s; Ctrl-C ends the scan"))
     return lines
   }
 }

@@ -64,9 +64,12 @@ enum Screen {
     isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb" && !isColourless
 
   /// The number of columns and rows.
-  static var size: (columns: Int, rows: Int) {
+  static var size: (columns: Int, rows: Int) { size(of: STDOUT_FILENO) }
+
+  /// The number of columns and rows of the terminal of an open file; 80 and 24 if they are unknown.
+  static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
     var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
     return (Int(size.ws_col), Int(size.ws_row))
   }
 }
@@ -76,16 +79,48 @@ struct LivePicture {
   /// The number of lines that the picture takes.
   private var height = 0
 
-  /// Shows these lines in place of those before. Lines that are too long are cut.
-  mutating func show(_ lines: [String]) throws(OutputFailure) {
+  /// Shows these lines in place of those before. Lines that are too long are cut. Of too many lines, the first ones and
+  /// the footer are shown.
+  ///
+  /// - Parameter footer: the last line, which is always shown; nil: none.
+  mutating func show(_ lines: [String], footer: String? = nil) throws(OutputFailure) {
     let (columns, rows) = Screen.size
-    let visible = lines.prefix(max(1, rows - 1)).map { $0.cut(to: columns - 1) }
-    let up = height > 0 ? "\u{1B}[\(height)A\r" : ""
+    let visible = Self.visible(lines, footer: footer, rows: rows - 1).map { $0.cut(to: columns - 1) }
     let part = LivePart(
-      descriptor: STDOUT_FILENO, text: visible.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J",
-      erasure: "\u{1B}[\(visible.count)A\r\u{1B}[J")
+      descriptor: STDOUT_FILENO, text: Self.text(visible), erasure: "\u{1B}[\(visible.count)A\r\u{1B}[J")
     try Terminal.show(part, after: up)
     height = visible.count
+  }
+
+  /// The control codes that lead from the end of the picture to its beginning.
+  private var up: String { height > 0 ? "\u{1B}[\(height)A\r" : "" }
+
+  /// Returns the lines of a picture with the control codes that remove those of the picture before.
+  private static func text(_ lines: [String]) -> String {
+    lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
+  }
+
+  /// Returns the part of a picture that fits into a number of rows. The first line and the footer stay, and a line tells
+  /// how many lines are left out between them.
+  static func visible(_ lines: [String], footer: String?, rows: Int) -> [String] {
+    let end = footer.map { [$0] } ?? []
+    let rows = max(1, rows)
+    guard lines.count + end.count > rows else { return lines + end }
+    let shown = max(1, rows - end.count - 1)
+    var visible = Array(lines.prefix(shown))
+    if shown < lines.count { visible.append("… \(lines.count - shown) more") }
+    // A terminal with two rows shows the end of this.
+    return Array((visible + end).suffix(rows))
+  }
+
+  /// Shows all lines in place of the last picture. They stay, and other output follows them.
+  mutating func finish(_ lines: [String]) throws(OutputFailure) {
+    let columns = Screen.size.columns
+    let text = Self.text(lines.map { $0.cut(to: columns - 1) })
+    // The text is no live part any more: a line of the log would move the cursor by its height, which may exceed that
+    // of the terminal.
+    try Terminal.finish(up + text, on: STDOUT_FILENO)
+    height = 0
   }
 
   /// Leaves the last picture as it is. Other output follows it.

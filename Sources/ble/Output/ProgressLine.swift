@@ -42,7 +42,15 @@ final class ProgressLine {
 extension LivePart {
   /// Shows a line on the standard error in place of the one before. A failure is ignored: the work goes on without it.
   static func show(line: String) {
-    let part = LivePart(descriptor: STDERR_FILENO, text: line + "\u{1B}[K", erasure: "\r\u{1B}[K")
-    try? Terminal.show(part, after: "\r")
+    try? Terminal.show(LivePart(line: line, columns: Screen.size(of: STDERR_FILENO).columns), after: "\r")
+  }
+
+  /// Creates a line on the standard error.
+  ///
+  /// - Parameter columns: the number of columns of the terminal. The line is cut: the terminal would continue a longer
+  ///   one in the next row, where "\r" does not lead to its beginning.
+  init(line: String, columns: Int) {
+    self.init(
+      descriptor: STDERR_FILENO, text: line.cut(to: columns - 1) + "\u{1B}[K", erasure: "\r\u{1B}[K")
   }
 }

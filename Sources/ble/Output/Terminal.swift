@@ -52,6 +52,18 @@ enum Terminal {
     }
   }
 
+  /// Shows a text in place of the live part. The text stays, and other output follows it.
+  ///
+  /// - Parameter text: the control codes that lead from the end of the live part to its beginning, and the text.
+  static func finish(_ text: String, on descriptor: Int32) throws(OutputFailure) {
+    let failure: OutputFailure? = live.withLockedValue { live in
+      do throws(OutputFailure) { try put(octets: Array(text.utf8), to: descriptor) } catch { return error }
+      live = nil
+      return nil
+    }
+    if let failure { throw failure }
+  }
+
   /// Leaves the live part as it is. Other output follows it.
   static func release() { live.withLockedValue { $0 = nil } }
 

@@ -11,13 +11,45 @@ struct TextTable {
 
   mutating func add(_ row: [String]) { rows.append(row.map(\.printable)) }
 
-  var text: String {
-    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }
-    return rows.map { row in
-      let cells = row.enumerated().map { index, cell in
-        index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.columns)
+  var text: String { lines(of: widths).joined(separator: "\n") }
+
+  /// The space between two columns of the table.
+  private static let gap = "  "
+
+  /// The width of the widest cell of each column.
+  private var widths: [Int] {
+    (rows.first ?? []).indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }
+  }
+
+  /// Returns the lines of the table, of which columns are narrowed until it fits: cells that are then too long end with
+  /// an ellipsis.
+  ///
+  /// - Parameters:
+  ///   - columns: the number of columns of the terminal for a line. If the steps are not enough, lines are longer.
+  ///   - steps: the least widths of columns of the table, by their indices. A step begins when the one before is not
+  ///     enough, and narrows the widest one of its columns first.
+  func lines(fitting columns: Int, narrowing steps: [[Int: Int]]) -> [String] {
+    var widths = widths
+    let gaps = Self.gap.count * max(0, widths.count - 1)
+    for step in steps {
+      while widths.reduce(gaps, +) > columns {
+        let narrowable = step.filter { widths[$0.key] > $0.value }.keys
+        // Of two columns with one width, the first one, because a dictionary has no order.
+        let widest = narrowable.max { widths[$0] == widths[$1] ? $0 > $1 : widths[$0] < widths[$1] }
+        guard let widest else { break }
+        widths[widest] -= 1
       }
-      return cells.joined(separator: "  ")
-    }.joined(separator: "\n")
+    }
+    return lines(of: widths)
+  }
+
+  private func lines(of widths: [Int]) -> [String] {
+    rows.map { row in
+      let cells = row.enumerated().map { index, cell in
+        let cell = cell.shortened(to: widths[index])
+        return index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.columns)
+      }
+      return cells.joined(separator: Self.gap)
+    }
   }
 }
