@@ -1,6 +1,7 @@
 import BluetoothBonds
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothTransport
 
 extension DaemonConfiguration {
   /// The environment variable that names the folder for bonds (default: a folder in the user's data folder).
@@ -27,15 +28,17 @@ extension DaemonConfiguration {
   }
 
   /// Keeps bonds and identity in a subfolder of `folder` that no other program is using. Logs a line if another program
-  /// uses the adapter's first subfolder: to peers, this program is then a different device with a different address.
+  /// uses the adapter's first subfolder: to peers, this program is then a different device with a different address. On
+  /// an air, where several programs are usual, the line is a detail for developers.
   mutating func claimBonds(in folder: String) {
     let store: FileBondStore
     do throws(BondStoreError) {
       store = try .claimed(folder: folder, adapter: name)
       if store.number > 1 {
-        DaemonLog.tell(
+        let line =
           "another program uses this adapter; to peers, this program is a different device, with separate bonds in"
-            + " \(store.path)", of: name)
+          + " \(store.path)"
+        if isOnSocket { DaemonLog.trace(line, of: name) } else { DaemonLog.tell(line, of: name) }
       }
     } catch {
       store = FileBondStore(folder: folder, adapter: name)
@@ -43,6 +46,14 @@ extension DaemonConfiguration {
     }
     bonds = store
     hasLastingIdentity = true
+  }
+
+  /// True if the adapter is named by the socket of an air, which has a controller for each program.
+  private var isOnSocket: Bool {
+    switch try? TransportSpecifier(name) {
+    case .tcp?, .unix?: true
+    default: false
+    }
   }
 
   /// The name of the program file, which prompts show to the user.

@@ -6,6 +6,7 @@ import BluetoothWire
 import Foundation
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 @testable import BluetoothAdapters
@@ -58,5 +59,22 @@ final class AdapterClaimTests {
     }
     #expect(number == 1)
     try await listener.close().get()
+  }
+
+  @Test(
+    "The log tells that another program uses the adapter, and on the socket of an air only developers",
+    arguments: [("tcp:127.0.0.1:6402", "debug"), ("unix:/tmp/air", "debug"), ("hci:7", "notice"), ("phone", "notice")])
+  func notices(adapter: String, level: String) throws {
+    let log = LogRecorder()
+    func configuration() -> DaemonConfiguration {
+      var configuration = DaemonConfiguration(name: adapter, host: HostConfiguration(deviceName: "Claimed"))
+      configuration.claimBonds(in: folder)
+      return configuration
+    }
+    let (first, second) = (configuration(), configuration())
+    let path = try #require((second.bonds as? FileBondStore)?.path)
+    #expect(log.levels(ofLinesContaining: "different device, with separate bonds in \(path)") == [level])
+    // The first one uses its folder until here.
+    withExtendedLifetime(first) {}
   }
 }
