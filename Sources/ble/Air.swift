@@ -32,7 +32,8 @@ struct Air: ParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "Time limit for the answer, 0.001 to 3600; the exit status is 124 if it expires.", valueName: "seconds"))
+        "Time limit for the answer, 0.001 to 3600 seconds; the exit status is 124 if it expires (default: 10).",
+        valueName: "time"), transform: TimeArgument.seconds(of:))
     var timeout = 10.0
 
     func validate() throws {

@@ -37,7 +37,9 @@ struct Ble: ParsableCommand {
       guard !status.isSuccess else { printHelp(message(for: error)) }
       var message = message(for: error)
       if message.hasSuffix(".") { message.removeLast() }
-      complain(status == .validationFailure ? "\(message); see ble --help" : message)
+      complain(
+        status == .validationFailure
+          ? UsageAdvice.message(message, about: Array(CommandLine.arguments.dropFirst())) : message)
       Foundation.exit(status.rawValue)
     }
   }

@@ -37,6 +37,7 @@ import Testing
   func times() {
     #expect(TimeArgument(argument: "90")?.seconds == 90)
     #expect(TimeArgument(argument: "0.5s")?.seconds == 0.5)
+    #expect(TimeArgument(argument: "250ms")?.seconds == 0.25)
     #expect(TimeArgument(argument: "15min")?.seconds == 900)
     #expect(TimeArgument(argument: "2h")?.seconds == 7_200)
     #expect(TimeArgument(argument: "1d")?.seconds == 86_400)

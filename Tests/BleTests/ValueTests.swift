@@ -90,6 +90,28 @@ import Testing
     _ = try AttributePath("180D/heart rate measurement/2902")
   }
 
+  @Test(
+    "The suggestion for an unknown service or attribute is a name with a near word, or the nearest UUID",
+    arguments: [
+      ("hart", "Heart Rate"), ("enviromental", "Environmental Sensing"), ("18zz", "1800"), ("180O", "1800"),
+      ("0x18z9", "1809"),
+    ])
+  func suggestions(text: String, suggestion: String) {
+    let service = #expect(throws: Failure.self) { try KnownNames.service(text) }
+    #expect(
+      service?.description
+        == "unknown service \"\(text)\": expected a UUID or an assigned name; did you mean \"\(suggestion)\"?")
+    let attribute = #expect(throws: Failure.self) { try AttributePath(text) }
+    #expect(attribute?.description.hasPrefix("unknown attribute \"\(text)\"") == true)
+    #expect(attribute?.description.contains("; did you mean \"") == true)
+  }
+
+  @Test("A text that is near no service gets no suggestion")
+  func noSuggestion() {
+    let failure = #expect(throws: Failure.self) { try KnownNames.service("qqqqqqqq") }
+    #expect(failure?.description == "unknown service \"qqqqqqqq\": expected a UUID or an assigned name")
+  }
+
   @Test("A line for a terminal is cut without breaking its control sequences")
   func cut() {
     #expect("\u{1B}[1mabc\u{1B}[0mdef".cut(to: 4) == "\u{1B}[1mabc\u{1B}[0md")

@@ -28,7 +28,8 @@ struct AdapterOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The time limit of each step: the controller's start, the connection, a request.", valueName: "seconds"))
+      "The time limit of each step: the controller's start, the connection, a request (default: 30).",
+      valueName: "time"), transform: TimeArgument.seconds(of:))
   var timeout = 30.0
 
   mutating func validate() throws {

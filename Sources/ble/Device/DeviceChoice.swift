@@ -13,7 +13,8 @@ struct DeviceChoice: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How long to look for the device.", valueName: "seconds"))
+    help: ArgumentHelp("How long to look for the device (default: 10).", valueName: "time"),
+    transform: TimeArgument.seconds(of:))
   var searchTime = 10.0
 
   @Flag(help: "Takes the first device that matches, without looking for others of that name.")

@@ -5,12 +5,14 @@ import CoreBluetoothExtras
 struct DurationOption: ParsableArguments {
   @Option(
     name: [.customLong("for"), .customLong("duration")], parsing: .unconditional,
-    help: ArgumentHelp("Ends after this time (default: until interrupted).", valueName: "seconds"))
+    help: ArgumentHelp(
+      "Ends after this time in seconds, or with ms, s, min, h or d (default: until interrupted).", valueName: "time"),
+    transform: TimeArgument.seconds(of:))
   var seconds: Double?
 
   func validate() throws {
     if let seconds, !(seconds > 0 && seconds <= 1e6) {
-      throw ValidationError("--for must be more than 0, up to 1000000")
+      throw ValidationError("--for must be more than 0, up to 1000000 seconds")
     }
   }
 

@@ -35,7 +35,9 @@ final class Stage: Sendable {
     switch options.choice.choice {
     case .specifier(let specifier):
       guard !options.virtualTime, options.seed == nil else {
-        throw Failure("--virtual-time and --seed require a world; see ble --help", status: ExitStatus.usage)
+        throw Failure(
+          "--virtual-time and --seed require a world: name one with --world or COREBLUETOOTH_WORLD",
+          status: ExitStatus.usage)
       }
       if case .failure(let error) = AdapterRegistry.adapter(for: specifier) {
         throw Failure(error.description, status: ExitStatus.usage)

@@ -27,7 +27,8 @@ struct Inspect: ParsableCommand {
   var check: Rules?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("With --check: how long to observe the advertising.", valueName: "seconds"))
+    help: ArgumentHelp("With --check: how long to observe the advertising (default: 5).", valueName: "time"),
+    transform: TimeArgument.seconds(of:))
   var checkTime = 5.0
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions

@@ -14,7 +14,9 @@ struct RSSI: ParsableCommand {
   @OptionGroup var device: DeviceChoice
   @Option(parsing: .unconditional, help: "Ends after this number of values (default: until interrupted).")
   var count: Int?
-  @Option(parsing: .unconditional, help: ArgumentHelp("The time between two values.", valueName: "seconds"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The time between two values (default: 1).", valueName: "time"),
+    transform: TimeArgument.seconds(of:))
   var interval = 1.0
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions

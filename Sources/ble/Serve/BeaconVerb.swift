@@ -14,7 +14,9 @@ struct BeaconVerb: ParsableCommand {
 
   /// The options of all beacons.
   struct Options: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("The advertising interval.", valueName: "seconds"))
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("The advertising interval (default: 0.1).", valueName: "time"),
+      transform: TimeArgument.seconds(of:))
     var interval = 0.1
     @Option(
       parsing: .unconditional,

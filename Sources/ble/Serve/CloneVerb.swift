@@ -27,7 +27,9 @@ struct Clone: ParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Reads the values.")
   var values = true
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("How long to observe the advertising.", valueName: "seconds"))
+    parsing: .unconditional,
+    help: ArgumentHelp("How long to observe the advertising (default: 3).", valueName: "time"),
+    transform: TimeArgument.seconds(of:))
   var observe = 3.0
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions

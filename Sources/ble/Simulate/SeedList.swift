@@ -83,22 +83,3 @@ struct Shard: ExpressibleByArgument, Hashable, Sendable {
     self = shard
   }
 }
-
-/// A time in seconds, or with a unit: `90`, `90s`, `15min`, `1h`, `7d`.
-struct TimeArgument: ExpressibleByArgument, Hashable, Sendable {
-  let seconds: Double
-
-  init(seconds: Double) { self.seconds = seconds }
-
-  init?(argument: String) {
-    let units: [(String, Double)] = [("min", 60), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]
-    let unit = units.first { argument.hasSuffix($0.0) }
-    guard let number = Double(argument.dropLast(unit?.0.count ?? 0)) else { return nil }
-    let seconds = number * (unit?.1 ?? 1)
-    // The clock of a world counts nanoseconds.
-    guard seconds >= 1e-9, seconds <= 1e8 else { return nil }
-    self.seconds = seconds
-  }
-
-  var defaultValueDescription: String { seconds.short }
-}

@@ -18,7 +18,9 @@ struct Simulate: ParsableCommand {
 
   @Option(
     name: .customLong("for"), parsing: .unconditional,
-    help: ArgumentHelp("The simulated time in seconds, or with s, min, h or d.", valueName: "time"))
+    help: ArgumentHelp(
+      "The simulated time in seconds, or with ms, s, min, h or d (default: 60).", valueName: "time"),
+    transform: TimeArgument.init(checked:))
   var duration = TimeArgument(seconds: 60)
 
   @Option(parsing: .unconditional, help: "The seed, in place of that of the file.")

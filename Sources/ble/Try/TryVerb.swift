@@ -19,7 +19,8 @@ struct Try: ParsableCommand {
   @OptionGroup var device: DeviceChoice
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How long to listen to each kind of measurement.", valueName: "seconds"))
+    help: ArgumentHelp("How long to listen to each kind of measurement (default: 3).", valueName: "time"),
+    transform: TimeArgument.seconds(of:))
   var listen = 3.0
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions

@@ -90,7 +90,9 @@ struct L2CAP: ParsableCommand {
 
     @Option(
       parsing: .unconditional,
-      help: ArgumentHelp("How long to wait for octets when the standard input has ended.", valueName: "seconds"))
+      help: ArgumentHelp(
+        "How long to wait for octets when the standard input has ended (default: 2).", valueName: "time"),
+      transform: TimeArgument.seconds(of:))
     var linger = 2.0
 
     mutating func validate() throws {

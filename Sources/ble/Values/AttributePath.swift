@@ -40,7 +40,7 @@ struct AttributePath: Sendable {
     guard !KnownNames.attributes.contains(where: { KnownNames.key($0.name).contains(key) }) else { return }
     throw Failure(
       "unknown attribute \"\(part)\": expected a UUID or an assigned name"
-        + SpellingSuggestion.suggestion(for: part, among: KnownNames.attributes.map(\.name)), status: ExitStatus.usage)
+        + KnownNames.suggestion(for: part, among: KnownNames.attributes), status: ExitStatus.usage)
   }
 
   /// Finds the attribute on a connected device.

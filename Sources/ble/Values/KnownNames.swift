@@ -37,7 +37,36 @@ enum KnownNames {
     if let match = matches.first { return BluetoothUUID(match.uuid) }
     throw Failure(
       "unknown service \"\(text)\": expected a UUID or an assigned name"
-        + SpellingSuggestion.suggestion(for: text, among: services.map(\.name)), status: ExitStatus.usage)
+        + suggestion(for: text, among: services), status: ExitStatus.usage)
+  }
+
+  /// Returns `; did you mean "Heart Rate"?` with the known name or UUID that is nearest to the text, or an empty text.
+  /// One word of a name is enough: "hart" for "Heart Rate".
+  static func suggestion(for text: String, among known: [(uuid: UInt16, name: String)]) -> String {
+    let whole = SpellingSuggestion.suggestion(for: text, among: known.map(\.name))
+    guard whole.isEmpty else { return whole }
+    var words: [String] = []
+    var names: [String: String] = [:]
+    for (_, name) in known {
+      for word in name.split(separator: " ").map(String.init) where names[word] == nil {
+        words.append(word)
+        names[word] = name
+      }
+    }
+    if let word = SpellingSuggestion.nearest(to: text, among: words), let name = names[word] {
+      return "; did you mean \"\(name)\"?"
+    }
+    return nearestUUID(to: text, among: known.map(\.uuid)).map { "; did you mean \"\($0)\"?" } ?? ""
+  }
+
+  /// Returns the UUID with the most digits in common with a text of four characters, two of them at the beginning.
+  private static func nearestUUID(to text: String, among uuids: [UInt16]) -> String? {
+    let digits = Array((text.lowercased().hasPrefix("0x") ? String(text.dropFirst(2)) : text).uppercased())
+    guard digits.count == 4 else { return nil }
+    let near = uuids.map { String($0, radix: 16, uppercase: true) }.filter { $0.hasPrefix(String(digits[..<2])) }
+    func common(_ uuid: String) -> Int { zip(uuid, digits).count(where: { $0 == $1 }) }
+    // Of several, the first one.
+    return near.reduce(nil as String?) { best, uuid in best.map { common($0) >= common(uuid) } == true ? best : uuid }
   }
 
   /// Reads a UUID of 4, 8 or 32 digits, with or without `0x`.
