@@ -73,7 +73,8 @@ struct Serve: ParsableCommand {
         observer: { try log.report($0) })
       return {
         do { try await played.run() } catch let error as CBError where error.code == .operationCancelled {
-          throw Failure("the adapter \(stage.adapterName) was turned off", status: ExitStatus.noAdapter)
+          throw Failure(
+            "serving \"\(name)\": \(stage.lossReason(in: peripheral.state))", status: ExitStatus.noAdapter)
         }
       }
     }
@@ -92,7 +93,9 @@ struct Serve: ParsableCommand {
           complain("note: the adapter \"virtual\" is alone in its world; name another one with --adapter or --world")
         }
         let play = make(stage, peripheral)
-        do { try await duration.run(on: stage, play) } catch { throw Failure.of(error, "serving \"\(name)\"") }
+        do { try await duration.run(on: stage, play) } catch {
+          throw await stage.failure(of: error, "serving \"\(name)\"", by: peripheral)
+        }
       }
     }
   }
