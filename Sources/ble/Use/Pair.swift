@@ -28,7 +28,10 @@ struct Pair: ParsableCommand {
       let (record, line) = try await stage.withDevice(device) { peripheral in
         try await pair(with: peripheral, path, stage)
         guard let security = peripheral.link?.security, security.isEncrypted else {
-          throw Failure("no value of \(title(peripheral)) requires pairing", status: ExitStatus.notFound)
+          let name = title(peripheral)
+          throw Failure(
+            reading.map { "\"\($0)\" of \(name) requires no pairing; without --reading, ble pair tries all values" }
+              ?? "no value of \(name) requires pairing", status: ExitStatus.notFound)
         }
         let bond = peripheral.bond
         var record = JSONRecord("pairing")
