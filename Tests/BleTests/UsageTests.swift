@@ -48,6 +48,15 @@ import Testing
     #expect(error.map { Scan.message(for: $0) } == "--for must be more than 0, up to 1000000 seconds")
   }
 
+  @Test(
+    "A PSM beyond those of LE channels is refused with their range", arguments: ["0", "256", "0x100", "65536", "psm"])
+  func psm(text: String) throws {
+    let command = try L2CAP.Open.parse(["strap", text])
+    let failure = #expect(throws: Failure.self) { try command.run() }
+    #expect(failure?.status == ExitStatus.usage)
+    #expect(failure?.description == "invalid PSM \"\(text)\": expected 1 to 255 (0x01 to 0xFF)")
+  }
+
   @Test("The defaults of times are those that their help tells")
   func defaults() throws {
     #expect(try AdapterOptions.parse([]).timeout == 30)

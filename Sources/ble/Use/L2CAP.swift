@@ -15,15 +15,18 @@ struct L2CAP: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Opens a channel to a device.", discussion: Pipe.discussion)
     @OptionGroup var device: DeviceChoice
-    @Argument(help: "The PSM of the channel, such as 192 or 0xC0.")
+    @Argument(help: "The PSM of the channel, 1 to 255, such as 192 or 0xC0.")
     var psm: String
     @OptionGroup var pipe: Pipe
     @OptionGroup var adapter: AdapterOptions
 
+    /// The PSMs of LE credit-based channels (SPSM) · Vol 3, Part A, 4.22.
+    private static let psms: ClosedRange<UInt16> = 0x0001...0x00FF
+
     func run() throws {
       let digits = psm.lowercased().hasPrefix("0x") ? UInt16(psm.dropFirst(2), radix: 16) : UInt16(psm)
-      guard let psm = digits, psm > 0 else {
-        throw Failure("invalid PSM \"\(psm)\": expected 1 to 65535", status: ExitStatus.usage)
+      guard let psm = digits, Self.psms.contains(psm) else {
+        throw Failure("invalid PSM \"\(psm)\": expected 1 to 255 (0x01 to 0xFF)", status: ExitStatus.usage)
       }
       try Stage(adapter).run { stage in
         try await stage.withDevice(device) { peripheral in
