@@ -25,7 +25,7 @@ SUBSTITUTIONS = [
     # The programming of a shell, which the package ArgumentParser writes: lines without the names of verbs and options.
     (["completions bash"], r"(?m)(?:^(?!_ble|.*(?:options|flags)=\((?!\")|.*compgen -W '[^$']*').*\n)+", "[…]\n"),
     (["completions zsh"], r"(?m)(?:^(?!#compdef|_ble|            '[a-z]).*\n)+", "[…]\n"),
-    (["completions fish"], r"(?m)(?:^(?! *case '|.*parse_subcommand \d).*\n)+", "[…]\n"),
+    (["completions fish"], r"(?m)(?:^(?! *case '|.*parse_subcommand (?:-r )?\d).*\n)+", "[…]\n"),
     # The time of a transfer in real time.
     (["send", "receive"], r'(?<= in )[\d.]+ s, [\d.]+ \w*B/s', "<time>"),
     (["send", "receive", "alerts"], r'(?<="time":)[\d.]+', "<time>"),

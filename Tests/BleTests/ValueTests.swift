@@ -90,6 +90,23 @@ import Testing
     _ = try AttributePath("180D/heart rate measurement/2902")
   }
 
+  @Test("A write of a subscription is a characteristic and a value, separated by the first equals sign")
+  func plannedWrites() throws {
+    #expect(try Array(PlannedWrite("2A39=0x01").octets) == [0x01])
+    #expect(try Array(PlannedWrite("180D/heart rate control point=text:a=b").octets) == Array("a=b".utf8))
+    for (text, reason) in [
+      ("2A39", "expected CHARACTERISTIC=VALUE"), ("=0x01", "invalid characteristic"), ("2A39=", "invalid value"),
+      ("2A39=7", "invalid value 7"), ("temprature=0x01", "did you mean \"Temperature\""),
+    ] {
+      let failure = #expect(throws: Failure.self) { try PlannedWrite(text) }
+      #expect(failure?.status == ExitStatus.usage)
+      #expect(failure?.description.contains(reason) == true, "\(failure?.description ?? "none")")
+    }
+    let command = try Subscribe.parse(["strap", "2A37", "2A19", "--write", "2A39=0x01", "--write", "2A39=0x02"])
+    #expect(command.characteristics == ["2A37", "2A19"] && command.write == ["2A39=0x01", "2A39=0x02"])
+    #expect(throws: (any Error).self) { try Subscribe.parse(["strap"]) }
+  }
+
   @Test(
     "The suggestion for an unknown service or attribute is a name with a near word, or the nearest UUID",
     arguments: [

@@ -3,6 +3,7 @@ import BluetoothAir
 import BluetoothDissection
 import CoreBluetooth
 import CoreBluetoothExtras
+import Foundation
 
 /// The verb that writes a value.
 struct Write: ParsableCommand {
@@ -25,31 +26,51 @@ struct Write: ParsableCommand {
     let octets = try WrittenValue(value).octets
     try Stage(adapter).run { stage in
       let record = try await stage.withDevice(device) { peripheral in
-        var record = JSONRecord("written")
-        record.add("device", peripheral.id.uuidString)
-        let hasResponse: Bool
-        switch try await path.find(on: peripheral, stage) {
-        case .characteristic(let characteristic):
-          hasResponse = !withoutResponse && !characteristic.properties.isOnlyWithoutResponse
-          if hasResponse {
-            try await characteristic.write(octets, within: stage.stepLimit)
-          } else {
-            try await characteristic.writeWithoutResponse(octets, within: stage.stepLimit)
-            // The link ends with the verb. The response to a later request shows that the value has been sent.
-            _ = try await characteristic.service.discoverIncludedServices(within: stage.stepLimit)
-          }
-          record.add(characteristic)
-        case .descriptor(let descriptor):
-          try await descriptor.write(octets, within: stage.stepLimit)
-          hasResponse = true
-          record.add(descriptor.characteristic)
-          record.add("descriptor", descriptor.uuid.uuidString)
-        }
-        record.add("value", "0x" + octets.digits)
-        record.add("acknowledged", .flag(hasResponse))
-        return record.line
+        try await path.find(on: peripheral, stage).write(octets, isWithoutResponse: withoutResponse, stage).line
       }
       if output.json { try put(record + "\n") }
+    }
+  }
+}
+
+extension AttributePath.Attribute {
+  /// Writes a value, and waits until it has been sent.
+  ///
+  /// - Parameter isWithoutResponse: true if a characteristic is written without response although it has writes with
+  ///   response.
+  /// - Returns: the record of the write.
+  func write(_ octets: Data, isWithoutResponse: Bool = false, _ stage: Stage) async throws -> JSONRecord {
+    var record = JSONRecord("written")
+    let hasResponse: Bool
+    switch self {
+    case .characteristic(let characteristic):
+      hasResponse = !isWithoutResponse && !characteristic.properties.isOnlyWithoutResponse
+      if hasResponse {
+        try await characteristic.write(octets, within: stage.stepLimit)
+      } else {
+        try await characteristic.writeWithoutResponse(octets, within: stage.stepLimit)
+        // The link may end with the verb. The response to a later request shows that the value has been sent.
+        _ = try await characteristic.service.discoverIncludedServices(within: stage.stepLimit)
+      }
+      record.add("device", characteristic.service.peripheral.id.uuidString)
+      record.add(characteristic)
+    case .descriptor(let descriptor):
+      try await descriptor.write(octets, within: stage.stepLimit)
+      hasResponse = true
+      record.add("device", descriptor.characteristic.service.peripheral.id.uuidString)
+      record.add(descriptor.characteristic)
+      record.add("descriptor", descriptor.uuid.uuidString)
+    }
+    record.add("value", "0x" + octets.digits)
+    record.add("acknowledged", .flag(hasResponse))
+    return record
+  }
+
+  /// The UUID of the attribute.
+  var uuid: CBUUID {
+    switch self {
+    case .characteristic(let characteristic): characteristic.uuid
+    case .descriptor(let descriptor): descriptor.uuid
     }
   }
 }
