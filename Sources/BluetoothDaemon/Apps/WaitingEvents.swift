@@ -34,6 +34,27 @@ struct WaitingEvents {
     return taken
   }
 
+  /// Adds events that are older than all that wait.
+  mutating func putBack(_ events: [CentralEvent], for session: CentralSessionID) {
+    putBack(events.map { Entry.central(session, $0) })
+  }
+
+  /// Adds events that are older than all that wait.
+  mutating func putBack(_ events: [PeripheralEvent], for session: PeripheralSessionID) {
+    putBack(events.map { Entry.peripheral(session, $0) })
+  }
+
+  private mutating func putBack(_ older: [Entry]) {
+    let all = older + entries
+    removeAll()
+    for entry in all {
+      switch entry {
+      case .central(let session, let event): add(event, for: session)
+      case .peripheral(let session, let event): add(event, for: session)
+      }
+    }
+  }
+
   mutating func removeAll() { entries.removeAll() }
 
   mutating func removeAll(of session: CentralSessionID) { remove(of: session) { _ in true } }

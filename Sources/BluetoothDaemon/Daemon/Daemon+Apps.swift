@@ -44,6 +44,20 @@ extension Daemon {
     updateRadio(at: now)
   }
 
+  /// Takes back the events that a process has not handled before its end, which follows: they wait for the next process.
+  mutating func takeBack(_ unhandled: UnhandledEvents) {
+    switch unhandled {
+    case .central(let id, let events):
+      guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
+      context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
+      context.apps[app].hasUnhandledEvents = true
+    case .peripheral(let id, let events):
+      guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
+      context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
+      context.apps[app].hasUnhandledEvents = true
+    }
+  }
+
   /// Returns false, and stops the app, if its platform requires a usage description and the app has none.
   mutating func mayUseBluetooth(_ app: AppIndex?) -> Bool {
     guard let app, context.policy.requiresUsageDescription,
