@@ -1,3 +1,4 @@
+import ArgumentParser
 import BluetoothLab
 import BluetoothTypes
 import BluetoothWire

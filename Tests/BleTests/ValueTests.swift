@@ -1,3 +1,4 @@
+import ArgumentParser
 import BluetoothAir
 import BluetoothDissection
 import BluetoothTypes
