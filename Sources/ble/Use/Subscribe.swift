@@ -94,6 +94,8 @@ struct Subscribe: ParsableCommand {
             }
             if number == count { return }
           }
+          // A cancelled stream ends without an error.
+          try Task.checkCancellation()
         }
         // The first error ends the other task.
         while try await group.next() != nil {}
