@@ -117,10 +117,14 @@ struct TransportAdapterTests {
   func observer() async throws {
     let listener = try await listen()
     let observer = PacketStream()
-    let adapter = TransportAdapter(
-      DaemonConfiguration(name: "observed", host: HostConfiguration(deviceName: "Observed")), to: listener.specifier,
-      on: group.next())
-    adapter.setHCIObserver(observer)
+    let (loop, specifier) = (group.next(), listener.specifier)
+    // On its loop, the adapter can't send before it has its observer.
+    let adapter = try await loop.submit {
+      let adapter = TransportAdapter(
+        DaemonConfiguration(name: "observed", host: HostConfiguration(deviceName: "Observed")), to: specifier, on: loop)
+      adapter.setHCIObserver(observer)
+      return adapter
+    }.get()
     var app = DistantApp(adapter)
     #expect(await app.nextState() == .poweredOn)
     var packets = observer.packets.makeAsyncIterator()
