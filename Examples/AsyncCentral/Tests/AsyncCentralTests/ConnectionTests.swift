@@ -65,28 +65,6 @@ import Testing
     }
   }
 
-  @Test("The peripheral is disconnected after a cancellation")
-  func disconnectsAfterACancellation() async throws {
-    world.add(HeartRateSensor(), named: "strap")
-    let (end, duration) = try await perform { central in
-      let (connected, continuation) = AsyncStream<Peripheral>.makeStream()
-      let work = Task {
-        try await central.withPeripheral(advertising: CBUUID(string: "180D"), within: .seconds(5)) { strap in
-          continuation.yield(strap)
-          try await Task.sleep(for: .seconds(3_600))
-        }
-      }
-      // The test retains the peripheral, so the link does not end by its release.
-      guard let strap = await connected.first(where: { _ in true }) else { throw CBError(.connectionFailed) }
-      let start = world.now
-      work.cancel()
-      for await end in strap.disconnections { return (end, world.now - start) }
-      throw CBError(.unknown)
-    }
-    #expect(end.error == nil)
-    #expect(duration < .milliseconds(200))
-  }
-
   @Test("Without a peripheral, the time limit ends the scan")
   func limit() async throws {
     await #expect(throws: TimeLimitExceeded.self) {
