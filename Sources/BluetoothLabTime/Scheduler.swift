@@ -54,7 +54,7 @@ final class Scheduler: Sendable {
     var waiters: [Waiter] = []
     var observedBlocks: [Handle: Int] = [:]
 
-    /// The last message about a test that waits itself.
+    /// The last message about a test whose body waits.
     var report: String?
     /// The calls on queues that have started and not ended.
     var occupants: [Occupant] = []

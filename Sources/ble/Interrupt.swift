@@ -6,11 +6,13 @@ import NIOConcurrencyHelpers
 final class Interrupt: @unchecked Sendable {
   // Unchecked: only the initializer and `deinit` use `sources`.
 
-  private static let numbers = Interrupt.ignoresHangup() ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+  private static let numbers = Interrupt.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
 
-  /// Ignores SIGHUP, and returns true if it was ignored before. Called once, before the first registration.
-  private static func ignoresHangup() -> Bool {
-    unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  /// True if the program ignores a signal: before the first handler, if its parent has done so.
+  static func isIgnored(_ number: Int32) -> Bool {
+    let former = signal(number, SIG_IGN)
+    defer { signal(number, former) }
+    return unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   private let sources: [any DispatchSourceSignal]

@@ -3,7 +3,8 @@ import BluetoothLabTime
 import Foundation
 import XCTest
 
-/// Tests of work items, sources of user data, blocks of the run loop, and test bodies that wait.
+/// Tests of work items, sources of user data, blocks of the run loop, and test bodies that wait. The sleeps are those of
+/// an app: they take the world's time, and no real time.
 final class EscapeTests: XCTestCase {
   private let trace = Trace()
 

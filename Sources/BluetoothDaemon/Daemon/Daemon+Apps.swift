@@ -225,7 +225,7 @@ extension Daemon {
     if hasRun { refuseRequests(ofClientsOf: app, at: now) } else { refuseVainRequests(ofClientsOf: app, at: now) }
     guard context.apps[app].hasUnhandledEvents else { return }
     context.apps[app].hasUnhandledEvents = false
-    // Nothing would repeat an event such as the discovery of a peer.
+    // These events are not repeated: a peer is discovered once, for example.
     context.launchForWaitingEvents(app)
   }
 

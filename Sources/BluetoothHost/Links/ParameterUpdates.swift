@@ -33,11 +33,11 @@ struct ParameterUpdates {
     let remoteFeatures: HCI.LEFeatures?
   }
 
-  private var procedure = Procedure.none
   /// The maximum time from LE Read Remote Features to its completion: the time of the command, and then the procedure
   /// response timeout of the link layer · Vol 6, Part B, 5.2.
   private static let featuresTimeout = CommandQueue.timeout + .seconds(40)
 
+  private var procedure = Procedure.none
   /// The parameters that the peripheral requests once it knows the peer's features or the previous update has ended.
   private var pending: ConnectionParameters?
   /// The time until which the pending parameters wait for the peer's features; nil: they do not wait for features.

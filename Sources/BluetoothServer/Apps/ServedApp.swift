@@ -60,8 +60,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
 
   // MARK: Processes
 
-  /// Adds a connection, which is about to open its first session.
-  /// Nothing is restored in a process that has had a connection before.
+  /// Adds a connection, which is about to open its first session. A process that has had a connection before gets no
+  /// restored state.
   func add(_ connection: ServerConnection, _ manifest: AppManifest) {
     if connections.isEmpty {
       if connection.hasReturned { host.send(.terminated(.user), ofApp: name) }

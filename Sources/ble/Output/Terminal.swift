@@ -93,15 +93,13 @@ enum Terminal {
   }
 }
 
-/// Handles SIGTSTP (Ctrl-Z) until the program ends. A SIGTSTP that the parent has ignored stays ignored.
+/// Handles SIGTSTP (Ctrl-Z) until the program ends. A SIGTSTP that the parent has ignored stays ignored. Unchecked,
+/// because only the initializer uses `source`.
 private final class StopHandler: @unchecked Sendable {
-  // Unchecked: only the initializer uses `source`.
-
   private let source: (any DispatchSourceSignal)?
 
   init() {
-    guard unsafeBitCast(signal(SIGTSTP, SIG_DFL), to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else {
-      signal(SIGTSTP, SIG_IGN)
+    guard !Interrupt.isIgnored(SIGTSTP) else {
       source = nil
       return
     }

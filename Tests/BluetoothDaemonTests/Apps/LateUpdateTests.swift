@@ -21,13 +21,7 @@ struct LateUpdateTests {
     air.devices[1].sessions.send(.launched(manifest, isInFront: true), ofApp: "app")
     session = PeripheralSession(client: lamp, owner: SessionOwner(app: "app"), in: air.devices[1].sessions)
     air.run()
-    let characteristic = LocalCharacteristic(id: Self.value, definition: .dynamic(0x2A56, [.notify]))
-    session.send(
-      .addService(
-        LocalService(
-          id: LocalAttributeID(number: 1), uuid: 0x1815, isPrimary: true, includes: [],
-          characteristics: [characteristic])))
-    session.send(.startAdvertising(localName: "Lamp", services: [0x1815]))
+    session.publishLamp(Self.value, [.notify])
     air.run()
     _ = phone.takeEvents()
     let peer = try phone.findAndConnect()

@@ -27,14 +27,7 @@ struct TerminatedPeripheralTests {
     sessions.send(.launched(AppManifest(), isInFront: true), ofApp: "app")
     session = PeripheralSession(client: lamp, owner: Self.owner, in: sessions)
     air.run()
-    let characteristic = LocalCharacteristic(
-      id: LocalAttributeID(number: 2), definition: .dynamic(0x2A56, [.read, .write, .writeWithoutResponse]))
-    session.send(
-      .addService(
-        LocalService(
-          id: LocalAttributeID(number: 1), uuid: 0x1815, isPrimary: true, includes: [],
-          characteristics: [characteristic])))
-    session.send(.startAdvertising(localName: "Lamp", services: [0x1815]))
+    session.publishLamp(LocalAttributeID(number: 2), [.read, .write, .writeWithoutResponse])
     air.run()
     _ = phone.takeEvents()
     peer = try phone.findAndConnect()

@@ -157,3 +157,15 @@ extension GATTCharacteristicDefinition {
     .init(uuid: uuid, properties: .read, permissions: .readable, value: value)
   }
 }
+
+extension PeripheralSession {
+  /// Advertises "Lamp" with one service (0x1815), whose characteristic (0x2A56) has no value of its own.
+  func publishLamp(_ value: LocalAttributeID, _ properties: CharacteristicProperties) {
+    send(
+      .addService(
+        LocalService(
+          id: LocalAttributeID(number: 1), uuid: 0x1815, isPrimary: true, includes: [],
+          characteristics: [LocalCharacteristic(id: value, definition: .dynamic(0x2A56, properties))])))
+    send(.startAdvertising(localName: "Lamp", services: [0x1815]))
+  }
+}

@@ -111,11 +111,11 @@ struct RestorationTests {
     #expect(stage.app.root?.restored == nil)
   }
 
-  @Test("A101 Nothing is restored without a manager of the same identifier")
-  func otherIdentifier() throws {
+  /// A belt, and an app whose manager has another identifier after a launch for an event.
+  private func forgetfulApp(_ policy: PlatformPolicy) -> (world: World, phone: Device, app: SimulatedApp<BeltApp>) {
     let world = World(seed: 3)
     var options = DeviceOptions()
-    options.policy = .ios
+    options.policy = policy
     let phone = world.makeDevice(named: "phone", options)
     let app = phone.app(named: "app", manifest: .described([.central])) { launch in
       var plan = BeltApp.Plan()
@@ -124,6 +124,12 @@ struct RestorationTests {
       return BeltApp(in: world, plan)
     }
     _ = world.add(HeartRateSensor(), named: "belt", at: Position(x: 1))
+    return (world, phone, app)
+  }
+
+  @Test("A101 Nothing is restored without a manager of the same identifier")
+  func otherIdentifier() throws {
+    let (world, _, app) = forgetfulApp(.ios)
     app.launch()
     #expect(world.run(until: { app.root?.values.isEmpty == false }))
     app.terminate()
@@ -137,17 +143,7 @@ struct RestorationTests {
 
   @Test("Under a policy that suspends no app, what a launched app has not restored ends 10 s after the launch")
   func otherIdentifierWithoutSuspension() throws {
-    let world = World(seed: 3)
-    var options = DeviceOptions()
-    options.policy = .open
-    let phone = world.makeDevice(named: "phone", options)
-    let app = phone.app(named: "app") { launch in
-      var plan = BeltApp.Plan()
-      plan.identifier = launch.isForEvent ? "another" : "belt"
-      plan.scans = !launch.isForEvent
-      return BeltApp(in: world, plan)
-    }
-    _ = world.add(HeartRateSensor(), named: "belt", at: Position(x: 1))
+    let (world, phone, app) = forgetfulApp(.open)
     app.launch()
     try world.expect("the app gets a value") { app.root?.values.isEmpty == false }
     app.terminate()
