@@ -283,6 +283,8 @@ struct TerminalTests {
     _ = bench.written(until: "[y/N] ")
     try bench.input.fileHandleForWriting.close()
     #expect(await bench.nextAnswer() == .no)
+    // The reader writes after its answer. The numbers of the pipes belong to the next test later.
+    #expect(bench.written(until: "on.\n") == "\nBluetooth: no more input: refused turning Bluetooth on.\n")
   }
 
   @Test("Without a terminal all questions are refused at once, with a log line")
