@@ -36,4 +36,10 @@ enum MainQueue {
 
   /// Runs the work of the main queue, on the main thread.
   static func serve() { functions?.drain(nil) }
+
+  /// Suspends a task of the main actor until the work that is in the main queue has run, and one further hop of it.
+  /// `Task.yield` resumes the task from another thread, so that the task stands anywhere among those hops.
+  nonisolated(nonsending) static func waitForWork() async {
+    await withUnsafeContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
+  }
 }

@@ -112,7 +112,7 @@ final class VirtualRunner: @unchecked Sendable {
       hasDelivered = false
       servedDeliveries = engine.deliveryCount
       isServingMainQueue = true
-      await Task.yield()
+      await MainQueue.waitForWork()
       isServingMainQueue = false
       engine.settle()
     }
