@@ -41,6 +41,11 @@ struct AdvertisingSets {
   /// The handles of all sets, the main set first.
   var handles: [HCI.AdvertisingHandle] { [HCI.AdvertisingHandle.main] + others.map(\.handle) }
 
+  /// Returns true if the controller has accepted the parameters of this set, and the command does not remove the set.
+  func holds(_ handle: HCI.AdvertisingHandle, despite command: HCI.Command) -> Bool {
+    if case .leRemoveAdvertisingSet = command { false } else { !self[handle].isNew }
+  }
+
   // MARK: All sets
 
   @inline(__always)

@@ -23,7 +23,11 @@ extension Host {
       perform(
         context.controller.startupEnded(status, parameters, &gap.ownAddress, &context.output, at: now), at: now)
     case .shutdown: perform(.hasShutDown, at: now)
-    case .advertising(let set): gap.advertisingCommandEnded(status, of: set, &context.output, at: now)
+    case .advertising(let set):
+      if status == .unknownAdvertisingIdentifier, gap.advertisers.holds(set, despite: entry.command) {
+        return fail(.lostAdvertisingSet(set), at: now)
+      }
+      gap.advertisingCommandEnded(status, of: set, &context.output, at: now)
     case .synchronizing: gap.synchronizingCommandEnded(status, &context.output)
     case .scanning: gap.scanningCommandEnded(status)
     case .resolvingList: gap.resolvingList.ended(status, parameters)

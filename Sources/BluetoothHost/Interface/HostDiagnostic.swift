@@ -21,6 +21,9 @@ package enum HostDiagnostic: Hashable, Sendable {
   case linkNotEnded(HCI.ConnectionHandle)
   /// The controller has a link whose LE Connection Complete did not reach the host; the host disconnects the link.
   case unknownLink(HCI.ConnectionHandle)
+  /// The controller no longer has an advertising set that it has accepted: it has lost its state, and the event that
+  /// tells of it did not reach the host.
+  case lostAdvertisingSet(HCI.AdvertisingHandle)
   /// The controller has ended a link whose Disconnection Complete did not reach the host.
   case lostLink(HCI.ConnectionHandle)
   /// The host resets the controller: the number of this attempt, the maximum number of attempts, and the pause before
@@ -46,6 +49,7 @@ extension HostDiagnostic: CustomStringConvertible {
       "The controller did not report the end of connection \(handle); the connection is considered closed."
     case .lostLink(let handle):
       "The controller no longer has connection \(handle); the connection is closed."
+    case .lostAdvertisingSet(let handle): "The controller no longer has advertising set \(handle.rawValue)."
     case .unknownLink(let handle):
       "The controller has connection \(handle) but sent no LE Connection Complete; disconnecting."
     case .resetting(let attempt, let attempts, let pause):

@@ -138,6 +138,31 @@ struct AdvertisingSetTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
+  @Test("A controller that no longer knows a set that it has accepted is reset, and the set is created again")
+  func lostSet() {
+    var bench = HostHarness.extended()
+    start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
+    let unknown = ScriptedController.Answer.complete(.status(.unknownAdvertisingIdentifier))
+    bench.answers[.leSetExtendedAdvertisingEnable] = unknown
+    bench.forget()
+    bench.link(.peripheral)
+    #expect(bench.commands.prefix(2).map(\.opcode) == [.leSetExtendedAdvertisingEnable, .reset])
+    #expect(bench.disconnections.count == 1)
+    let lost = HostDiagnostic.lostAdvertisingSet(.main)
+    #expect(bench.troubles.prefix(2) == [lost, .resetting(attempt: 1, of: 5, after: .zero)])
+    #expect(bench.powerChanges.suffix(2) == [.starting, .on])
+    bench.answers = [:]
+    bench.forget()
+    start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
+    #expect(bench.commands.map(\.opcode) == Self.creation + Self.filling + [.leSetExtendedAdvertisingEnable])
+    // A set that is to be removed may be gone.
+    bench.answers[.leRemoveAdvertisingSet] = unknown
+    bench.forget()
+    start(&bench, advertising(.nonConnectableUndirected))
+    #expect(!bench.commands.contains(.reset) && bench.troubles.isEmpty)
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
   @Test("A timeout event that overtakes the next start does not stop the new advertising")
   func timeoutBesideStart() {
     var bench = HostHarness.extended()
