@@ -67,6 +67,7 @@ final class TransportRunner: @unchecked Sendable {
   ) {
     var configuration = configuration
     configuration.host.canReopenTransport = true
+    configuration.host.checksSilentController = true
     name = configuration.name
     self.sessions = sessions
     self.directory = directory

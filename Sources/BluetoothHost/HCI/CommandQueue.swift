@@ -14,6 +14,8 @@ enum CommandPurpose: Hashable {
   case readRSSI(HCI.ConnectionHandle)
   /// Read RSSI for its status alone, which shows whether the link exists.
   case checkLink(HCI.ConnectionHandle)
+  /// LE Read Buffer Size for its answer alone, which shows that a silent controller works.
+  case checkController
   case updateConnection(HCI.ConnectionHandle)
   /// LE Set PHY after the creation of a link.
   case choosePHYs(HCI.ConnectionHandle)
@@ -37,7 +39,8 @@ enum CommandPurpose: Hashable {
   /// commands that they do not know.
   var isEssential: Bool {
     switch self {
-    case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
+    case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown, .checkController:
+      true
     case .startup, .synchronizing, .ownAddress, .updateConnection, .choosePHYs, .changeLink, .readRemoteFeatures,
       .enableEncryption, .checkLink, .other:
       false
@@ -47,7 +50,7 @@ enum CommandPurpose: Hashable {
   /// True if the host sends the command again to a controller that has not answered it.
   var isRepeated: Bool {
     switch self {
-    case .startup, .checkLink: true
+    case .startup, .checkLink, .checkController: true
     case .shutdown, .advertising, .scanning, .initiating, .synchronizing, .resolvingList, .ownAddress, .readRSSI,
       .updateConnection, .choosePHYs, .changeLink, .readRemoteFeatures, .enableEncryption, .disconnect, .other:
       false

@@ -36,6 +36,13 @@ struct ControllerCapabilities {
     return supportedCommands.isEmpty ? !Self.optional.contains(opcode) : supportedCommands.contains(opcode)
   }
 
+  /// The command that reads the lengths and numbers of the buffers for LE. No controller starts up without an answer to
+  /// it.
+  var leBufferSizeCommand: HCI.Command {
+    // Version 2 returns nothing more that the host uses.
+    !supports(.leReadBufferSize) && supports(.leReadBufferSizeV2) ? .leReadBufferSizeV2 : .leReadBufferSize
+  }
+
   /// True if the controller has the feature Extended Advertising, and the extended form of each legacy command for
   /// advertising, scanning and connecting that it supports.
   var hasExtendedCommands: Bool {

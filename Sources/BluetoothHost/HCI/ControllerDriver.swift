@@ -45,16 +45,23 @@ struct ControllerDriver {
   /// The number of consecutive commands without an answer after which the controller counts as failed, whichever the
   /// commands are.
   private static let maximumUnansweredCommands = 3
+  /// The time without a packet from the controller after which the host checks whether the controller works.
+  private static let maximumSilence = TimeSpan.seconds(10)
 
   private let preferredPHYs: HCI.PHYs?
   private let needsRandomAddress: Bool
   private let prefersExtendedCommands: Bool
   private let advertisesWithExtendedCommands: Bool
   private let canReopenTransport: Bool
+  private let checksSilentController: Bool
   private var power = Power.off
   private var wantsPower = false
   private var transport = TransportState.ready
   private var recovery = Recovery()
+  /// The arrival time of the latest packet from the controller.
+  var lastArrival = Instant.zero
+  /// The next instant at which the host compares the time with `lastArrival`; nil: never. Packets do not move it.
+  private var silenceCheck: Instant?
   /// True if the latest start-up has shown that the controller has no Low Energy, which no other transport changes.
   private var lacksLowEnergy = false
   /// The number of consecutive commands without an answer.
@@ -72,6 +79,7 @@ struct ControllerDriver {
     prefersExtendedCommands = configuration.usesExtendedCommands
     advertisesWithExtendedCommands = configuration.advertisesWithExtendedCommands
     canReopenTransport = configuration.canReopenTransport
+    checksSilentController = configuration.checksSilentController
   }
 
   /// True while the controller is ready for operation.
@@ -94,7 +102,8 @@ struct ControllerDriver {
     mutating get {
       switch power {
       case .stopping(let until?), .pausing(let until): earliest(commands.deadline, until)
-      case .off, .stopping(nil), .starting, .on, .failed, .unreachable: commands.deadline
+      case .on: earliest(commands.deadline, silenceCheck)
+      case .off, .stopping(nil), .starting, .failed, .unreachable: commands.deadline
       }
     }
   }
@@ -152,6 +161,7 @@ struct ControllerDriver {
     case .ready:
       capabilities = startup.facts
       power = .on
+      silenceCheck = checksSilentController ? now + Self.maximumSilence : nil
       if recovery.succeeded(at: now) { output.tell(.trouble(.recovered)) }
       output.tell(.powerChanged(.on))
       return .isReady
@@ -229,7 +239,8 @@ struct ControllerDriver {
     switch power {
     case .stopping(let until?): if until <= now { resetAtOnce() }
     case .pausing(let until): if until <= now { resetController(&ownAddress) }
-    case .off, .stopping(nil), .starting, .on, .failed, .unreachable: break
+    case .on: checkForSilence(at: now)
+    case .off, .stopping(nil), .starting, .failed, .unreachable: break
     }
     switch commands.timeReached(now) {
     case .unanswered(let entry)?: return unanswered(entry, &ownAddress, &output, at: now)
@@ -238,6 +249,21 @@ struct ControllerDriver {
       return .isAnswered(entry, answer)
     case .stopped?: return fail(.noCommandsTaken, &ownAddress, &output, at: now)
     case nil: return .none
+    }
+  }
+
+  /// Queues a command for a controller from which no packet has arrived for the maximum time. Its timeout starts the
+  /// recovery.
+  private mutating func checkForSilence(at now: Instant) {
+    guard let silenceCheck, silenceCheck <= now else { return }
+    let silenceEnd = lastArrival + Self.maximumSilence
+    guard silenceEnd <= now else {
+      self.silenceCheck = silenceEnd
+      return
+    }
+    self.silenceCheck = now + Self.maximumSilence
+    if commands.progress(of: .checkController) == nil {
+      commands.append(capabilities.leBufferSizeCommand, for: .checkController)
     }
   }
 
@@ -293,7 +319,8 @@ struct ControllerDriver {
   /// Resets a failed controller, at once or after a pause, unless the maximum number of attempts is reached.
   private mutating func tryAgain(_ ownAddress: inout OwnAddress, _ output: inout HostOutput, at now: Instant) {
     commands.removeAll()
-    guard let attempt = recovery.failed(at: now) else {
+    // A controller that fell silent worked until its latest packet, not until the host noticed the silence.
+    guard let attempt = recovery.failed(afterWorkUntil: checksSilentController ? lastArrival : now) else {
       power = .failed
       guard !needsNewTransport else { return output.tell(.powerChanged(.unreachable)) }
       output.tell(.trouble(.failed))

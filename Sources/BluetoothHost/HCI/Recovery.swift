@@ -27,10 +27,10 @@ struct Recovery {
     return failures > 0
   }
 
-  /// Notes a failure of the controller. Returns the attempt to make now; nil: the maximum number of attempts is
-  /// reached.
-  mutating func failed(at now: Instant) -> Attempt? {
-    if let worksSince, now - worksSince >= Self.trialTime { failures = 0 }
+  /// Notes a failure of the controller, which worked until the given time. Returns the attempt to make now; nil: the
+  /// maximum number of attempts is reached.
+  mutating func failed(afterWorkUntil end: Instant) -> Attempt? {
+    if let worksSince, end - worksSince >= Self.trialTime { failures = 0 }
     worksSince = nil
     let pauses = hasWorked ? Self.pauses : Self.firstPauses
     guard failures < pauses.count else { return nil }

@@ -50,10 +50,7 @@ struct Startup {
       facts.lmpFeatures.isEmpty || facts.lmpFeatures.contains(.bredrNotSupported)
         ? nil : ifSupported(.writeLEHostSupport(true))
     case .leFeatures: ifSupported(.leReadLocalSupportedFeatures)
-    case .leBufferSize:
-      // Version 2 returns nothing more that the host uses.
-      !facts.supports(.leReadBufferSize) && facts.supports(.leReadBufferSizeV2)
-        ? .leReadBufferSizeV2 : .leReadBufferSize
+    case .leBufferSize: facts.leBufferSizeCommand
     case .bufferSize: facts.aclLength == 0 || facts.aclCount == 0 ? .readBufferSize : nil
     case .eventMask: .setEventMask(eventMask)
     case .leEventMask: .leSetEventMask(leEventMask)

@@ -44,7 +44,7 @@ extension Host {
       // Success only means that the procedure has begun; a separate event reports its end.
       if status != .success { table.encryptionChanged(handle, status, isEncrypted: false, &context, at: now) }
     case .disconnect(let handle): table.disconnectEnded(handle, status, &gap, &context, at: now)
-    case .other: break
+    case .checkController, .other: break
     }
   }
 }

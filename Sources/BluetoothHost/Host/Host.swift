@@ -63,6 +63,7 @@ package struct Host {
 
   /// Processes a packet of the controller. The content may be arbitrary.
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
+    context.controller.lastArrival = now
     switch packet {
     case .acl(let data): table.receive(data, &context, at: now)
     case .event(let code, let parameters):

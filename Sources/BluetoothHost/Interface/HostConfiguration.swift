@@ -64,6 +64,9 @@ package struct HostConfiguration: Sendable {
   /// `unreachable`. False: the host is `unsupported` once all resets of its controller have failed. A controller without
   /// Low Energy is `unsupported` in both cases.
   package var canReopenTransport = false
+  /// True if the host checks a controller from which no packet has arrived for 10 s: the controller has failed if it
+  /// does not answer a command within 2 s. For controllers outside this process.
+  package var checksSilentController = false
 
   package init(deviceName: String, appearance: UInt16 = 0, address: DeviceAddress? = nil) {
     self.deviceName = deviceName
