@@ -2,12 +2,20 @@
 public struct AppTimeLimits: Sendable {
   /// The real time without progress after which `settle` and `run` fail. Blocking calls of the app must be shorter.
   public var stallSeconds = 10.0
+  /// The real time without progress in seconds after which the process ends with a list of the work that has not
+  /// finished.
+  ///
+  /// The process ends where no error can end the wait: the test body waits without running its world, or the app keeps
+  /// the thread that the test body needs. The end comes at least `stallSeconds` after the report of the wait.
+  /// `Double.infinity` never ends the process.
+  public var abortSeconds = 60.0
   /// The number of units of work that the app may run at one virtual instant.
   public var unitsPerInstant = 100_000
 
   /// Creates limits.
-  public init(stallSeconds: Double = 10, unitsPerInstant: Int = 100_000) {
+  public init(stallSeconds: Double = 10, abortSeconds: Double = 60, unitsPerInstant: Int = 100_000) {
     self.stallSeconds = stallSeconds
+    self.abortSeconds = abortSeconds
     self.unitsPerInstant = unitsPerInstant
   }
 }

@@ -1,4 +1,5 @@
 import CAppTime
+import Foundation
 import Synchronization
 
 extension Scheduler {
@@ -32,6 +33,8 @@ extension Scheduler {
       state.limits = limits
       state.counters = AppTimeCounters()
       state.unitsAtInstant = 0
+      // A wait in the previous activation does not count in this one.
+      state.progress += 1
       state.occupants = []
       state.report = nil
       // The body may change its executor on its way to its first request.
@@ -155,30 +158,31 @@ extension Scheduler {
   }
 
   /// Reports a driver that hangs inside the app's code and a test body that waits without a driver, because these cannot
-  /// fail with an error.
+  /// fail with an error. Ends the process if the wait goes on.
   private func watch() {
-    var progress = -1
-    var idle = 0.0
     let tick = 0.5
+    var watchdog = Watchdog()
     while true {
       app_time_real_sleep(Int64(tick * 1e9))
-      let (isActive, isDriven, now, limit, held) = state.withLock { state in
-        let isIdle = state.isActive && state.progress == progress
-        return (
-          state.isActive, state.driver != nil, state.progress, state.limits.stallSeconds, isIdle ? state.held : []
-        )
+      let (action, isDriven, held) = state.withLock { state in
+        let isDriven = state.driver != nil
+        let action = watchdog.tick(
+          seconds: tick, progress: state.progress, isActive: state.isActive, isDriven: isDriven, limits: state.limits)
+        return (action, isDriven, action == .wait ? [] : state.held)
       }
-      idle = (isActive || isDriven) && now == progress ? idle + tick : 0
-      progress = now
-      if !isDriven, idle >= limit, idle < limit + tick {
-        let report = Self.waitReport(seconds: idle, held)
+      guard action != .wait else { continue }
+      let report: String
+      if isDriven {
+        report = "\(AppTimeError.stalled(seconds: watchdog.idle, held: held).description)\n"
+      } else {
+        report = Self.waitReport(seconds: watchdog.idle, held)
         state.withLock { $0.report = report }
-        app_time_report(report)
       }
-      guard isDriven else { continue }
-      // The driver reports a stall itself at the limit, if it can.
-      guard idle >= limit + 2, idle < limit + 2 + tick else { continue }
-      app_time_report("\(AppTimeError.stalled(seconds: idle, held: held).description)\n")
+      app_time_report(report)
+      guard action == .end else { continue }
+      app_time_report(
+        "The process ends, because no error can end this wait. AppTimeLimits.abortSeconds sets the limit.\n")
+      abort()
     }
   }
 

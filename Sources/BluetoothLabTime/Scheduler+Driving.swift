@@ -15,6 +15,8 @@ extension Scheduler {
       guard state.driver == nil else { return .refused }
       state.driver = me
       state.unitsAtInstant = 0
+      // A test body that runs an idle app makes progress.
+      state.progress += 1
       return .outermost
     }
     switch role {
@@ -309,6 +311,7 @@ extension Scheduler {
       let isActive = state.withLock { state in
         guard state.isActive else { return false }
         state.isServed = true
+        state.progress += 1
         state.requests.append(Request(target: target, source: source, condition: condition, continuation: continuation))
         wakeServer(&state)
         return true
