@@ -31,6 +31,10 @@ package struct AppTimeCounters: Sendable, Equatable {
   /// The units of work that threads outside the scheduler added, such as the app's own threads, blocking I/O and
   /// URLSession. The order of this work is not reproducible.
   package var foreignWakeUps = 0
+  /// The threads that the app and its libraries created, without the threads of libdispatch and of the scheduler.
+  package var threads = 0
+  /// The dispatch sources of descriptors, signals and processes that the app and its libraries created.
+  package var outsideSources = 0
   /// The events that the source processed after their time, because the app blocked a thread.
   package var lateEvents = 0
 }

@@ -57,9 +57,43 @@ extension Scheduler {
       timer_descriptor: { Scheduler.shared.arm(descriptor: $0, deadline: $1) },
       run_loop_block: { _ = Scheduler.shared.add(.runLoopBlock, isMain: true) },
       owns_thread: { Scheduler.shared.ownsThread },
-      sleep: { Scheduler.shared.sleep($0) }
+      sleep: { Scheduler.shared.sleep($0) },
+      thread_created: { library in Scheduler.shared.threadCreated(by: library.map { String(cString: $0) }) },
+      outside_source_created: { Scheduler.shared.outsideSourceCreated() }
     )
     app_time_set_hooks(&hooks)
+  }
+
+  // MARK: Work outside virtual time
+
+  /// Counts a thread that virtual time does not control, and reports the first one of an activation.
+  ///
+  /// - Parameter library: The path of the executable or library that created the thread; nil: unknown.
+  private func threadCreated(by library: String?) {
+    let count: Int = state.withLock { state in
+      guard state.isActive else { return 0 }
+      state.counters.threads += 1
+      return state.counters.threads
+    }
+    guard count == 1 else { return }
+    app_time_report(
+      "A thread was created\(library.map { " by \($0)" } ?? ""). The world does not control threads of the app and of "
+        + "libraries: their sleeps take real time, and a run does not wait for them. Use a queue or a task instead, or "
+        + "let the world wait with World.hold(during:). Further threads are only counted.\n")
+  }
+
+  /// Counts a source that virtual time does not control, and reports the first one of an activation.
+  private func outsideSourceCreated() {
+    let count: Int = state.withLock { state in
+      guard state.isActive else { return 0 }
+      state.counters.outsideSources += 1
+      return state.counters.outsideSources
+    }
+    guard count == 1 else { return }
+    app_time_report(
+      "A dispatch source of a descriptor, a signal or a process was created. The world does not control its events: they "
+        + "come in real time, and a run does not wait for them. Let the world wait with World.hold(during:). Further "
+        + "sources are only counted.\n")
   }
 
   // MARK: Calls on queues

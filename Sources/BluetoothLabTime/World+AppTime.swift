@@ -53,6 +53,15 @@ extension World {
         "\(counters.foreignWakeUps) wake-ups came from threads that the world does not control; their order is not reproducible"
       )
     }
+    if counters.threads > 0 {
+      logger.warning(
+        "the app or a library created \(counters.threads) threads, which the world does not control: their sleeps take real time"
+      )
+    }
+    if counters.outsideSources > 0 {
+      logger.warning(
+        "the app or a library created \(counters.outsideSources) dispatch sources whose events come in real time")
+    }
     if counters.lateEvents > 0 {
       logger.warning(
         "\(counters.lateEvents) events of the radio came late, because the app blocked a thread in a callback")

@@ -292,8 +292,14 @@ void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask,
     REAL(dispatch_source_create, void *(*)(const void *, uintptr_t, uintptr_t, void *))
     void *source = real(type, handle, mask, queue);
     const struct app_time_hooks *hooks = hooks_for(caller);
-    // The sources of Foundation end the waits of run loops, which are in real time.
-    if (hooks == NULL || source == NULL || caller == library_foundation)
+    if (hooks == NULL || source == NULL)
+        return source;
+    bool is_virtual = type == &_dispatch_source_type_timer || type == &_dispatch_source_type_data_add
+        || type == &_dispatch_source_type_data_or || type == &_dispatch_source_type_data_replace;
+    if (!is_virtual)
+        hooks->outside_source_created();
+    // The timers of Foundation end the waits of run loops, which are in real time.
+    if (!is_virtual || caller == library_foundation)
         return source;
     void *target = queue != NULL ? queue : dispatch_get_global_queue(0, 0);
     if (type == &_dispatch_source_type_timer)
@@ -302,7 +308,7 @@ void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask,
         hooks->source_created(source, target, app_time_source_data_add);
     else if (type == &_dispatch_source_type_data_or)
         hooks->source_created(source, target, app_time_source_data_or);
-    else if (type == &_dispatch_source_type_data_replace)
+    else
         hooks->source_created(source, target, app_time_source_data_replace);
     return source;
 }

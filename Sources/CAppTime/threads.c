@@ -78,6 +78,46 @@ void app_time_report(const char *message)
     fputs(message, stderr);
 }
 
+// MARK: Threads
+
+// The thread and address sanitizers have replacements of their own for this function, and need them.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+
+#ifdef HAS_SANITIZER
+
+#define real_pthread_create pthread_create
+
+#else
+
+static int real_pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+{
+    REAL(pthread_create, int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))
+    return real(thread, attributes, function, argument);
+}
+
+int pthread_create(
+    pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*function)(void *),
+    void *restrict argument)
+{
+    const void *address = __builtin_return_address(0);
+    int result = real_pthread_create(thread, attributes, function, argument);
+    const struct app_time_hooks *hooks = app_time_active_hooks();
+    enum library caller = app_time_library_of(address);
+    // The runtime's own threads run the blocks of queues, which are under control.
+    if (result == 0 && hooks != NULL && caller != library_dispatch && caller != library_concurrency) {
+        Dl_info info;
+        hooks->thread_created(dladdr(address, &info) != 0 ? info.dli_fname : NULL);
+    }
+    return result;
+}
+
+#endif
+
 struct thread_start {
     app_time_function function;
     void *context;
@@ -101,7 +141,7 @@ void app_time_start_thread(app_time_function function, void *context)
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (pthread_create(&thread, &attributes, run_thread, start) != 0)
+    if (real_pthread_create(&thread, &attributes, run_thread, start) != 0)
         abort();
     pthread_attr_destroy(&attributes);
 }

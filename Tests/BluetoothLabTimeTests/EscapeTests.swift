@@ -92,6 +92,47 @@ final class EscapeTests: XCTestCase {
     XCTAssertEqual(trace.milliseconds, ["100 performed", "100 performed again"])
   }
 
+  func testThreadsOfTheAppAreCounted() throws {
+    for _ in 0..<2 {
+      Thread.detachNewThread {}
+      try AppTime.activate(limits: AppTimeLimits(stallSeconds: 2))
+      // These blocks need threads of libdispatch, and the task a thread of the scheduler.
+      for index in 0..<3 { DispatchQueue(label: "sleeper \(index)").async { usleep(1_000) } }
+      Task.detached {}
+      try AppTime.run(until: 10 * millisecond)
+      XCTAssertEqual(AppTime.counters.threads, 0)
+      DispatchQueue(label: "app").async {
+        for _ in 0..<2 { Thread.detachNewThread {} }
+      }
+      try AppTime.settle()
+      XCTAssertEqual(AppTime.counters.threads, 2)
+      XCTAssertEqual(AppTime.counters.outsideSources, 0)
+      AppTime.deactivate()
+    }
+  }
+
+  func testSourcesThatCannotFollowAreCounted() throws {
+    // The descriptors stay open, because libdispatch ends the sources later.
+    var descriptors: [Int32] = [-1, -1]
+    XCTAssertEqual(pipe(&descriptors), 0)
+    let handle = FileHandle(fileDescriptor: descriptors[0], closeOnDealloc: false)
+    try AppTime.activate(limits: AppTimeLimits(stallSeconds: 2))
+    let queue = DispatchQueue(label: "sources")
+    let signals = DispatchSource.makeSignalSource(signal: SIGURG, queue: queue)
+    let input = DispatchSource.makeReadSource(fileDescriptor: descriptors[0], queue: queue)
+    let data = DispatchSource.makeUserDataAddSource(queue: queue)
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    XCTAssertEqual(AppTime.counters.outsideSources, 2)
+    for source: any DispatchSourceProtocol in [signals, input, data, timer] {
+      source.resume()
+      source.cancel()
+    }
+    try AppTime.settle()
+    handle.readabilityHandler = { _ in }
+    XCTAssertEqual(AppTime.counters.outsideSources, 3)
+    handle.readabilityHandler = nil
+  }
+
   func testBodyThatWaitsIsReported() throws {
     try AppTime.activate(limits: AppTimeLimits(stallSeconds: 0.5))
     let start = AppTime.realClock

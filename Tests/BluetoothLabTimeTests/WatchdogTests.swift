@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// The end of waits that no error can end.
+/// The end of waits that no error can end, and reports on the standard error.
 @Suite(.serialized) struct WatchdogTests {
   /// The actions of a watchdog, with the seconds at which they come.
   ///
@@ -64,13 +64,22 @@ import Testing
   @Test("A test body that sleeps without running the app ends the process with a report")
   func bodySleeps() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await AppTime.activate(limits: AppTimeLimits(stallSeconds: 0.5, abortSeconds: 1))
-      try await Task.sleep(for: .seconds(1))
+      try await sleepInBody()
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(output.contains("The test has not run its world for 0.5 s of real time"))
     #expect(output.contains("The test has not run its world for 1.0 s of real time"))
     #expect(output.contains("The process ends, because no error can end this wait."))
+  }
+
+  @Test("The first thread of an app is reported with the file that creates it")
+  func threadReported() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      try createThreads()
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let lines = output.split(separator: "\n").filter { $0.hasPrefix("A thread was created by ") }
+    #expect(lines.count == 1 && lines.allSatisfy { $0.contains("libFoundation.so. The world does not control") })
   }
 
   @Test("An app that blocks the main thread ends an asynchronous test on the main actor with a report")
@@ -83,6 +92,21 @@ import Testing
     #expect(output.contains("running: a block on queue \"com.apple.main-thread\""))
     #expect(output.contains("The process ends, because no error can end this wait."))
   }
+}
+
+/// A test body that waits for a sleep, but does not run the app.
+private func sleepInBody() async throws {
+  try await AppTime.activate(limits: AppTimeLimits(stallSeconds: 0.5, abortSeconds: 1))
+  try await Task.sleep(for: .seconds(1))
+}
+
+/// Creates threads in virtual time, and one in real time.
+private func createThreads() throws {
+  try AppTime.activate()
+  for _ in 0..<3 { Thread.detachNewThread {} }
+  guard AppTime.counters.threads == 3 else { exit(1) }
+  AppTime.deactivate()
+  Thread.detachNewThread {}
 }
 
 /// Runs an app that waits on the main queue for a lock that it holds.

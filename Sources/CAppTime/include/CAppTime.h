@@ -68,6 +68,11 @@ struct app_time_hooks {
     bool (*owns_thread)(void);
     /// Blocks the calling thread. Returns false if the real function must block it.
     bool (*sleep)(int64_t nanoseconds);
+    /// Reports a new thread of the app or of a library, which virtual time does not control. `library` is the path of
+    /// the executable or library that created it; NULL: unknown.
+    void (*thread_created)(const char *library);
+    /// Reports a new source of a descriptor, a signal or a process, which virtual time does not control.
+    void (*outside_source_created)(void);
 };
 
 /// Copies the hooks. Call this function once, before the first `app_time_start`.
