@@ -51,6 +51,34 @@ private final class AsyncApp: Sendable {
   }
 }
 
+/// An app on the main actor that changes its state while it advertises.
+@MainActor private final class CupApp {
+  private let cup = LocalPeripheral()
+  private(set) var level = 0
+  /// True for each body that ran while the app advertised.
+  private(set) var bodies: [Bool] = []
+
+  /// The value that the first body returned; nil: the app has not ended.
+  private(set) var first: Int?
+
+  /// Advertises twice.
+  func serve() async throws {
+    try await cup.waitUntilPoweredOn()
+    let value = try await cup.withAdvertising(localName: "Cup") {
+      MainActor.assertIsolated()
+      level += 1
+      bodies.append(cup.isAdvertising)
+      return level
+    }
+    try await cup.withAdvertising(AdvertisingParameters([.name("Cup")])) {
+      MainActor.assertIsolated()
+      level += 1
+      bodies.append(cup.isAdvertising)
+    }
+    first = value
+  }
+}
+
 @Suite(.serialized) struct AsyncCentralTests {
   @Test("An app with the asynchronous API gives the same trace in each run, and its time limits follow the world")
   func trace() async throws {
@@ -79,5 +107,22 @@ private final class AsyncApp: Sendable {
       if let expected { try #require(app.lines == expected) }
       expected = app.lines
     }
+  }
+
+  @MainActor
+  @Test("The body of withAdvertising runs on the main actor if its caller does, and changes the state there")
+  func advertisingOnMainActor() async throws {
+    let world = World(seed: 1)
+    world.makeDefault(world.makeDevice(named: "cup"))
+    defer { World.removeDefault() }
+    let app = CupApp()
+    try await world.withAppTime {
+      let serving = Task { @MainActor in try await app.serve() }
+      let isDone = await world.run(until: { app.first != nil })
+      #expect(isDone)
+      if isDone { try await serving.value }
+    }
+    #expect(app.first == 1 && app.level == 2)
+    #expect(app.bodies == [true, true])
   }
 }

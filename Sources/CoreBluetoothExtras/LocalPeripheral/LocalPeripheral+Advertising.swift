@@ -33,7 +33,8 @@ extension LocalPeripheral {
 
   /// Advertises while `body` runs.
   ///
-  /// If Bluetooth is turned off meanwhile, advertising ends, and `body` goes on.
+  /// `body` runs on the caller's actor, so it can use the actor's state. If Bluetooth is turned off meanwhile,
+  /// advertising ends, and `body` goes on.
   ///
   /// - Parameters:
   ///   - localName: the advertised name; nil: none.
@@ -41,7 +42,7 @@ extension LocalPeripheral {
   ///   - limit: the time limit for the start; nil: none.
   ///   - body: what the app does meanwhile.
   /// - Throws: the error of `body`; `CBError.alreadyAdvertising` if another call advertises; the errors of every call.
-  public func withAdvertising<Value: Sendable>(
+  public nonisolated(nonsending) func withAdvertising<Value: Sendable>(
     localName: String? = nil, services: [CBUUID] = [], within limit: TimeLimit? = nil,
     _ body: () async throws -> Value
   ) async throws -> Value {
@@ -50,7 +51,7 @@ extension LocalPeripheral {
 
   /// Advertises with these parameters while `body` runs; see `advertise(_:)` and
   /// `withAdvertising(localName:services:_:)`.
-  public func withAdvertising<Value: Sendable>(
+  public nonisolated(nonsending) func withAdvertising<Value: Sendable>(
     _ parameters: AdvertisingParameters, within limit: TimeLimit? = nil, _ body: () async throws -> Value
   ) async throws -> Value {
     try await run(start(parameters), within: limit) { _ in try await body() }
@@ -73,7 +74,7 @@ extension LocalPeripheral {
   /// - Parameters:
   ///   - limit: the time limit for the start; nil: none.
   ///   - body: gets the operation that fails if Bluetooth is turned off.
-  private func run<Value: Sendable>(
+  private nonisolated(nonsending) func run<Value: Sendable>(
     _ begin: Start, within limit: TimeLimit?, _ body: (PendingOperation<Void>) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
