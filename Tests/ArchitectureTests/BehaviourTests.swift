@@ -5,23 +5,18 @@ import Testing
   /// items, and their tests have the section's number.
   static let items = [1: 11, 2: 8, 3: 14, 4: 18, 5: 3, 6: 16]
 
-  /// The items without a test. Documentation/Design.md gives the reasons.
-  static let untested: Set<String> = ["1.10"]
-
-  @Test("Each numbered behaviour is in a test's title, except those that Design.md lists")
-  func numbered() throws {
+  @Test("Each numbered behaviour is in a test's title")
+  func numbered() {
     let folders = ["Tests/CoreBluetoothTests/", "Tests/BluetoothDaemonTests/", "Tests/BluetoothLabTests/Apps/"]
     let titles = Repository.testAttributes
       .filter { test in folders.contains { test.path.hasPrefix($0) } }
       .compactMap(\.attribute.title)
     let numbers = Set(titles.flatMap { $0.matches(of: /\b\d\.\d+\b/).map { String($0.output) } })
-    let design = try Repository.text("Documentation/Design.md")
     for (section, count) in Self.items {
       for item in (1...count).map({ "\(section).\($0)" }) {
-        #expect(numbers.contains(item) != Self.untested.contains(item), "\(item)")
+        #expect(numbers.contains(item), "\(item)")
       }
     }
-    for item in Self.untested { #expect(design.contains("| \(item) |"), "Design.md does not list \(item)") }
     for section in ["7 ", "8 ", "9 "] { #expect(titles.contains { $0.hasPrefix(section) }) }
   }
 }

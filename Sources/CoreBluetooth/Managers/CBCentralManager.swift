@@ -40,6 +40,13 @@ open class CBCentralManager: CBManager {
   /// True while this manager scans.
   open var isScanning: Bool { core.isScanning }
 
+  open override func value(forKey key: String) -> Any? {
+    switch key {
+    case "isScanning": return isScanning
+    default: return super.value(forKey: key)
+    }
+  }
+
   /// Returns true if this package uses all of `features` and the controller of the adapter selected last has them.
   /// Returns false before that adapter has been powered on for the first time, because only the controller knows its
   /// features.

@@ -27,6 +27,15 @@ open class CBManager: NSObject {
   /// The permission of this app to use this manager's adapter. Replaced by the class property.
   @available(*, deprecated, message: "use the class property")
   open var authorization: CBManagerAuthorization { CBManagerAuthorization(core.access) }
+
+  /// Returns the property named `key`, as key-value coding does on Apple's systems. Returns nil and logs one line if
+  /// there is none.
+  open func value(forKey key: String) -> Any? {
+    switch key {
+    case "state": return state.rawValue
+    default: return Log.unknownKey(key, of: self)
+    }
+  }
 }
 
 extension CBManagerAuthorization {

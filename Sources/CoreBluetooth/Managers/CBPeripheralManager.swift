@@ -43,6 +43,13 @@ open class CBPeripheralManager: CBManager {
   /// True while this manager advertises.
   open var isAdvertising: Bool { core.isAdvertising }
 
+  open override func value(forKey key: String) -> Any? {
+    switch key {
+    case "isAdvertising": return isAdvertising
+    default: return super.value(forKey: key)
+    }
+  }
+
   /// Returns the permission of this app to use Bluetooth. Replaced by `CBManager.authorization`.
   @available(*, deprecated, message: "use CBManager.authorization")
   @discardableResult

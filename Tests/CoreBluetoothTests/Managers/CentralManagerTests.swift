@@ -90,6 +90,27 @@ import Testing
     #expect(app.calls.sorted() == ["central state", "peripheral state"])
   }
 
+  @Test("1.10 Key-value coding returns a manager's properties, and nil for unknown keys")
+  func keyValueCoding() {
+    let central = CentralHarness(CentralApp())
+    #expect(central.manager.value(forKey: "isScanning") as? Bool == false)
+    central.manager.scanForPeripherals(withServices: nil)
+    #expect(central.manager.value(forKey: "isScanning") as? Bool == true)
+    #expect(central.manager.value(forKey: "state") as? Int == 5)
+    central.adapter.tell(state: .poweredOff)
+    #expect(central.manager.value(forKey: "isScanning") as? Bool == false)
+    #expect(central.manager.value(forKey: "state") as? Int == 4)
+    #expect(central.manager.value(forKey: "nothing like it 18") == nil)
+    #expect(central.log.lines(containing: "nothing like it 18").count == 1)
+
+    let peripheral = PeripheralHarness()
+    #expect(peripheral.manager.value(forKey: "isAdvertising") as? Bool == false)
+    peripheral.manager.startAdvertising(nil)
+    peripheral.adapter.tell(.advertisingStarted(nil))
+    #expect(peripheral.manager.value(forKey: "isAdvertising") as? Bool == true)
+    #expect(peripheral.manager.value(forKey: "state") as? Int == 5)
+  }
+
   @Test("1.5 Power off ends links without didDisconnect, before the state is reported")
   func powerOff() {
     let bench = CentralHarness(CentralApp())
