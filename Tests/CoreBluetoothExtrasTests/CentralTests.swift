@@ -179,4 +179,23 @@ import Testing
     #expect(central.state == .unsupported)
     central.close()
   }
+  @Test("The states of a closed central or peripheral are the state unsupported, and then the end")
+  func statesAfterClosing() throws {
+    let meeting = LocalMeeting()
+    let (stage, central, local) = (meeting.stage, meeting.central, meeting.local)
+    try stage.perform {
+      try await central.waitUntilPoweredOn()
+      try await local.waitUntilPoweredOn()
+    }
+    central.close()
+    local.close()
+    let states = try stage.perform { () -> [[CBManagerState]] in
+      var all: [[CBManagerState]] = [[], []]
+      for await state in central.states { all[0].append(state) }
+      for await state in local.states { all[1].append(state) }
+      return all
+    }
+    #expect(states == [[.unsupported], [.unsupported]])
+    #expect(central.state == .unsupported && local.state == .unsupported)
+  }
 }

@@ -100,6 +100,7 @@ public final class LocalPeripheral: Sendable {
   public var state: CBManagerState { with { $0.manager?.state ?? .unsupported } }
 
   /// The states of Bluetooth: the present one, and then each change. The state is `unknown` for a moment after `init`.
+  /// An iteration that begins after `close` gets `unsupported` and ends.
   public var states: EventSequence<CBManagerState> {
     EventSequence(owner: self) { [power] in power.subscribe() }
   }

@@ -44,10 +44,10 @@ final class PowerWatch: Sendable {
     }
   }
 
-  /// Ends the calls that wait, and all iterations.
+  /// Ends the calls that wait, and all iterations. Later iterations get `unsupported`, the state of a closed owner.
   func close(because error: CBError) {
     fail(error)
-    changes.finish()
+    changes.finish(with: .unsupported)
   }
 
   private func fail(_ error: CBError) {

@@ -31,7 +31,7 @@ final class Broadcast<Event: Sendable>: Sendable {
 
   func send(_ event: Event) {
     state.withLockedValue { state in
-      if repeatsLatest { state.first = event }
+      if repeatsLatest, !state.isFinished { state.first = event }
       for continuation in state.continuations.values { continuation.yield(event) }
     }
   }
@@ -46,9 +46,12 @@ final class Broadcast<Event: Sendable>: Sendable {
   }
 
   /// Ends all iterations.
-  func finish() {
+  ///
+  /// - Parameter last: the only event of later iterations; nil: the latest one, if the broadcast repeats it.
+  func finish(with last: Event? = nil) {
     let continuations = state.withLockedValue { state in
       state.isFinished = true
+      if let last { state.first = last }
       defer { state.continuations = [:] }
       return state.continuations
     }
