@@ -11,13 +11,15 @@ import Testing
 /// `ble try`: the profiles of a device without its app, in virtual time.
 @Suite struct TryTests {
   /// Returns the steps of the trial of a device in a world.
-  private static func steps(of name: String, world path: String) throws -> [DeviceTrial.Step] {
+  private static func steps(
+    of name: String, world path: String, listening seconds: Double? = 2.5
+  ) throws -> [DeviceTrial.Step] {
     let steps = NIOLockedValueBox<[DeviceTrial.Step]>([])
     try Stage(try AdapterOptions.parse(["--world", path, "--virtual-time"])).run { stage in
       let central = try await stage.makeCentral()
       let found = try await DeviceChoice.parse([name, "--first"]).find(by: central, on: stage)
       let failures = try await stage.withLink(to: found) { peripheral in
-        let trial = DeviceTrial(of: peripheral, listening: 2.5, stage) { step in
+        let trial = DeviceTrial(of: peripheral, listening: seconds, stage) { step in
           steps.withLockedValue { $0.append(step) }
         }
         return try await trial.run()
@@ -169,11 +171,51 @@ import Testing
     #expect(steps.dropFirst(2).first?.failure == "The value of System ID is too short")
   }
 
+  @Test("The trial listens longer than a thermometer's measurement interval of up to 60 s, unless a time is given")
+  func intervals() throws {
+    let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try """
+    devices:
+      - {name: fast, accessory: {kind: thermometer, interval: 1}}
+      - {name: slow, accessory: {kind: thermometer, interval: 5}}
+      - {name: minute, accessory: {kind: thermometer, interval: 60}}
+      - {name: lazy, accessory: {kind: thermometer, interval: 61}}
+      - {name: cuff, accessory: {kind: blood-pressure, interval: 30}}
+      - name: aperiodic
+        accessory:
+          kind: peripheral
+          services:
+            - uuid: 1809
+              characteristics:
+                - {uuid: 2A1C, properties: [indicate], value: "00"}
+                - {uuid: 2A21, properties: [read], value: "0000"}
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    // The value of a step without measurements, and the number of values.
+    let cases: [(name: String, listening: Double?, none: String?, count: Int)] = [
+      ("fast", nil, nil, 2), ("slow", nil, nil, 1), ("minute", nil, nil, 1), ("lazy", nil, "none within 3 s", 1),
+      ("cuff", nil, "none within 3 s", 1), ("aperiodic", nil, "none within 3 s", 1),
+      ("slow", 3, "none within 3 s", 1), ("slow", 5.5, nil, 1), ("cuff", 31, nil, 1),
+    ]
+    for (name, listening, none, count) in cases {
+      let steps = try Self.steps(of: name, world: path, listening: listening)
+      #expect(steps.allSatisfy { $0.failure == nil }, "\(name): \(steps)")
+      let step = try #require(steps.first { $0.title == "measurements" }, "\(name)")
+      #expect(step.isMeasurement && step.values.count == count, "\(step)")
+      if let none {
+        #expect(step.values == [none], "\(step)")
+      } else {
+        #expect(step.values.allSatisfy { !$0.hasPrefix("none") }, "\(step)")
+      }
+    }
+  }
+
   @Test("A device that breaks its profiles fails the steps concerned, with the exit status 4")
   func broken() throws {
     let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    // The measurement is cut, the thermometer has no measurements, the battery is charged to 200 %.
+    // The heart rate is cut, the thermometer has no measurements, the bicycle sends none, the battery is charged to
+    // 200 %. A blood pressure monitor need not measure.
     try """
     devices:
       - name: broken
@@ -188,6 +230,10 @@ import Testing
               characteristics:
                 - {uuid: 2A35, properties: [indicate], value: "00"}
                 - {uuid: 2A49, properties: [read], value: "0000"}
+            - uuid: 1816
+              characteristics:
+                - {uuid: 2A5B, properties: [notify], value: "00"}
+                - {uuid: 2A5C, properties: [read], value: "0000"}
             - uuid: 180F
               characteristics: [{uuid: 2A19, properties: [read], value: "C8"}]
     """.write(toFile: path, atomically: true, encoding: .utf8)
@@ -198,7 +244,8 @@ import Testing
     #expect(failure("180D", "measurements") == "The value of Heart Rate Measurement is too short")
     #expect(
       failure("1809", "service") == "The service Health Thermometer has no characteristic Temperature Measurement")
-    #expect(failure("1810", "measurements") == "no value within 2.5 s")
+    #expect(failure("1816", "measurements") == "no value within 2.5 s")
+    #expect(steps.first { $0.service == CBUUID(string: "1810") && $0.isMeasurement }?.values == ["none within 2.5 s"])
     #expect(
       failure("180F", "Battery Level (2A19)") == "The field Battery Level of Battery Level is out of range")
     #expect(steps.filter { $0.failure != nil }.count == 4)

@@ -39,19 +39,31 @@ struct DeviceTrial: Sendable {
   let stage: Stage
   /// The time for which the trial listens to each kind of measurement, in seconds.
   let seconds: Double
+  /// True if the trial listens longer to a device that measures at longer intervals.
+  private let waitsForIntervals: Bool
   private let report: @Sendable (Step) throws -> Void
   private let progress = NIOLockedValueBox(Progress())
+
+  /// The time for which a trial listens without a given time, in seconds.
+  private static let standardTime = 3.0
+  /// The longest measurement interval that a trial without a given time waits for, in seconds.
+  private static let longestInterval = 60.0
+  /// The time beyond a measurement interval within which the measurement arrives, in seconds.
+  private static let margin = 2.0
 
   /// Creates a trial.
   ///
   /// - Parameters:
-  ///   - seconds: the time for which the trial listens to each kind of measurement.
+  ///   - seconds: the time for which the trial listens to each kind of measurement; nil: 3 s, or 2 s longer than the
+  ///     measurement interval that the device tells, if the interval is at most 60 s.
   ///   - report: takes the result of each step.
   init(
-    of peripheral: Peripheral, listening seconds: Double, _ stage: Stage,
+    of peripheral: Peripheral, listening seconds: Double?, _ stage: Stage,
     _ report: @escaping @Sendable (Step) throws -> Void
   ) {
-    (self.peripheral, self.stage, self.seconds, self.report) = (peripheral, stage, seconds, report)
+    (self.peripheral, self.stage, self.report) = (peripheral, stage, report)
+    self.seconds = seconds ?? Self.standardTime
+    waitsForIntervals = seconds == nil
   }
 
   /// The limit of a procedure that the profiles require.
@@ -157,18 +169,29 @@ struct DeviceTrial: Sendable {
 
   /// Listens to values for the time of the trial.
   ///
-  /// - Throws: `StepFailure` if there is none.
+  /// - Parameter interval: the time between two values in seconds; 0: the device sends values continually; nil: the
+  ///   device sends values only if its user does something.
+  /// - Returns: the values, or a text that there is none if the device need not have sent one.
+  /// - Throws: `StepFailure` if there is no value although one was due.
   func listen<Values: AsyncSequence & Sendable>(
-    to values: Values, _ text: @escaping @Sendable (Values.Element) throws -> String
+    to values: Values, every interval: Double? = 0, _ text: @escaping @Sendable (Values.Element) throws -> String
   ) async throws -> [String] {
-    let received = try await collect(values, text)
-    guard !received.isEmpty else { throw StepFailure(description: "no value within \(seconds.short) s") }
-    return received
+    let seconds = listeningTime(every: interval ?? 0)
+    let received = try await collect(values, for: seconds, text)
+    guard received.isEmpty else { return received }
+    guard let interval, interval < seconds else { return ["none within \(seconds.short) s"] }
+    throw StepFailure(description: "no value within \(seconds.short) s")
   }
 
-  /// Returns the values of the time of the trial, which may be none.
-  func collect<Values: AsyncSequence & Sendable>(
-    _ values: Values, _ text: @escaping @Sendable (Values.Element) throws -> String
+  /// Returns the time for which the trial listens to values at this interval, in seconds.
+  private func listeningTime(every interval: Double) -> Double {
+    guard waitsForIntervals, interval <= Self.longestInterval else { return seconds }
+    return max(seconds, interval + Self.margin)
+  }
+
+  /// Returns the values of this number of seconds, which may be none.
+  private func collect<Values: AsyncSequence & Sendable>(
+    _ values: Values, for seconds: Double, _ text: @escaping @Sendable (Values.Element) throws -> String
   ) async throws -> [String] {
     let received = NIOLockedValueBox<[String]>([])
     do {

@@ -68,9 +68,17 @@ struct ProfileTrial: Sendable {
     }
   }
 
-  private func measurements<Value>(_ title: String, _ values: Measurements<Value>?) async throws {
+  /// Listens to measurements that the device may lack.
+  ///
+  /// - Parameter interval: the time between two measurements in seconds; 0: the device measures continually; nil: the
+  ///   device measures only if its user does something.
+  private func measurements<Value>(
+    _ title: String, _ values: Measurements<Value>?, every interval: Double? = 0
+  ) async throws {
     guard let values else { return }
-    try await trial.step(service, title, isMeasurement: true) { try await trial.listen(to: values) { "\($0)" } }
+    try await trial.step(service, title, isMeasurement: true) {
+      try await trial.listen(to: values, every: interval) { "\($0)" }
+    }
   }
 
   // MARK: Profiles
@@ -84,14 +92,20 @@ struct ProfileTrial: Sendable {
   func healthThermometer() async throws {
     guard let client = try await client({ try await HealthThermometerClient(peripheral) }) else { return }
     try await value("temperature type") { try await client.temperatureType() }
-    try await value("measurement interval") { try await client.measurementInterval() }
-    try await measurements("measurements", client.measurements)
+    var interval: MeasurementInterval?
+    try await trial.step(service, "measurement interval") {
+      interval = try await withTimeLimit(trial.procedureLimit) { try await client.measurementInterval() }
+      return interval.map { ["\($0)"] }
+    }
+    // A thermometer without an interval measures only when its user does · Health Thermometer Service 1.0, 3.4.
+    try await measurements("measurements", client.measurements, every: interval?.value)
   }
 
   func bloodPressure() async throws {
     guard let client = try await client({ try await BloodPressureClient(peripheral) }) else { return }
     try await value("features") { try await client.feature() }
-    try await measurements("measurements", client.measurements)
+    // The user starts a measurement.
+    try await measurements("measurements", client.measurements, every: nil)
   }
 
   func glucose() async throws {
@@ -169,8 +183,7 @@ struct ProfileTrial: Sendable {
     try await trial.step(service, "input reports", isMeasurement: true) {
       defer { withExtendedLifetime(client) {} }
       let input = try await client.subscribeToInput()
-      let reports = try await trial.collect(input) { "report \($0.reportID), 0x\($0.octets.digits)" }
-      return reports.isEmpty ? ["none within \(trial.seconds.short) s"] : reports
+      return try await trial.listen(to: input, every: nil) { "report \($0.reportID), 0x\($0.octets.digits)" }
     }
   }
 
@@ -254,8 +267,7 @@ struct ProfileTrial: Sendable {
     // The phone sends events only if it has notifications, and its user permits it.
     try await trial.step(service, "notifications", isMeasurement: true) {
       let events = client.events.map { event in try await Self.text(of: event, client) }
-      let texts = try await trial.collect(events) { $0 }
-      return texts.isEmpty ? ["none within \(trial.seconds.short) s"] : texts
+      return try await trial.listen(to: events, every: nil) { $0 }
     }
   }
 

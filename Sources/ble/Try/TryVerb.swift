@@ -12,20 +12,23 @@ struct Try: ParsableCommand {
     discussion: """
       Each step is a line: ok or failed, the step, and the values with their units. Steps read values, listen to \
       measurements, and request data from control points; they change no settings: a sensor tag gets those back \
-      that it had. A fob gives a mild alert. A protected value makes the devices pair, as in any app. A failed step \
-      gives the exit status 4.
+      that it had. A fob gives a mild alert. A protected value makes the devices pair, as in any app. A device that \
+      sends values only if its user does something may send none. A failed step gives the exit status 4.
       """)
 
   @OptionGroup var device: DeviceChoice
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How long to listen to each kind of measurement (default: 3).", valueName: "time"),
+    help: ArgumentHelp(
+      "How long to listen to each kind of measurement (default: 3, or 2 more than a measurement interval of up to 60 "
+        + "that the device tells).", valueName: "time"),
     transform: TimeArgument.seconds(of:))
-  var listen = 3.0
+  var listen: Double?
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
+    guard let listen else { return }
     guard listen > 0, listen <= 1e6 else { throw ValidationError("--listen must be more than 0, up to 1000000") }
   }
 
