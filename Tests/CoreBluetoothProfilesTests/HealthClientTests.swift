@@ -73,9 +73,14 @@ import Testing
       return try await ProfileCharacteristic<ModelNumberString>(found).read()
     }
     #expect(model == "Belt")
-    let plain = ClientScene(HeartRateSensor())
+    belt.information = nil
+    let plain = ClientScene(belt)
     let other = try plain.connect()
     #expect(try plain.stage.perform { try await other.discoverServices([CBUUID(string: "180A")]).isEmpty })
+    let error: ProfileError? = failure {
+      try plain.stage.perform { _ = try await DeviceInformationClient(other) }
+    }
+    #expect(error == .missingService(0x180A))
   }
 
   @Test("A service or a characteristic that a client requires and the peripheral lacks is a typed error")

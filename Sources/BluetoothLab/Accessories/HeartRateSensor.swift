@@ -1,8 +1,8 @@
 import BluetoothProfiles
 import BluetoothWire
 
-/// A heart rate belt: Heart Rate (0x180D) and Battery (0x180F), and Device Information (0x180A) if it has
-/// `information`.
+/// A heart rate belt: Heart Rate (0x180D), with Battery (0x180F) and Device Information (0x180A) · Heart Rate Profile
+/// 1.0, 3.
 public struct HeartRateSensor: Accessory {
   /// The UUID of the Heart Rate service.
   public static let service: BluetoothUUID = 0x180D
@@ -36,8 +36,8 @@ public struct HeartRateSensor: Accessory {
   public var interval: Duration
   /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
-  /// The values of the Device Information service; nil for a belt without the service.
-  public var information: DeviceInformation?
+  /// The values of the Device Information service; nil for a belt without the service, which the profile requires.
+  public var information: DeviceInformation? = DeviceInformation(model: "Heart Rate Belt")
   /// The interval after which the next measurement is due; nil if none is scheduled.
   private var scheduledInterval: Duration?
   /// The number of measurements since the first subscription, modulo `energyPeriod`.
@@ -64,7 +64,7 @@ public struct HeartRateSensor: Accessory {
   /// Heart Rate Sensor: Heart Rate Belt.
   public var appearance: Appearance { Appearance(rawValue: 0x0341) }
 
-  /// The Heart Rate and Battery services, and Device Information if there is `information`. A command other than the
+  /// The Heart Rate and Battery services, and Device Information unless `information` is nil. A command other than the
   /// reset of the energy expended is rejected with Control Point Not Supported (0x80) · Heart Rate Service 1.0, 3.3.1.1.
   public var services: [AccessoryService<Self>] {
     let notSupported = ATTErrorCode(rawValue: 0x80)

@@ -198,6 +198,7 @@ struct SensorAccessoryTests {
   @Test("The accessories of the profiles have Battery and Device Information")
   func commonServices() async {
     func expected(_ model: String) -> [[UInt8]] { [[100], Array(model.utf8), Array("BluetoothLab".utf8)] }
+    #expect(await common(HeartRateSensor()) == expected("Heart Rate Belt"))
     #expect(await common(Thermometer()) == expected("Thermometer"))
     #expect(await common(BloodPressureMonitor()) == expected("Blood Pressure Monitor"))
     #expect(await common(GlucoseMeter()) == expected("Glucose Meter"))
@@ -209,6 +210,7 @@ struct SensorAccessoryTests {
     #expect(await common(Mouse()) == expected("Mouse"))
     #expect(await common(SensorTag()) == expected("Sensor Tag"))
     #expect(await common(KeyFob()) == expected("Key Fob"))
+    #expect(await common(Telephone()) == expected("Telephone"))
   }
 
   /// Returns the System ID that an app reads from an accessory.

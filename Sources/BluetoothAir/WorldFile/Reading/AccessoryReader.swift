@@ -58,7 +58,7 @@ struct AccessoryReader {
     if let energy: UInt16 = object.whole("energyPerMeasurement") { sensor.energyPerMeasurement = energy }
     if let period: UInt16 = object.whole("energyPeriod") { sensor.energyPeriod = period }
     if let sendsIntervals = object.flag("sendsRRIntervals") { sensor.sendsRRIntervals = sendsIntervals }
-    if object.flag("hasDeviceInformation") ?? true { sensor.information = DeviceInformation(model: "Heart Rate Belt") }
+    if object.flag("hasDeviceInformation") == false { sensor.information = nil }
     if let interval = object.time("interval") { sensor.interval = interval }
     if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
     return sensor
