@@ -34,8 +34,8 @@ package enum Beacon: Hashable, Sendable {
         guard let beacon = Self.manufacturer(company, data) else { continue }
         self = beacon
         return
-      case .serviceData(Self.eddystone, let data)?:
-        guard let beacon = Self.frame(data) else { continue }
+      case .serviceData(Self.eddystoneService, let data)?:
+        guard let beacon = Self.eddystoneFrame(data) else { continue }
         self = beacon
         return
       default: continue
@@ -45,7 +45,7 @@ package enum Beacon: Hashable, Sendable {
   }
 
   /// The member UUID of Google that Eddystone uses.
-  private static let eddystone: BluetoothUUID = 0xFEAA
+  package static let eddystoneService: BluetoothUUID = 0xFEAA
   /// The type and the length that precede Apple's 21 octets.
   private static let appleCode: [UInt8] = [0x02, 0x15]
   private static let altBeaconCode: [UInt8] = [0xBE, 0xAC]
@@ -64,7 +64,8 @@ package enum Beacon: Hashable, Sendable {
     return nil
   }
 
-  private static func frame(_ data: ByteSlice) -> Beacon? {
+  /// Decodes the service data of Eddystone. Returns nil if the octets are no frame of a known type.
+  package static func eddystoneFrame(_ data: ByteSlice) -> Beacon? {
     let octets = data.bytes
     guard octets.count >= 2 else { return nil }
     let power = Int8(bitPattern: octets[1])
@@ -83,17 +84,18 @@ package enum Beacon: Hashable, Sendable {
     }
   }
 
-  private static let schemes = ["http://www.", "https://www.", "http://", "https://"]
+  /// The expansions of the first octet of an Eddystone-URL.
+  package static let urlSchemes = ["http://www.", "https://www.", "http://", "https://"]
   /// The expansions of octets 0x00 to 0x0D: first each with a slash, then each without.
-  private static let endings = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
+  package static let urlEndings = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
 
   private static func url(_ octets: ArraySlice<UInt8>) -> String? {
-    guard let first = octets.first, Int(first) < schemes.count else { return nil }
-    var text = schemes[Int(first)]
+    guard let first = octets.first, Int(first) < urlSchemes.count else { return nil }
+    var text = urlSchemes[Int(first)]
     for octet in octets.dropFirst() {
       switch octet {
-      case 0x00...0x06: text += endings[Int(octet)] + "/"
-      case 0x07...0x0D: text += endings[Int(octet) - endings.count]
+      case 0x00...0x06: text += urlEndings[Int(octet)] + "/"
+      case 0x07...0x0D: text += urlEndings[Int(octet) - urlEndings.count]
       case 0x21...0x7E: text.unicodeScalars.append(Unicode.Scalar(octet))
       default: return nil
       }
