@@ -224,8 +224,8 @@ let package = Package(
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
         "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
-        "AccessoryPlayer", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothProfiles",
-        "BluetoothNumbers", "BluetoothTypes", locks, logging,
+        "AccessoryPlayer", "BeaconLocation", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
+        "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
       ] + nio,
@@ -422,8 +422,8 @@ let package = Package(
     .testTarget(
       name: "BleTests",
       dependencies: [
-        "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "CoreBluetoothExtras",
-        "CoreBluetooth", "BluetoothCrypto", "BluetoothWire",
+        "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "BeaconLocation",
+        "CoreBluetoothExtras", "CoreBluetooth", "BluetoothCrypto", "BluetoothWire",
         "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],

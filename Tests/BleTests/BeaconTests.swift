@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeaconLocation
 import BluetoothLab
 import BluetoothTypes
 import BluetoothWire
@@ -17,10 +18,11 @@ import Testing
   }
 
   @Test("An Eddystone-UID has a power, a namespace and an instance")
-  func identity() {
+  func identity() throws {
     let (namespace, instance) = ([UInt8](1...10), [UInt8](11...16))
+    let frame = EddystoneFrame.uid(namespace: namespace, instance: instance, txPower: -18)
     #expect(
-      Self.beacon(EddystoneFrame.identity(namespace, instance, power: -18))
+      Self.beacon(try frame.advertisingData())
         == .eddystoneUID(power: -18, namespace: ByteSlice(namespace), instance: ByteSlice(instance)))
   }
 
@@ -31,7 +33,7 @@ import Testing
       ("http://www.a.information", 9),
     ])
   func address(url: String, count: Int) throws {
-    let frame = try EddystoneFrame.address(url, power: 4)
+    let frame = try BeaconVerb.EddystoneURL.data(url, power: 4)
     #expect(Self.beacon(frame) == .eddystoneURL(power: 4, url))
     // Two octets for the service, one each for the kind of frame, the power and the scheme.
     #expect(frame[2].data.count - 5 == count)
@@ -43,13 +45,15 @@ import Testing
       "ftp://a.com", "https://", "https://a b.com", "http://é.com", "https://example.com/much-too-long-a-path",
     ])
   func refused(url: String) {
-    let failure = #expect(throws: Failure.self) { try EddystoneFrame.address(url, power: 0) }
+    let failure = #expect(throws: Failure.self) { try BeaconVerb.EddystoneURL.data(url, power: 0) }
     #expect(failure?.status == ExitStatus.usage)
   }
 
   @Test("Eddystone-TLM has the battery, the temperature, the number of packets and the time")
-  func telemetry() {
-    let frame = EddystoneFrame.telemetry(battery: 3_000, temperature: -2.5, packets: 70_000, uptime: .seconds(12.34))
+  func telemetry() throws {
+    let sent = EddystoneFrame.Telemetry(
+      batteryVoltage: 3_000, temperature: -2.5, advertisingCount: 70_000, uptime: .seconds(12.34))
+    let frame = try EddystoneFrame.telemetry(sent).advertisingData()
     guard case .eddystoneTelemetry(let state)? = Self.beacon(frame) else {
       Issue.record("no telemetry")
       return
@@ -59,9 +63,9 @@ import Testing
     #expect(state.temperature == -640)
     #expect(state.advertisements == 70_000)
     #expect(state.uptime == 123)
+    let empty = EddystoneFrame.Telemetry(advertisingCount: 0, uptime: .zero)
     guard
-      case .eddystoneTelemetry(let none)? = Self.beacon(
-        EddystoneFrame.telemetry(battery: 0, temperature: nil, packets: 0, uptime: .zero))
+      case .eddystoneTelemetry(let none)? = Self.beacon(try EddystoneFrame.telemetry(empty).advertisingData())
     else {
       Issue.record("no telemetry")
       return
@@ -71,9 +75,9 @@ import Testing
 
   @Test("The number of packets of Eddystone-TLM begins again at 0 after 2^32 packets")
   func packets() {
-    #expect(EddystoneFrame.packets(within: .seconds(10), every: 0.5) == 20)
-    #expect(EddystoneFrame.packets(within: .seconds(2_147_483_648), every: 0.5) == 0)
-    #expect(EddystoneFrame.packets(within: .seconds(2_147_483_653), every: 0.5) == 10)
+    #expect(BeaconVerb.EddystoneTLM.packets(within: .seconds(10), every: 0.5) == 20)
+    #expect(BeaconVerb.EddystoneTLM.packets(within: .seconds(2_147_483_648), every: 0.5) == 0)
+    #expect(BeaconVerb.EddystoneTLM.packets(within: .seconds(2_147_483_653), every: 0.5) == 10)
   }
 
   @Test("A beacon ends when its adapter is turned off, with the status 69")

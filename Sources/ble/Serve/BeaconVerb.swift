@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeaconLocation
 import BluetoothDissection
 import BluetoothLab
 import BluetoothTypes
@@ -39,7 +40,7 @@ struct BeaconVerb: ParsableCommand {
     ///   - renewal: the time after which the data are made again, in seconds; nil: they do not change.
     ///   - frame: returns the advertising data at this time since the beginning.
     func advertise(
-      _ format: String, renewal: Double? = nil, _ frame: @escaping @Sendable (Duration) -> [ADStructure]
+      _ format: String, renewal: Double? = nil, _ frame: @escaping @Sendable (Duration) throws -> [ADStructure]
     ) throws {
       try Stage(adapter).run(isEndless: duration.seconds == nil) { stage in
         try await advertise(format, renewal: renewal, on: stage, frame)
@@ -51,7 +52,7 @@ struct BeaconVerb: ParsableCommand {
     /// - Throws: `Failure` with exit status 69 if the adapter is lost or turned off.
     func advertise(
       _ format: String, renewal: Double? = nil, on stage: Stage,
-      _ frame: @escaping @Sendable (Duration) -> [ADStructure]
+      _ frame: @escaping @Sendable (Duration) throws -> [ADStructure]
     ) async throws {
       let device = LocalPeripheral(adapter: stage.adapter)
       defer { device.close() }
@@ -72,12 +73,12 @@ struct BeaconVerb: ParsableCommand {
     /// Advertises, with new data after each `renewal`, until the task is cancelled.
     private func renew(
       _ format: String, _ renewal: Double?, by device: LocalPeripheral, _ stage: Stage,
-      _ frame: @Sendable (Duration) -> [ADStructure]
+      _ frame: @Sendable (Duration) throws -> [ADStructure]
     ) async throws {
       let start = stage.now
       var isFirst = true
       while true {
-        let data = frame(stage.now - start)
+        let data = try frame(stage.now - start)
         var parameters = AdvertisingParameters(data)
         parameters.kind = .broadcast
         parameters.interval = .seconds(interval)
@@ -137,9 +138,11 @@ struct BeaconVerb: ParsableCommand {
     @OptionGroup var options: Options
 
     func run() throws {
-      let frame = try EddystoneFrame.identity(
-        Self.octets(namespace, "namespace", 10), Self.octets(instance, "instance", 6), power: power)
-      try options.advertise("eddystone-uid") { _ in frame }
+      let data = try EddystoneFrame.uid(
+        namespace: Self.octets(namespace, "namespace", 10), instance: Self.octets(instance, "instance", 6),
+        txPower: power
+      ).advertisingData()
+      try options.advertise("eddystone-uid") { _ in data }
     }
 
     private static func octets(_ digits: String, _ name: String, _ count: Int) throws -> [UInt8] {
@@ -161,8 +164,31 @@ struct BeaconVerb: ParsableCommand {
     @OptionGroup var options: Options
 
     func run() throws {
-      let frame = try EddystoneFrame.address(url, power: power)
-      try options.advertise("eddystone-url") { _ in frame }
+      let data = try Self.data(url, power: power)
+      try options.advertise("eddystone-url") { _ in data }
+    }
+
+    /// Returns the advertising data of an Eddystone-URL.
+    ///
+    /// - Parameter power: the signal strength at 0 m in dBm.
+    /// - Throws: `Failure` if the address has another scheme, other characters than those of ASCII, nothing after the
+    ///   scheme, or is too long.
+    static func data(_ url: String, power: Int8) throws -> [ADStructure] {
+      do throws(EddystoneError) {
+        let frame = EddystoneFrame.url(url, txPower: power)
+        // The kind of frame, the power and the scheme.
+        guard try frame.serviceData().count > 3 else { throw EddystoneError.urlLength(0) }
+        return try frame.advertisingData()
+      } catch { throw Failure("invalid address \"\(url)\": \(reason(error))", status: ExitStatus.usage) }
+    }
+
+    private static func reason(_ error: EddystoneError) -> String {
+      switch error {
+      case .unknownScheme: "expected http:// or https://"
+      case .invalidCharacter(let character): "\"\(character)\" is not allowed"
+      case .urlLength(let count): "\(count) octets after the scheme; expected 1 to 17"
+      case .namespaceLength, .instanceLength, .temperature, .negativeUptime: "\(error)"
+      }
     }
   }
 
@@ -186,94 +212,18 @@ struct BeaconVerb: ParsableCommand {
     func run() throws {
       let (battery, temperature, interval) = (battery, temperature, options.interval)
       try options.advertise("eddystone-tlm", renewal: 1) { time in
-        EddystoneFrame.telemetry(
-          battery: battery, temperature: temperature, packets: EddystoneFrame.packets(within: time, every: interval),
-          uptime: time)
+        let state = EddystoneFrame.Telemetry(
+          batteryVoltage: battery, temperature: temperature,
+          advertisingCount: Self.packets(within: time, every: interval), uptime: time)
+        return try EddystoneFrame.telemetry(state).advertisingData()
       }
     }
-  }
-}
 
-/// The advertising data of Eddystone · the Eddystone protocol specification of Google.
-enum EddystoneFrame {
-  /// The member UUID that Eddystone uses.
-  private static let service: BluetoothUUID = 0xFEAA
-  private static let schemes = ["http://www.", "https://www.", "http://", "https://"]
-  private static let endings = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
-  /// The most octets of an address after its scheme.
-  private static let maximumAddress = 17
-  /// The temperature of a beacon without a thermometer: −128 °C in units of 1/256 °C.
-  private static let noTemperature: UInt16 = 0x8000
-
-  private static func data(_ octets: [UInt8]) -> [ADStructure] {
-    [.flags(), .services([service]), .serviceData(of: service, octets)]
-  }
-
-  private static func big(_ number: UInt32, _ count: Int) -> [UInt8] {
-    (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
-  }
-
-  /// Returns an Eddystone-UID.
-  ///
-  /// - Parameters:
-  ///   - namespace: 10 octets.
-  ///   - instance: 6 octets.
-  ///   - power: the signal strength at 0 m in dBm.
-  static func identity(_ namespace: [UInt8], _ instance: [UInt8], power: Int8) -> [ADStructure] {
-    // The last two octets are reserved.
-    data([0x00, UInt8(bitPattern: power)] + namespace + instance + [0, 0])
-  }
-
-  /// Returns an Eddystone-URL.
-  ///
-  /// - Parameter power: the signal strength at 0 m in dBm.
-  /// - Throws: `Failure` if the address has another scheme, other characters than those of ASCII, or is too long.
-  static func address(_ url: String, power: Int8) throws -> [ADStructure] {
-    guard let scheme = schemes.firstIndex(where: { url.hasPrefix($0) }) else {
-      throw Failure("invalid address \"\(url)\": expected http:// or https://", status: ExitStatus.usage)
+    /// Returns the number of packets in a time, modulo 2^32, as a beacon counts them.
+    ///
+    /// - Parameter interval: the advertising interval in seconds.
+    static func packets(within time: Duration, every interval: Double) -> UInt32 {
+      UInt32(truncatingIfNeeded: Int(time.seconds / interval))
     }
-    var rest = url.dropFirst(schemes[scheme].count)
-    var octets: [UInt8] = []
-    // The endings with a slash have the first numbers, and are the longer ones.
-    let expansions = endings.map { $0 + "/" } + endings
-    while let first = rest.first {
-      if let index = expansions.firstIndex(where: { rest.hasPrefix($0) }) {
-        octets.append(UInt8(index))
-        rest = rest.dropFirst(expansions[index].count)
-      } else if let ascii = first.asciiValue, 0x21...0x7E ~= ascii {
-        octets.append(ascii)
-        rest = rest.dropFirst()
-      } else {
-        throw Failure("invalid address \"\(url)\": \"\(first)\" is not allowed", status: ExitStatus.usage)
-      }
-    }
-    guard 1...maximumAddress ~= octets.count else {
-      throw Failure(
-        "invalid address \"\(url)\": \(octets.count) octets after the scheme; expected 1 to \(maximumAddress)",
-        status: ExitStatus.usage)
-    }
-    return data([0x10, UInt8(bitPattern: power), UInt8(scheme)] + octets)
-  }
-
-  /// Returns the number of packets in a time, modulo 2^32, as a beacon counts them.
-  ///
-  /// - Parameter interval: the advertising interval in seconds.
-  static func packets(within time: Duration, every interval: Double) -> UInt32 {
-    UInt32(truncatingIfNeeded: Int(time.seconds / interval))
-  }
-
-  /// Returns Eddystone-TLM without encryption.
-  ///
-  /// - Parameters:
-  ///   - battery: the battery voltage in mV; 0: none.
-  ///   - temperature: the temperature in °C, −128 to 128; nil: none.
-  ///   - packets: the number of packets since the beginning.
-  ///   - uptime: the time since the beginning.
-  static func telemetry(battery: UInt16, temperature: Double?, packets: UInt32, uptime: Duration) -> [ADStructure] {
-    let degrees = temperature.map { UInt16(bitPattern: Int16(max(-32_768, min(32_767, ($0 * 256).rounded())))) }
-    let tenths = UInt32(truncatingIfNeeded: Int(uptime.seconds * 10))
-    return data(
-      [0x20, 0x00] + big(UInt32(battery), 2) + big(UInt32(degrees ?? noTemperature), 2) + big(packets, 4)
-        + big(tenths, 4))
   }
 }
