@@ -73,6 +73,27 @@ import Testing
     #expect(none.temperature == .min)
   }
 
+  @Test("The frames of Eddystone have a text and a JSON form in the output of a scan")
+  func output() {
+    let identity = EddystoneFrame.uid(namespace: [UInt8](1...10), instance: [UInt8](11...16), txPower: -18)
+    #expect(identity.summary == "UID 0102030405060708090A 0B0C0D0E0F10" && identity.isIdentity)
+    #expect(
+      identity.json.line
+        == #"{"frame":"uid","namespace":"0x0102030405060708090A","instance":"0x0B0C0D0E0F10","txPower":-18}"#)
+    let address = EddystoneFrame.url("https://www.example.com/", txPower: 4)
+    #expect(address.summary == "https://www.example.com/" && address.isIdentity)
+    #expect(address.json.line == #"{"frame":"url","url":"https://www.example.com/","txPower":4}"#)
+    let state = EddystoneFrame.telemetry(
+      EddystoneFrame.Telemetry(
+        batteryVoltage: 3_000, temperature: -4.5, advertisingCount: 7, uptime: .milliseconds(12_300)))
+    #expect(state.summary == "TLM 3000 mV -4.5 °C 7 packets 12.3 s" && !state.isIdentity)
+    #expect(
+      state.json.line == #"{"frame":"tlm","battery":3000,"temperature":-4.5,"packets":7,"uptime":12.3}"#)
+    let empty = EddystoneFrame.telemetry(EddystoneFrame.Telemetry(advertisingCount: 0, uptime: .zero))
+    #expect(empty.summary == "TLM 0 packets 0.0 s")
+    #expect(empty.json.line == #"{"frame":"tlm","packets":0,"uptime":0}"#)
+  }
+
   @Test("The number of packets of Eddystone-TLM begins again at 0 after 2^32 packets")
   func packets() {
     #expect(BeaconVerb.EddystoneTLM.packets(within: .seconds(10), every: 0.5) == 20)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BeaconLocation
 import BluetoothAir
 import BluetoothDissection
 import BluetoothNumbers
@@ -139,7 +140,7 @@ struct Scan: ParsableCommand {
     let fields = [
       time.seconds.fixed(3), device.address.digits, packet.pduType.rawValue,
       packet.rssi.map { "\($0) dBm" } ?? "-", device.name ?? "-",
-      device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", "), device.companyName ?? "-",
+      device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", "), device.companyText ?? "-",
       device.distanceText ?? "-",
     ]
     return fields.map(\.printable).joined(separator: "\t")
@@ -163,6 +164,7 @@ struct Scan: ParsableCommand {
     record.add("txPower", device.fields.txPowerLevel.map { Int($0) } ?? packet.txPower)
     record.add("distance", device.distance.map { .decimal($0.metres, places: 2) })
     record.add("distanceBasis", device.distance?.basis.rawValue)
+    record.add("eddystone", EddystoneFrame(packet).map(\.json))
     record.add("data", "0x" + packet.data.digits)
     return record
   }
@@ -223,7 +225,7 @@ struct SightingLog: Sendable {
         device.level.map { "\(Int($0.rounded())) dBm" } ?? "-", device.distanceText ?? "-",
         age < 2 ? "now" : "\(Int(age)) s ago", device.address.digits, device.name?.shortened(to: 24) ?? "-",
         device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", ").shortened(to: 32),
-        device.companyName ?? "-",
+        device.companyText ?? "-",
       ])
     }
     var lines = table.lines(fitting: columns, narrowing: Self.steps)

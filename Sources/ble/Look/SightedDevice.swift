@@ -1,3 +1,4 @@
+import BeaconLocation
 import BluetoothDissection
 import BluetoothNumbers
 import BluetoothTypes
@@ -12,6 +13,8 @@ struct SightedDevice: Sendable {
   let address: DeviceAddress
   private(set) var fields = AdvertisingFields()
   private(set) var beacon: Beacon?
+  /// The last Eddystone frame that identifies the device; its telemetry if there is none.
+  private(set) var eddystone: EddystoneFrame?
   /// The signal strength in dBm, smoothed over the last packets; nil: not available.
   private(set) var level: Double?
   private(set) var lastSeen = Duration.zero
@@ -29,6 +32,7 @@ struct SightedDevice: Sendable {
     let octets = ByteSlice(packet.data)
     fields.add(octets)
     beacon = Beacon(AdvertisingData(octets)) ?? beacon
+    if let frame = EddystoneFrame(packet), frame.isIdentity || eddystone?.isIdentity != true { eddystone = frame }
     headerPower = packet.txPower ?? headerPower
     lastSeen = time
     guard let rssi = packet.rssi else { return }
@@ -46,6 +50,9 @@ struct SightedDevice: Sendable {
   var companyName: String? {
     company.map { AssignedNumbers.companyName($0) ?? "0x" + [UInt8($0 >> 8), UInt8($0 & 0xFF)].digits }
   }
+
+  /// The company, or the content of an Eddystone frame, which has no manufacturer specific data.
+  var companyText: String? { companyName ?? eddystone?.summary }
 
   /// The advertised services, and those with service data.
   var services: [BluetoothUUID] {
