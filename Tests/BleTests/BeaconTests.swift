@@ -1,3 +1,4 @@
+import BluetoothAir
 import ArgumentParser
 import BeaconLocation
 import BluetoothLab
