@@ -56,7 +56,10 @@ enum SelfTest {
       try? await Task.sleep(nanoseconds: UInt64(millisecond))
       record.note("Task.sleep")
     }
-    DispatchQueue.main.async { record.note("the main queue") }
+    DispatchQueue.main.async {
+      record.note("the main queue")
+      _ = Timer.scheduledTimer(withTimeInterval: 0.001, repeats: false) { _ in record.note("Timer") }
+    }
     queue.async { record.note("another queue") }
     queue.asyncAfter(deadline: .now() + .milliseconds(1)) { record.note("asyncAfter") }
     let source = DispatchSource.makeTimerSource(queue: queue)
@@ -64,18 +67,47 @@ enum SelfTest {
     source.schedule(deadline: .now() + .milliseconds(1))
     source.resume()
     defer { source.cancel() }
+    let group = DispatchGroup()
+    DispatchQueue(label: "virtual-time.self-test.sleep").async(group: group) {
+      record.note("DispatchGroup")
+      Thread.sleep(forTimeInterval: 0.001)
+      record.note("Thread.sleep")
+    }
+    DispatchGroup().notify(queue: queue) { record.note("DispatchGroup.notify") }
+    let semaphore = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "virtual-time.self-test.wait").async {
+      // The limit ends a wait that escapes, in real time.
+      if semaphore.wait(timeout: .now() + .milliseconds(5)) == .success { record.note("DispatchSemaphore.wait") }
+    }
+    queue.asyncAfter(deadline: .now() + .milliseconds(1)) { semaphore.signal() }
 
     // Escaped work runs on other threads now, before the scheduler lets work run.
     app_time_real_sleep(5 * millisecond)
     try record.run { () throws(AppTimeError) in try AppTime.settle() }
-    for leg in ["a Swift task", "Task.yield", "the main actor", "the main queue", "another queue"]
-    where record.instant(of: leg) != start {
+    for leg in [
+      "a Swift task", "Task.yield", "the main actor", "the main queue", "another queue", "DispatchGroup",
+      "DispatchGroup.notify",
+    ] where record.instant(of: leg) != start {
       throw .unsupported(leg: leg)
     }
-    try record.run { () throws(AppTimeError) in try AppTime.run(until: start + 2 * millisecond) }
-    for leg in ["Task.sleep", "asyncAfter", "a dispatch timer source"]
+    let end = start + 6 * millisecond
+    try record.run { () throws(AppTimeError) in
+      if group.wait(timeout: .now() + .milliseconds(5)) == .success { record.note("DispatchGroup.wait") }
+      try AppTime.run(until: end)
+    }
+    for leg in ["Task.sleep", "asyncAfter", "a dispatch timer source", "DispatchSemaphore.wait"]
     where record.instant(of: leg) != start + millisecond {
       throw .unsupported(leg: leg)
+    }
+    // Intervals in floating point are not exact, and the main run loop can be late.
+    let inexact: [(leg: String, latest: Int64)] = [
+      ("Thread.sleep", start + millisecond + 1_000), ("DispatchGroup.wait", start + millisecond + 1_000),
+      ("Timer", end),
+    ]
+    for (leg, latest) in inexact {
+      guard let instant = record.instant(of: leg), instant >= start + millisecond - 1_000, instant <= latest else {
+        throw .unsupported(leg: leg)
+      }
     }
     guard AppTime.counters.foreignWakeUps == 0 else { throw .unsupported(leg: "a wake-up of a Swift task") }
   }
