@@ -164,6 +164,21 @@ struct WorldFileErrorTests {
     #expect(complaint("kind: telephone, categories: [news], alerts: [{at: 1, category: news}]").isEmpty)
   }
 
+  @Test(
+    "A date or a time that does not exist, or before 1970, is an error",
+    arguments: [
+      "2023-02-29T08:30:00", "1900-02-29T00:00:00", "1969-12-31T23:59:59", "2024-13-01T00:00:00", "2024-00-10T00:00:00",
+      "2024-04-31T00:00:00", "2024-04-00T00:00:00", "2024-04-30T24:00:00", "2024-04-30T23:60:00", "2024-04-30T23:59:60",
+      "2024-04-30 23:59:00", "2024-04-30", "2024-04-30T23:59:00Z", "10000-01-01T00:00:00", "2024-4-30T23:59:000",
+    ])
+  func dates(text: String) {
+    #expect(
+      complaints("devices: [{name: d, accessory: {kind: telephone, startTime: \"\(text)\"}}]") == [
+        "w:1:61: devices[0].accessory.startTime: expected a date from 1970 on and a time, such as "
+          + "\"2024-02-29T08:30:00\", got \"\(text)\""
+      ])
+  }
+
   @Test("Times out of order are an error, in paths and in power switches")
   func times() {
     let text = """

@@ -233,6 +233,30 @@ struct WorldPopulationTests {
       ])
   }
 
+  @Test("Accessories of a file have the times of the file")
+  func clocks() async throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - {name: thermometer, accessory: {kind: thermometer, timeStamp: 2024-02-29T08:30:59}}
+          - {name: cuff, accessory: {kind: blood-pressure, timeStamp: "1999-12-31T23:59:00"}}
+          - {name: receiver, accessory: {kind: location, startTime: 2000-02-29T00:00:01}}
+          - {name: mobile, accessory: {kind: telephone, startTime: 2030-06-30T12:00:00}}
+        clients: [{name: tablet}]
+        """)
+    let accessories = file.members.map(\.accessory)
+    #expect((accessories[0] as? Thermometer)?.timeStamp?.description == "2024-02-29 08:30:59")
+    #expect((accessories[1] as? BloodPressureMonitor)?.timeStamp?.description == "1999-12-31 23:59:00")
+    #expect((accessories[2] as? LocationSensor)?.startTime?.description == "2000-02-29 00:00:01")
+    let scene = Scene(file)
+    let tablet = PhoneApp(scene.clients[0], connectsTo: "mobile")
+    #expect(await scene.world.run(until: { tablet.isReady }, limit: .seconds(20)))
+    tablet.read("2A2B")
+    await scene.world.run(for: .seconds(1))
+    // Year, month, day, hours and minutes; the clock has advanced by less than a minute.
+    #expect(tablet.values(of: "2A2B").map { Array($0.prefix(6)) } == [[0xEE, 0x07, 6, 30, 12, 0]])
+  }
+
   @Test("Antennas of a file count in their directions")
   func antennas() async throws {
     let file = try WorldFile(

@@ -25,6 +25,9 @@ extension ObjectShape {
     "The measurement interval while a client is subscribed, seconds",
     else: "1", example: "0.5")
 
+  private static let timeStamp = WorldField(
+    "timeStamp", .dateTime, "The time stamp of each measurement", else: "none", example: #""2024-02-29T08:30:00""#)
+
   private static let heartRate = ObjectShape(
     "heart-rate", "a chest strap: Heart Rate, Battery and Device Information services",
     [
@@ -62,7 +65,7 @@ extension ObjectShape {
         "permittedIntervals", .list(.integer(1...65_535), count: 2...2),
         "The shortest and the longest measurement interval that clients may set, seconds", else: "[1, 65535]",
         example: "[5, 3600]"),
-      batteryLevel,
+      timeStamp, batteryLevel,
     ])
 
   private static let bloodPressure = ObjectShape(
@@ -82,7 +85,7 @@ extension ObjectShape {
       WorldField(
         "userID", .integer(0...255), "The user whose pressure is measured; 255 is an unknown user", else: "none",
         example: "7"),
-      batteryLevel,
+      timeStamp, batteryLevel,
     ])
 
   private static let glucose = ObjectShape(
@@ -176,6 +179,9 @@ extension ObjectShape {
       WorldField(
         "beacons", .list(.integer(0...255), count: 2...2), "The numbers of satellites in the solution and in view",
         else: "[8, 11]", example: "[4, 9]"),
+      WorldField(
+        "startTime", .dateTime, "The UTC time at the world's time 0, for locations with the time", else: "none",
+        example: #""2024-02-29T08:30:00""#),
       batteryLevel,
     ])
 
@@ -282,6 +288,9 @@ extension ObjectShape {
       WorldField(
         "alerts", .list(.object(.alert), count: 0...10_000), "The alerts that it gives by itself", else: "none",
         example: #"[{"at": 5, "category": "email", "text": "Ann"}]"#),
+      WorldField(
+        "startTime", .dateTime, "The local time of its clock at the world's time 0", else: "\"2024-01-01T00:00:00\"",
+        example: #""2024-02-29T08:30:00""#),
       batteryLevel,
     ])
 

@@ -16,6 +16,8 @@ indirect enum FieldShape: Sendable {
   case uuid128
   /// A device address: six octets, the most significant first, with colons.
   case address
+  /// A date from 1970 on and a time, such as 2024-02-29T08:30:00.
+  case dateTime
   /// Octets of this number, as pairs of hexadecimal digits or as a list of numbers.
   case octets(ClosedRange<Int>)
   /// Octets of this number, as hexadecimal digits only: the form of fault plans.
@@ -94,6 +96,7 @@ extension FieldShape {
     case .uuid: "a UUID of 4, 8 or 32 hexadecimal digits"
     case .uuid128: "a UUID of 32 hexadecimal digits with hyphens"
     case .address: "a device address such as \"C0:FF:EE:00:00:01\""
+    case .dateTime: "a date from 1970 on and a time, such as \"2024-02-29T08:30:00\""
     case .octets(let range):
       "\(range.lowerBound) to \(range.upperBound) octets, as pairs of hexadecimal digits or as a list of numbers"
     case .hexadecimal(let range): "\(range.lowerBound) to \(range.upperBound) pairs of hexadecimal digits"

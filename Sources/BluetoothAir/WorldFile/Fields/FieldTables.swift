@@ -38,6 +38,7 @@ package enum FieldTables {
     case .uuid: "UUID"
     case .uuid128: "128-bit UUID"
     case .address: "`C0:FF:EE:00:00:01`"
+    case .dateTime: "`2024-02-29T08:30:00`"
     case .octets(let range): "\(range.lowerBound) to \(range.upperBound) octets: `\"0E 48\"`, or `[14, 72]`"
     case .hexadecimal(let range): "\(range.lowerBound) to \(range.upperBound) octets: `\"0E48\"`"
     case .protocolNumber(let bits): "\(bits) bits: `27`, `\"0x1B\"`, or `any`"

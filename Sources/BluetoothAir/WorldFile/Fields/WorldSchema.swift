@@ -1,7 +1,7 @@
 /// The JSON Schema of world files, generated from the field descriptions that the reader uses · JSON Schema 2020-12.
 ///
-/// Only the reader checks rules that the schema can't express: duplicate or unknown names, times out of order, invalid
-/// combinations of a fault's fields, and advertising payloads that are too long.
+/// Only the reader checks rules that the schema can't express: duplicate or unknown names, times out of order, days
+/// that a month does not have, invalid combinations of a fault's fields, and advertising payloads that are too long.
 package enum WorldSchema {
   /// The text of `Documentation/world.schema.json`.
   package static var text: String {
@@ -95,6 +95,10 @@ package enum WorldSchema {
       return digits("^([0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$")
     case .uuid128: return pattern("^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$")
     case .address: return pattern("^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
+    case .dateTime:
+      return pattern(
+        "^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+          + "T([01][0-9]|2[0-3])(:[0-5][0-9]){2}$")
     case .octets(let range):
       let numbers = FieldShape.list(.integer(0...255), count: range)
       return [("anyOf", .list([.object(constraints(.hexadecimal(range))), .object(constraints(numbers))]))]

@@ -79,6 +79,7 @@ struct AccessoryReader {
           "the shortest interval exceeds the longest one")
       }
     }
+    thermometer.timeStamp = object.dateTime("timeStamp")
     if let level: UInt8 = object.whole("batteryLevel") { thermometer.batteryLevel = level }
     return thermometer
   }
@@ -92,6 +93,7 @@ struct AccessoryReader {
     if let unit = object.word("unit", PressureUnitNames.all) { monitor.unit = unit }
     if let interval = object.time("cuffInterval") { monitor.cuffInterval = interval }
     monitor.userID = object.whole("userID")
+    monitor.timeStamp = object.dateTime("timeStamp")
     if let level: UInt8 = object.whole("batteryLevel") { monitor.batteryLevel = level }
     return monitor
   }
@@ -159,6 +161,7 @@ struct AccessoryReader {
     if let status = object.word("positionStatus", PositionStatusNames.all) { sensor.positionStatus = status }
     let beacons = object.list("beacons").compactMap { $0.value.whole(UInt8.self) }
     if beacons.count == 2 { sensor.beacons = (inSolution: beacons[0], inView: beacons[1]) }
+    sensor.startTime = object.dateTime("startTime")
     if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
     return sensor
   }
@@ -211,7 +214,7 @@ struct AccessoryReader {
   }
 
   private mutating func telephone(_ object: ObjectReader) -> Telephone {
-    var telephone = Telephone(name: localName(object))
+    var telephone = Telephone(name: localName(object), startTime: object.dateTime("startTime"))
     if let hasReference = object.flag("hasReference") { telephone.hasReference = hasReference }
     if let time = object.time("updateTime") { telephone.updateTime = time }
     if object.has("categories") { telephone.categories = words("categories", of: object, AlertCategoryNames.all) }

@@ -136,6 +136,7 @@ extension LocatedValue {
     case .uuid: uuid != nil
     case .uuid128: raw?.utf8.count == 36 && uuid != nil
     case .address: address != nil
+    case .dateTime: dateTime != nil
     case .octets(let range): octets.map { range.contains($0.count) } ?? false
     case .hexadecimal(let range): raw?.hexadecimalOctets.map { range.contains($0.count) } ?? false
     case .protocolNumber(let bits): protocolNumber.map { $0 == nil || $0 ?? 0 < 1 << bits } ?? false

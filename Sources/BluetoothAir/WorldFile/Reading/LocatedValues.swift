@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 
 // Conversions of values in world files. Where digits are expected, unquoted digits are used as written.
 
@@ -11,6 +12,27 @@ extension LocatedValue {
       parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(\.isHexadecimalDigit) })
     else { return nil }
     return UInt64(parts.joined(), radix: 16).map { DeviceAddress($0, .public) }
+  }
+
+  /// The value as a date from 1970 on and a time, such as 2024-02-29T08:30:00; nil if it is none.
+  var dateTime: DateTime? {
+    guard let raw, String(raw.map { $0.isASCII && $0.isNumber ? "0" : $0 }) == "0000-00-00T00:00:00" else { return nil }
+    let numbers = raw.split { !$0.isNumber }.compactMap { UInt16($0) }
+    guard numbers.count == 6, numbers[0] >= 1970, (1...12).contains(numbers[1]),
+      (1...Self.days(inMonth: numbers[1], of: numbers[0])).contains(numbers[2])
+    else { return nil }
+    // The numbers after the year have two digits each.
+    let parts = numbers.dropFirst().map { UInt8(clamping: $0) }
+    return DateTime(
+      year: numbers[0], month: parts[0], day: parts[1], hours: parts[2], minutes: parts[3], seconds: parts[4])
+  }
+
+  private static func days(inMonth month: UInt16, of year: UInt16) -> UInt16 {
+    switch month {
+    case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
   }
 
   /// The value as octets, given as pairs of hexadecimal digits or as a list of numbers; nil if it is neither.

@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 
 /// A reader for the fields of an object that `FieldChecker` has checked. A value that does not fit is nil here; the
 /// checker has reported it.
@@ -43,6 +44,7 @@ struct ObjectReader {
   func number(_ name: String) -> Double? { self[name]?.number }
   func whole<T: FixedWidthInteger>(_ name: String, _ type: T.Type = T.self) -> T? { self[name]?.whole(type) }
   func text(_ name: String) -> String? { self[name]?.text }
+  func dateTime(_ name: String) -> DateTime? { self[name]?.dateTime }
   func octets(_ name: String) -> [UInt8]? { self[name]?.octets }
   func uuid(_ name: String) -> BluetoothUUID? { self[name]?.uuid }
   func position(_ name: String) -> Position? { self[name]?.position }
