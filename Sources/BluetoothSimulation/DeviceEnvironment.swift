@@ -83,6 +83,10 @@ package protocol WorldDevice: SimulatedDevice {
   func removeNotification(_ identifier: String, at now: Instant)
   /// Allows or denies a bonded accessory to get notifications.
   func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant)
+  /// Adds a server of services that the system of the device provides.
+  func serve(_ server: any SystemServer, at now: Instant)
+  /// Calls `body`, which changes values of such a server, with the device's host.
+  func changeServices(at now: Instant, _ body: (inout Host) -> Void)
   /// Allows or denies an app the use of Bluetooth, as a user does in the settings.
   func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant)
   /// Calls `body` with the device's host, which is on if the device is. Returns false if the device has no accessible
@@ -110,6 +114,8 @@ extension WorldDevice {
   package func post(_ notification: SystemNotification, at now: Instant) {}
   package func removeNotification(_ identifier: String, at now: Instant) {}
   package func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant) {}
+  package func serve(_ server: any SystemServer, at now: Instant) {}
+  package func changeServices(at now: Instant, _ body: (inout Host) -> Void) {}
   package func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant) {}
   package func forgetBond(_ identity: DeviceAddress, at now: Instant) {}
   package func importBond(_ record: BondRecord, at now: Instant) {}

@@ -175,6 +175,14 @@ final class VirtualDevice: WorldDevice {
     input(at: now) { $0.setNotificationSharing(isAllowed, with: identity, at: now) }
   }
 
+  func serve(_ server: any SystemServer, at now: Instant) {
+    input(at: now) { $0.serve(server, at: now) }
+  }
+
+  func changeServices(at now: Instant, _ body: (inout Host) -> Void) {
+    input(at: now) { $0.changeServices(at: now, body) }
+  }
+
   var bondRecords: [BondRecord] {
     // While the parts do not exist, return the stored bonds of an earlier run.
     parts?.daemon.bondRecords ?? (try? components.configuration.bonds?.load().records) ?? []

@@ -55,6 +55,7 @@ extension Daemon {
       context.storedAppsMayDiffer = true
       centrals.connected(link, at: now, &context)
       context.reportToPeripherals(newLink: link.handle)
+      systemServices.linkBegan(link.handle, at: now, &context)
     case .connectionFailed(let address, let reason):
       context.storedAppsMayDiffer = true
       centrals.connectionFailed(address, reason, at: now, &context)
@@ -93,6 +94,7 @@ extension Daemon {
 
   private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
     if case .backgroundTurn = event {} else { context.links[link].lastTraffic = now }
+    if systemServices.handle(event, on: context.links[link].link.handle, at: now, &context) { return }
     switch event {
     case .mtuChanged(let mtu): centrals.mtuChanged(mtu, of: link, &context)
     case .completed(let token, let result):
@@ -130,6 +132,7 @@ extension Daemon {
     context.endChannels(of: link, context.links[link].channelEnd(after: reason))
     peripherals.endServing(link, reason, &context)
     notifications.linkEnded(connection)
+    systemServices.linkEnded(connection, reason, at: now, &context)
     bonds.withdrawPrompt(of: link, &context)
     if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
     let receivers = context.links[link].eventReceivers
@@ -163,11 +166,16 @@ extension Daemon {
   mutating func become(_ new: AdapterState, at now: Instant) {
     guard new != state else { return }
     context.storedAppsMayDiffer = true
-    if state == .poweredOn { dropEverything() }
+    if state == .poweredOn {
+      dropEverything()
+      systemServices.stop(at: now)
+    }
     if new != .poweredOn { context.dropStoredState(isOff: new == .poweredOff) }
     if new == .poweredOn || new == .poweredOff { context.beginReturns(at: now) }
     permissions.become(new, at: now, &context)
-    if new == .poweredOn { continueStoredSessions(at: now) }
+    guard new == .poweredOn else { return }
+    continueStoredSessions(at: now)
+    systemServices.start(at: now, &context)
   }
 
   /// Drops scans, links, connection attempts, services and advertising without an event for each, because the change of

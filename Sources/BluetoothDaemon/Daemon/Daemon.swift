@@ -23,6 +23,7 @@ package struct Daemon: ~Copyable {
   var bonds: BondBroker
   var permissions: PermissionBroker
   var notifications = NotificationBroker()
+  var systemServices = SystemServiceBroker()
   var storing: AppStoring
   /// The key of the identifiers that apps see.
   private let appIdentifierKey: Block
@@ -93,7 +94,7 @@ package struct Daemon: ~Copyable {
       let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.channelDeadline)
       let links = earliest(earliest(context.idleDeadline, context.inputDevices.deadline), centrals.deadline)
       let apps = earliest(earliest(context.apps.deadline, peripherals.deadline), storingDeadline)
-      return earliest(earliest(below, links), apps)
+      return earliest(earliest(below, links), earliest(apps, systemServices.deadline))
     }
   }
 
@@ -110,6 +111,7 @@ package struct Daemon: ~Copyable {
     channels.closeLateChannels(at: now, &context)
     centrals.reportHeldSightings(at: now, &context)
     peripherals.timeReached(now, &context)
+    systemServices.timeReached(now, &context)
     suspendApps(at: now)
     context.endIdleLinks(at: now)
     takeHostEvents(at: now)
@@ -271,6 +273,20 @@ package struct Daemon: ~Copyable {
   /// Allows or denies a bonded accessory to get notifications, as the user does in the settings.
   package mutating func setNotificationSharing(_ isAllowed: Bool, with identity: DeviceAddress, at now: Instant) {
     notifications.setSharing(isAllowed, with: identity, at: now, &bonds, &context)
+    takeHostEvents(at: now)
+  }
+
+  // MARK: Services of the system
+
+  /// Adds a server of services that the system itself provides.
+  package mutating func serve(_ server: any SystemServer, at now: Instant) {
+    systemServices.add(server, isOn: state == .poweredOn, at: now, &context)
+    takeHostEvents(at: now)
+  }
+
+  /// Calls `body`, which changes values of such a server, with the host, and handles the events that follow.
+  package mutating func changeServices(at now: Instant, _ body: (inout Host) -> Void) {
+    body(&context.host)
     takeHostEvents(at: now)
   }
 
