@@ -94,9 +94,10 @@ private struct Rooms {
       "Central": ["Sessions", "Links", "Context", "Scanning", "Channels", "GATTClient"],
       "Peripheral": ["Sessions", "Links", "Context", "Channels"],
       "NotificationCenter": ["Sessions", "Prompts", "Links", "Context", "Security"],
+      "SystemServices": ["Context"],
       "Daemon": [
         "Sessions", "Apps", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral",
-        "NotificationCenter",
+        "NotificationCenter", "SystemServices",
       ],
     ],
   ]

@@ -4,7 +4,8 @@ import BluetoothProfiles
 /// Next DST Change (0x1807) and Reference Time Update (0x1806) · Alert Notification Profile 1.0, Phone Alert Status
 /// Profile 1.0 and Time Profile 1.0, 3.
 ///
-/// The telephone is a peripheral here; the app under test is the client, as a watch would be.
+/// In a world, the telephone is a peripheral; the app under test is the client, as a watch would be. `Device.serve(_:)`
+/// adds the services to a device, which serves them to the watch over the link that the device has made.
 public struct Telephone: Accessory {
   /// The UUID of the Alert Notification service.
   public static let alerts: BluetoothUUID = 0x1811
