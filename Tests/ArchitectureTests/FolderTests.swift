@@ -94,7 +94,7 @@ private struct Rooms {
       "Central": ["Sessions", "Links", "Context", "Scanning", "Channels", "GATTClient"],
       "Peripheral": ["Sessions", "Links", "Context", "Channels"],
       "NotificationCenter": ["Sessions", "Prompts", "Links", "Context", "Security"],
-      "SystemServices": ["Context"],
+      "SystemServices": ["Links", "Context"],
       "Daemon": [
         "Sessions", "Apps", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral",
         "NotificationCenter", "SystemServices",

@@ -94,7 +94,7 @@ extension Daemon {
 
   private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
     if case .backgroundTurn = event {} else { context.links[link].lastTraffic = now }
-    if systemServices.handle(event, on: context.links[link].link.handle, at: now, &context) { return }
+    if !systemServices.isEmpty, systemServices.handle(event, on: link, at: now, &context) { return }
     switch event {
     case .mtuChanged(let mtu): centrals.mtuChanged(mtu, of: link, &context)
     case .completed(let token, let result):

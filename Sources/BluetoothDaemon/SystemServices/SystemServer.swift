@@ -15,8 +15,7 @@ package protocol SystemServer: AnyObject, Sendable {
   /// Notes a new link.
   func linkBegan(_ connection: HCI.ConnectionHandle, _ host: inout Host, at now: Instant)
   /// Notes the end of a link.
-  func linkEnded(
-    _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, _ host: inout Host, at now: Instant)
+  func linkEnded(_ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, _ host: inout Host, at now: Instant)
   /// Handles an event of an attribute that the server owns.
   func handle(_ event: GATTEvent, on connection: HCI.ConnectionHandle, _ host: inout Host, at now: Instant)
   /// Handles the deadline.

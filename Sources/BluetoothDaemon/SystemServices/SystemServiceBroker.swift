@@ -6,6 +6,9 @@ import BluetoothWire
 struct SystemServiceBroker {
   private var servers: [any SystemServer] = []
 
+  /// True if the system has no such services, as in most adapters.
+  var isEmpty: Bool { servers.isEmpty }
+
   /// The earliest deadline of the servers.
   var deadline: Instant? {
     var deadline: Instant?
@@ -34,8 +37,9 @@ struct SystemServiceBroker {
     for server in servers { server.stopped(at: now) }
   }
 
-  /// Notes a new link.
+  /// Notes a new link, unless the daemon has refused it.
   func linkBegan(_ connection: HCI.ConnectionHandle, at now: Instant, _ context: inout DaemonContext) {
+    guard !servers.isEmpty, context.links.index(of: connection) != nil else { return }
     for server in servers { server.linkBegan(connection, &context.host, at: now) }
   }
 
@@ -47,12 +51,11 @@ struct SystemServiceBroker {
   }
 
   /// Handles an event of the GATT server. Returns false if the event concerns no service of the system.
-  func handle(
-    _ event: GATTEvent, on connection: HCI.ConnectionHandle, at now: Instant, _ context: inout DaemonContext
-  ) -> Bool {
-    guard !servers.isEmpty, let handle = event.servedAttribute,
-      let server = servers.first(where: { $0.owns(handle) })
-    else { return false }
+  func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) -> Bool {
+    guard let handle = event.servedAttribute, let server = servers.first(where: { $0.owns(handle) }) else {
+      return false
+    }
+    let connection = context.links[link].link.handle
     server.handle(event, on: connection, &context.host, at: now)
     return true
   }
