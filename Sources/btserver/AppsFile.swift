@@ -85,6 +85,10 @@ struct AppsFile {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
       access(path, X_OK) == 0, let file = ProgramFile(path: path)
     else { throw wrong(node, "executable: can't start \(path)") }
+    // The program file of a script's process is that of its interpreter.
+    if let content = FileHandle(forReadingAtPath: path), (try? content.read(upToCount: 2)) == Data("#!".utf8) {
+      throw wrong(node, "executable: \(path) is a script: name the program that it starts")
+    }
     // The server knows the app of a client by this file.
     if let other = apps.first(where: { ProgramFile(path: $0.executable) == file }) {
       throw wrong(node, "executable: \(path) is the program of the app \"\(other.name)\" already")
