@@ -137,6 +137,14 @@ extension DaemonContext {
 
   /// Launches a terminated app, whose sessions are preserved.
   private mutating func launch(_ app: AppIndex) {
+    let identifiers = preservedIdentifiers(of: app)
+    setPhase(.background(until: nil), of: app)
+    noteEvent(of: app)
+    deliver(.app(apps[app].name, .launch(identifiers)))
+  }
+
+  /// Returns the identifiers of the preserved sessions of an app.
+  func preservedIdentifiers(of app: AppIndex) -> RestoreIdentifiers {
     var identifiers = RestoreIdentifiers()
     for index in centrals.values.indices where centrals.values[index]?.app == app {
       if case .preserved(let identifier)? = centrals.values[index]?.preservation {
@@ -148,9 +156,7 @@ extension DaemonContext {
         identifiers.peripherals.append(identifier)
       }
     }
-    setPhase(.background(until: nil), of: app)
-    noteEvent(of: app)
-    deliver(.app(apps[app].name, .launch(identifiers)))
+    return identifiers
   }
 
   /// Changes the phase of an app, and reports its state.

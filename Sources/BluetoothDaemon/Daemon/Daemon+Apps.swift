@@ -39,6 +39,7 @@ extension Daemon {
       context.setLaunchable(isLaunchable, app)
       refuseVainRequests(ofClientsOf: app, at: now)
     case .launchPaused: context.pauseLaunches(of: app)
+    case .reportPreserved: context.deliver(.app(name, .preserved(context.preservedIdentifiers(of: app))))
     case .permissionChanged(let isAllowed): setAccess(isAllowed, ofApp: name, at: now)
     }
     updateRadio(at: now)

@@ -29,6 +29,9 @@ package enum AppRequest: Hashable, Sendable {
   /// The process can't launch the app for an event now, and can after a pause of at most 16 s, which `launchable` ends.
   /// Clients' requests wait meanwhile, too.
   case launchPaused
+  /// The process wants the identifiers of the preserved sessions, for the launch of the app by another adapter. The
+  /// answer is `AppEvent.preserved`.
+  case reportPreserved
   /// The user has allowed or denied the app the use of Bluetooth in the settings.
   case permissionChanged(Bool)
 }
@@ -38,11 +41,13 @@ package enum AppEvent: Hashable, Sendable {
   case stateChanged(AppRunState)
   /// An event has come for the preserved sessions of the terminated app: launch the app in the background.
   case launch(RestoreIdentifiers)
+  /// The identifiers of the preserved sessions, as the answer to `AppRequest.reportPreserved`.
+  case preserved(RestoreIdentifiers)
   /// The system ends the app for this reason.
   case stop(String)
 }
 
-/// The identifiers of the preserved sessions of an app that is launched for an event.
+/// The identifiers of the preserved sessions of an app.
 package struct RestoreIdentifiers: Hashable, Sendable {
   package var centrals: [String] = []
   package var peripherals: [String] = []

@@ -135,6 +135,8 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
       launch.peripheralManagerIdentifiers = identifiers.peripherals
       launch.isForEvent = true
       start(launch)
+    // A device has one adapter.
+    case .preserved: break
     case .stop(let reason):
       content.withLockedValue { $0.stopReason = reason }
       terminate(by: .user)
