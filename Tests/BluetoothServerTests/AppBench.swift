@@ -87,10 +87,10 @@ final class AppBench {
     return questions.open.first
   }
 
-  /// Waits until an app has a state.
-  func state(_ state: AppRunState, of name: String) async throws {
+  /// Waits until an app has a state on an adapter.
+  func state(_ state: AppRunState, of name: String, on adapter: String = "phone") async throws {
     try await wait {
-      try await ask { try $0.apps() }.first { $0.name == name && $0.adapter == "phone" }?.state == state
+      try await ask { try $0.apps() }.first { $0.name == name && $0.adapter == adapter }?.state == state
     }
   }
 

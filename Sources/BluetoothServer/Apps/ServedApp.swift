@@ -3,49 +3,43 @@ import BluetoothDaemonProtocol
 import BluetoothWire
 import NIOCore
 
-/// An app on one adapter of a server: its processes, and its life as the daemon sees it. Confined to the server's event
-/// loop, except `receive`.
+/// An app on one adapter of a server: the processes that use the adapter, and the life of the app as the daemon sees it.
+/// `AppLife` is the life on all adapters. Confined to the server's event loop, except `receive`.
 final class ServedApp: AppClient, @unchecked Sendable {
   // Unchecked: only code on the event loop uses the variables; `receive` uses constants.
 
   let name: String
   let served: ServedAdapter
   let host: any AppAdapter
-  /// The command that launches the app; nil: none.
-  let command: RegisteredApp?
+  private let life: AppLife
   /// The connections of the app's processes with sessions on this adapter.
   private(set) var connections: [ServerConnection] = []
   /// The state as the daemon has reported it last.
   private(set) var state = AppRunState.terminated
-  /// The process that the server has launched, until it ends.
-  private var child: (process: Int32, start: NIODeadline)?
-  /// True from the launch for an event until the launched process uses the server.
-  private var isLaunching = false
-  /// True from the end of the time for the launch until the launched process, which has been asked to end, has ended.
-  private var isOverdue = false
-  /// The end of the time in which the launched process must use the server.
-  private var launchTimer: Scheduled<Void>?
-  private var history = LaunchHistory()
+  /// The identifiers of the preserved sessions, as the daemon has reported them last.
+  private(set) var preserved = RestoreIdentifiers()
+  /// True if the daemon takes the app for launched, and no process of the app has used this adapter yet.
+  private(set) var isAwaiting = false
+  /// True if events of this adapter wait for the end of a process that does not use it.
+  private(set) var isRefused = false
   /// The number of times that the app has been ended and the daemon has not handled it. A launch that it reports until
   /// then is void.
   private var pendingEnds = 0
   private let gate: LoopGate
-  private let starter: any AppStarter
   // An adapter can call the app after the end of the server.
   private weak var apps: ServerApps?
 
-  init(_ name: String, on served: ServedAdapter, _ host: any AppAdapter, _ command: RegisteredApp?, of apps: ServerApps)
-  {
-    self.name = name
+  init(_ life: AppLife, on served: ServedAdapter, _ host: any AppAdapter, of apps: ServerApps) {
+    name = life.name
+    self.life = life
     self.served = served
     self.host = host
-    self.command = command
     self.apps = apps
     gate = apps.gate
-    starter = apps.setup.starter
     host.setClient(self, ofApp: name)
     // An app with sessions of a former run of the server can't be launched before.
-    host.send(.launchable(command != nil), ofApp: name)
+    host.send(.launchable(life.command != nil), ofApp: name)
+    host.send(.reportPreserved, ofApp: name)
   }
 
   /// The app, for a list.
@@ -54,7 +48,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
     return AppDescription(
       name: name, adapter: served.name, state: state, processes: Array(Set(processes)).sorted(),
       sessions: connections.reduce(0) { $0 + UInt32($1.sessionCount) },
-      access: served.adapter.directory.access(ofApp: name), hasCommand: command != nil,
+      access: served.adapter.directory.access(ofApp: name), hasCommand: life.command != nil,
       question: apps?.question(of: name, on: served.name))
   }
 
@@ -64,19 +58,13 @@ final class ServedApp: AppClient, @unchecked Sendable {
   /// restored state.
   func add(_ connection: ServerConnection, _ manifest: AppManifest) {
     if connections.isEmpty {
-      if connection.hasReturned { host.send(.terminated(.user), ofApp: name) }
-      let isLate = isOverdue && connection.identity?.process?.id == child?.process
-      let isLaunched = isLaunching || isLate
-      host.send(.launched(manifest, isInFront: !isLaunched && !connection.wasInBackground), ofApp: name)
-      if !isLaunched {
-        history.reset()
-        if command != nil { host.send(.launchable(true), ofApp: name) }
-      }
-      endLaunch()
-      if isLate { isOverdue = false }
-    } else if !connection.hasReturned, connection.identity?.process?.id != child?.process {
-      // The user has started another process of the app. The events of a suspended app would never reach it.
-      host.send(.becameFrontmost(true), ofApp: name)
+      if connection.hasReturned { terminate(.user) }
+      let (isInFront, isStart) = life.begin(connection, on: self)
+      host.send(.launched(manifest, isInFront: isInFront), ofApp: name)
+      isAwaiting = false
+      if isRefused || isStart { becomeLaunchable() }
+    } else {
+      life.join(connection)
     }
     connections.append(connection)
     // The process gets each change. It must know that it has been launched in the background.
@@ -92,7 +80,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
     connections.remove(at: index)
     guard connections.isEmpty else { return }
     if isLost { connection.returnEvents() }
-    host.send(.terminated(isLost ? .system : .user), ofApp: name)
+    terminate(isLost ? .system : .user)
+    life.connectionsEnded()
   }
 
   // MARK: Life
@@ -104,8 +93,9 @@ final class ServedApp: AppClient, @unchecked Sendable {
     case .foreground, .background, .suspend:
       guard !connections.isEmpty else { return "\(name) does not run" }
       switch control {
-      case .foreground: host.send(.becameFrontmost(true), ofApp: name)
-      case .background: host.send(.becameFrontmost(false), ofApp: name)
+      case .foreground, .background:
+        life.becameFrontmost(control == .foreground)
+        host.send(.becameFrontmost(control == .foreground), ofApp: name)
       case .suspend where state == .foreground: return "\(name) is in the foreground: send it to the background first"
       case .suspend: host.send(.suspended, ofApp: name)
       case .quit: break
@@ -120,13 +110,12 @@ final class ServedApp: AppClient, @unchecked Sendable {
     let former = connections
     connections.removeAll()
     for connection in former { connection.stop(reason, byUser: byUser) }
-    if isLaunching, let child { starter.stop(child.process) }
-    endLaunch()
-    isOverdue = false
-    history.reset()
-    host.send(.terminated(.user), ofApp: name)
+    life.quit()
+    isAwaiting = false
+    terminate(.user)
     pendingEnds += 1
     apps?.afterRequests(to: host) { [weak self] in self?.pendingEnds -= 1 }
+    life.connectionsEnded()
   }
 
   func receive(_ event: AppEvent) { gate.execute { self.handle(event) } }
@@ -138,6 +127,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
       ServerLog.trace("\(name) on \(served.name): \(new)")
       for connection in connections { connection.report(.stateChanged(new)) }
     case .launch(let identifiers): launch(identifiers)
+    case .preserved(let identifiers): preserved = identifiers
     case .stop(let reason): quit(reason, byUser: false)
     }
   }
@@ -145,88 +135,37 @@ final class ServedApp: AppClient, @unchecked Sendable {
   // MARK: Launching
 
   private func launch(_ identifiers: RestoreIdentifiers) {
+    preserved = identifiers
     // A process of the app has come meanwhile.
-    guard connections.isEmpty, !isLaunching, pendingEnds == 0 else { return }
-    guard let command, child == nil, let apps else {
-      // The end of a former process that has lost its connection begins a pause, after which events launch the app.
-      host.send(.launchable(false), ofApp: name)
-      return host.send(.terminated(.system), ofApp: name)
-    }
-    do throws(ServerError) {
-      let start = NIODeadline.now()
-      let environment = apps.environment(of: command, on: served, identifiers)
-      let gate = gate
-      let process = try starter.start(command, environment: environment) { [weak self] hasFailed in
-        guard let self else { return }
-        gate.execute { self.childEnded(hasFailed) }
-      }
-      child = (process, start)
-      isLaunching = true
-      launchTimer = gate.loop.scheduleTask(in: apps.limits.launchTime) { [weak self] in
-        guard let self else { return }
-        launchTimeEnded()
-      }
-      ServerLog.tell("\(name) on \(served.name): launched for an event (process \(process))")
-    } catch {
-      ServerLog.warn("\(name) on \(served.name): \(error)")
-      launchFailed()
-      pause(after: .zero, hasFailed: true)
-    }
+    guard connections.isEmpty, pendingEnds == 0 else { return }
+    life.launch(for: self)
   }
 
-  /// Ends the time for the launch.
-  private func endLaunch() {
-    isLaunching = false
-    launchTimer?.cancel()
-    launchTimer = nil
-  }
-
-  /// Asks the launched process, which has not used the server in time, to end.
-  private func launchTimeEnded() {
-    guard isLaunching, let child, let apps else { return }
-    endLaunch()
-    isOverdue = true
-    let limit = apps.limits.launchTime.nanoseconds / 1_000_000_000
-    ServerLog.warn(
-      "\(name) on \(served.name): the launched program (process \(child.process)) has opened no manager within "
-        + "\(limit) s; it is asked to end, and no event launches it before")
-    starter.stop(child.process)
-    launchFailed()
-  }
+  /// Lets the events that have launched the app wait for the launched process to use this adapter.
+  func waitForProcess() { isAwaiting = true }
 
   /// Tells the daemon that the launched app does not run. The daemon fails the requests that have waited for it.
-  private func launchFailed() {
+  func launchFailed() {
+    isAwaiting = false
     host.send(.launchable(false), ofApp: name)
-    host.send(.terminated(.system), ofApp: name)
+    terminate(.system)
   }
 
-  private func childEnded(_ hasFailed: Bool) {
-    guard let former = child else { return }
-    child = nil
-    // Otherwise the end of the connection ends the app.
-    if isLaunching { launchFailed() }
-    let neverCame = isLaunching || isOverdue
-    endLaunch()
-    isOverdue = false
-    pause(after: neverCame ? .zero : NIODeadline.now() - former.start, hasFailed: hasFailed || neverCame)
+  /// Lets the events that would launch the app wait for the end of the process that runs and does not use this adapter.
+  func refuse() {
+    launchFailed()
+    isRefused = true
   }
 
-  /// Launches the app for no event until a pause has passed.
-  private func pause(after lifetime: TimeAmount, hasFailed: Bool) {
-    switch history.ended(after: lifetime, hasFailed: hasFailed) {
-    case .wait(let pause):
-      host.send(.launchPaused, ofApp: name)
-      let count = history.failures
-      gate.loop.scheduleTask(in: pause) { [weak self] in
-        // The user has started or ended the app meanwhile, or it has failed again.
-        guard let self, history.failures == count, child == nil else { return }
-        host.send(.launchable(true), ofApp: name)
-      }
-    case .giveUp:
-      host.send(.launchable(false), ofApp: name)
-      ServerLog.warn(
-        "\(name) on \(served.name): has failed \(LaunchHistory.maximumFailures) times right after its launch; no event "
-          + "launches it until its user starts it")
-    }
+  /// Lets events launch the app, also those that have waited for that.
+  func becomeLaunchable() {
+    isRefused = false
+    if life.command != nil { host.send(.launchable(true), ofApp: name) }
+  }
+
+  /// Ends the app on this adapter.
+  func terminate(_ cause: AppTermination) {
+    host.send(.terminated(cause), ofApp: name)
+    host.send(.reportPreserved, ofApp: name)
   }
 }

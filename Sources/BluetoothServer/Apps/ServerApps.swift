@@ -39,11 +39,6 @@ final class ServerApps: @unchecked Sendable {
   private static let maximumIdlePeers = 100
   /// The maximum length of a usage description in a list of apps, in octets.
   private static let maximumUsageLength = 300
-  /// The variables of the server that are not those of its apps.
-  private static let ownVariables = [
-    "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "COREBLUETOOTH_WORLD", "COREBLUETOOTH_BONDS",
-    "COREBLUETOOTH_PROMPTS",
-  ]
 
   /// A stored decision of the user on an app.
   private struct Decision {
@@ -66,6 +61,8 @@ final class ServerApps: @unchecked Sendable {
   let limits: ServerLimits
   private let adapters: [ServedAdapter]
   private var apps: [ServedApp] = []
+  /// The lives of the apps in `apps`, by name.
+  private var lives: [String: AppLife] = [:]
   /// The stored decisions on apps that are not in `apps`, because they have not run since the start of the server.
   private var decisions: [Decision] = []
   /// The names of the apps that have used an adapter in a former run, or that its user has decided about, the newest
@@ -112,7 +109,9 @@ final class ServerApps: @unchecked Sendable {
       observers.append(observer)
       host.setSystemClient(observer)
       // The daemon knows the stored permissions of these apps before it takes the first client.
-      for command in setup.registered { apps.append(ServedApp(command.name, on: served, host, command, of: self)) }
+      for command in setup.registered {
+        apps.append(ServedApp(life(of: command.name, command), on: served, host, of: self))
+      }
       host.send(.prepareForApps)
       let gate = gate
       served.adapter.directory.observeAlerts { [weak self] alert in
@@ -162,12 +161,25 @@ final class ServerApps: @unchecked Sendable {
     return add(name, on: served, host)
   }
 
+  /// Returns the app on each adapter that knows it.
+  func members(named name: String) -> [ServedApp] { apps.filter { $0.name == name } }
+
+  /// Returns the life of an app, which is the same on all adapters.
+  ///
+  /// - Parameter command: the command that launches the app; nil: none, or the app is known.
+  private func life(of name: String, _ command: RegisteredApp? = nil) -> AppLife {
+    if let known = lives[name] { return known }
+    let life = AppLife(name, command, of: self)
+    lives[name] = life
+    return life
+  }
+
   private func app(_ name: String, on adapter: String) -> ServedApp? {
     apps.first { $0.name == name && $0.served.name == adapter }
   }
 
   private func add(_ name: String, on served: ServedAdapter, _ host: any AppAdapter) -> ServedApp {
-    let app = ServedApp(name, on: served, host, nil, of: self)
+    let app = ServedApp(life(of: name), on: served, host, of: self)
     apps.append(app)
     decisions.removeAll { $0.name == name && $0.served.name == served.name }
     return app
@@ -325,23 +337,7 @@ final class ServerApps: @unchecked Sendable {
     for decision in decisions where decision.name == found {
       if let host = decision.served.host { _ = add(found, on: decision.served, host) }
     }
-    return apps.filter { $0.name == found }
-  }
-
-  /// Returns the variables of an app that is launched for an event. The restore identifiers are one a line.
-  func environment(
-    of command: RegisteredApp, on served: ServedAdapter, _ identifiers: RestoreIdentifiers
-  ) -> [String: String] {
-    var result = ProcessInfo.processInfo.environment
-    for name in Self.ownVariables { result[name] = nil }
-    if let socketPath { result["COREBLUETOOTH_ADAPTER"] = "server:\(socketPath),\(served.name)" }
-    result.merge(command.environment) { $1 }
-    func lines(_ identifiers: [String]) -> String {
-      identifiers.filter { !$0.contains { $0.isNewline || $0 == "\0" } }.joined(separator: "\n")
-    }
-    result["COREBLUETOOTH_LAUNCH_CENTRALS"] = lines(identifiers.centrals)
-    result["COREBLUETOOTH_LAUNCH_PERIPHERALS"] = lines(identifiers.peripherals)
-    return result
+    return members(named: found)
   }
 
   // MARK: Alerts
