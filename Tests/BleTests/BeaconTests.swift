@@ -1,6 +1,6 @@
-import BluetoothAir
 import ArgumentParser
 import BeaconLocation
+import BluetoothAir
 import BluetoothLab
 import BluetoothTypes
 import BluetoothWire
