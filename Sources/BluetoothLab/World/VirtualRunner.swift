@@ -1,6 +1,7 @@
 import BluetoothRadio
 import BluetoothWire
 import Foundation
+import Logging
 import NIOConcurrencyHelpers
 import Synchronization
 
@@ -28,9 +29,16 @@ final class VirtualRunner: @unchecked Sendable {
     var continuations: [CheckedContinuation<Void, Never>] = []
     /// The object that runs the app in the world's time; nil: the world only waits for callbacks.
     var driver: (any AppDriver)?
+    /// The thread that runs the world without a driver; nil: none does.
+    var thread: ObjectIdentifier?
+    /// True after the warning about a call that a run could not wait for.
+    var hasWarned = false
   }
 
-  init(_ engine: WorldEngine) { self.engine = engine }
+  init(_ engine: WorldEngine) {
+    self.engine = engine
+    engine.requestQueue.setCallObserver { [weak self] in self?.noteCall() }
+  }
 
   /// The reason why a run ended.
   enum End {
@@ -51,6 +59,7 @@ final class VirtualRunner: @unchecked Sendable {
       return end
     }
     let servesMainQueue = servesMainQueue && Thread.isMainThread
+    observeCalls()
     engine.settle()
     if servesMainQueue { serveMainQueue() }
     while !ask(isDone) {
@@ -89,6 +98,7 @@ final class VirtualRunner: @unchecked Sendable {
       await driver.run(drivenWorld, until: last, hasCondition: hasCondition) { isOver(limit, isDone, driver, &end) }
       return end
     }
+    observeCalls()
     engine.settle()
     await yieldToMainQueue()
     while !ask(isDone) {
@@ -114,6 +124,7 @@ final class VirtualRunner: @unchecked Sendable {
       isServingMainQueue = true
       await MainQueue.waitForWork()
       isServingMainQueue = false
+      observeCalls()
       engine.settle()
     }
   }
@@ -184,10 +195,47 @@ final class VirtualRunner: @unchecked Sendable {
 
   private func finish() {
     engine.isWatched = false
-    leave()
+    engine.requestQueue.isObservingCalls = false
+    state.withLockedValue { state in
+      state.thread = nil
+      state.isRunning = false
+    }
   }
 
   private func leave() { state.withLockedValue { $0.isRunning = false } }
+
+  // MARK: Calls from other threads
+
+  // `Thread.current` is unavailable in asynchronous functions.
+  private static var currentThread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+  /// Begins to observe the calls of apps, or goes on after a task was suspended, which may resume on another thread.
+  private func observeCalls() {
+    let observes = state.withLockedValue { state in
+      if !state.hasWarned { state.thread = Self.currentThread }
+      return !state.hasWarned
+    }
+    engine.requestQueue.isObservingCalls = observes
+  }
+
+  /// Logs the first call that comes from another thread than the one that runs the world, except from held work. The
+  /// queue does not report calls during callbacks. The main queue's work runs on the thread that runs the world.
+  private func noteCall() {
+    guard !isHeld else { return }
+    let isFirst = state.withLockedValue { state in
+      guard !state.hasWarned, let thread = state.thread, thread != Self.currentThread else { return false }
+      state.hasWarned = true
+      return true
+    }
+    guard isFirst else { return }
+    let queue = engine.requestQueue
+    queue.isObservingCalls = false
+    Logger(label: "BluetoothLab").warning(
+      """
+      at \(queue.now.sinceZero.duration), an app called Bluetooth from a thread or task that the run could not wait \
+      for, so the time of the call can differ between runs: use World.hold(during:), or the product BluetoothLabTime
+      """)
+  }
 
   /// Inspects the world while it is not running, is in a callback, or is held.
   func inspect<R>(_ body: (WorldEngine) -> R) -> R {
@@ -267,6 +315,7 @@ final class VirtualRunner: @unchecked Sendable {
         if !waits { continuation.resume() }
       }
     }
+    observeCalls()
     return !watch.isStalled
   }
 }

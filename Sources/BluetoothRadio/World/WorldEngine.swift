@@ -236,7 +236,11 @@ package final class WorldEngine {
   private func deliver(for index: Int) {
     deliveryCount &+= 1
     isInCallback = true
+    // The engine waits for the callback, so calls from any thread are in time.
+    let isObserving = requestQueue.isObservingCalls
+    if isObserving { requestQueue.isObservingCalls = false }
     devices[index].deliverNext()
+    if isObserving { requestQueue.isObservingCalls = true }
     isInCallback = false
     delivering.removeFirst()
     if devices[index].hasDelivery {

@@ -17,6 +17,8 @@ package final class WorldRequestQueue: Sendable {
     var requests: [Request] = []
     var devices = 0
     var wake: (@Sendable () -> Void)?
+    /// See `setCallObserver`.
+    var callObserver: (@Sendable () -> Void)?
   }
 
   private let state = NIOLockedValueBox(State())
@@ -25,6 +27,7 @@ package final class WorldRequestQueue: Sendable {
   /// True if `State.requests` is not empty. Written under the lock, but read without it: the world checks after every
   /// event, and usually there is no request.
   private let hasRequests = Atomic<Bool>(false)
+  private let observesCalls = Atomic<Bool>(false)
 
   init() {}
 
@@ -45,7 +48,13 @@ package final class WorldRequestQueue: Sendable {
   package var clockReads: UInt { reads.load(ordering: .relaxed) }
 
   /// Requests that the device of this radio processes its queued calls.
-  package func deviceHasRequests(_ radio: RadioID) { put(.device(radio)) }
+  package func deviceHasRequests(_ radio: RadioID) {
+    if observesCalls.load(ordering: .relaxed) {
+      let observer = state.withLockedValue { $0.callObserver }
+      observer?()
+    }
+    put(.device(radio))
+  }
 
   /// Requests that the world runs `operation`, before its next event.
   package func perform(_ operation: @escaping @Sendable (WorldEngine) -> Void) { put(.operation(operation)) }
@@ -69,6 +78,18 @@ package final class WorldRequestQueue: Sendable {
   /// Sets the function that is called, on the caller's thread, whenever a request arrives.
   package func setWake(_ wake: (@Sendable () -> Void)?) {
     state.withLockedValue { $0.wake = wake }
+  }
+
+  /// Sets the function that is called, on the caller's thread, before each request of a device while `isObservingCalls`
+  /// is true.
+  package func setCallObserver(_ observer: (@Sendable () -> Void)?) {
+    state.withLockedValue { $0.callObserver = observer }
+  }
+
+  /// True while the observer of calls gets the requests of devices.
+  package var isObservingCalls: Bool {
+    get { observesCalls.load(ordering: .relaxed) }
+    set { observesCalls.store(newValue, ordering: .relaxed) }
   }
 
   private func put(_ request: Request) {
