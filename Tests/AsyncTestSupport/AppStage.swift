@@ -35,7 +35,8 @@ package final class AppStage {
       steps.runJobs()
       if condition() { return true }
       let now = world.now
-      guard now < end else { return false }
+      // The world's time has whole nanoseconds.
+      guard end - now >= .nanoseconds(1) else { return false }
       // The condition reads the clock, so the world evaluates it after every event, such as the end of a sleep.
       world.run(until: { world.now >= now && (steps.hasJobs || condition()) }, limit: end - now)
     }

@@ -107,7 +107,7 @@ import Testing
     stage.run(for: .milliseconds(500))
     let ann = NewAlert(category: .email, count: 2, text: "Ann")
     #expect(new.value == [ann])
-    stage.run(for: Duration.seconds(29.9) - scene.world.now)
+    stage.run(for: .milliseconds(29_900) - scene.world.now)
     #expect(new.value == [ann])
     stage.run(for: .seconds(1))
     #expect(new.value == [ann, NewAlert(category: .email, count: 3, text: "Bob")])
