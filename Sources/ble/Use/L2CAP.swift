@@ -80,7 +80,13 @@ struct L2CAP: ParsableCommand {
       do { try await pipe.run(channel, stage) } catch {
         throw await stage.failure(of: error, "the channel", by: device)
       }
+      // The end of the program ends the link. The other side learns by the response to its request to close the channel
+      // that this side has all octets, and the response may still be in the controller.
+      try await stage.sleep(Self.timeForResponse)
     }
+
+    /// The time in which a response reaches the other side at common connection intervals, in seconds.
+    private static let timeForResponse = 0.5
   }
 
   /// Moves octets between a channel and the standard input and output.
