@@ -43,10 +43,20 @@ import Testing
     for number in 0..<12 { #expect(SVGPicture.Pen(number).symbol != pen.symbol) }
   }
 
+  @Test("A note tells how many advertisers have no curve of their signal strength")
+  func otherAdvertisers() {
+    let picture = Self.picture(connections: 7, advertisers: 40)
+    // The note on the signal strength names both; advertisers have no throughput.
+    #expect(picture.components(separatedBy: ">not shown: 1 other connection, 34 other advertisers</text>").count == 2)
+    #expect(picture.components(separatedBy: ">not shown: 1 other connection</text>").count == 2)
+    #expect(Self.picture(connections: 2, advertisers: 7).contains(">not shown: 1 other advertiser</text>"))
+  }
+
   @Test("A picture in which each connection has a pen tells of no others")
   func none() {
     let picture = Self.picture(connections: 6, advertisers: 2)
     #expect(!picture.contains("other connection"))
+    #expect(!picture.contains("not shown"))
     #expect(!picture.contains(SVGPicture.Pen.others.colour))
   }
 }

@@ -94,7 +94,11 @@ struct CapturePlot {
     let connections = ranked(isConnection)
     let count = counts.keys.filter(isConnection).count - connections.count
     let others = count == 0 ? nil : count == 1 ? "1 other connection" : "\(count) other connections"
-    let advertisers = ranked { if case .advertiser = $0 { true } else { false } }
+    func isAdvertiser(_ series: Series) -> Bool { if case .advertiser = series { true } else { false } }
+    let advertisers = ranked(isAdvertiser)
+    let hidden = counts.keys.filter(isAdvertiser).count - advertisers.count
+    let otherAdvertisers =
+      hidden == 0 ? nil : hidden == 1 ? "1 other advertiser" : "\(hidden) other advertisers"
     // The last entry is that of the symbols.
     let entries = connections.count + advertisers.count + (others == nil ? 1 : 2)
     let legendHeight = 18.0 * Double((entries + 2) / 3)
@@ -106,14 +110,15 @@ struct CapturePlot {
     drawChannels(in: channels, connections, &picture)
     let throughput = Frame(top: 500, bottom: 640, start: start, end: end, lowest: 0, highest: 1)
     drawThroughput(in: throughput, connections, &picture)
-    drawNote(about: others, in: throughput, &picture)
+    drawNote(about: [others], in: throughput, &picture)
     let levels = packets.compactMap(\.level)
     // Whole tens with room for the curves.
     let low = floor((Double(levels.min() ?? -97) - 3) / 10) * 10
     let high = ceil((Double(levels.max() ?? -33) + 3) / 10) * 10
     let strength = Frame(top: 700, bottom: 820, start: start, end: end, lowest: low, highest: high)
     drawLevels(in: strength, connections, advertisers, &picture)
-    drawNote(about: others, in: strength, &picture)
+    // A capture without signal strengths has no curve of any advertiser, which the title of the frame tells.
+    drawNote(about: [others, levels.isEmpty ? nil : otherAdvertisers], in: strength, &picture)
     drawLegend(at: 868, connections, others, advertisers, &picture)
     return picture
   }
@@ -220,10 +225,13 @@ struct CapturePlot {
     }
   }
 
-  /// Tells which connections have no curve.
-  private func drawNote(about others: String?, in frame: Frame, _ picture: inout SVGPicture) {
-    guard let others else { return }
-    picture.text("not shown: \(others)", Self.right, frame.top - 8, size: 11, anchor: .end)
+  /// Tells how many connections and advertisers have no curve.
+  ///
+  /// - Parameter others: the numbers with their nouns; nil: all of a kind have a curve.
+  private func drawNote(about others: [String?], in frame: Frame, _ picture: inout SVGPicture) {
+    let parts = others.compactMap { $0 }
+    guard !parts.isEmpty else { return }
+    picture.text("not shown: \(parts.joined(separator: ", "))", Self.right, frame.top - 8, size: 11, anchor: .end)
   }
 
   private func drawLegend(
