@@ -56,6 +56,16 @@ import Testing
     #expect(seeds.map { Simulate.message(for: $0) }?.contains("such as 1..100 or 1,5,9..12") == true)
   }
 
+  @Test("The job of a sweep shows no progress: its parent has the terminal")
+  func progressOfJobs() throws {
+    let sweep = ["world.yaml", "--seeds", "1..4"]
+    let parent = try Simulate.parse(sweep)
+    #expect(parent.makeProgress(of: 4, unit: "runs", isTerminal: true).isShown)
+    #expect(!parent.makeProgress(of: 4, unit: "runs", isTerminal: false).isShown)
+    let job = try Simulate.parse(sweep + ["--parent", "1"])
+    #expect(!job.makeProgress(of: 4, unit: "runs", isTerminal: true).isShown)
+  }
+
   @Test("A capture or a picture does not replace the world file", arguments: ["--capture", "--plot"])
   func ownFiles(option: String) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path

@@ -77,6 +77,15 @@ import Testing
     #expect(LivePart(line: "温度計", columns: 6).text == "温度\u{1B}[K")
   }
 
+  @Test("A line of progress has the percentage, whole runs and the remaining time, also within a run")
+  func progressWithinRun() {
+    #expect(ProgressLine.line(0, of: 4, unit: "runs", after: 0) == "0 %  0 of 4 runs")
+    // The first run is three quarters complete.
+    #expect(ProgressLine.line(0.75, of: 4, unit: "runs", after: 3) == "18 %  0 of 4 runs, 13 s left")
+    #expect(ProgressLine.line(4, of: 4, unit: "runs", after: 16) == "100 %  4 of 4 runs, 0 s left")
+    #expect(ProgressLine.line(1.25, of: 2.5, unit: "s", after: 1) == "50 %  1.2 of 2.5 s, 1 s left")
+  }
+
   @Test("A line of the log removes the live part, and the part is shown again below it")
   func aside() throws {
     let pipe = Pipe()

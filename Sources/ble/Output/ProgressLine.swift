@@ -4,15 +4,13 @@ import Foundation
 final class ProgressLine {
   private let total: Double
   private let unit: String
-  private let isShown: Bool
+  /// True if the line appears on the terminal.
+  let isShown: Bool
   private let start = ContinuousClock.now
   private var last: ContinuousClock.Instant?
 
   /// The time between two pictures.
   private static let period = Duration.milliseconds(100)
-
-  /// A line that is never shown.
-  static var silent: ProgressLine { ProgressLine(of: 1, isShown: false) }
 
   init(of total: Double, unit: String = "s", isShown: Bool? = nil) {
     (self.total, self.unit) = (total, unit)
@@ -24,11 +22,19 @@ final class ProgressLine {
     let now = ContinuousClock.now
     guard isShown, last.map({ now - $0 >= Self.period }) ?? true else { return }
     last = now
+    LivePart.show(line: Self.line(done, of: total, unit: unit, after: (now - start).seconds))
+  }
+
+  /// Returns the line: percentage, parts and remaining time.
+  ///
+  /// - Parameters:
+  ///   - done: the part of the total that is done. Seconds have a decimal; of other units, only whole ones are shown.
+  ///   - seconds: the time that this part has taken.
+  static func line(_ done: Double, of total: Double, unit: String, after seconds: Double) -> String {
     let part = total > 0 ? min(1, done / total) : 1
-    let passed = (now - start).seconds
-    let rest = part > 0.01 ? ", \(Int((passed / part * (1 - part)).rounded(.up))) s left" : ""
-    let places = unit == "s" ? 1 : 0
-    LivePart.show(line: "\(Int(part * 100)) %  \(done.fixed(places)) of \(total.fixed(places)) \(unit)\(rest)")
+    let rest = part > 0.01 ? ", \(Int((seconds / part * (1 - part)).rounded(.up))) s left" : ""
+    let amount = unit == "s" ? done.fixed(1) : done.rounded(.down).fixed(0)
+    return "\(Int(part * 100)) %  \(amount) of \(total.fixed(unit == "s" ? 1 : 0)) \(unit)\(rest)"
   }
 
   /// Removes the line, so that another text can take its place.

@@ -103,7 +103,7 @@ struct Simulate: ParsableCommand {
     guard let path = world else { return }
     let file = try readWorld(path)
     guard let seeds else {
-      let progress = ProgressLine(of: duration.seconds)
+      let progress = makeProgress(of: duration.seconds, unit: "s")
       return try write(try Self.simulate(file, self, seed: seed ?? file.seed ?? 0, progress, Interrupt {}))
     }
     let mine = shard.map { seeds.shard($0) } ?? seeds
@@ -122,9 +122,20 @@ struct Simulate: ParsableCommand {
 
   // MARK: One run
 
+  /// Creates the line that shows how far the work is. A job shows none: its parent shows the progress of the sweep on
+  /// the same terminal.
+  ///
+  /// - Parameter isTerminal: true if the standard error can show progress.
+  func makeProgress(of total: Double, unit: String, isTerminal: Bool = Screen.showsProgress) -> ProgressLine {
+    ProgressLine(of: total, unit: unit, isShown: isTerminal && parent == nil)
+  }
+
   /// Runs the world once, or until an interrupt.
+  ///
+  /// - Parameter runs: the runs that are complete, if `progress` is that of a sweep; nil: it is that of this run.
   private static func simulate(
-    _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine, _ interrupt: Interrupt
+    _ file: WorldFile, _ options: Simulate, seed: UInt64, _ progress: ProgressLine, after runs: Int? = nil,
+    _ interrupt: Interrupt
   ) throws -> SimulationResult {
     // A picture that can't be written is found before the simulation, which may take hours.
     let drawing = try options.plot.map { try OutputFile($0) }
@@ -148,7 +159,7 @@ struct Simulate: ParsableCommand {
     var isOver = false
     while world.now < end, !isOver {
       world.run(for: min(piece, end - world.now))
-      progress.show(world.now.seconds)
+      progress.show(runs.map { Double($0) + world.now / end } ?? world.now.seconds)
       isOver = interrupt.hasOccurred || options.isOrphan
     }
     progress.clear()
@@ -169,7 +180,7 @@ struct Simulate: ParsableCommand {
   // MARK: Sweeps
 
   private func sweep(_ file: WorldFile, _ seeds: SeedList) throws {
-    let progress = ProgressLine(of: Double(seeds.seeds.count), unit: "runs")
+    let progress = makeProgress(of: Double(seeds.seeds.count), unit: "runs")
     defer { progress.clear() }
     progress.show(0)
     var results: [SimulationResult] = []
@@ -181,7 +192,9 @@ struct Simulate: ParsableCommand {
     }
     if jobs == 1 {
       let interrupt = Interrupt {}
-      for seed in seeds.seeds { try add(Self.simulate(file, self, seed: seed, .silent, interrupt)) }
+      for seed in seeds.seeds {
+        try add(Self.simulate(file, self, seed: seed, progress, after: results.count, interrupt))
+      }
     } else {
       guard let world, world != "-" else {
         throw Failure("several jobs can't read the standard input", status: ExitStatus.usage)
