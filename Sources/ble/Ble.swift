@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothTransport
 import BluetoothWire
 import Foundation
 import Logging
@@ -20,6 +21,8 @@ struct Ble: ParsableCommand {
 
   /// Runs the command, and reports a failure in one line.
   static func main() {
+    // An output that is closed is an output that can't be written.
+    StandardFiles.openClosed(.fails)
     // Ignore these signals, so that writing to a closed pipe, or beyond the file size limit, fails with an error
     // instead.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }

@@ -110,6 +110,8 @@ struct BtServer: AsyncParsableCommand {
 
   /// Runs the server, and reports a failure in one line.
   static func main() async {
+    // The server also runs without a reader of its output.
+    StandardFiles.openClosed(.isDiscarded)
     // Writing to a closed pipe fails with an error instead.
     signal(SIGPIPE, SIG_IGN)
     do {
