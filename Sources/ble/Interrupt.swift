@@ -62,6 +62,7 @@ final class Interrupt: @unchecked Sendable {
   static func endsProgram<Result>(during body: () throws -> Result) rethrows -> Result {
     let interrupt = Interrupt {
       TemporaryPath.removeAll()
+      Terminal.remove()
       complain(failure.description)
       _exit(failure.status)
     }

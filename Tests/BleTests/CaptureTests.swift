@@ -266,6 +266,45 @@ import Testing
     return (failure, FileManager.default.contents(atPath: copy).map { Array($0) })
   }
 
+  @Test("The progress of a capture in a file is that of its octets, until its end or its first error")
+  func progress() throws {
+    // Several reads of 256 KiB.
+    let octets = Array(repeatElement(Self.pcapng, count: 3_000).joined())
+    let path = Self.temporary("large.pcapng")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Data(octets).write(to: URL(fileURLWithPath: path))
+    let input = try CaptureInput(path: path)
+    #expect(input.progress == nil)
+    input.showProgress()
+    #expect(input.progress?.total == UInt64(octets.count))
+    var positions: [UInt64] = []
+    while try input.next() != nil {
+      #expect(input.progress != nil)
+      if positions.last != input.position { positions.append(input.position) }
+    }
+    let reads = UInt64(octets.count - 1) / 262_144 + 1
+    #expect(positions == (1...reads).map { min($0 * 262_144, UInt64(octets.count)) })
+    #expect(reads > 1)
+    #expect(input.progress == nil)
+    // No capture.
+    try Data([1, 2, 3, 4, 5, 6, 7, 8]).write(to: URL(fileURLWithPath: path))
+    let wrong = try CaptureInput(path: path)
+    wrong.showProgress()
+    #expect(wrong.progress != nil)
+    #expect(throws: Failure.self) { try wrong.next() }
+    #expect(wrong.progress == nil)
+  }
+
+  @Test("A capture that is no regular file shows no progress, and neither does a copy to such a file")
+  func noProgress() throws {
+    let input = try CaptureInput(path: "/dev/null")
+    input.showProgress()
+    #expect(input.progress == nil)
+    #expect(try !CaptureOutput(path: "-", format: .pcapng).isRegular)
+    #expect(try !CaptureOutput(path: "/dev/null", format: .pcapng).isRegular)
+    #expect(try CaptureOutput(path: Self.temporary("copy.pcapng"), format: .pcapng).isRegular)
+  }
+
   @Test("The packets before the cut of a capture are used, and then the cut is a failure")
   func cut() throws {
     let octets = Array(Self.btsnoop.dropLast(3))

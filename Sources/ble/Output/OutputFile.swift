@@ -17,6 +17,9 @@ final class OutputFile {
   private var unfinished: TemporaryPath?
   private var descriptor: Int32
 
+  /// True while the octets go to a regular file: neither to the standard output nor to a FIFO or a device.
+  var isRegular: Bool { unfinished != nil }
+
   /// The most symbolic links that are followed, as in Linux.
   private static let maximumLinks = 40
 

@@ -2,12 +2,13 @@ import BluetoothAir
 import BluetoothDissection
 import Foundation
 
-/// A line on the standard error, at a terminal only, that tells how far a transfer is.
+/// A line on the standard error, at a terminal only, that tells how far a transfer, or the reading of a file, is.
 struct TransferProgress {
   /// The time between two pictures, in seconds.
   private static let interval = 0.1
 
-  private let total: UInt64
+  /// The octets of the whole transfer.
+  let total: UInt64
   private let start: Double
   private var lastShown: Double?
 

@@ -17,6 +17,11 @@ final class CaptureInput {
   private var interfaces: Set<String> = []
   /// The failure of a capture that has ended within a packet, after complete ones; nil: there is none so far.
   private(set) var cut: Failure?
+  /// The progress of the reading; nil: none is shown.
+  private(set) var progress: TransferProgress?
+  /// The number of octets that have been read.
+  private(set) var position: UInt64 = 0
+  private let start = ContinuousClock.now
 
   /// The octets of one read.
   private static let pieceLength = 1 << 18
@@ -50,6 +55,29 @@ final class CaptureInput {
     self.isOver = isOver
   }
 
+  deinit { progress?.end() }
+
+  /// Shows on a terminal how much of the file has been read, until its end. Does nothing if the capture is no regular
+  /// file, such as a FIFO.
+  ///
+  /// Until the end, the caller must write nothing that can appear on the terminal, except by `complain`.
+  func showProgress() {
+    var status = stat()
+    guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    progress = TransferProgress(total: UInt64(clamping: status.st_size), at: 0)
+  }
+
+  private func updateProgress() {
+    guard let total = progress?.total else { return }
+    // The file may grow meanwhile.
+    progress?.show(min(position, total), at: (ContinuousClock.now - start).seconds)
+  }
+
+  private func endProgress() {
+    progress?.end()
+    progress = nil
+  }
+
   /// The format; nil before the first element.
   var format: CaptureDecoder.Format? { decoder.format }
 
@@ -65,17 +93,21 @@ final class CaptureInput {
           return element
         }
         if hasEnded { return nil }
+        updateProgress()
         let piece = try read()
         guard piece.isEmpty else {
+          position += UInt64(piece.count)
           decoder.append(piece)
           continue
         }
         hasEnded = true
+        endProgress()
         // A live capture can end at any octet.
         if isOver == nil { try finish() }
       }
     } catch let problem as CaptureProblem {
       hasEnded = true
+      endProgress()
       throw failure(problem)
     }
   }

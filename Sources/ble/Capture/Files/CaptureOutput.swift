@@ -30,6 +30,9 @@ final class CaptureOutput {
   /// The number of octets of the file so far.
   private var size = 0
 
+  /// True while the octets go to a regular file. A FIFO or the standard output may lead to the terminal.
+  var isRegular: Bool { file.isRegular }
+
   private static let btsnoopEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// Creates the file; `-` is the standard output.

@@ -128,6 +128,7 @@ extension CaptureCommand {
       // The first element tells that the file is a capture, before another file is replaced.
       var element = try input.next()
       let output = try CaptureOutput(path: path, format: format ?? CaptureOutput.Format(path: path) ?? .pcapng)
+      if output.isRegular { input.showProgress() }
       var dissector = Dissector()
       var total = 0
       while let current = element {

@@ -34,6 +34,7 @@ extension CaptureCommand {
         // The first element tells that the file is a capture, before another file is replaced.
         var element = try input.next()
         let copy = try CaptureOutput(path: path, format: .pcapng)
+        if copy.isRegular { input.showProgress() }
         var decryptor = CaptureDecryptor(keys: keys)
         while let current = element {
           if case .packet(let packet) = current { try copy.add(decryptor.decrypt(packet)) }

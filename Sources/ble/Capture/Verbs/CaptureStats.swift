@@ -28,7 +28,7 @@ extension CaptureCommand {
       if let plot, OutputFile.isSame(file, plot) {
         throw Failure("\(plot) is the capture that is read; choose another name", status: ExitStatus.usage)
       }
-      let report = try CaptureReport(file, PacketFilter(filter))
+      let report = try Interrupt.endsProgram { try CaptureReport(file, PacketFilter(filter)) }
       if let plot { try report.plot.write(to: OutputFile(plot), title: (file as NSString).lastPathComponent) }
       try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
       if let cut = report.cut { throw cut }
@@ -48,6 +48,7 @@ struct CaptureReport {
   /// Reads the packets of a capture that pass a filter.
   init(_ path: String, _ filter: PacketFilter) throws {
     let input = try CaptureInput(path: path)
+    input.showProgress()
     var dissector = Dissector()
     var statistics = CaptureStatistics()
     var plot = CapturePlot()
