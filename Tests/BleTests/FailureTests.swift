@@ -47,7 +47,7 @@ import Testing
           device.setPower(false)
         }
         do {
-          _ = try await command.observe(found.peripheral, central, stage)
+          _ = try await command.observe(found, central, stage)
         } catch let failure as Failure {
           failures.withLockedValue { $0.append(failure) }
         }
@@ -57,6 +57,29 @@ import Testing
     let failure = try #require(failures.withLockedValue { $0.first })
     #expect(failure.status == ExitStatus.noAdapter)
     #expect(failure.description.hasSuffix("was turned off"), "\(failure)")
+  }
+
+  @Test("A device that vanishes after it was found ends inspect --check and clone with the status 2, and no verdict")
+  func vanished() throws {
+    try Meeting.run { local, central, stage in
+      let found = try await local.withAdvertising(localName: "Thing") {
+        try await Meeting.find("Thing", central, stage)
+      }
+      // The last advertising event may still be on the air.
+      try await stage.sleep(1)
+      var beginning = stage.now
+      let inspect = try Inspect.parse(["Thing", "--check", "apple"])
+      let check = await #expect(throws: Failure.self) { try await inspect.observe(found, central, stage) }
+      #expect(check?.status == ExitStatus.linkLost)
+      #expect(check?.description == "Thing has not advertised for 5 s")
+      #expect(Duration.seconds(5)...(.seconds(5.1)) ~= stage.now - beginning)
+      beginning = stage.now
+      let clone = try Clone.parse(["Thing"])
+      let recording = await #expect(throws: Failure.self) { try await clone.observed(found, central, stage) }
+      #expect(recording?.status == ExitStatus.linkLost)
+      #expect(recording?.description == "Thing has not advertised for 3 s")
+      #expect(Duration.seconds(3)...(.seconds(3.1)) ~= stage.now - beginning)
+    }
   }
 
   @Test("A recording that can't be written is refused before the device is looked for")

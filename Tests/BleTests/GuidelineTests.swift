@@ -38,6 +38,18 @@ import Testing
     #expect(Self.breaches([(.advInd, []), (.scanRsp, data)]) == ["L201"])
   }
 
+  @Test("Without advertising packets there is no finding about the rules of Apple's accessory guidelines")
+  func silence() {
+    var rules = AppleGuidelines()
+    #expect(!rules.isHeard && rules.findings.isEmpty)
+    rules.add(.scanRsp, Data([2, 0x09, 0x41]))
+    rules.add(.auxScanRsp, Data([2, 0x09, 0x42]))
+    #expect(!rules.isHeard && rules.findings.isEmpty)
+    rules.add(.advInd, Data(Self.flags))
+    #expect(rules.isHeard)
+    #expect(rules.findings.map(\.isKept) == [true, true, false])
+  }
+
   @Test("A scan response that changes breaks a rule of Apple's accessory guidelines")
   func response() {
     let packets: [(AdvertisingPacket.PDUType, [UInt8])] = [(.advInd, Self.flags), (.scanRsp, [2, 0x09, 0x41])]

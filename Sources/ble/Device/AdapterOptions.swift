@@ -67,7 +67,7 @@ struct AdapterOptions: ParsableArguments {
 enum ExitStatus {
   /// No device or attribute matches.
   static let notFound: Int32 = 1
-  /// The link was lost, or could not be established.
+  /// The link was lost, or could not be established; or a device that was found does not advertise any more.
   static let linkLost: Int32 = 2
   /// The peer has refused.
   static let refused: Int32 = 3

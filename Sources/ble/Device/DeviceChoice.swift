@@ -149,6 +149,15 @@ struct DeviceChoice: ParsableArguments {
   }
 }
 
+extension Failure {
+  /// Returns the failure, with exit status 2, of an observation in which a device that was found does not advertise.
+  ///
+  /// - Parameter seconds: the duration of the observation.
+  static func silence(of found: DeviceChoice.Candidate, for seconds: Double) -> Failure {
+    Failure("\(found.title) has not advertised for \(seconds.short) s", status: ExitStatus.linkLost)
+  }
+}
+
 extension Double {
   /// The number without a fraction of zero.
   var short: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }

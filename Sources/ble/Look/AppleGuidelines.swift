@@ -27,7 +27,9 @@ struct AppleGuidelines: Sendable {
     }
   }
 
+  /// The number of packets, including scan responses.
   private var packets = 0
+  /// The number of directed advertising packets.
   private var directed = 0
   /// The types of AD structures in advertising packets and in scan responses.
   private var types: Set<UInt8> = []
@@ -52,8 +54,11 @@ struct AppleGuidelines: Sendable {
     }
   }
 
-  /// The findings about the packets so far.
-  var findings: [Finding] { [direction, content, response] }
+  /// True if a packet is advertising: a scan response is not.
+  var isHeard: Bool { packets > responseCount }
+
+  /// The findings about the packets so far; empty if none of them is advertising.
+  var findings: [Finding] { isHeard ? [direction, content, response] : [] }
 
   private var direction: Finding {
     Finding(

@@ -50,7 +50,7 @@ struct Inspect: ParsableCommand {
     try Stage(adapter).run { stage in
       let central = try await stage.makeCentral()
       let found = try await device.find(by: central, on: stage)
-      let findings = check == nil ? [] : try await observe(found.peripheral, central, stage)
+      let findings = check == nil ? [] : try await observe(found, central, stage)
       // A device without connections has advertising to be checked, but no attributes.
       if found.isConnectable || check == nil {
         try print(try await stage.withLink(to: found) { try await inspect($0, found, stage) }, found.peripheral)
@@ -66,14 +66,15 @@ struct Inspect: ParsableCommand {
 
   /// Observes the advertising of a device for the time of `--check-time`.
   ///
-  /// - Throws: `Failure` with exit status 69 if the adapter is lost or turned off.
-  func observe(_ peripheral: Peripheral, _ central: Central, _ stage: Stage) async throws
-    -> [AppleGuidelines.Finding]
-  {
+  /// - Throws: `Failure` with exit status 2 if the device does not advertise in this time, or with exit status 69 if
+  ///   the adapter is lost or turned off.
+  func observe(
+    _ found: DeviceChoice.Candidate, _ central: Central, _ stage: Stage
+  ) async throws -> [AppleGuidelines.Finding] {
     let rules = NIOLockedValueBox(AppleGuidelines())
     do {
       try await withTimeLimit(stage.limit(checkTime)) {
-        for try await packet in central.packets() where packet.peripheral == peripheral {
+        for try await packet in central.packets() where packet.peripheral == found.peripheral {
           rules.withLockedValue { $0.add(packet) }
         }
       }
@@ -82,7 +83,9 @@ struct Inspect: ParsableCommand {
     } catch {
       throw await stage.failure(of: error, "observing the advertising", by: central)
     }
-    return rules.withLockedValue { $0.findings }
+    let observed = rules.withLockedValue { $0 }
+    guard observed.isHeard else { throw Failure.silence(of: found, for: checkTime) }
+    return observed.findings
   }
 
   private func inspect(

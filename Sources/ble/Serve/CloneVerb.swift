@@ -59,7 +59,11 @@ struct Clone: ParsableCommand {
     }
   }
 
-  private func observed(
+  /// Observes the advertising of a device for the time of `--observe`.
+  ///
+  /// - Throws: `Failure` with exit status 2 if the device does not advertise in this time, or with exit status 69 if
+  ///   the adapter is lost or turned off.
+  func observed(
     _ found: DeviceChoice.Candidate, _ central: Central, _ stage: Stage
   ) async throws -> RecordedAdvertising {
     let box = NIOLockedValueBox(RecordedAdvertising())
@@ -73,9 +77,7 @@ struct Clone: ParsableCommand {
       // The recording has the packets so far.
     } catch { throw await stage.failure(of: error, "observing \(found.title)", by: central) }
     let advertising = box.withLockedValue { $0 }
-    guard advertising.isHeard else {
-      throw Failure("\(found.title) has not advertised for \(observe.short) s", status: ExitStatus.notFound)
-    }
+    guard advertising.isHeard else { throw Failure.silence(of: found, for: observe) }
     return advertising
   }
 
