@@ -298,4 +298,34 @@ import Testing
     let second = try #require(try WorldFile(text: clones[0]).members.first?.description)
     #expect(first == second)
   }
+
+  @Test("The clone of a bonded device has a note that the values that need encryption are unknown")
+  func bondedClone() throws {
+    let file = Self.file(
+      """
+      - uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001
+        characteristics:
+          - uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002
+            properties: [read]
+            protection: encrypted
+            value: "01"
+      """)
+    try play(file) { _, found, stage in
+      var advertising = RecordedAdvertising()
+      advertising.add(.advInd, [2, 1, 6], isConnectable: true, at: .zero)
+      for isBonded in [false, true] {
+        #expect((found.peripheral.bond != nil) == isBonded)
+        let tree = try await stage.withLink(to: found) { try await GATTTree(of: $0, readsValues: true, stage) }
+        let recording = RecordingFile(named: "Thing", advertising, tree)
+        #expect(recording.counts.values == 1)
+        #expect(recording.yaml.contains("protection: encrypted") == !isBonded)
+        #expect(recording.notes.count == (isBonded ? 1 : 0), "\(recording.notes)")
+        let isNoted = recording.notes.contains { $0.contains("which values need encryption is unknown") }
+        #expect(isNoted == isBonded)
+      }
+      // Without values there is nothing to protect.
+      let tree = try await stage.withLink(to: found) { try await GATTTree(of: $0, readsValues: false, stage) }
+      #expect(RecordingFile(named: "Thing", advertising, tree).notes == [])
+    }
+  }
 }

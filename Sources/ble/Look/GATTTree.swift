@@ -44,6 +44,9 @@ struct GATTTree: Sendable {
   }
 
   let services: [Service]
+  /// True if values were read on a link that was encrypted from its beginning, so that no read shows which values need
+  /// encryption.
+  var isProtectionUnknown = false
 
   /// Creates a tree of these services.
   init(services: [Service]) { self.services = services }
@@ -53,7 +56,10 @@ struct GATTTree: Sendable {
   /// - Parameter readsValues: false to read no values, so that no value makes the devices pair.
   init(of peripheral: Peripheral, readsValues: Bool, _ stage: Stage) async throws {
     var services: [Service] = []
-    for service in try await peripheral.discoverServices(within: stage.stepLimit) {
+    let discovered = try await peripheral.discoverServices(within: stage.stepLimit)
+    // The host encrypts the link to a bonded device before it discovers services.
+    let wasEncrypted = peripheral.link?.security.isEncrypted == true
+    for service in discovered {
       let includes = try await service.discoverIncludedServices(within: stage.stepLimit)
       var characteristics: [Characteristic] = []
       for characteristic in try await service.discoverCharacteristics(within: stage.stepLimit) {
@@ -65,6 +71,8 @@ struct GATTTree: Sendable {
           characteristics: characteristics))
     }
     self.services = services
+    isProtectionUnknown =
+      wasEncrypted && readsValues && services.flatMap(\.characteristics).contains { $0.properties.contains(.read) }
   }
 
   private static func inspect(

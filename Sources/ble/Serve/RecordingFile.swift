@@ -19,6 +19,11 @@ struct RecordingFile {
     if advertising.isExtended {
       notes.append("the device uses extended advertising: the file has the first 31 octets, for legacy advertising")
     }
+    if tree.isProtectionUnknown {
+      notes.append(
+        "the link was encrypted from its beginning: which values need encryption is unknown, and the file protects"
+          + " none; clone the device without a bond (ble bonds forget) to record it")
+    }
     var accessory: [(String, JSONText)] = [
       ("kind", .text(advertising.isConnectable ? "peripheral" : "broadcaster")), ("advertising", advertising.fields),
     ]
