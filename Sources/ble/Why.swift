@@ -23,7 +23,7 @@ struct Why: ParsableCommand {
     guard !usages.isEmpty else {
       let names = try options.ask { try $0.peerNames() }
       throw Failure(
-        "the adapter knows no device \"\(device)\"" + SpellingSuggestion.suggestion(for: device, among: names),
+        "the adapter knows no device \"\(device)\"" + NameSuggestion.suggestion(for: device, among: names),
         status: ExitStatus.notFound)
     }
     if output.json { return try put(usages.map { $0.record.line + "\n" }.joined()) }

@@ -3,6 +3,7 @@ import BluetoothAir
 import BluetoothDissection
 import BluetoothTypes
 import CoreBluetooth
+import CoreBluetoothExtras
 import Foundation
 import Testing
 
@@ -122,6 +123,55 @@ import Testing
     let attribute = #expect(throws: Failure.self) { try AttributePath(text) }
     #expect(attribute?.description.hasPrefix("unknown attribute \"\(text)\"") == true)
     #expect(attribute?.description.contains("; did you mean \"") == true)
+  }
+
+  @Test(
+    "The suggestion for a part of a name, with or without errors, is the name, and the service before it counts",
+    arguments: [
+      ("body sensr", "Body Sensor Location"), ("hart rate control", "Heart Rate Control Point"),
+      ("battery/levl", "Battery Level"), ("180F/levl", "Battery Level"),
+      ("heart rate/measuremnt", "Heart Rate Measurement"),
+    ])
+  func partsOfNames(text: String, suggestion: String) {
+    let failure = #expect(throws: Failure.self) { try AttributePath(text) }
+    #expect(failure?.status == ExitStatus.usage)
+    #expect(failure?.description.hasSuffix("assigned name; did you mean \"\(suggestion)\"?") == true)
+  }
+
+  @Test("The nearest name has the smallest edit distance; a whole name comes before a part, and a part before none")
+  func nearestNames() {
+    let names = ["Living Room Lamp", "Lamp", "Weather Station"]
+    func part(_ text: String) -> String? { NameSuggestion.nearest(to: text, among: names)?.part }
+    #expect(part("lmp") == "Lamp")
+    #expect(NameSuggestion.nearest(to: "lmp", among: names)?.name == "Lamp")
+    #expect(part("livng-room") == "Living Room")
+    #expect(part("wether") == "Weather")
+    #expect(part("wether staton") == "Weather Station")
+    #expect(part("weath") == "Weather Station")
+    #expect(part("ther") == nil)
+    #expect(part("") == nil)
+    #expect(part("qqqq") == nil)
+    #expect(NameSuggestion.nearest(to: "wether staton", among: names, within: 1) == nil)
+    #expect(NameSuggestion.suggestion(for: "weath", among: names) == "; did you mean \"Weather Station\"?")
+  }
+
+  @Test("The suggestion for an address or an identifier with a wrong digit is the right one")
+  func wrongDigits() throws {
+    try Meeting.run { local, central, stage in
+      try await local.withAdvertising(localName: "Thing") {
+        let peripheral = try await Meeting.find("Thing", central, stage).peripheral
+        let address = try #require(peripheral.address?.digits)
+        for identity in [address, peripheral.id.uuidString] {
+          let wrong = String(identity.dropLast()) + (identity.hasSuffix("0") ? "1" : "0")
+          let choice = try DeviceChoice.parse([wrong, "--search-time", "1"])
+          let failure = await #expect(throws: Failure.self) { try await choice.find(by: central, on: stage) }
+          #expect(failure?.status == ExitStatus.notFound)
+          #expect(
+            failure?.description
+              == "no device \"\(wrong)\" among 1 device within 1 s; did you mean \"\(identity)\"?")
+        }
+      }
+    }
   }
 
   @Test("A text that is near no service gets no suggestion")

@@ -132,11 +132,9 @@ struct DeviceChoice: ParsableArguments {
     let best = all.compactMap { $0.match?.rawValue }.min()
     let matches = all.filter { $0.match != nil && $0.match?.rawValue == best }
     guard let found = matches.first else {
-      // A part of a name is enough to choose a device, so that it is also enough to be near.
-      let names = all.compactMap(\.name).flatMap { [$0] + $0.split(separator: " ").map(String.init) }
       throw Failure(
         "no device \"\(device)\" among \(all.count == 1 ? "1 device" : "\(all.count) devices")"
-          + " within \(searchTime.short) s" + SpellingSuggestion.suggestion(for: device, among: names),
+          + " within \(searchTime.short) s" + suggestion(among: all),
         status: ExitStatus.notFound)
     }
     guard matches.count == 1 || first else {
@@ -146,6 +144,26 @@ struct DeviceChoice: ParsableArguments {
           + lines.joined(separator: "\n"), status: ExitStatus.ambiguous)
     }
     return found
+  }
+
+  /// The largest number of wrong digits in an address or an identifier that has a suggestion.
+  private static let wrongDigits = 2
+
+  /// Returns `; did you mean "Strap"?` with the nearest name, part of a name, address or identifier, or an empty text.
+  private func suggestion(among all: [Candidate]) -> String {
+    if let match = NameSuggestion.nearest(to: device, among: all.compactMap(\.name)) {
+      return NameSuggestion.suggestion(match.part)
+    }
+    var best: (identity: String, distance: Int)?
+    for candidate in all {
+      for identity in [candidate.peripheral.address?.digits, candidate.peripheral.id.uuidString] {
+        guard let identity, let distance = SpellingSuggestion.distance(from: device, to: identity),
+          distance <= Self.wrongDigits, distance < best?.distance ?? .max
+        else { continue }
+        best = (identity, distance)
+      }
+    }
+    return best.map { NameSuggestion.suggestion($0.identity) } ?? ""
   }
 }
 

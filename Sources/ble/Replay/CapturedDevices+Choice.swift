@@ -20,7 +20,7 @@ extension CapturedDevices {
       case .none: throw Failure(error.description, status: ExitStatus.notFound)
       case .unknown(let text, let names):
         throw Failure(
-          error.description + SpellingSuggestion.suggestion(for: text, among: names), status: ExitStatus.notFound)
+          error.description + NameSuggestion.suggestion(for: text, among: names), status: ExitStatus.notFound)
       case .several(let devices):
         throw Failure(
           "the capture has \(devices.count) such devices; choose one with --device:\n"

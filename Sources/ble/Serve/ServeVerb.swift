@@ -107,7 +107,7 @@ struct Serve: ParsableCommand {
       guard let member = file.members.first(where: { $0.name == device }) else {
         throw Failure(
           "\(self.file) has no device \"\(device)\""
-            + SpellingSuggestion.suggestion(for: device, among: file.members.map(\.name)), status: ExitStatus.notFound)
+            + NameSuggestion.suggestion(for: device, among: file.members.map(\.name)), status: ExitStatus.notFound)
       }
       return member
     }

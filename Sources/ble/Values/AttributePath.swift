@@ -30,17 +30,34 @@ struct AttributePath: Sendable {
         "invalid characteristic \"\(text)\": expected CHARACTERISTIC, SERVICE/CHARACTERISTIC or"
           + " SERVICE/CHARACTERISTIC/DESCRIPTOR", status: ExitStatus.usage)
     }
-    for part in parts { try Self.check(part) }
+    for (index, part) in parts.enumerated() { try Self.check(part, after: index > 0 ? parts[index - 1] : nil) }
   }
 
   /// Throws if a part can't name an attribute of any device.
-  private static func check(_ part: String) throws {
+  ///
+  /// - Parameter parent: the part before it.
+  private static func check(_ part: String, after parent: String?) throws {
     guard KnownNames.uuid(part) == nil else { return }
     let key = KnownNames.key(part)
     guard !KnownNames.attributes.contains(where: { KnownNames.key($0.name).contains(key) }) else { return }
     throw Failure(
       "unknown attribute \"\(part)\": expected a UUID or an assigned name"
-        + KnownNames.suggestion(for: part, among: KnownNames.attributes), status: ExitStatus.usage)
+        + suggestion(for: part, after: parent), status: ExitStatus.usage)
+  }
+
+  /// Returns the suggestion for an unknown part: an attribute that has the words of its service in its name, such as
+  /// "Battery Level" for "battery/levl", or else the attribute with the nearest name.
+  private static func suggestion(for part: String, after parent: String?) -> String {
+    if let parent {
+      let title = KnownNames.uuid(parent).flatMap { KnownNames.name(of: $0) } ?? parent
+      // The limit is that of the part alone: the words of the service are right.
+      if let match = NameSuggestion.nearest(
+        to: "\(title) \(part)", among: KnownNames.attributes.map(\.name), within: max(1, part.count / 3))
+      {
+        return NameSuggestion.suggestion(match.name)
+      }
+    }
+    return KnownNames.suggestion(for: part, among: KnownNames.attributes)
   }
 
   /// Finds the attribute on a connected device.
@@ -92,13 +109,17 @@ struct AttributePath: Sendable {
   }
 
   private func missing(_ kind: String, _ part: String, _ present: [CBUUID]) -> Failure {
-    let isUUID = KnownNames.uuid(part) != nil
-    let texts = present.flatMap { uuid -> [String] in
-      isUUID ? [uuid.uuidString] : BluetoothUUID(uuid.uuidString).flatMap { KnownNames.name(of: $0) }.map { [$0] } ?? []
-    }
+    let suggestion =
+      if KnownNames.uuid(part) != nil {
+        SpellingSuggestion.suggestion(for: part, among: present.map(\.uuidString))
+      } else {
+        NameSuggestion.suggestion(
+          for: part,
+          among: present.compactMap { BluetoothUUID($0.uuidString).flatMap { KnownNames.name(of: $0) } })
+      }
     let list = present.map { KnownNames.title(of: $0) }
     return Failure(
-      "the device has no \(kind) \"\(part)\"" + SpellingSuggestion.suggestion(for: part, among: texts)
+      "the device has no \(kind) \"\(part)\"" + suggestion
         + (list.isEmpty ? "; it has none" : "\nIt has: " + list.joined(separator: ", ")), status: ExitStatus.notFound)
   }
 }

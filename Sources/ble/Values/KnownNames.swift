@@ -41,20 +41,10 @@ enum KnownNames {
   }
 
   /// Returns `; did you mean "Heart Rate"?` with the known name or UUID that is nearest to the text, or an empty text.
-  /// One word of a name is enough: "hart" for "Heart Rate".
+  /// A part of a name is enough: "hart" for "Heart Rate".
   static func suggestion(for text: String, among known: [(uuid: UInt16, name: String)]) -> String {
-    let whole = SpellingSuggestion.suggestion(for: text, among: known.map(\.name))
-    guard whole.isEmpty else { return whole }
-    var words: [String] = []
-    var names: [String: String] = [:]
-    for (_, name) in known {
-      for word in name.split(separator: " ").map(String.init) where names[word] == nil {
-        words.append(word)
-        names[word] = name
-      }
-    }
-    if let word = SpellingSuggestion.nearest(to: text, among: words), let name = names[word] {
-      return "; did you mean \"\(name)\"?"
+    if let match = NameSuggestion.nearest(to: text, among: known.map(\.name)) {
+      return NameSuggestion.suggestion(match.name)
     }
     return nearestUUID(to: text, among: known.map(\.uuid)).map { "; did you mean \"\($0)\"?" } ?? ""
   }

@@ -16,13 +16,23 @@ package enum SpellingSuggestion {
     var best: (word: String, distance: Int)?
     // The search is limited to the first 1,000 words.
     for word in words.prefix(1_000) {
-      let other = Array(word.lowercased().prefix(41))
-      let limit = max(1, min(letters.count, other.count) / 3)
-      guard abs(other.count - letters.count) <= limit else { continue }
-      let distance = distance(letters, other)
-      if distance <= limit, distance < best?.distance ?? .max { best = (word, distance) }
+      if let distance = smallDistance(letters, word), distance < best?.distance ?? .max { best = (word, distance) }
     }
     return best?.word
+  }
+
+  /// Returns the edit distance of a text and a word, as `nearest(to:among:)` has it, or nil if it is not small.
+  package static func distance(from text: String, to word: String) -> Int? {
+    let letters = Array(text.lowercased().prefix(41))
+    return letters.count <= 40 ? smallDistance(letters, word) : nil
+  }
+
+  private static func smallDistance(_ letters: [Character], _ word: String) -> Int? {
+    let other = Array(word.lowercased().prefix(41))
+    let limit = max(1, min(letters.count, other.count) / 3)
+    guard abs(other.count - letters.count) <= limit else { return nil }
+    let distance = distance(letters, other)
+    return distance <= limit ? distance : nil
   }
 
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
