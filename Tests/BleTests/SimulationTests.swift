@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothLab
 import CoreBluetooth
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import ble
@@ -212,5 +213,24 @@ import Testing
     results[0].links[0].rssi = 1e300
     #expect(SimulationText.distribution(results).contains("battery life"))
     #expect(SimulationText.report(results[0]).contains("dBm"))
+  }
+
+  @Test("What a process of a sweep writes to its standard error is passed on in whole lines")
+  func errorsOfJobs() throws {
+    let pipe = Pipe()
+    let pieces = NIOLockedValueBox<[String]>([])
+    let arrived = DispatchSemaphore(value: 0)
+    let end = SweepJobs.relay(pipe.fileHandleForReading) { octets in
+      pieces.withLockedValue { $0.append(String(decoding: octets, as: UTF8.self)) }
+      arrived.signal()
+    }
+    let writer = pipe.fileHandleForWriting
+    try writer.write(contentsOf: Data("one\ntw".utf8))
+    arrived.wait()
+    try writer.write(contentsOf: Data("o\nthree\nfo".utf8))
+    arrived.wait()
+    try writer.close()
+    end.wait()
+    #expect(pieces.withLockedValue { $0 } == ["one\n", "two\nthree\n", "fo"])
   }
 }

@@ -87,13 +87,17 @@ final class SweepJobs: Sendable {
     process.arguments = arguments + ["--seeds", parts[part].argument]
     let pipe = Pipe()
     process.standardOutput = pipe
+    let errors = Pipe()
+    process.standardError = errors
     process.standardInput = FileHandle.nullDevice
     try state.withLockedValue { state in
       if let failure = state.failure { throw failure }
       try process.run()
       state.running.insert(process.processIdentifier)
     }
+    let relay = Self.relay(errors.fileHandleForReading)
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    relay.wait()
     process.waitUntilExit()
     state.withLockedValue { _ = $0.running.remove(process.processIdentifier) }
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
@@ -102,5 +106,32 @@ final class SweepJobs: Sendable {
         status: process.terminationReason == .exit ? process.terminationStatus : EXIT_FAILURE)
     }
     return String(decoding: data, as: UTF8.self)
+  }
+
+  /// Passes on what a process writes to its standard error, in whole lines: the progress of the sweep stays below them.
+  ///
+  /// - Returns: what is signalled at the end of the file.
+  static func relay(
+    _ file: FileHandle,
+    to output: @escaping @Sendable ([UInt8]) -> Void = { lines in
+      Terminal.aside { try? put(octets: lines, to: STDERR_FILENO) }
+    }
+  ) -> DispatchSemaphore {
+    let end = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      var rest: [UInt8] = []
+      while true {
+        let data = file.availableData
+        rest += data
+        let count = data.isEmpty ? rest.count : (rest.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
+        if count > 0 {
+          output(Array(rest.prefix(count)))
+          rest.removeFirst(count)
+        }
+        if data.isEmpty { break }
+      }
+      end.signal()
+    }
+    return end
   }
 }
