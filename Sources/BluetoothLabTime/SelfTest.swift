@@ -70,6 +70,7 @@ enum SelfTest {
     let group = DispatchGroup()
     DispatchQueue(label: "virtual-time.self-test.sleep").async(group: group) {
       record.note("DispatchGroup")
+      // The sleep takes virtual time. One that escapes takes real time and ends at another instant.
       Thread.sleep(forTimeInterval: 0.001)
       record.note("Thread.sleep")
     }

@@ -94,7 +94,7 @@ import Testing
   }
 }
 
-/// A test body that waits for a sleep, but does not run the app.
+/// A test body that waits for a sleep, but does not run the app: the sleep takes virtual time, which stands still.
 private func sleepInBody() async throws {
   try await AppTime.activate(limits: AppTimeLimits(stallSeconds: 0.5, abortSeconds: 1))
   try await Task.sleep(for: .seconds(1))

@@ -5,7 +5,7 @@ import BluetoothSimulation
 import BluetoothWire
 
 /// The server of an accessory's services on the host of a device, which has its own links and advertising. Confined to
-/// the world's executor.
+/// the world's executor; unchecked, because the compiler does not know that only the daemon's calls use the variables.
 final class AccessoryServer<A: Accessory>: SystemServer, @unchecked Sendable {
   private(set) var accessory: A
   /// The name of the device, for the log.

@@ -22,6 +22,7 @@ import Testing
 
   /// Calls the manager from a new thread, and waits for that thread.
   private static func callFromThread(_ manager: CBCentralManager) {
+    // The manager can be used on any thread, and this thread waits for the other one.
     nonisolated(unsafe) let manager = manager
     let end = DispatchSemaphore(value: 0)
     let thread = Thread {
@@ -83,6 +84,7 @@ import Testing
   @Test("A call of held work is not logged")
   func held() async {
     let world = world
+    // The world waits for the held work, so one thread at a time uses the variables.
     nonisolated(unsafe) let manager = app.manager
     nonisolated(unsafe) var instants: [Duration] = []
     nonisolated(unsafe) var hasCalled = false
