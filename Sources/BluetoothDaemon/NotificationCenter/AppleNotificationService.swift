@@ -3,11 +3,11 @@ import BluetoothWire
 
 /// The Apple Notification Center Service: its UUIDs, formats and errors, as in Apple's specification of the service. All
 /// numbers are little-endian, all texts UTF-8.
-enum AppleNotificationService {
-  static let service: BluetoothUUID = "7905F431-B5CE-4E99-A40F-4B1E122D00D0"
-  static let notificationSource: BluetoothUUID = "9FBF120D-6301-42D9-8C58-25E699A21DBD"
-  static let controlPoint: BluetoothUUID = "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9"
-  static let dataSource: BluetoothUUID = "22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB"
+package enum AppleNotificationService {
+  package static let service: BluetoothUUID = "7905F431-B5CE-4E99-A40F-4B1E122D00D0"
+  package static let notificationSource: BluetoothUUID = "9FBF120D-6301-42D9-8C58-25E699A21DBD"
+  package static let controlPoint: BluetoothUUID = "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9"
+  package static let dataSource: BluetoothUUID = "22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB"
 
   /// The service, with the characteristics in the order of `Characteristic`. All of them need an encrypted link.
   static var definition: GATTServiceDefinition {
@@ -71,8 +71,8 @@ enum AppleNotificationService {
   /// - Parameter count: the number of notifications in the category.
   static func event(
     _ event: EventID, _ flags: EventFlags, _ category: SystemNotification.Category, count: Int, uid: UInt32
-  ) -> ByteSlice {
-    ByteSlice([event.rawValue, flags.rawValue, category.rawValue, UInt8(clamping: count)] + uid.octets(4))
+  ) -> [UInt8] {
+    [event.rawValue, flags.rawValue, category.rawValue, UInt8(clamping: count)] + uid.octets(4)
   }
 }
 

@@ -89,7 +89,7 @@ struct NotificationBroker {
     do throws(ATT.ErrorCode) {
       guard parts.count == 1, parts[0].offset == 0 else { throw AppleNotificationService.Failure.invalidCommand }
       guard isAllowed(link, at: now, &bonds, &context) else { throw .insufficientAuthorization }
-      try perform(AppleNotificationService.Command(parts[0].value), on: link, &context)
+      try perform(parts[0].value, on: link, &context)
       result = .success(ByteSlice())
     } catch {
       result = .failure(error)
@@ -99,28 +99,11 @@ struct NotificationBroker {
   }
 
   private func perform(
-    _ command: AppleNotificationService.Command, on link: LinkIndex, _ context: inout DaemonContext
+    _ command: ByteSlice, on link: LinkIndex, _ context: inout DaemonContext
   ) throws(ATT.ErrorCode) {
-    typealias Command = AppleNotificationService.Command
     guard let provider else { throw .unlikelyError }
-    let response: [UInt8]
-    switch command {
-    case .getNotificationAttributes(let uid, let requests):
-      guard let entry = provider.entry(uid) else { throw AppleNotificationService.Failure.invalidParameter }
-      response = Command.response(to: requests, of: entry.notification, date: entry.date, uid: uid)
-    case .getAppAttributes(let app, let attributes):
-      guard let notification = provider.entries.last(where: { $0.notification.app == app })?.notification else {
-        throw AppleNotificationService.Failure.invalidParameter
-      }
-      response = Command.response(to: attributes, of: app, name: notification.appName ?? app)
-    case .performAction(let uid, let isPositive):
-      guard let entry = provider.entry(uid) else { throw AppleNotificationService.Failure.invalidParameter }
-      let action = NotificationAction(
-        notification: entry.notification.identifier, isPositive: isPositive,
-        peer: context.peers[context.links[link].peer].info.identifier)
-      guard provider.perform(action) else { throw AppleNotificationService.Failure.actionFailed }
-      return
-    }
+    let peer = context.peers[context.links[link].peer].info.identifier
+    guard let response = try provider.answer(command, of: peer) else { return }
     guard let client = provider.client(context.links[link].link.handle), provider.clients[client].wantsData else {
       return
     }

@@ -5,17 +5,10 @@ import DequeModule
 /// The state of the Apple Notification Center Service of one adapter: the notifications, and the accessories that get
 /// them. The adapter has this object only once it has a notification, or a bond with a possible accessory.
 final class NotificationProvider {
-  /// The maximum number of notifications; the oldest is removed.
-  static let maximumCount = 256
+  /// The maximum number of actions that are kept; the oldest is dropped.
+  static let maximumActionCount = 256
   /// The maximum number of values that wait for transmission to one accessory.
   static let maximumWaitingCount = 256
-
-  struct Entry {
-    let uid: UInt32
-    var notification: SystemNotification
-    /// The value of the Date attribute.
-    var date: String
-  }
 
   /// An accessory with a link.
   struct Client {
@@ -33,12 +26,10 @@ final class NotificationProvider {
 
   /// The handles of the service; nil: it is not published.
   var placement: GATTServicePlacement?
-  /// The notifications, oldest first.
-  private(set) var entries: Deque<Entry> = []
+  private var store = NotificationStore()
   var clients: [Client] = []
   /// The actions that accessories have performed, oldest first.
   private(set) var actions: Deque<NotificationAction> = []
-  private var lastUID: UInt32 = 0
   /// The number of alerts so far.
   private(set) var alertCount: UInt32 = 0
 
@@ -48,25 +39,12 @@ final class NotificationProvider {
 
   // MARK: Notifications
 
-  func entry(_ uid: UInt32) -> Entry? { entries.first { $0.uid == uid } }
+  /// The notifications, oldest first.
+  var entries: Deque<NotificationStore.Entry> { store.entries }
 
   /// Adds a notification, or replaces the one with the same identifier.
   func post(_ notification: SystemNotification, date: String) {
-    if let index = entries.firstIndex(where: { $0.notification.identifier == notification.identifier }) {
-      let former = entries[index].notification
-      // The category of a notification is a part of its events, so that a change is a new notification.
-      if former.category == notification.category {
-        entries[index].notification = notification
-        entries[index].date = date
-        return tell(.modified, entries[index])
-      }
-      remove(notification.identifier)
-    }
-    if entries.count == Self.maximumCount, let oldest = entries.first { remove(oldest.notification.identifier) }
-    lastUID &+= 1
-    let entry = Entry(uid: lastUID, notification: notification, date: date)
-    entries.append(entry)
-    tell(.added, entry)
+    for event in store.post(notification, date: date) { tell(event) }
   }
 
   func post(_ alert: Alert, date: String) {
@@ -76,19 +54,22 @@ final class NotificationProvider {
 
   /// Removes a notification.
   func remove(_ identifier: String) {
-    guard let index = entries.firstIndex(where: { $0.notification.identifier == identifier }) else { return }
-    tell(.removed, entries.remove(at: index))
+    if let event = store.remove(identifier) { tell(event) }
   }
 
-  /// Performs an action of a notification, which ends the notification. Returns false if it has no such action.
-  func perform(_ action: NotificationAction) -> Bool {
-    guard let entry = entries.first(where: { $0.notification.identifier == action.notification }),
-      (action.isPositive ? entry.notification.positiveAction : entry.notification.negativeAction) != nil
-    else { return false }
-    if actions.count == Self.maximumCount { actions.removeFirst() }
-    actions.append(action)
-    remove(action.notification)
-    return true
+  /// Answers a command of an accessory. An action ends its notification.
+  ///
+  /// - Returns: the response for Data Source; nil: the command has performed an action.
+  /// - Throws: one of the errors of Control Point.
+  func answer(_ command: ByteSlice, of peer: PeerIdentifier) throws(ATT.ErrorCode) -> [UInt8]? {
+    switch try store.answer(command) {
+    case .response(let response): return response
+    case .performed(let notification, let isPositive, let event):
+      if actions.count == Self.maximumActionCount { actions.removeFirst() }
+      actions.append(NotificationAction(notification: notification, isPositive: isPositive, peer: peer))
+      tell(event)
+      return nil
+    }
   }
 
   // MARK: Accessories
@@ -99,7 +80,7 @@ final class NotificationProvider {
   func beginSession(of client: Int) {
     guard clients[client].wantsEvents, !clients[client].hasSession else { return }
     clients[client].hasSession = true
-    for entry in entries { send(.added, entry, isEarlier: true, to: client) }
+    for event in store.earlierEvents { send(event, to: client) }
   }
 
   /// Ends the session of an accessory, with the values that wait.
@@ -108,21 +89,16 @@ final class NotificationProvider {
     clients[client].waiting.removeAll()
   }
 
-  private func tell(_ event: AppleNotificationService.EventID, _ entry: Entry) {
-    for client in clients.indices where clients[client].hasSession { send(event, entry, to: client) }
+  private func tell(_ event: [UInt8]) {
+    for client in clients.indices where clients[client].hasSession { send(event, to: client) }
   }
 
-  private func send(
-    _ event: AppleNotificationService.EventID, _ entry: Entry, isEarlier: Bool = false, to client: Int
-  ) {
+  private func send(_ event: [UInt8], to client: Int) {
     guard let handle = handle(of: .notificationSource) else { return }
-    var flags = AppleNotificationService.EventFlags(of: entry.notification)
-    if isEarlier { flags.insert(.preExisting) }
-    let category = entry.notification.category
-    let value = AppleNotificationService.event(
-      event, flags, category, count: entries.count { $0.notification.category == category }, uid: entry.uid)
     // An accessory that takes no values keeps its oldest events, and learns of the others in its next session.
-    if clients[client].waiting.count < Self.maximumWaitingCount { clients[client].waiting.append((handle, value)) }
+    if clients[client].waiting.count < Self.maximumWaitingCount {
+      clients[client].waiting.append((handle, ByteSlice(event)))
+    }
   }
 
   /// Enters a response for Data Source, in parts of at most `length` octets. Returns false if there is no room.

@@ -19,10 +19,10 @@ struct NotificationProviderTests {
   @Test("The number of notifications is limited: the oldest is removed")
   func limit() {
     let provider = Self.provider()
-    for number in 0..<NotificationProvider.maximumCount + 2 {
+    for number in 0..<NotificationStore.maximumCount + 2 {
       provider.post(SystemNotification(identifier: "\(number)", app: "app"), date: "")
     }
-    #expect(provider.entries.count == NotificationProvider.maximumCount)
+    #expect(provider.entries.count == NotificationStore.maximumCount)
     #expect(provider.entries.first?.notification.identifier == "2")
   }
 
