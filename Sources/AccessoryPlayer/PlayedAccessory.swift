@@ -198,9 +198,11 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   }
 
   private func context(_ state: State, for link: HCI.ConnectionHandle?) -> AccessoryContext {
-    AccessoryContext(
+    let central = link.flatMap { link in state.centrals.first { $0.value == link }?.key }
+    return AccessoryContext(
       now: elapsed(), connections: state.centrals.count, subscriptions: state.attributes.subscriptions,
-      client: link.map { AccessoryClient(link: $0) })
+      client: link.map { AccessoryClient(link: $0) },
+      maximumValueLength: central?.maximumUpdateLength ?? ATT.defaultMTU - 3)
   }
 
   /// Puts the effects of a callback in the order in which they take place.

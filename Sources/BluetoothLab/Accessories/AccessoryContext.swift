@@ -27,13 +27,19 @@ public struct AccessoryContext: Sendable {
   /// The client whose write, subscription, connection or confirmation caused the callback; nil in callbacks that no
   /// client caused, such as `timeReached`.
   public let client: AccessoryClient?
+  /// The maximum number of octets of a notification to `client`: ATT_MTU − 3 · Vol 3, Part F, 3.4.7.1.
+  let maximumValueLength: Int
   private let subscribers: [AccessorySubscriber]
   package private(set) var effects: [Effect] = []
 
-  package init(now: Duration, connections: Int, subscriptions: [AccessorySubscriber], client: AccessoryClient? = nil) {
+  package init(
+    now: Duration, connections: Int, subscriptions: [AccessorySubscriber], client: AccessoryClient? = nil,
+    maximumValueLength: Int = ATT.defaultMTU - 3
+  ) {
     self.now = now
     self.connections = connections
     self.client = client
+    self.maximumValueLength = min(ATT.maximumValueLength, maximumValueLength)
     subscribers = subscriptions
   }
 
@@ -66,7 +72,12 @@ public struct AccessoryContext: Sendable {
   public mutating func send<Value>(
     _ value: Value, of characteristic: Characteristic<Value>, to client: AccessoryClient
   ) {
-    request(.send(value.octets, of: characteristic.path, to: client))
+    send(octets: value.octets, of: characteristic.path, to: client)
+  }
+
+  /// Notifies or indicates octets to one client, if it has subscribed to the characteristic.
+  mutating func send(octets: [UInt8], of path: CharacteristicPath, to client: AccessoryClient) {
+    request(.send(octets, of: path, to: client))
   }
 
   /// Notes an effect.

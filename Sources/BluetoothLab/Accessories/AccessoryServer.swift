@@ -41,15 +41,15 @@ final class AccessoryServer<A: Accessory>: SystemServer, @unchecked Sendable {
     _ host: inout Host, at now: Instant, for link: HCI.ConnectionHandle? = nil,
     _ body: (inout A, inout AccessoryContext) -> Void
   ) {
-    var context = context(at: now, for: link)
+    var context = context(at: now, for: link, mtu: link.map { host.mtu(of: $0) })
     body(&accessory, &context)
     perform(context, &host, at: now)
   }
 
-  private func context(at now: Instant, for link: HCI.ConnectionHandle?) -> AccessoryContext {
+  private func context(at now: Instant, for link: HCI.ConnectionHandle?, mtu: Int? = nil) -> AccessoryContext {
     AccessoryContext(
       now: now.sinceZero.duration, connections: links.count, subscriptions: attributes.subscriptions,
-      client: link.map { AccessoryClient(link: $0) })
+      client: link.map { AccessoryClient(link: $0) }, maximumValueLength: (mtu ?? ATT.defaultMTU) - 3)
   }
 
   private func perform(_ context: AccessoryContext, _ host: inout Host, at now: Instant) {
@@ -138,7 +138,7 @@ final class AccessoryServer<A: Accessory>: SystemServer, @unchecked Sendable {
         with: offset <= value.count
           ? .success(ByteSlice(value.dropFirst(offset))) : .failure(.invalidOffset), at: now)
     case .writeRequested(let request, let parts):
-      var context = context(at: now, for: connection)
+      var context = context(at: now, for: connection, mtu: host.mtu(of: connection))
       let result = write(parts, in: &context)
       // The response precedes notifications and indications that the write causes.
       if let request { host.respond(to: request, on: connection, with: result, at: now) }

@@ -15,6 +15,7 @@ extension KeyFob: ScheduledAccessory {}
 extension Keyboard: ScheduledAccessory {}
 extension LocationSensor: ScheduledAccessory {}
 extension Mouse: ScheduledAccessory {}
+extension NotifyingPhone: ScheduledAccessory {}
 extension RunningSensor: ScheduledAccessory {}
 extension SensorTag: ScheduledAccessory {}
 extension Telephone: ScheduledAccessory {}

@@ -144,7 +144,8 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private func context(at now: Instant, for link: HCI.ConnectionHandle?) -> AccessoryContext {
     AccessoryContext(
       now: now.sinceZero.duration, connections: handles.count, subscriptions: attributes.subscriptions,
-      client: link.map(AccessoryClient.init))
+      client: link.map(AccessoryClient.init),
+      maximumValueLength: (link.map { host.mtu(of: $0) } ?? ATT.defaultMTU) - 3)
   }
 
   private func perform(_ context: AccessoryContext, at now: Instant) {

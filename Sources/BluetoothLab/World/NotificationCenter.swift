@@ -121,7 +121,7 @@ extension Device {
 }
 
 extension SystemNotification {
-  fileprivate init(_ notification: DeviceNotification) {
+  init(_ notification: DeviceNotification) {
     self.init(
       identifier: notification.identifier, app: notification.app, title: notification.title,
       subtitle: notification.subtitle, message: notification.message)
@@ -135,7 +135,7 @@ extension SystemNotification {
 }
 
 extension DeviceNotification {
-  fileprivate init(_ notification: SystemNotification) {
+  init(_ notification: SystemNotification) {
     self.init(
       notification.identifier, app: notification.app, title: notification.title, message: notification.message)
     subtitle = notification.subtitle
