@@ -119,6 +119,33 @@ import Testing
     #expect(error?.code == .insufficientAuthorization)
   }
 
+  @Test("A client reads the notifications of a phone of the lab, to which its device connects and with which it pairs")
+  func notifyingPhone() throws {
+    var phone = NotifyingPhone(notifications: [Self.email("Lunch?")])
+    phone.scheduledNotifications[0].date = DateTime(year: 2024, month: 2, day: 29, hours: 8, minutes: 30)
+    let scene = ClientScene(phone)
+    let client = try scene.client { [limit = scene.limit] in try await Client($0, commandLimit: limit).orThrow() }
+    #expect(scene.phone.bonds.isEmpty)
+    let events = Box<[Client.Event]>([])
+    let task = scene.stage.start { for try await event in client.events { events.append(event) } }
+    scene.stage.run(for: .seconds(1))
+    #expect(scene.phone.bonds.count == 1)
+    #expect(events.value == [.init(.added, [.preExisting, .negativeAction], category: .email, count: 1, uid: 1)])
+    let content = try scene.stage.perform {
+      try await client.content(of: 1, [.appIdentifier, .title(), .message(), .date])
+    }
+    #expect(content.appIdentifier == "com.example.mail" && content.title == "Mail from Ann")
+    #expect(content.message == "Lunch?" && content.date?.description == "2024-02-29 08:30:00")
+    #expect(try scene.stage.perform { try await client.displayName(of: "com.example.mail") } == "Mail")
+    #expect(failure { try scene.stage.perform { try await client.perform(.positive, on: 1) } } == .actionFailed)
+    try scene.stage.perform { try await client.perform(.negative, on: 1) }
+    scene.stage.run(for: .seconds(1))
+    #expect(events.value.last == .init(.removed, .negativeAction, category: .email, count: 0, uid: 1))
+    #expect(scene.device.accessory.actions.map(\.isPositive) == [false])
+    #expect(failure { try scene.stage.perform { try await client.content(of: 1, [.date]) } } == .invalidParameter)
+    task.cancel()
+  }
+
   // MARK: Other phones
 
   /// A phone that answers each command with arbitrary octets.
