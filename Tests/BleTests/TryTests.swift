@@ -171,6 +171,32 @@ import Testing
     #expect(steps.dropFirst(2).first?.failure == "The value of System ID is too short")
   }
 
+  @Test("The trial pairs with a phone of a world file, and lists its notifications, also one that appears meanwhile")
+  func notifyingPhone() throws {
+    let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try """
+    devices:
+      - name: phone
+        accessory:
+          kind: notifying-phone
+          notifications:
+            - {category: social, app: com.example.chat, title: Ann, message: "Lunch?"}
+            - {at: 10, category: email, app: com.example.mail, title: Report, isImportant: true}
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    let steps = try Self.steps(of: "phone", world: path, listening: 20)
+    for step in steps { #expect(step.failure == nil, "\(step)") }
+    let titles = [
+      "notifications", "Battery Level (2A19)", "Manufacturer Name String (2A29)", "Model Number String (2A24)",
+    ]
+    #expect(steps.map(\.title) == titles)
+    #expect(
+      steps.first?.values == [
+        "added 1, category social, 1 in the category, flags pre-existing, app com.example.chat, title \"Ann\"",
+        "added 2, category email, 1 in the category, flags important, app com.example.mail, title \"Report\"",
+      ])
+  }
+
   @Test("The trial listens longer than a thermometer's measurement interval of up to 60 s, unless a time is given")
   func intervals() throws {
     let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"

@@ -41,6 +41,7 @@ struct WorldFieldTests {
           "\"accessory\": {\"kind\": \"location\", \"routes\": [{\"name\": \"r\", \"waypoints\": [\($0)]}]}")
       },
       "alert": { device("\"accessory\": {\"kind\": \"telephone\", \"alerts\": [\($0)]}") },
+      "notification": { device("\"accessory\": {\"kind\": \"notifying-phone\", \"notifications\": [\($0)]}") },
       "advertising": { peripheral("\"advertising\": \($0)") },
       "phase": { advertising("\"schedule\": [\($0)]") },
       "payload": { advertising("\"payload\": \($0)") },

@@ -164,6 +164,20 @@ struct WorldFileErrorTests {
     #expect(complaint("kind: telephone, categories: [news], alerts: [{at: 1, category: news}]").isEmpty)
   }
 
+  @Test("A notification that is removed before it appears is an error")
+  func notificationTimes() {
+    func text(_ times: String) -> String {
+      "devices: [{name: d, accessory: {kind: notifying-phone, notifications: [{app: a, \(times)}]}}]"
+    }
+    let path = "devices[0].accessory.notifications[0].removedAt"
+    for times in ["at: 2, removedAt: 1", "at: 2, removedAt: 2", "removedAt: 0"] {
+      let found = complaints(text(times))
+      #expect(found.count == 1)
+      #expect(found.first?.hasSuffix(": \(path): the notification is removed before it appears") == true)
+    }
+    #expect(complaints(text("at: 2, removedAt: 2.001")).isEmpty)
+  }
+
   @Test(
     "A date or a time that does not exist, or before 1970, is an error",
     arguments: [

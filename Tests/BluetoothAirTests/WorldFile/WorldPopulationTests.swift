@@ -233,6 +233,49 @@ struct WorldPopulationTests {
       ])
   }
 
+  @Test("A phone of a file has the notifications of the file")
+  func notifications() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - name: phone
+            accessory:
+              kind: notifying-phone
+              startTime: 2024-02-29T12:00:00
+              notifications:
+                - {app: com.example.chat}
+                - {app: com.example.chat}
+                - at: 5
+                  removedAt: 60.5
+                  id: call
+                  category: incoming-call
+                  app: com.example.phone
+                  appName: Phone
+                  title: Ann
+                  subtitle: mobile
+                  message: Ann is calling
+                  date: 2024-02-28T08:30:59
+                  positiveAction: Answer
+                  negativeAction: Decline
+                  isSilent: true
+                  isImportant: true
+        """)
+    let phone = try #require(file.members.first?.accessory as? NotifyingPhone)
+    #expect(phone.name == "phone" && phone.scheduledNotifications.count == 3)
+    #expect(Set(phone.scheduledNotifications.map(\.notification.identifier)).count == 3)
+    var call = DeviceNotification("call", app: "com.example.phone", title: "Ann", message: "Ann is calling")
+    (call.category, call.appName, call.subtitle) = (.incomingCall, "Phone", "mobile")
+    (call.positiveAction, call.negativeAction) = ("Answer", "Decline")
+    (call.isSilent, call.isImportant) = (true, true)
+    let date = DateTime(year: 2024, month: 2, day: 28, hours: 8, minutes: 30, seconds: 59)
+    #expect(
+      phone.scheduledNotifications.last
+        == NotifyingPhone.ScheduledNotification(call, at: .seconds(5), date: date, removedAt: .seconds(60.5)))
+    let first = try #require(phone.scheduledNotifications.first)
+    #expect(first.time == .zero && first.date == nil && first.removalTime == nil)
+    #expect(first.notification.category == .other && first.notification.title.isEmpty)
+  }
+
   @Test("Accessories of a file have the times of the file")
   func clocks() async throws {
     let file = try WorldFile(
@@ -335,7 +378,7 @@ struct WorldPopulationTests {
     let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(3))
     #expect(Set(phone.sightings.compactMap(\.name)) == Set(kinds))
-    #expect(kinds.count == 16)
+    #expect(kinds.count == 17)
   }
 
   @Test("A place beyond the places of the file changes nothing")

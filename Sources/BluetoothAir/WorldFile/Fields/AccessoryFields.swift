@@ -3,7 +3,7 @@ extension ObjectShape {
   /// completely.
   static let accessoryKinds = [
     heartRate, thermometer, bloodPressure, glucose, cycling, cyclingPower, running, location, keyboard, mouse,
-    sensorTag, telephone, flashlight, keyFob, battery, iBeacon, broadcaster, recording, peripheral,
+    sensorTag, telephone, notifyingPhone, flashlight, keyFob, battery, iBeacon, broadcaster, recording, peripheral,
   ]
 
   private static let localName = WorldField(
@@ -316,6 +316,54 @@ extension ObjectShape {
         "unread", .integer(0...255), "The number of unread alerts of the category from then on", else: "unchanged",
         example: "3"),
       alertStatus("The state of the ringer, the vibration and the display from then on", else: "unchanged"),
+    ])
+
+  private static let notifyingPhone = ObjectShape(
+    "notifying-phone", "a phone with notifications for accessories: Apple Notification Center Service (ANCS)",
+    [
+      localName, advertisingInterval,
+      WorldField(
+        "notifications", .list(.object(.notification), count: 0...1_000),
+        "The notifications, of which the phone keeps the latest 256", else: "none",
+        example: #"[{"app": "com.example.mail", "category": "email", "title": "Ann"}]"#),
+      WorldField(
+        "startTime", .dateTime, "The local time of its clock at the world's time 0", else: "\"2024-01-01T00:00:00\"",
+        example: #""2024-02-29T08:30:00""#),
+      batteryLevel,
+    ])
+
+  static let notification = ObjectShape(
+    "notification", "a notification of a phone",
+    [
+      WorldField(
+        "at", .number(WorldLimits.seconds),
+        "The time after the phone is turned on at which the notification appears, seconds", else: "0", example: "5"),
+      WorldField(
+        "removedAt", .number(WorldLimits.seconds),
+        "The time after the phone is turned on at which the notification is removed, seconds; later than `at`",
+        else: "it stays", example: "60"),
+      WorldField(
+        "id", .text(1...248), "The identifier: a later notification with the same one replaces this one",
+        else: "one of its own", example: #""one""#),
+      WorldField(
+        "category", .choice(NotificationCategoryNames.all.keys.sorted()), "The category", else: "\"other\"",
+        example: #""email""#),
+      WorldField(required: "app", .text(1...248), "The identifier of the app", example: #""com.example.mail""#),
+      WorldField("appName", .text(1...248), "The name of the app for users", else: "`app`", example: #""Mail""#),
+      WorldField("title", .text(1...1_000), "The title", else: "none", example: #""Ann""#),
+      WorldField("subtitle", .text(1...1_000), "The subtitle", else: "none", example: #""Lunch""#),
+      WorldField("message", .text(1...10_000), "The message", else: "none", example: #""At noon?""#),
+      WorldField(
+        "date", .dateTime, "The date", else: "the time of the phone's clock at which the notification appears",
+        example: #""2024-02-29T08:30:00""#),
+      WorldField(
+        "positiveAction", .text(1...248), "The label of the positive action", else: "no such action",
+        example: #""Answer""#),
+      WorldField(
+        "negativeAction", .text(1...248), "The label of the negative action", else: "no such action",
+        example: #""Clear""#),
+      WorldField("isSilent", .flag, "True if it makes no sound", else: "false", example: "true"),
+      WorldField("isImportant", .flag, "True if it has a high priority", else: "false", example: "true"),
     ])
 
   private static let flashlight = ObjectShape(

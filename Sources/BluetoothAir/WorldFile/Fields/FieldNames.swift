@@ -66,6 +66,15 @@ enum RingerSettingNames {
   static let all: [String: RingerSetting] = ["silent": .silent, "normal": .normal]
 }
 
+enum NotificationCategoryNames {
+  static let all: [String: DeviceNotification.Category] = [
+    "other": .other, "incoming-call": .incomingCall, "missed-call": .missedCall, "voicemail": .voicemail,
+    "social": .social, "schedule": .schedule, "email": .email, "news": .news,
+    "health-and-fitness": .healthAndFitness, "business-and-finance": .businessAndFinance, "location": .location,
+    "entertainment": .entertainment,
+  ]
+}
+
 enum RecordingStartNames {
   static let all: [String: DeviceRecording.Start] = ["power-on": .powerOn, "subscription": .subscription]
 }

@@ -39,6 +39,7 @@ struct AccessoryReader {
     case "mouse": return mouse(object)
     case "sensor-tag": return sensorTag(object)
     case "telephone": return telephone(object)
+    case "notifying-phone": return notifyingPhone(object)
     case "flashlight": return flashlight(object)
     case "key-fob": return keyFob(object)
     case "battery": return battery(object)
@@ -234,6 +235,33 @@ struct AccessoryReader {
     }
     if let level: UInt8 = object.whole("batteryLevel") { telephone.batteryLevel = level }
     return telephone
+  }
+
+  private mutating func notifyingPhone(_ object: ObjectReader) -> NotifyingPhone {
+    var phone = NotifyingPhone(name: localName(object), startTime: object.dateTime("startTime"))
+    for (index, fields) in object.objects("notifications", .notification).enumerated() {
+      let time = fields.time("at") ?? .zero
+      let removalTime = fields.time("removedAt")
+      if let removalTime, removalTime <= time {
+        problems.add(
+          fields.place("removedAt"), fields.path("removedAt"), "the notification is removed before it appears")
+      }
+      var notification = DeviceNotification(
+        fields.text("id") ?? "notifications[\(index)]", app: fields.text("app") ?? "",
+        title: fields.text("title") ?? "", message: fields.text("message") ?? "")
+      notification.subtitle = fields.text("subtitle") ?? ""
+      notification.appName = fields.text("appName")
+      if let category = fields.word("category", NotificationCategoryNames.all) { notification.category = category }
+      notification.positiveAction = fields.text("positiveAction")
+      notification.negativeAction = fields.text("negativeAction")
+      notification.isSilent = fields.flag("isSilent") ?? false
+      notification.isImportant = fields.flag("isImportant") ?? false
+      phone.scheduledNotifications.append(
+        NotifyingPhone.ScheduledNotification(
+          notification, at: time, date: fields.dateTime("date"), removedAt: removalTime))
+    }
+    if let level: UInt8 = object.whole("batteryLevel") { phone.batteryLevel = level }
+    return phone
   }
 
   /// Returns the meanings of a list of words.
