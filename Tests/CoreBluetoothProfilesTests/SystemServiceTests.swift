@@ -22,10 +22,11 @@ import Testing
     /// The phone as the watch sees it.
     let phone: Peripheral
 
-    init(_ telephone: Telephone = Telephone()) throws {
+    init(_ telephone: Telephone = Telephone(), notifying: NotifyingPhone? = nil) throws {
       stage = AppStage(world)
       device = world.makeDevice(named: "phone", at: Position(x: 1))
       services = device.serve(telephone)
+      if let notifying { device.serve(notifying) }
       let watch = world.makeDevice(named: "watch")
       let central = Central(adapter: watch)
       let local = LocalPeripheral(adapter: watch)
@@ -83,6 +84,25 @@ import Testing
     #expect(adjustments.value.isEmpty)
     stage.run(for: .seconds(1))
     #expect(adjustments.value.map(\.adjustReason) == [.externalReferenceTimeUpdate])
+    #expect(scene.hasOneLink)
+    task.cancel()
+  }
+
+  @Test("A watch pairs with the phone that has connected to it, and reads the notifications that its system serves")
+  func notifications() throws {
+    let message = String(repeating: "äöü ", count: 100)
+    let email = DeviceNotification("one", app: "com.example.mail", title: "Ann", message: message)
+    let scene = try Stage(notifying: NotifyingPhone(notifications: [email]))
+    let stage = scene.stage
+    let client = try scene.client { try await NotificationCenterClient($0).orThrow() }
+    #expect(scene.device.bonds.isEmpty)
+    let events = Box<[NotificationCenterClient.Event]>([])
+    let task = stage.start { for try await event in client.events { events.append(event) } }
+    stage.run(for: .seconds(3))
+    #expect(scene.device.bonds.count == 1)
+    #expect(events.value == [.init(.added, .preExisting, category: .other, count: 1, uid: 1)])
+    let content = try stage.perform { try await client.content(of: 1, [.title(), .message()]) }
+    #expect(content.title == "Ann" && content.message == message)
     #expect(scene.hasOneLink)
     task.cancel()
   }
