@@ -5,6 +5,8 @@ import BluetoothLab
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
 import TestSupport
 import Testing
 
@@ -128,9 +130,12 @@ final class AppBench {
 
   /// Creates the adapter of a program. The server takes the program for the app until another one is created, so the
   /// caller waits for the state of a manager first.
-  func adapter(_ name: String, of app: String, _ manifest: AppManifest = AppManifest()) -> ServerAdapter {
+  func adapter(
+    _ name: String, of app: String, _ manifest: AppManifest = AppManifest(),
+    on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+  ) -> ServerAdapter {
     identity.withLockedValue { $0 = AppIdentity(name: app, manifest: manifest) }
-    return bench.adapter(name)
+    return bench.adapter(name, on: loop)
   }
 
   /// Lets the server take all clients for an app from now on.

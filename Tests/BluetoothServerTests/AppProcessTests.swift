@@ -3,6 +3,9 @@ import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothLab
 import BluetoothWire
+import Dispatch
+import NIOCore
+import NIOPosix
 import TestSupport
 import Testing
 
@@ -46,23 +49,30 @@ struct AppProcessTests {
     try await bench.state(.foreground, of: "torch")
   }
 
-  @Test("A program that loses its connection before its first manager is restored")
-  func lostBeforeManager() async throws {
+  @Test(
+    "A program that loses its connection before its first manager knows a state is restored",
+    arguments: [false, true])
+  func lostBeforeManager(losesOpening: Bool) async throws {
     let bench = try AppBench(.open)
     do {
       let torch = bench.start("torch", restoring: "light")
       try await torch.subscribe(to: try await torch.find())
     }
     await bench.clients(0)
-    let adapter = bench.adapter("phone", of: "torch")
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let adapter = bench.adapter("phone", of: "torch", on: group.next())
     // The call blocks its thread.
     let access = await Task.detached { adapter.toldAccess(within: 60) }.value
     #expect(access == .allowed)
+    // With the loop stopped, the adapter opens the session before it sees the loss.
+    let gate = DispatchSemaphore(value: 0)
+    if losesOpening { group.next().execute { gate.wait() } }
     bench.bench.server.stop()
     try bench.bench.restart()
     let central = RemoteCentral(adapter)
     let session = central.adapter.openCentralSession(
       for: central, owner: SessionOwner(app: "ignored", restoreIdentifier: "light"))
+    gate.signal()
     // The manager can see that there is no connection yet.
     let isRestored = try await central.first { event -> Bool? in
       if event.restored != nil { true } else if event.state == .poweredOn { false } else { nil }

@@ -73,12 +73,11 @@ final class ServerBench {
 
   /// Creates the adapter of an app in another process, as far as the server can tell.
   func adapter(
-    _ name: String = "", program: String = "app",
+    _ name: String = "", program: String = "app", on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
     stop: @escaping ServerAdapter.Stopper = { reason, _ in Issue.record("stopped: \(reason)") }
   ) -> ServerAdapter {
     ServerAdapter(
-      ServerSpecifier(.unix(path: path), adapter: name), program: program,
-      on: MultiThreadedEventLoopGroup.singleton.next(), stop: stop)
+      ServerSpecifier(.unix(path: path), adapter: name), program: program, on: loop, stop: stop)
   }
 }
 

@@ -23,10 +23,12 @@ extension ServerRunner {
       sendAttempts()
     case .central(let number, let event):
       guard let id = centralIDs[number] else { return drop(event) }
+      hasSessionEvents = true
       centrals[id]?.noteEvent()
       handle(event, for: id)
     case .peripheral(let number, let event):
       guard let id = peripheralIDs[number] else { return drop(event) }
+      hasSessionEvents = true
       peripherals[id]?.noteEvent()
       handle(event, for: id)
     case .writeCredits(let number, let peer, let count):

@@ -34,10 +34,9 @@ extension ServerRunner {
     }
   }
 
-  /// Opens all sessions on a new connection. The system may restore them if no connection has had sessions before: the
-  /// managers then know no state of a server.
+  /// Opens all sessions on a new connection. The system may restore them if no manager knows a state of a server.
   func openAll() {
-    if hasOpenedSession {
+    if hasSessionEvents {
       send(.app(.returned))
       if runState == .background || runState == .suspended { send(.app(.wasInBackground)) }
     }
@@ -47,7 +46,6 @@ extension ServerRunner {
 
   private func open(_ id: CentralSessionID) {
     guard let session = centrals[id] else { return }
-    hasOpenedSession = true
     centrals[id]?.open()
     nameSession(session)
     send(.openCentral(session.number))
@@ -56,7 +54,6 @@ extension ServerRunner {
 
   private func open(_ id: PeripheralSessionID) {
     guard let session = peripherals[id] else { return }
-    hasOpenedSession = true
     peripherals[id]?.open()
     nameSession(session)
     send(.openPeripheral(session.number))

@@ -34,9 +34,9 @@ final class ServerRunner: @unchecked Sendable {
   private var connection = Connection.connecting
   private var greetingTimer: Scheduled<Void>?
   private var backOff = ReconnectBackoff()
-  /// True if this process has opened a session on a connection. A connection without sessions only tells the permission
-  /// of the app.
-  var hasOpenedSession = false
+  /// True if a server has sent an event of a session. Before that, no manager knows a state of a server: connections
+  /// have only told the permission of the app, or were lost while the first session was opened.
+  var hasSessionEvents = false
   /// The state of this app as the server has reported it last.
   var runState = AppRunState.foreground
   /// The state that apps see while there is no connection; nil: nothing is known yet.
