@@ -57,8 +57,9 @@ public struct AccessoryContext: Sendable {
   }
 
   /// The clients that have subscribed to the characteristic.
-  func subscribedClients<Value>(to characteristic: Characteristic<Value>) -> [AccessoryClient] {
-    subscribers.lazy.filter { $0.path == characteristic.path }.map { AccessoryClient(link: $0.link) }
+  func subscribedClients<Value>(to characteristic: Characteristic<Value>) -> some Sequence<AccessoryClient> {
+    let path = characteristic.path
+    return subscribers.lazy.filter { $0.path == path }.map { AccessoryClient(link: $0.link) }
   }
 
   /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.

@@ -10,6 +10,7 @@ import BluetoothWire
 final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private(set) var accessory: A
   private let name: String
+  private let pool: PacketPool
   // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`. The
   // accessory is checked, because code outside this package changes it.
   @exclusivity(unchecked) private var station: ControllerStation
@@ -28,6 +29,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
   ) {
     self.accessory = accessory
     name = configuration.name
+    self.pool = pool
     station = ControllerStation(
       Controller(
         configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool),
@@ -154,7 +156,7 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
       case .notify(let path): notify(path, at: now)
       case .send(let octets, let path, let client):
         guard let handle = attributes.characteristic(path)?.handle else { break }
-        host.update(handle, with: ByteSlice(octets), on: client.link, at: now)
+        host.update(handle, with: slice(of: octets), on: client.link, at: now)
       case .wake(let time): wakeTime = time.map { now + TimeSpan($0) }
       case .update(let preferred): for link in handles { host.updateConnection(link, preferred.parameters, at: now) }
       case .disconnect: for link in handles { host.disconnect(link, at: now) }
@@ -165,11 +167,14 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     }
   }
 
+  /// Returns a copy of the octets in a storage of the pool, because measurements are frequent.
+  private func slice(of octets: [UInt8]) -> ByteSlice { octets.withUnsafeBytes { ByteSlice($0, in: pool) } }
+
   private func notify(_ path: CharacteristicPath, at now: Instant) {
     guard let (handle, characteristic) = attributes.characteristic(path) else { return }
     let subscriptions = attributes.subscriptions
     if subscriptions.contains(where: { $0.handle == handle }) {
-      let value = ByteSlice(characteristic.value(of: accessory, at: now.sinceZero.duration))
+      let value = slice(of: characteristic.value(of: accessory, at: now.sinceZero.duration))
       for subscription in subscriptions where subscription.handle == handle {
         host.update(handle, with: value, on: subscription.link, at: now)
       }
