@@ -14,6 +14,7 @@ from bumble.att import ATT_Error
 from bumble.core import AdvertisingData
 from bumble.device import Connection, Peer
 from bumble.gatt import GATT_ANCS_SERVICE
+from bumble.pairing import PairingConfig
 from bumble.profiles import ancs
 from bumble.profiles.heart_rate_service import HeartRateService, HeartRateServiceProxy
 from support import formats
@@ -33,11 +34,12 @@ KILOGRAM_PER_LITRE, FINGER, CAPILLARY_WHOLE_BLOOD, FASTING = "kg/l", 1, 1, 3
 def meets(serve, host, tmp_path):
     """Connects Bumble to an accessory: `await meets("heart-rate", beatsPerMinute=61)`."""
 
-    async def meet(kind: str, model: str | None = None, **fields) -> ProfileClient:
+    async def meet(kind: str, model: str | None = None, pairing: PairingConfig | None = None, **fields) -> ProfileClient:
         accessory = {"kind": kind, "localName": "accessory", "batteryLevel": 80, **fields}
         (tmp_path / "world.json").write_text(json.dumps({"devices": [{"name": "accessory", "accessory": accessory}]}))
         air = await serve("--world", tmp_path / "world.json", "--speed", SPEED)
-        client = await ProfileClient.connect(await host("central", endpoint=air.endpoint), "accessory")
+        central = await host("central", endpoint=air.endpoint, pairing=pairing)
+        client = await ProfileClient.connect(central, "accessory")
         assert await client.battery_level() == 80
         if model:
             assert await client.names() == ("BluetoothLab", model)
@@ -446,22 +448,22 @@ async def test_alerts_of_telephone(plays):
 
 
 class Watch:
-    """A watch of Bumble's: it advertises that it looks for the Apple Notification Center Service, and uses the service of
-    the phone that connects."""
+    """A watch of Bumble's, which uses the Apple Notification Center Service of a phone."""
 
-    def __init__(self, host, connection: Connection) -> None:
-        self.host, self.connection = host, connection
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
         self.paired = events_of(connection, Connection.EVENT_PAIRING)
         self.encrypted = events_of(connection, Connection.EVENT_CONNECTION_ENCRYPTION_CHANGE)
         self.notifications = Events("notifications")
 
     @classmethod
     async def meet(cls, host) -> "Watch":
+        """A watch that advertises that it looks for the service, after the phone has connected."""
         advertising = AdvertisingData([
             data_types.Flags(AdvertisingData.Flags.LE_GENERAL_DISCOVERABLE_MODE),
             data_types.ListOf128BitServiceSolicitationUUIDs([GATT_ANCS_SERVICE])])  # fmt: skip
         await soon(host.device.start_advertising(advertising_data=bytes(advertising)))
-        return cls(host, await host.accept())
+        return cls(await host.accept())
 
     async def start(self) -> ancs.AncsClient:
         """Subscribes to the service, once the link is encrypted."""
@@ -526,6 +528,39 @@ async def test_notifications_of_phone(play, host):
     await soon(client.perform_negative_action(1))
     assert await watch.event() == ("NOTIFICATION_REMOVED", NEGATIVE, "EMAIL", 0, 1)
     await air.ask("state", r"bonds: 1, notifications: \[\], actions: \[.call positive., .one negative.\]")
+
+
+async def test_notifying_phone(meets):
+    message = "äöü" * 150
+    email = {
+        "category": "email", "app": "com.example.mail", "appName": "Mail", "title": "Ann", "message": message,
+        "date": "2024-02-29T08:30:00", "negativeAction": "Clear"}  # fmt: skip
+    call = {
+        "category": "incoming-call", "app": "com.example.phone", "title": "Ben", "isImportant": True,
+        "positiveAction": "Answer", "negativeAction": "Decline"}  # fmt: skip
+    client = await meets("notifying-phone", "Phone", pairing=pairing(), notifications=[email, call])
+    watch = Watch(client.peer.connection)
+    await soon(watch.connection.pair())
+    phone = await watch.start()
+    NEGATIVE, PRE_EXISTING, POSITIVE, IMPORTANT = (
+        ancs.EventFlags.NEGATIVE_ACTION, ancs.EventFlags.PRE_EXISTING, ancs.EventFlags.POSITIVE_ACTION,
+        ancs.EventFlags.IMPORTANT)  # fmt: skip
+    assert await watch.event() == ("NOTIFICATION_ADDED", PRE_EXISTING | NEGATIVE, "EMAIL", 1, 1)
+    CALL = IMPORTANT | POSITIVE | NEGATIVE
+    assert await watch.event() == ("NOTIFICATION_ADDED", PRE_EXISTING | CALL, "INCOMING_CALL", 1, 2)
+
+    A = ancs.NotificationAttributeId
+    attributes = await soon(phone.get_notification_attributes(1, [A.TITLE, A.MESSAGE, A.DATE, A.NEGATIVE_ACTION_LABEL]))
+    assert {attribute.attribute_id: attribute.value for attribute in attributes} == {
+        A.TITLE: "Ann", A.MESSAGE: message, A.DATE: datetime.datetime(2024, 2, 29, 8, 30),
+        A.NEGATIVE_ACTION_LABEL: "Clear"}  # fmt: skip
+    names = await soon(phone.get_app_attributes("com.example.mail", [ancs.AppAttributeId.DISPLAY_NAME]))
+    assert [name.value for name in names] == ["Mail"]
+    INVALID_PARAMETER, ACTION_FAILED = ancs.ErrorCode.INVALID_PARAMETER, ancs.ErrorCode.ACTION_FAILED
+    assert await denial(phone.get_notification_attributes(9, [A.TITLE])) == INVALID_PARAMETER
+    assert await denial(phone.perform_positive_action(1)) == ACTION_FAILED, "an email has no positive action"
+    await soon(phone.perform_positive_action(2))
+    assert await watch.event() == ("NOTIFICATION_REMOVED", CALL, "INCOMING_CALL", 0, 2)
 
 
 async def test_permission_for_notifications_of_phone(play, host):
