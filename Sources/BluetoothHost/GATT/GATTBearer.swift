@@ -65,13 +65,16 @@ package struct GATTBearer {
     if !isClosed { client.becameBonded(cache, at: now, &context) }
   }
 
-  /// Notes the new security of the link. The client repeats the requests that it has held back for it.
+  /// Notes the new security of the link. The server reports the restored subscriptions that have waited for it, and the
+  /// client repeats the requests that it has held back for it.
   ///
   /// - Parameter resumes: False if another change follows, after which the client continues.
   package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
     client.setGuarded(guardsBondedLink && security.hasKey && security.level == .none)
-    if resumes, !isClosed { client.securityChanged(at: now, &context) }
+    guard !isClosed else { return }
+    server.securityChanged(&context)
+    if resumes { client.securityChanged(at: now, &context) }
   }
 
   /// Notes that the link will be encrypted without a request of the client.
@@ -181,8 +184,8 @@ package struct GATTBearer {
   }
 
   /// Restores the state of the client's last link: its configurations, each reported with
-  /// `GATTEvent.subscriptionChanged`, and Service Changed if the database has changed since. Configurations that the
-  /// client has already written on this link take precedence.
+  /// `GATTEvent.subscriptionChanged` once the link has the security that it needs, and Service Changed if the database
+  /// has changed since. Configurations that the client has already written on this link take precedence.
   package mutating func restore(_ record: GATTClientRecord, database: inout GATTDatabase) {
     guard !isClosed else { return }
     server.restore(record, &database, &context)

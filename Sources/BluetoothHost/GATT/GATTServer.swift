@@ -14,6 +14,8 @@ struct GATTServer {
   struct Inheritance {
     /// The value handles of the restored subscriptions.
     var subscriptions: [AttributeHandle] = []
+    /// The value handles of those that have not been reported yet: they need a secure link.
+    var unreported: [AttributeHandle] = []
     var features: GATTClientFeatures = []
   }
 

@@ -21,9 +21,7 @@ extension GATTServer {
   mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, in database: GATTDatabase, context: inout GATTContext
   ) {
-    for value in subscriptions.remove(where: { database.index(of: $0) == nil }) {
-      context.events.append(.subscriptionChanged(value, []))
-    }
+    reportEnd(of: subscriptions.remove { database.index(of: $0) == nil }, &context)
     awareness.databaseChanged()
     announce(range, in: database)
   }
@@ -63,8 +61,15 @@ extension GATTServer {
         case .clientConfiguration(_, let allowed) = database.attributes[index].content
       else { continue }
       let subscription = GATTSubscription(rawValue: entry.bits).intersection(allowed)
+      let requirement = database.attributes[index].writing
       inherited.subscriptions.append(entry.handle)
-      subscribe(to: entry.handle, subscription, database.attributes[index].writing, database, &context)
+      if entry.handle == database.system.serviceChanged || requirement.refusal(for: context.security) == nil {
+        subscribe(to: entry.handle, subscription, requirement, database, &context)
+      } else {
+        // The upper layer may send a value as soon as it knows the subscription; the value would be dropped.
+        subscriptions.set(entry.handle, subscription, requirement)
+        inherited.unreported.append(entry.handle)
+      }
     }
     if !record.isChangeAware || !isSameDatabase { awareness.databaseChanged() }
     if let range = isSameDatabase ? record.change : 1...AttributeHandle.max { announce(range, in: database) }
@@ -74,10 +79,40 @@ extension GATTServer {
   /// Removes the restored state, because the client is another device than the one of the record.
   mutating func forgetInherited(_ context: inout GATTContext) {
     guard let inherited else { return }
-    self.inherited = nil
     features.subtract(inherited.features)
-    for value in subscriptions.remove(where: { inherited.subscriptions.contains($0) }) {
-      context.events.append(.subscriptionChanged(value, []))
+    reportEnd(of: subscriptions.remove { inherited.subscriptions.contains($0) }, &context)
+    self.inherited = nil
+  }
+
+  /// Reports the restored subscriptions whose values may now be sent, once the key of the bond has encrypted the link.
+  mutating func securityChanged(_ context: inout GATTContext) {
+    guard context.security.isBonded, let unreported = inherited?.unreported else { return }
+    for value in unreported {
+      let subscription = subscriptions.permitted(value, context.security)
+      guard !subscription.isEmpty else { continue }
+      inherited?.unreported.removeAll { $0 == value }
+      context.events.append(.subscriptionChanged(value, subscription))
+    }
+  }
+
+  /// Notes that the client itself configures a characteristic on this link. A restored configuration that has not been
+  /// reported is removed, so that the client's configuration is reported even if it is the same.
+  mutating func disinherit(_ value: AttributeHandle) {
+    guard let inherited else { return }
+    self.inherited?.subscriptions.removeAll { $0 == value }
+    guard inherited.unreported.contains(value) else { return }
+    self.inherited?.unreported.removeAll { $0 == value }
+    _ = subscriptions.remove { $0 == value }
+  }
+
+  /// Reports the end of subscriptions, except for those that have not been reported.
+  private mutating func reportEnd(of values: [AttributeHandle], _ context: inout GATTContext) {
+    for value in values {
+      if inherited?.unreported.contains(value) ?? false {
+        inherited?.unreported.removeAll { $0 == value }
+      } else {
+        context.events.append(.subscriptionChanged(value, []))
+      }
     }
   }
 }

@@ -77,6 +77,44 @@ struct GATTClientRecordTests {
     #expect(Self.take(&bench) == [hex("1b160005")])
   }
 
+  @Test("A restored subscription that needs encryption is reported once the key of the bond encrypts the link")
+  func protectedSubscription() {
+    var bench = Self.bench()
+    let characteristic = GATTCharacteristicDefinition(
+      uuid: 0x2A19, properties: .notify, permissions: [], value: nil, subscriptionNeedsEncryption: true)
+    bench.perform { host, now in
+      _ = host.addService(
+        GATTServiceDefinition(uuid: 0x180F, isPrimary: true, includes: [], characteristics: [characteristic]), at: now)
+    }
+    let both: [GATTEvent] = [.subscriptionChanged(22, .notification), .subscriptionChanged(26, .notification)]
+    bench.link(.peripheral)
+    Self.secure(Self.bonded, &bench)
+    for request in ["1217000100", "121b000100"] { #expect(Self.send(request, &bench) == [hex("13")]) }
+    Self.leave(&bench)
+
+    let handle = bench.link(.peripheral)
+    #expect(Self.subscriptions(bench) == [both[0]])
+    Self.secure(Self.bonded, &bench)
+    #expect(Self.subscriptions(bench) == both)
+    bench.perform { host, now in host.update(26, with: [5], on: handle, at: now) }
+    #expect(Self.take(&bench) == [hex("1b1a0005")])
+    Self.leave(&bench)
+
+    // Another key than that of the bond does not prove that the client is the same. It subscribes itself.
+    bench.link(.peripheral)
+    Self.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
+    #expect(Self.subscriptions(bench) == [both[0]])
+    #expect(Self.send("121b000100", &bench) == [hex("13")])
+    #expect(Self.subscriptions(bench) == both)
+    Self.leave(&bench)
+
+    // The end of a subscription that has not been reported is not reported, either.
+    bench.link(.peripheral)
+    bench.perform { host, now in host.removeService(declaration: 24, at: now) }
+    Self.secure(Self.bonded, &bench)
+    #expect(Self.subscriptions(bench) == [both[0]])
+  }
+
   @Test("A13 A client without a bond, or another client, starts without configurations")
   func unbondedClient() {
     var bench = Self.bench()
