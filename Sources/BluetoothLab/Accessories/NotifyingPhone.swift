@@ -37,7 +37,8 @@ public struct NotifyingPhone: Accessory {
     /// The value of the Date attribute; nil: the time of the phone's clock at which the notification appears. A date
     /// with an unknown year, month or day is an empty value.
     public var date: DateTime?
-    /// The time after the phone is turned on at which the notification is removed; nil: it stays.
+    /// The time after the phone is turned on at which the notification is removed, unless a later one of the schedule has
+    /// replaced it; nil: it stays.
     public var removalTime: Duration?
 
     /// Creates a notification that appears at this time.
@@ -91,6 +92,8 @@ public struct NotifyingPhone: Accessory {
       case remove(String)
     }
     let time: Duration
+    /// The index of the notification in the schedule.
+    let index: Int
     let content: Content
   }
 
@@ -257,17 +260,28 @@ public struct NotifyingPhone: Accessory {
   /// Begins the schedule. Notifications of an earlier run of the schedule are gone.
   public mutating func started(in context: inout AccessoryContext) {
     var changes: [Change] = []
-    for scheduled in scheduledNotifications {
+    for (index, scheduled) in scheduledNotifications.enumerated() {
       store.remove(scheduled.notification.identifier)
       changes.append(
-        Change(time: scheduled.time, content: .post(scheduled.notification, date: scheduled.date)))
+        Change(time: scheduled.time, index: index, content: .post(scheduled.notification, date: scheduled.date)))
       if let time = scheduled.removalTime {
-        changes.append(Change(time: time, content: .remove(scheduled.notification.identifier)))
+        changes.append(Change(time: time, index: index, content: .remove(scheduled.notification.identifier)))
       }
     }
     // Changes at the same time are performed in the order of the list.
+    let inOrder =
+      changes.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+    // The removal of a notification that another one has replaced would remove the other one.
+    var latest: [String: Int] = [:]
     changesToCome =
-      changes.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)[...]
+      inOrder.filter { change in
+        switch change.content {
+        case .post(let notification, _):
+          latest[notification.identifier] = change.index
+          return true
+        case .remove(let identifier): return latest[identifier] == change.index
+        }
+      }[...]
     startOfSchedule = context.now
     performChanges(in: &context)
   }

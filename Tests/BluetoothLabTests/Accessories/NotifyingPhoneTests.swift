@@ -78,6 +78,26 @@ struct NotifyingPhoneTests {
     #expect(events().count == 4)
   }
 
+  @Test("The removal time of a notification does not remove one that has replaced it")
+  func replacement() async {
+    var phone = NotifyingPhone()
+    phone.scheduledNotifications = [
+      .init(Self.email("one"), removedAt: .seconds(10)),
+      .init(Self.email("one", message: "more"), at: .seconds(5)),
+      // The first one has gone when the second one appears at the same time.
+      .init(Self.email("two"), removedAt: .seconds(5)),
+      .init(Self.email("two", message: "more"), at: .seconds(5), removedAt: .seconds(15)),
+    ]
+    let world = World(seed: 1)
+    let device = world.add(phone, named: "phone")
+    await world.run(for: .seconds(4))
+    #expect(device.accessory.notifications.map(\.message) == ["", ""])
+    await world.run(for: .seconds(10))
+    #expect(device.accessory.notifications.map(\.message) == ["more", "more"])
+    await world.run(for: .seconds(2))
+    #expect(device.accessory.notifications.map(\.identifier) == ["one"])
+  }
+
   @Test("The schedule of a phone begins again when the phone is turned on, and other notifications stay")
   func powerCycle() async {
     var phone = NotifyingPhone(notifications: [Self.email("one")])
