@@ -276,6 +276,22 @@ struct WorldPopulationTests {
     #expect(first.notification.category == .other && first.notification.title.isEmpty)
   }
 
+  @Test("A notification of a file without an identifier gets one that no other notification has")
+  func notificationIdentifiers() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - name: phone
+            accessory:
+              kind: notifying-phone
+              notifications: [{app: a}, {app: a, id: "notifications[0]"}, {app: a, id: "notifications[0]'"}]
+        """)
+    let phone = try #require(file.members.first?.accessory as? NotifyingPhone)
+    let identifiers = phone.scheduledNotifications.map(\.notification.identifier)
+    #expect(identifiers.dropFirst() == ["notifications[0]", "notifications[0]'"])
+    #expect(Set(identifiers).count == 3)
+  }
+
   @Test("Accessories of a file have the times of the file")
   func clocks() async throws {
     let file = try WorldFile(

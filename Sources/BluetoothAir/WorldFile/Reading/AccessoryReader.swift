@@ -239,7 +239,11 @@ struct AccessoryReader {
 
   private mutating func notifyingPhone(_ object: ObjectReader) -> NotifyingPhone {
     var phone = NotifyingPhone(name: localName(object), startTime: object.dateTime("startTime"))
-    for (index, fields) in object.objects("notifications", .notification).enumerated() {
+    let notifications = object.objects("notifications", .notification)
+    let identifiers = Set(notifications.compactMap { $0.text("id") })
+    for (index, fields) in notifications.enumerated() {
+      var ownIdentifier = "notifications[\(index)]"
+      while identifiers.contains(ownIdentifier) { ownIdentifier += "'" }
       let time = fields.time("at") ?? .zero
       let removalTime = fields.time("removedAt")
       if let removalTime, removalTime <= time {
@@ -247,7 +251,7 @@ struct AccessoryReader {
           fields.place("removedAt"), fields.path("removedAt"), "the notification is removed before it appears")
       }
       var notification = DeviceNotification(
-        fields.text("id") ?? "notifications[\(index)]", app: fields.text("app") ?? "",
+        fields.text("id") ?? ownIdentifier, app: fields.text("app") ?? "",
         title: fields.text("title") ?? "", message: fields.text("message") ?? "")
       notification.subtitle = fields.text("subtitle") ?? ""
       notification.appName = fields.text("appName")
