@@ -95,14 +95,14 @@ extension GATTServer {
     }
   }
 
-  /// Notes that the client itself configures a characteristic on this link. A restored configuration that has not been
-  /// reported is removed, so that the client's configuration is reported even if it is the same.
-  mutating func disinherit(_ value: AttributeHandle) {
-    guard let inherited else { return }
+  /// Notes that the client itself configures a characteristic on this link. A first subscription is reported even if it
+  /// equals the restored one: many clients subscribe on each link, and wait for what follows a subscription.
+  mutating func disinherit(_ value: AttributeHandle, for subscription: GATTSubscription) {
+    guard let inherited, inherited.subscriptions.contains(value) else { return }
     self.inherited?.subscriptions.removeAll { $0 == value }
-    guard inherited.unreported.contains(value) else { return }
     self.inherited?.unreported.removeAll { $0 == value }
-    _ = subscriptions.remove { $0 == value }
+    // The end of a restored subscription is reported if the subscription has been.
+    if !subscription.isEmpty || inherited.unreported.contains(value) { _ = subscriptions.remove { $0 == value } }
   }
 
   /// Reports the end of subscriptions, except for those that have not been reported.

@@ -73,7 +73,7 @@ extension GATTServer {
     case .stored: database.attributes[index].content = .stored(value)
     case .clientConfiguration(let characteristic, let allowed):
       let subscription = try Self.subscription(value, allowed, handle)
-      disinherit(characteristic)
+      disinherit(characteristic, for: subscription)
       subscribe(to: characteristic, subscription, database.attributes[index].writing, database, &context)
     case .serverConfiguration(let characteristic, let isBroadcast):
       let configured = try Self.broadcast(value, handle)

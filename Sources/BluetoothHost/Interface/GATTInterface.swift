@@ -172,7 +172,8 @@ package enum GATTEvent: Hashable, Sendable {
   /// writes for Execute Write. Answer with `respond`, unless the request is nil (Write Command, Signed Write
   /// Command).
   case writeRequested(GATTServerRequest?, GATTWriteParts)
-  /// A client has changed its configuration of the characteristic whose value has this handle.
+  /// A client has changed its configuration of the characteristic whose value has this handle. A configuration that is
+  /// restored on a link of a bonded client is reported, and once more when the client writes the same one.
   case subscriptionChanged(AttributeHandle, GATTSubscription)
   /// A notification was passed to the controller, or an indication was confirmed: there is room for one more.
   case updateSent(AttributeHandle)

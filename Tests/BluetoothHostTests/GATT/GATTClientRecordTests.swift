@@ -115,6 +115,27 @@ struct GATTClientRecordTests {
     #expect(Self.subscriptions(bench) == [both[0]])
   }
 
+  @Test("A client that repeats its restored subscription is reported once more; its end is reported as any other")
+  func repeatedSubscription() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    bench.link(.peripheral)
+    let subscribed = GATTEvent.subscriptionChanged(22, .notification)
+    for expected in [[subscribed, subscribed], [subscribed, subscribed]] {
+      #expect(Self.send("1217000100", &bench) == [hex("13")])
+      #expect(Self.subscriptions(bench) == expected)
+    }
+    #expect(Self.send("1217000000", &bench) == [hex("13")])
+    #expect(Self.subscriptions(bench) == [subscribed, subscribed, .subscriptionChanged(22, [])])
+    Self.secure(Self.bonded, &bench)
+    Self.leave(&bench)
+
+    Self.visit(Self.bonded, &bench)
+    bench.link(.peripheral)
+    #expect(Self.send("1217000000", &bench) == [hex("13")])
+    #expect(Self.subscriptions(bench) == [subscribed, .subscriptionChanged(22, [])])
+  }
+
   @Test("A13 A client without a bond, or another client, starts without configurations")
   func unbondedClient() {
     var bench = Self.bench()
