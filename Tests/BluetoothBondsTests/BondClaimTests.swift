@@ -8,7 +8,7 @@ import Testing
 @testable import BluetoothDaemon
 
 /// Several programs that use one adapter at the same time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct BondClaimTests {
   private static let adapter = "tcp:127.0.0.1:6402"
   private let folder: TemporaryFolder
@@ -86,6 +86,23 @@ struct BondClaimTests {
     #expect([first.secrets, second.secrets] == identities)
     #expect(try first.store.load() == StoredBonds())
     #expect(try second.store.load() == StoredBonds(records: [Bonds.simple()]))
+  }
+
+  @Test("A released folder is free although a process that another thread starts has a copy of the lock's descriptor")
+  func copiedDescriptor() throws {
+    var store: FileBondStore? = try claimed()
+    var lock = stat()
+    try #require(stat(folder.path + "/tcp%3A127.0.0.1%3A6402/" + FolderLock.fileName, &lock) == 0)
+    let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+    let copies = numbers.filter { number in
+      var file = stat()
+      return fstat(number, &file) == 0 && file.st_dev == lock.st_dev && file.st_ino == lock.st_ino
+    }.map { dup($0) }
+    defer { for copy in copies { close(copy) } }
+    try #require(copies.count == 1 && copies.allSatisfy { $0 >= 0 })
+    #expect(store?.number == 1)
+    store = nil
+    #expect(try claimed().number == 1)
   }
 
   @Test("A program that is killed or ends releases the adapter's folder")

@@ -184,7 +184,7 @@ package struct SystemFiles: FileSystem {
   func isClaimed(_ path: String) -> Bool? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
-    defer { _ = systemClose(descriptor) }
+    defer { unlockAndClose(descriptor) }
     return retried({ Int(flock(descriptor, LOCK_SH | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
   }
 
@@ -198,7 +198,14 @@ package struct SystemFiles: FileSystem {
     guard retried({ Int(fsync(handle.number)) }) == 0 else { throw failure(.sync, handle.path) }
   }
 
-  func close(_ handle: OpenFile) { _ = systemClose(handle.number) }
+  func close(_ handle: OpenFile) { unlockAndClose(handle.number) }
+
+  /// Closes a file after the release of its lock. The close alone would not release the lock at once while another
+  /// thread starts a process: the process has a copy of the descriptor until it executes its program.
+  private func unlockAndClose(_ descriptor: Int32) {
+    _ = flock(descriptor, LOCK_UN)
+    _ = systemClose(descriptor)
+  }
 
   func rename(_ path: String, to new: String) throws(FileError) {
     guard systemRename(path, new) == 0 else { throw failure(.rename, new) }
