@@ -207,6 +207,24 @@ struct WorldTests {
     #expect(world.now < .seconds(3_000))
   }
 
+  @Test("In real time, a condition that becomes true while the limit passes ends the run")
+  func conditionAtLimit() async {
+    let world = World(seed: 1, time: .real(speed: 1_000))
+    var count = 0
+    // Returns after the limit, as if the thread had no processor until then.
+    func isSecond() -> Bool {
+      world.run(for: .seconds(1))
+      count += 1
+      return count == 2
+    }
+    let isTrue = await world.run(until: isSecond, limit: .milliseconds(100))
+    #expect(isTrue)
+    count = 0
+    func runSynchronously() -> Bool { world.run(until: isSecond, limit: .milliseconds(100)) }
+    let isTrueSynchronously = runSynchronously()
+    #expect(isTrueSynchronously)
+  }
+
   @Test("A capture can start and stop at any time, and another one can follow")
   func capturing() async throws {
     let meeting = Meeting()

@@ -28,7 +28,8 @@ private final class Seen: @unchecked Sendable {
       let app = App { seen.queues.append(DispatchQueue.getSpecific(key: key) == true) }
       let central = CBCentralManager(
         delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
-      #expect(world.run(until: { queue.sync { !seen.queues.isEmpty } }))
+      // The limit is an hour of real time.
+      #expect(world.run(until: { queue.sync { !seen.queues.isEmpty } }, limit: .seconds(360_000)))
       #expect(central.state == .poweredOn)
       #expect(queue.sync { seen.queues } == [true])
     }

@@ -62,7 +62,8 @@ extension World {
       let end = now + limit
       while !condition() {
         runner.updateClock()
-        guard now < end else { return false }
+        // The condition may have become true since its evaluation: this thread may have had no processor meanwhile.
+        guard now < end else { return condition() }
         // The wall clock determines the end, so the condition is polled every millisecond; a cancelled task stops
         // waiting.
         do { try await Task.sleep(for: .milliseconds(1)) } catch { return condition() }
@@ -126,7 +127,8 @@ extension World {
     let end = now + limit
     while !condition() {
       runner.updateClock()
-      guard now < end else { return false }
+      // The condition may have become true since its evaluation: this thread may have had no processor meanwhile.
+      guard now < end else { return condition() }
       if Thread.isMainThread {
         _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
       } else {
