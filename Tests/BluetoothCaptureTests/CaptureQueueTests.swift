@@ -21,7 +21,7 @@ private final class Reports: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CaptureQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct CaptureQueueTests {
   private let reports = Reports()
 
   private func queue(_ file: CaptureFile, limit: Int = CaptureQueue.standardLimit) -> CaptureQueue {
@@ -87,9 +87,11 @@ private final class Reports: Sendable {
     let pipes = try Pipes()
     let queue = queue(pipes.file)
     pipes.closeReader()
-    queue.append([1])
-    queue.waitForPause()
-    #expect(queue.room == .failed)
+    // A process that another test starts at this moment has a copy of the reader for a short time.
+    repeat {
+      queue.append([1])
+      queue.waitForPause()
+    } while queue.room != .failed
     queue.append([2])
     #expect(queue.endAndWait(with: [3])?.isReaderGone == true)
     #expect(reports.all.count == 1)
