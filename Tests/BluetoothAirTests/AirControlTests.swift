@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Requests to an air's control socket.
-@Suite(.timeLimit(.minutes(2))) struct AirControlTests {
+@Suite(.timeLimit(.minutes(10))) struct AirControlTests {
   private func withControl(_ text: String = "{}", _ body: (ServerFixture, String) throws -> Void) throws {
     var options = AirOptions()
     options.file = try WorldFile(text: text)
@@ -30,7 +30,7 @@ import Testing
       """
     ) { air, path in
       let host = try air.host()
-      let devices = try #require(try ControlSocket.ask(ControlRequest(.devices), at: path).devices)
+      let devices = try #require(try ControlSocket.answer(to: ControlRequest(.devices), at: path).devices)
       #expect(devices.map(\.name) == ["given", "private", "drawn", "phone"])
       let addresses = devices.map { $0.address ?? "none" }
       #expect(addresses[0] == "C0:FF:EE:00:00:02")
@@ -51,7 +51,7 @@ import Testing
         try #require(try pair.nextData(at: pair.peripheral) == payload)
       }
       try air.waitForHosts(0)
-      let statistics = try #require(try ControlSocket.ask(ControlRequest(.stats), at: path).statistics)
+      let statistics = try #require(try ControlSocket.answer(to: ControlRequest(.stats), at: path).statistics)
       #expect(statistics.count == 2)
       for device in statistics { #expect(device.sentPackets > 0 && device.transmitting > 0 && device.receiving > 0) }
     }
@@ -68,6 +68,8 @@ import Testing
       #expect(answer.contains("plan: null is not allowed"))
       #expect(try socket.ask(#"{"verb":"fault","paln":{"faults":[]}}"#).contains("paln: unknown field"))
       try host.send([1, 0x09, 0x10, 0])
+      // The answer to Disconnect, Command Status with an unknown handle, shows that the commands before it are over.
+      #expect(try host.command(0x0406, [0, 0, 0x13]) == [0x02])
       #expect(try socket.ask(#"{"verb":"capture","path":null}"#).contains("path: null is not allowed"))
       #expect(try socket.ask(#"{"verb":"fault"}"#) == "{}")
       try host.send([1, 0x01, 0x10, 0])
@@ -155,7 +157,7 @@ import Testing
       }
       guard isRefused, hosts.count > 5 else { exit(2) }
       // Both ends of each connection are in this process: the refused host's descriptors are enough for a request.
-      let devices = try ControlSocket.ask(ControlRequest(.devices), at: path).devices
+      let devices = try ControlSocket.answer(to: ControlRequest(.devices), at: path).devices
       guard devices?.count == hosts.count - 1 else { exit(3) }
       try air.server.stop()
       exit(0)

@@ -30,7 +30,7 @@ struct ServerFixture {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct AirServerTests {
+@Suite(.timeLimit(.minutes(10))) struct AirServerTests {
   @Test("Each connection is a separate controller, and a new host gets the place of one that has left")
   func places() throws {
     let air = try ServerFixture()

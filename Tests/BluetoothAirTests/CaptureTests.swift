@@ -5,7 +5,7 @@ import NIOCore
 import Testing
 
 /// Captures of a running air.
-@Suite(.timeLimit(.minutes(2))) struct AirCaptureTests {
+@Suite(.timeLimit(.minutes(10))) struct AirCaptureTests {
   /// An air with a control socket and a folder for its files.
   private struct Station {
     let air: ServerFixture
@@ -27,11 +27,11 @@ import Testing
     func capture(_ path: String?) throws -> ControlAnswer {
       var request = ControlRequest(.capture)
       request.path = path
-      return try ControlSocket.ask(request, at: socket)
+      return try ControlSocket.answer(to: request, at: socket)
     }
 
     func devices() throws -> [ControlAnswer.Device] {
-      try ControlSocket.ask(ControlRequest(.devices), at: socket).devices ?? []
+      try ControlSocket.answer(to: ControlRequest(.devices), at: socket).devices ?? []
     }
 
     func end() {

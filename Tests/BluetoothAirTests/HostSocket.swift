@@ -1,6 +1,8 @@
+import BluetoothAir
 import BluetoothTransport
 import BluetoothWire
 import Foundation
+import NIOCore
 
 /// A host at the other end of a socket that sends and reads HCI packets one by one.
 final class HostSocket {
@@ -33,8 +35,8 @@ final class HostSocket {
       try Self.connect(descriptor, &address)
     case .serial, .hci: throw Failure(description: "no socket")
     }
-    // A server that hangs must not hang the test.
-    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    // A server that hangs must not hang the test. Beside thousands of other tests it may answer late.
+    var limit = timeval(tv_sec: 600, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -130,6 +132,13 @@ final class HostSocket {
 
 extension ByteSlice {
   fileprivate func uint16(at index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
+}
+
+extension ControlSocket {
+  /// Sends a request to the air at `path`, and returns its answer. Beside thousands of other tests it may come late.
+  static func answer(to request: ControlRequest, at path: String) throws -> ControlAnswer {
+    try ask(request, at: path, within: .minutes(10))
+  }
 }
 
 /// A connection to a control socket that sends and reads lines.
