@@ -85,7 +85,7 @@ struct AdvertisingTests {
     #expect(meeting.app.sightings.count == sightings)
   }
 
-  @Test("A scannable advertiser answers with its scan response and accepts no connection", .timeLimit(.minutes(1)))
+  @Test("A scannable advertiser answers with its scan response and accepts no connection", .timeLimit(.minutes(10)))
   func scannable() async {
     var advertising = Advertising(
       AdvertisingPayload(fitting: [.flags()]), scanResponse: AdvertisingPayload(fitting: [.name("Asked")]))
@@ -137,7 +137,7 @@ struct AdvertisingTests {
     #expect((90...100).contains(events))
   }
 
-  @Test("Advertising with less power is received with a correspondingly lower RSSI", .timeLimit(.minutes(1)))
+  @Test("Advertising with less power is received with a correspondingly lower RSSI", .timeLimit(.minutes(10)))
   func transmitPower() async {
     func level(_ power: Int?, _ generation: DeviceOptions.Generation) async -> Double? {
       var advertising = Advertising(AdvertisingPayload(fitting: [.name("Faint")]))

@@ -75,7 +75,7 @@ import Testing
 extension Meeting {
   /// Runs the world while threads work, which it does not wait for. Only a hang reaches the time limit.
   fileprivate func runUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-    let end = ContinuousClock.now + .seconds(120)
+    let end = ContinuousClock.now + .seconds(600)
     while !condition() {
       guard ContinuousClock.now < end else {
         Issue.record("the threads have not ended", sourceLocation: sourceLocation)

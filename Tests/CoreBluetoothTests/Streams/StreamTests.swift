@@ -31,7 +31,7 @@ import Testing
     }
 
     /// Waits until the run loop has no more sources or has been stopped.
-    func waitForEnd() -> Bool { ended.wait(timeout: .now() + 60) == .success }
+    func waitForEnd() -> Bool { ended.wait(timeout: .now() + 600) == .success }
 
     /// Stops the run loop, whatever is scheduled in it.
     func end() -> Bool {
@@ -65,7 +65,7 @@ import Testing
     }
 
     func wait(for count: Int) -> Bool {
-      (0..<count).allSatisfy { _ in seen.wait(timeout: .now() + 60) == .success }
+      (0..<count).allSatisfy { _ in seen.wait(timeout: .now() + 600) == .success }
     }
   }
 
