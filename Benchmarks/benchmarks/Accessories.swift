@@ -86,17 +86,18 @@ enum Accessories {
       return kind.add(world, "\(kind.name) \(number)", position)
     }
     let app = MeasuringApp(kinds.compactMap(\.measurement), on: world.makeDevice(named: "phone"))
-    guard world.run(until: { app.subscriptions == kinds.count }, limit: .seconds(120)) else { throw DidNotHappen() }
     // The accessories advertise at 100 ms for 30 s, then at 1,022.5 ms.
+    let fast = bestTime(of: 1) { world.run(for: .seconds(30)) }
+    let minute = fast + bestTime(of: 1) { world.run(for: .seconds(30)) }
+    guard world.run(until: { app.subscriptions == kinds.count }, limit: .seconds(60)) else { throw DidNotHappen() }
     let seconds = max(2, 20 / divisor)
-    let fast = 5 / bestTime(of: 1) { world.run(for: .seconds(5)) }
-    world.run(for: .seconds(30))
     let before = app.values
     let slow = Double(seconds) / bestTime(of: 3) { world.run(for: .seconds(seconds)) }
     withExtendedLifetime(devices) {}
     return Measurement(
       name: "\(count.grouped) accessories of \(allKinds.count) kinds",
-      result: "\(slow.rounded(to: 1)) × real time; \(fast.rounded(to: 1)) × in the first 30 s",
+      result: "\(slow.rounded(to: 1)) × real time; after power-on \((60 / minute).rounded(to: 1)) × in the first minute, "
+        + "\((30 / fast).rounded(to: 1)) × in its first half",
       aim: "≥ 50 × real time",
       method: "all advertise at 1,022.5 ms, in the first 30 s at 100 ms, except for one of \(kinds.count) kinds each, "
         + "which measure for an app, at 30 ms; \(seconds) s of radio time, best of 3; "
