@@ -3,6 +3,8 @@ import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothLab
 import BluetoothWire
+import NIOConcurrencyHelpers
+import NIOCore
 import TestSupport
 import Testing
 
@@ -66,6 +68,36 @@ struct AppListTests {
     _ = try await remote.connect(peer, AppBench.status)
     let linked = try await bench.ask { try $0.uses(of: former.digits) }
     #expect(linked.first?.users.map(\.app) == ["remote"])
+  }
+
+  @Test("A change of an app's life is answered when the adapter has handled it, so that the next one finds it")
+  func lifeChanges() async throws {
+    let bench = try ServerBench()
+    bench.server.stop()
+    let host = HeldAdapter(try #require(bench.served.first?.host))
+    var setup = AppsSetup()
+    setup.identify = { _ in AppIdentity(name: "torch") }
+    let server = DaemonServer([ServedAdapter(name: "phone", adapter: host)], limits: .patient, apps: setup)
+    defer { server.stop() }
+    try server.listen(atPath: bench.path)
+    let torch = RemoteCentral(bench.adapter())
+    let session = torch.adapter.openCentralSession(for: torch)
+    try await torch.state(.poweredOn)
+    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)), within: .hours(1))
+    let isDone = NIOLockedValueBox(false)
+    host.hold()
+    let change = Task.detached {
+      try question.perform(.controlApp("torch", .background))
+      isDone.withLockedValue { $0 = true }
+    }
+    await wait { host.isAsked || isDone.withLockedValue { $0 } }
+    #expect(!isDone.withLockedValue { $0 })
+    host.release()
+    try await change.value
+    try await Task.detached { try question.perform(.controlApp("torch", .suspend)) }.value
+    let apps = try await Task.detached { try question.apps() }.value
+    #expect(apps.map(\.state) == [.suspended])
+    session.close()
   }
 
   @Test("A failure whose text is too long for a message is reported by its beginning")

@@ -13,7 +13,7 @@ import Testing
 
 /// An adapter that takes the requests about apps and of the user only when the test releases them, as one whose disk is
 /// busy.
-private final class HeldAdapter: AppAdapter {
+final class HeldAdapter: AppAdapter {
   private struct State {
     var isHolding = false
     var isAsked = false

@@ -235,15 +235,22 @@ final class ServerApps: @unchecked Sendable {
     Array((apps.map(\.description) + decisions.map(\.description)).prefix(Self.maximumListed))
   }
 
-  /// Changes the life of an app on all adapters. Returns the reason why that is not possible; nil: it is done.
-  func perform(_ control: AppControl, on name: String) -> String? {
+  /// Changes the life of an app on all adapters. Calls `answer` when the adapters have handled the change, so that the
+  /// next one finds the app in its new state: with the reason why that is not possible; nil: it is done.
+  func perform(_ control: AppControl, on name: String, _ answer: @escaping (String?) -> Void) {
     do throws(ServerError) {
-      var failures: [String] = []
       let found = try find(name)
-      for app in found { if let failure = app.perform(control) { failures.append(failure) } }
-      return failures.count == found.count ? failures.first : nil
+      let failures = found.compactMap { $0.perform(control) }
+      guard failures.count < found.count else { return answer(failures.first) }
+      var unhandledCount = found.count
+      for app in found {
+        afterRequests(to: app.host) {
+          unhandledCount -= 1
+          if unhandledCount == 0 { answer(nil) }
+        }
+      }
     } catch {
-      return error.description
+      answer(error.description)
     }
   }
 

@@ -20,7 +20,8 @@ extension ServerConnection {
       guard restoreIdentifiers.count < limits.sessions else { return violate("more identifiers than sessions") }
       restoreIdentifiers[number] = identifier
     case .listApps: report(.apps(apps.descriptions))
-    case .controlApp(let name, let control): report(.done(failure: apps.perform(control, on: name)))
+    case .controlApp(let name, let control):
+      apps.perform(control, on: name) { [weak self] in self?.report(.done(failure: $0)) }
     case .setPermission(let name, let isAllowed):
       // The answer comes when the decision is on the disk.
       apps.setPermission(isAllowed, of: name) { [weak self] in self?.report(.done(failure: $0)) }
