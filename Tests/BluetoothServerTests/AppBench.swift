@@ -68,7 +68,7 @@ final class AppBench {
   var question: ServerQuestion { question(to: "") }
 
   private func question(to adapter: String) -> ServerQuestion {
-    ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter))
+    ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter), within: .hours(1))
   }
 
   /// Asks the server on another thread, because the question blocks.

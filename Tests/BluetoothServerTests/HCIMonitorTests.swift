@@ -25,7 +25,8 @@ struct HCIMonitorTests {
     private let state = NIOLockedValueBox(State())
 
     init(_ bench: ServerBench, _ adapter: String) {
-      let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path), adapter: adapter))
+      let question = ServerQuestion(
+        to: ServerSpecifier(.unix(path: bench.path), adapter: adapter), within: .hours(1))
       let state = state
       Thread.detachNewThread {
         do {

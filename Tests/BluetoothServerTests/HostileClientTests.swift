@@ -181,7 +181,7 @@ struct HostileClientTests {
     isAdministrator.withLockedValue { $0 = true }
     let (app, session, peer) = try await app(bench)
     try await expectService(app, session, peer)
-    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)))
+    let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)), within: .hours(1))
     try await Task.detached { try question.perform(.setPower(true)) }.value
     for channel in channels { try? await channel.close() }
   }

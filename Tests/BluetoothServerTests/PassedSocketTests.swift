@@ -3,6 +3,7 @@ import BluetoothDaemon
 import BluetoothServer
 import BluetoothTransport
 import Foundation
+import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
@@ -36,7 +37,8 @@ struct PassedSocketTests {
     let place = ServerSpecifier.Place.tcp(host: "127.0.0.1", port: port)
     for (token, state) in [(secret, AdapterState.poweredOn), ([], .unauthorized)] {
       let adapter = ServerAdapter(
-        ServerSpecifier(place), program: "app", token: token, on: MultiThreadedEventLoopGroup.singleton.next())
+        ServerSpecifier(place), program: "app", token: token, greetingTime: .hours(1),
+        on: MultiThreadedEventLoopGroup.singleton.next())
       let app = RemoteCentral(adapter)
       let session = adapter.openCentralSession(for: app)
       try await app.state(state)
@@ -56,7 +58,8 @@ struct PassedSocketTests {
     let file = try UnixSocketFile(path: path)
     try bench.server.listen(on: file.descriptor, token: Array("0123456789abcdef".utf8))
     let adapter = ServerAdapter(
-      ServerSpecifier(.unix(path: path)), program: "app", on: MultiThreadedEventLoopGroup.singleton.next())
+      ServerSpecifier(.unix(path: path)), program: "app", greetingTime: .hours(1),
+      on: MultiThreadedEventLoopGroup.singleton.next())
     let app = RemoteCentral(adapter)
     let session = adapter.openCentralSession(for: app)
     try await app.state(.poweredOn)

@@ -77,7 +77,8 @@ final class ServerBench {
     stop: @escaping ServerAdapter.Stopper = { reason, _ in Issue.record("stopped: \(reason)") }
   ) -> ServerAdapter {
     ServerAdapter(
-      ServerSpecifier(.unix(path: path), adapter: name), program: program, on: loop, stop: stop)
+      ServerSpecifier(.unix(path: path), adapter: name), program: program, greetingTime: .hours(1), on: loop,
+      stop: stop)
   }
 }
 
@@ -225,7 +226,7 @@ extension ServerLimits {
     limits.greetingTime = .hours(1)
     limits.stallTime = .hours(1)
     limits.launchTime = .hours(1)
-    limits.storeTime = .minutes(1)
+    limits.storeTime = .minutes(10)
     return limits
   }
 }

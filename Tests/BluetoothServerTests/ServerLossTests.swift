@@ -110,7 +110,7 @@ struct ServerLossTests {
       ServerSpecifier(.unix(path: bench.path), adapter: "toaster"),
     ]
     for specifier in specifiers {
-      let app = RemoteCentral(ServerAdapter(specifier, program: "app", on: group.next()))
+      let app = RemoteCentral(ServerAdapter(specifier, program: "app", greetingTime: .hours(1), on: group.next()))
       let session = app.adapter.openCentralSession(for: app)
       try await app.state(.unsupported)
       session.close()
@@ -128,7 +128,8 @@ struct ServerLossTests {
     let place = ServerSpecifier.Place.tcp(host: "127.0.0.1", port: port)
     for (token, state) in [(secret, AdapterState.poweredOn), ([], .unauthorized), (secret + [0], .unauthorized)] {
       let adapter = ServerAdapter(
-        ServerSpecifier(place), program: "app", token: token, on: MultiThreadedEventLoopGroup.singleton.next())
+        ServerSpecifier(place), program: "app", token: token, greetingTime: .hours(1),
+        on: MultiThreadedEventLoopGroup.singleton.next())
       let app = RemoteCentral(adapter)
       let session = adapter.openCentralSession(for: app)
       try await app.state(state)

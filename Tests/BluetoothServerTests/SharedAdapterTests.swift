@@ -7,6 +7,7 @@ import BluetoothServer
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import NIOCore
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ struct SharedAdapterTests {
     #expect(bench.server.connectedClients.first?.process?.user == getuid())
 
     let question = ServerSpecifier(.unix(path: bench.path), adapter: "lamp")
-    let listed = try await Task.detached { try ServerQuestion.clients(of: question) }.value
+    let listed = try await Task.detached { try ServerQuestion.clients(of: question, within: .hours(1)) }.value
     #expect(listed.map(\.adapter).sorted() == ["lamp", "phone", "phone"])
     #expect(listed.map(\.sessions).sorted() == [0, 1, 1])
 

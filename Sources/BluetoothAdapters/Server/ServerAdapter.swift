@@ -20,14 +20,20 @@ package final class ServerAdapter: Adapter, Sendable {
   /// ended the app. Called on the event loop.
   package typealias Stopper = @Sendable (_ reason: String, _ byUser: Bool) -> Void
 
+  /// The time in which a server answers the greeting of a program. A program without an answer takes the socket for that
+  /// of another service.
+  package static let greetingTime = TimeAmount.seconds(5)
+
   /// Creates the adapter, which connects and reconnects to the server until the adapter is deallocated.
   ///
   /// - Parameters:
   ///   - token: what the server asks for over TCP.
+  ///   - greetingTime: the time in which the server must answer the greeting.
   ///   - loop: the event loop that runs the connection.
   ///   - stop: ends the program.
   package init(
-    _ specifier: ServerSpecifier, program: String, token: [UInt8] = [], on loop: any EventLoop,
+    _ specifier: ServerSpecifier, program: String, token: [UInt8] = [],
+    greetingTime: TimeAmount = ServerAdapter.greetingTime, on loop: any EventLoop,
     stop: @escaping Stopper = endProgram
   ) {
     app = program
@@ -41,7 +47,8 @@ package final class ServerAdapter: Adapter, Sendable {
     loop.execute {
       executor.begin(
         ServerRunner(
-          specifier, hello, sessions: sessions, directory: directory, on: loop, hasAnswer: hasAnswer, stop: stop))
+          specifier, hello, sessions: sessions, directory: directory, on: loop, greetingTime: greetingTime,
+          hasAnswer: hasAnswer, stop: stop))
     }
   }
 

@@ -26,9 +26,9 @@ package struct ServerQuestion: Sendable {
   ///
   /// - Throws: `AdapterError`.
   package static func clients(
-    of specifier: ServerSpecifier, token: [UInt8] = []
+    of specifier: ServerSpecifier, token: [UInt8] = [], within limit: TimeAmount = .seconds(10)
   ) throws(AdapterError) -> [ConnectedClient] {
-    try ServerQuestion(to: specifier, token: token).ask(.listClients) {
+    try ServerQuestion(to: specifier, token: token, within: limit).ask(.listClients) {
       if case .clients(let clients) = $0 { clients } else { nil }
     }
   }

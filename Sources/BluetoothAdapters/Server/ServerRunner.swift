@@ -23,6 +23,8 @@ final class ServerRunner: @unchecked Sendable {
   let specifier: ServerSpecifier
   private let hello: Hello
   private let loop: any EventLoop
+  /// The time in which a server must answer the greeting.
+  private let greetingTime: TimeAmount
   /// True once the server has told the permission of this app, or can't be asked.
   private let hasAnswer: ConditionLock<Bool>
   /// Ends this program, because the system or its user has ended the app.
@@ -59,14 +61,12 @@ final class ServerRunner: @unchecked Sendable {
   /// The types that the server does not know, for the log.
   private var unknownTypes: Set<UInt16> = []
 
-  /// The time in which a server must answer the greeting.
-  private static let greetingTime = TimeAmount.seconds(5)
-
   init(
     _ specifier: ServerSpecifier, _ hello: Hello, sessions: LocalSessions, directory: PeerDirectory,
-    on loop: any EventLoop, hasAnswer: ConditionLock<Bool> = ConditionLock(value: false),
-    stop: @escaping ServerAdapter.Stopper
+    on loop: any EventLoop, greetingTime: TimeAmount = ServerAdapter.greetingTime,
+    hasAnswer: ConditionLock<Bool> = ConditionLock(value: false), stop: @escaping ServerAdapter.Stopper
   ) {
+    self.greetingTime = greetingTime
     self.hasAnswer = hasAnswer
     self.stop = stop
     self.specifier = specifier
@@ -176,7 +176,7 @@ final class ServerRunner: @unchecked Sendable {
   private func greet(_ channel: ServerChannel) {
     guard case .connecting = connection else { return channel.close() }
     connection = .greeting(channel)
-    greetingTimer = loop.scheduleTask(in: Self.greetingTime) { [self] in
+    greetingTimer = loop.scheduleTask(in: greetingTime) { [self] in
       guard case .greeting(let waiting) = connection, waiting === channel else { return }
       channel.close()
       lost(.unsupported, "no answer: this is not the socket of a btserver")
