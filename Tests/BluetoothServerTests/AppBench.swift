@@ -156,9 +156,13 @@ final class AppBench {
   func clients(_ count: Int) async { await wait { bench.server.connectedClients.count == count } }
 }
 
-/// Waits until `isMet` returns true.
+/// Waits until `isMet` returns true, or the time limit of the test ends. The pauses between two looks leave the processors
+/// and the lock of the log to the threads that the tests wait for.
 func wait(until isMet: () async throws -> Bool) async rethrows {
-  while try await !isMet() { await Task.yield() }
+  let loop = MultiThreadedEventLoopGroup.singleton.next()
+  while !Task.isCancelled, try await !isMet() {
+    try? await loop.scheduleTask(in: .milliseconds(5)) {}.futureResult.get()
+  }
 }
 
 extension AppBench.Program {
