@@ -199,12 +199,12 @@ import Testing
 
   @Test("The output of a command that fails is no value")
   func commands() throws {
-    #expect(try ShellProgram("printf 'a b'").output(within: 60) == Array("a b".utf8))
-    let failure = #expect(throws: ShellProgram.NoValue.self) { try ShellProgram("exit 3").output(within: 60) }
+    #expect(try ShellProgram("printf 'a b'").output(within: 3_600) == Array("a b".utf8))
+    let failure = #expect(throws: ShellProgram.NoValue.self) { try ShellProgram("exit 3").output(within: 3_600) }
     #expect(failure?.reason == "has ended with status 3")
     let stopped = ShellProgram("echo a")
     stopped.stop()
-    #expect(throws: ShellProgram.NoValue.self) { try stopped.output(within: 60) }
+    #expect(throws: ShellProgram.NoValue.self) { try stopped.output(within: 3_600) }
   }
 
   @Test("Each line of a program is a value, also a last one without a line break")

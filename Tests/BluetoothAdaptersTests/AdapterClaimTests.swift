@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothAdapters
 
 /// Adapters that keep their bonds in one folder.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 final class AdapterClaimTests {
   private static let adapter = "tcp:127.0.0.1:6402"
   private let folder: String

@@ -13,7 +13,7 @@ import Testing
 @testable import BluetoothDaemon
 
 /// Bonds that one program changes while another one uses the adapter.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct BondReachTests {
   private static let identifier = PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF)
   private static let device = "C0:11:22:33:44:55"

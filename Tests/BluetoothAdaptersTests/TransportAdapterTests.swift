@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothDaemon
 
 /// Apps whose controller is at the other end of a socket.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransportAdapterTests {
   let group = MultiThreadedEventLoopGroup.singleton
   let state = RemoteController.SharedState()

@@ -11,7 +11,7 @@ import Testing
 @testable import BluetoothServer
 
 /// The apps in the answers to the command line.
-@Suite("Lists of apps", .timeLimit(.minutes(2)))
+@Suite("Lists of apps", .timeLimit(.minutes(10)))
 struct AppListTests {
   @Test("After a restart the user sees the decisions on apps that have not run since, and changes them")
   func formerDecisions() async throws {

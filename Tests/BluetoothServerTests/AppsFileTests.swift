@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The file of `btserver --apps`.
-@Suite("Apps file of a server", .timeLimit(.minutes(2)))
+@Suite("Apps file of a server", .timeLimit(.minutes(10)))
 struct AppsFileTests {
   @Test("A script as the program of an app is refused with the file, the line and the key, and a binary is accepted")
   func script() async throws {

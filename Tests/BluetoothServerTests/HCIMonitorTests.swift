@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothServer
 
 /// Clients that monitor the HCI packets of an adapter.
-@Suite("Monitors of a server", .timeLimit(.minutes(2)))
+@Suite("Monitors of a server", .timeLimit(.minutes(10)))
 struct HCIMonitorTests {
   /// A monitor of an adapter, until it gets a report of advertising. It has a thread of its own, because it blocks.
   private final class Monitor: Sendable {

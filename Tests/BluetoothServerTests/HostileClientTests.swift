@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothServer
 
 /// Clients that violate the protocol, or do not keep up, while another app uses the same adapter.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HostileClientTests {
   /// Checks that an app with a link is served as before.
   private func expectService(_ app: RemoteCentral, _ session: CentralSession, _ peer: PeerHandle) async throws {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Sockets that another program has opened for a server, such as systemd.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PassedSocketTests {
   /// Opens a socket on a free port of this machine.
   private func boundSocket() throws -> (descriptor: CInt, port: Int) {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The processes that a server starts.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProcessStarterTests {
   /// Runs a command of the shell, and returns the lines of the file `$1`.
   ///

@@ -18,7 +18,7 @@ extension PeripheralEvent {
 }
 
 /// A watch, which is an app of the adapter "lamp", and a program that connects to it from the adapter "phone".
-@Suite("Accessories of a server's apps", .timeLimit(.minutes(2)))
+@Suite("Accessories of a server's apps", .timeLimit(.minutes(10)))
 struct ServedAccessoryTests {
   private static let service = BluetoothUUID(0xFF10)
   private static let notified = LocalAttributeID(number: 2)

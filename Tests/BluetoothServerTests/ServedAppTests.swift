@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothServer
 
 /// The life that a server gives to the programs that use it.
-@Suite("Apps of a server", .timeLimit(.minutes(2)))
+@Suite("Apps of a server", .timeLimit(.minutes(10)))
 struct ServedAppTests {
   /// A bench in which the app "torch" has subscribed to the flashlight and has crashed, and "remote" can switch the
   /// flashlight.

@@ -34,7 +34,7 @@ private final class FixedGreeting: ChannelInboundHandler, Sendable {
 }
 
 /// Tests of the states that apps see when their server stops, comes back, or is another program.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerLossTests {
   @Test("Apps see resetting when the server stops and poweredOn when it is back, and can connect again")
   func restart() async throws {

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Apps that share an adapter through a server, over its real socket.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedAdapterTests {
   /// The flashlight's status.
   private static let status: BluetoothUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02"

@@ -13,7 +13,7 @@ private final class IgnoringCentral: CentralClient {
 }
 
 /// Two servers whose adapters have one folder for bonds and sessions.
-@Suite("Servers that share a folder", .timeLimit(.minutes(2)))
+@Suite("Servers that share a folder", .timeLimit(.minutes(10)))
 struct SharedFolderTests {
   /// Runs a second server for a moment, in which an app has a session that a server preserves.
   private func runServer(bondsIn folder: String) {

@@ -32,7 +32,7 @@ extension PeripheralEvent {
 
 /// Advertising sets, synchronizations and a peripheral's view of its links, of programs that share adapters through a
 /// server, over its real socket.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedSetTests {
   private func broadcast(_ data: ByteSlice, train: ByteSlice? = nil) -> HostAdvertising {
     var result = HostAdvertising(data: data, scanResponse: [])

@@ -9,7 +9,7 @@ import Testing
 @testable import BluetoothServer
 
 /// The life of an app whose processes use two adapters of a server.
-@Suite("Apps on two adapters of a server", .timeLimit(.minutes(2)))
+@Suite("Apps on two adapters of a server", .timeLimit(.minutes(10)))
 struct TwoAdapterAppTests {
   /// The service for which the app scans on the second adapter.
   private static let beacon = BluetoothUUID(0xFF10)

@@ -57,7 +57,7 @@ extension ScanRequest {
 }
 
 /// Events that a process has got, and has or has not handled before its end.
-@Suite("Events at the end of a process", .timeLimit(.minutes(2)))
+@Suite("Events at the end of a process", .timeLimit(.minutes(10)))
 struct UnhandledEventTests {
   private let one = SessionNumber(1)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import BluetoothTransport
 
 /// H4 links over the system's sockets.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LinkTests {
   static let loopback = TransportSpecifier.tcp(host: "127.0.0.1", port: 0)
 

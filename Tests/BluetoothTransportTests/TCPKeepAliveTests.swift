@@ -5,7 +5,7 @@ import Testing
   import Glibc
 
   /// TCP options by which a connection notices a peer that vanishes.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(10)))
   struct TCPKeepAliveTests {
     /// Returns the TCP options of this process's connected sockets with the given local or remote port.
     private func values(of options: [CInt], ownPort: Int? = nil, peersPort: Int? = nil) -> [[CInt]] {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Sockets in the file system.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnixSocketTests {
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("h4-\(UUID().uuidString).sock").path
   var specifier: TransportSpecifier { .unix(path: path) }
