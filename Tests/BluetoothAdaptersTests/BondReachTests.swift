@@ -18,6 +18,9 @@ struct BondReachTests {
   private static let identifier = PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF)
   private static let device = "C0:11:22:33:44:55"
 
+  /// The thread of the programs with an adapter. It has no other work: `ble bonds` waits only 4 s for such a program.
+  private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
   private let record: BondRecord = {
     var bond = Bond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
@@ -56,7 +59,7 @@ struct BondReachTests {
     var configuration = DaemonConfiguration(name: "shared", host: HostConfiguration(deviceName: "Shared"))
     configuration.bonds = try claim(folder)
     var app = DistantApp(
-      TransportAdapter(configuration, to: listener.specifier, on: MultiThreadedEventLoopGroup.singleton.next()))
+      TransportAdapter(configuration, to: listener.specifier, on: Self.group.next()))
     #expect(await app.nextState() == .poweredOn)
     #expect(app.adapter.directory.peer(Self.identifier) == nil)
 
@@ -81,7 +84,7 @@ struct BondReachTests {
     try claimed.save(record)
     configuration.bonds = claimed
     var app = DistantApp(
-      TransportAdapter(configuration, to: listener.specifier, on: MultiThreadedEventLoopGroup.singleton.next()))
+      TransportAdapter(configuration, to: listener.specifier, on: Self.group.next()))
     #expect(await app.nextState() == .poweredOn)
     let peer = try #require(app.adapter.directory.peer(Self.identifier))
     #expect(app.adapter.directory.bond(with: peer.handle) != nil)

@@ -1,4 +1,5 @@
 import BluetoothTransport
+import Foundation
 import Testing
 
 #if os(Linux) && canImport(Glibc)
@@ -7,9 +8,14 @@ import Testing
   /// TCP options by which a connection notices a peer that vanishes.
   @Suite(.timeLimit(.minutes(10)))
   struct TCPKeepAliveTests {
+    /// The open descriptors of this process.
+    private var descriptors: [CInt] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { CInt($0) }
+    }
+
     /// Returns the TCP options of this process's connected sockets with the given local or remote port.
     private func values(of options: [CInt], ownPort: Int? = nil, peersPort: Int? = nil) -> [[CInt]] {
-      (0..<CInt(1_024)).compactMap { descriptor in
+      descriptors.compactMap { descriptor in
         let own = port(descriptor) { getsockname($0, $1, $2) }
         let peers = port(descriptor) { getpeername($0, $1, $2) }
         guard let own, let peers, ownPort == nil || ownPort == own, peersPort == nil || peersPort == peers else {
@@ -21,7 +27,7 @@ import Testing
 
     /// Returns the names of the congestion control algorithms of the same sockets.
     private func congestionControls(ownPort: Int? = nil, peersPort: Int? = nil) -> [String] {
-      (0..<CInt(1_024)).compactMap { descriptor in
+      descriptors.compactMap { descriptor in
         let own = port(descriptor) { getsockname($0, $1, $2) }
         let peers = port(descriptor) { getpeername($0, $1, $2) }
         guard let own, let peers, ownPort == nil || ownPort == own, peersPort == nil || peersPort == peers else {
