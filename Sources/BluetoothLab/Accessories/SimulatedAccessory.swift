@@ -7,34 +7,27 @@ import BluetoothWire
 
 /// The simulated device of an accessory: a controller and a host, with the accessory in place of the daemon that
 /// serves apps. Confined to the world's executor.
-final class SimulatedAccessory<A: Accessory>: WorldDevice {
-  private(set) var accessory: A
+final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
   private let name: String
-  private let pool: PacketPool
-  // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`. The
-  // accessory is checked, because code outside this package changes it.
+  // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`. While
+  // a method of the superclass has the host, only its parameter is used.
   @exclusivity(unchecked) private var station: ControllerStation
   @exclusivity(unchecked) private var host: Host
-  private var attributes = AccessoryAttributes<A>()
-  private var handles: [HCI.ConnectionHandle] = []
   @exclusivity(unchecked) private var progress: AdvertisingProgress?
   private var lastCentral: DeviceAddress?
-  /// The time at which the accessory's `timeReached` is due.
-  @exclusivity(unchecked) private var wakeTime: Instant?
   private var hasStarted = false
 
   init(
     _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
     generator: RandomStream, pool: PacketPool
   ) {
-    self.accessory = accessory
     name = configuration.name
-    self.pool = pool
     station = ControllerStation(
       Controller(
         configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool),
       StationSettings(of: radio, in: environment, named: configuration.name))
     host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
+    super.init(accessory)
   }
 
   // MARK: SimulatedDevice
@@ -51,11 +44,8 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
     }
     if hasChanged || isDue(hostDeadline, at: now) {
       if isDue(host.deadline, at: now) { host.timeReached(now) }
-      if progress?.timeReached(now) ?? false { advertise(at: now) }
-      if isDue(wakeTime, at: now) {
-        wakeTime = nil
-        withAccessory(at: now) { $0.timeReached(in: &$1) }
-      }
+      if progress?.timeReached(now) ?? false { advertise(&host, at: now) }
+      if isDue(wakeTime, at: now) { timeReached(&host, at: now) }
       hasChanged = true
     }
     exchange(hostHasChanged: hasChanged, at: now)
@@ -124,65 +114,27 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
 
   /// Runs `body` on the accessory and notifies the subscribers of each characteristic whose value changed.
   func act(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
-    let before = attributes.observed.map { ($0, $0.read(accessory)) }
-    var context = context(at: now, for: nil)
-    body(&accessory, &context)
-    accessory.updated(in: &context)
-    perform(context, at: now)
-    for (characteristic, value) in before where characteristic.read(accessory) != value {
-      if !context.notifies(characteristic.path) { notify(characteristic.path, at: now) }
-    }
+    act(&host, at: now, body)
     exchange(at: now)
   }
 
-  private func withAccessory(
-    at now: Instant, for link: HCI.ConnectionHandle? = nil, _ body: (inout A, inout AccessoryContext) -> Void
-  ) {
-    var context = context(at: now, for: link)
-    body(&accessory, &context)
-    perform(context, at: now)
-  }
-
-  private func context(at now: Instant, for link: HCI.ConnectionHandle?) -> AccessoryContext {
-    AccessoryContext(
-      now: now.sinceZero.duration, connections: handles.count, subscriptions: attributes.subscriptions,
-      client: link.map(AccessoryClient.init),
-      maximumValueLength: (link.map { host.mtu(of: $0) } ?? ATT.defaultMTU) - 3)
-  }
-
-  private func perform(_ context: AccessoryContext, at now: Instant) {
-    for effect in context.effects {
-      switch effect {
-      case .notify(let path): notify(path, at: now)
-      case .send(let octets, let path, let client):
-        guard let handle = attributes.characteristic(path)?.handle else { break }
-        host.update(handle, with: slice(of: octets), on: client.link, at: now)
-      case .wake(let time): wakeTime = time.map { now + TimeSpan($0) }
-      case .update(let preferred): for link in handles { host.updateConnection(link, preferred.parameters, at: now) }
-      case .disconnect: for link in handles { host.disconnect(link, at: now) }
-      case .advertise(let advertising):
-        progress = advertising.map { AdvertisingProgress($0, at: now) }
-        advertise(at: now)
-      }
+  override func perform(_ effect: AccessoryContext.Effect, _ host: inout Host, at now: Instant) {
+    switch effect {
+    case .notify(let path):
+      super.perform(effect, &host, at: now)
+      guard progress != nil, let handle = attributes.characteristic(path)?.handle else { break }
+      if attributes.isBroadcast(handle) { advertise(&host, at: now) }
+    case .send, .wake: super.perform(effect, &host, at: now)
+    case .update(let preferred):
+      for link in connections { host.updateConnection(link, preferred.parameters, at: now) }
+    case .disconnect: for link in connections { host.disconnect(link, at: now) }
+    case .advertise(let advertising):
+      progress = advertising.map { AdvertisingProgress($0, at: now) }
+      advertise(&host, at: now)
     }
   }
 
-  /// Returns a copy of the octets in a storage of the pool, because measurements are frequent.
-  private func slice(of octets: [UInt8]) -> ByteSlice { octets.withUnsafeBytes { ByteSlice($0, in: pool) } }
-
-  private func notify(_ path: CharacteristicPath, at now: Instant) {
-    guard let (handle, characteristic) = attributes.characteristic(path) else { return }
-    let subscriptions = attributes.subscriptions
-    if subscriptions.contains(where: { $0.handle == handle }) {
-      let value = slice(of: characteristic.value(of: accessory, at: now.sinceZero.duration))
-      for subscription in subscriptions where subscription.handle == handle {
-        host.update(handle, with: value, on: subscription.link, at: now)
-      }
-    }
-    if attributes.isBroadcast(handle), progress != nil { advertise(at: now) }
-  }
-
-  private func advertise(at now: Instant) {
+  private func advertise(_ host: inout Host, at now: Instant) {
     if var current = progress?.current(lastCentral: lastCentral) {
       for broadcast in host.broadcasts {
         guard let characteristic = attributes.characteristic(at: broadcast.handle) else { continue }
@@ -200,30 +152,29 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
   private func handle(_ event: HostEvent, at now: Instant) {
     switch event {
     case .powerChanged(.on):
-      if !hasStarted { for service in accessory.services { add(service, at: now) } }
+      if !hasStarted { for service in accessory.services { publish(service, at: now) } }
       hasStarted = true
       progress = AdvertisingProgress(accessory.advertising, at: now)
-      advertise(at: now)
-      withAccessory(at: now) { $0.started(in: &$1) }
+      advertise(&host, at: now)
+      withAccessory(&host, at: now) { $0.started(in: &$1) }
     case .powerChanged(let state):
       progress = nil
       // A device that is off does nothing. `started` schedules the next time.
       if state == .off { wakeTime = nil }
     case .connected(let link):
-      handles.append(link.handle)
       lastCentral = link.peer
       progress = nil
       host.stopAdvertising(at: now)
-      withAccessory(at: now, for: link.handle) { $0.connected(in: &$1) }
+      linkBegan(link.handle, &host, at: now)
     case .disconnected(let link, let reason):
-      handles.removeAll { $0 == link }
-      attributes.forget(link)
-      if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
-      for characteristic in attributes.controlPoints { tell(characteristic, .unsubscribed, on: link, at: now) }
+      let isLast = connections.allSatisfy { $0 == link }
+      if isLast { progress = AdvertisingProgress(accessory.advertising, at: now) }
       // Runs before advertising restarts, so that the accessory can change its advertising.
-      withAccessory(at: now, for: link) { $0.disconnected(because: reason, in: &$1) }
-      if handles.isEmpty { advertise(at: now) }
-    case .gatt(let link, let event): handle(event, on: link, at: now)
+      linkEnded(link, reason, &host, at: now)
+      if isLast { advertise(&host, at: now) }
+    case .gatt(let link, let event):
+      handle(event, on: link, &host, at: now)
+      if case .broadcastChanged = event, progress != nil { advertise(&host, at: now) }
     case .security(let link, .prompt(let prompt)): answer(prompt, on: link, at: now)
     case .security(let link, .replacementAttempted(let refusal)): noteReplacement(refusal, on: link)
     case .trouble, .advertisingStarted, .advertisingEnded, .advertisingSetStarted, .advertisingSetEnded,
@@ -254,68 +205,14 @@ final class SimulatedAccessory<A: Accessory>: WorldDevice {
         + "if it is the same device, remove the accessory's bonds (forgetBonds)", of: name)
   }
 
-  private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {
-    switch event {
-    case .readRequested(let request, let handle, let offset):
-      let value = attributes.characteristic(at: handle)?.value(of: accessory, at: now.sinceZero.duration) ?? []
-      host.respond(
-        to: request, on: link,
-        with: offset <= value.count
-          ? .success(ByteSlice(value.dropFirst(offset))) : .failure(.invalidOffset), at: now)
-    case .writeRequested(let request, let parts):
-      var context = context(at: now, for: link)
-      let result = write(parts, in: &context)
-      // The response precedes notifications and indications that the write causes.
-      if let request { host.respond(to: request, on: link, with: result, at: now) }
-      perform(context, at: now)
-    case .subscriptionChanged(let handle, let subscription):
-      guard let characteristic = attributes.characteristic(at: handle) else { break }
-      attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
-      if subscription.isEmpty { tell(characteristic, .unsubscribed, on: link, at: now) }
-      withAccessory(at: now, for: link) {
-        $0.subscriptionChanged(of: characteristic.path, isOn: !subscription.isEmpty, in: &$1)
-      }
-    case .updateSent(let handle):
-      guard let characteristic = attributes.characteristic(at: handle) else { break }
-      tell(characteristic, .sent, on: link, at: now)
-      withAccessory(at: now, for: link) { $0.valueSent(of: characteristic.path, in: &$1) }
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .backgroundTurn:
-      break
-    case .broadcastChanged(let handle, let isOn):
-      attributes.setBroadcast(of: handle, isOn)
-      if progress != nil { advertise(at: now) }
-    }
-  }
-
-  /// Tells a control point about an event of a client.
-  private func tell(
-    _ characteristic: AccessoryCharacteristic<A>, _ event: AccessoryClientEvent, on link: HCI.ConnectionHandle,
-    at now: Instant
-  ) {
-    guard let handler = characteristic.clientEvent else { return }
-    withAccessory(at: now, for: link) { handler(&$0, event, AccessoryClient(link: link), &$1) }
-  }
-
-  /// Passes a write to the accessory as whole values.
-  private func write(
-    _ parts: GATTWriteParts, in context: inout AccessoryContext
-  ) -> Result<ByteSlice, ATT.ErrorCode> {
-    do throws(ATTErrorCode) {
-      try AccessoryWrite(parts).perform(on: &accessory, attributes, in: &context)
-      return .success(ByteSlice())
-    } catch {
-      return .failure(error)
-    }
-  }
-
-  private func add(_ service: AccessoryService<A>, at now: Instant) {
+  private func publish(_ service: AccessoryService<A>, at now: Instant) {
     if let stranger = service.characteristics.first(where: { $0.path.service != service.uuid }) {
       // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
       fatalError("the service \(service.uuid) lists the characteristic \(stranger.uuid) of \(stranger.path.service)")
     }
-    switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
-    case .success(let placement): attributes.add(service, at: placement)
-    case .failure(let error):
+    do throws(GATTDatabaseError) {
+      try add(service, to: &host, at: now)
+    } catch {
       // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
       fatalError("can't publish the service \(service.uuid) of the accessory: \(error)")
     }
