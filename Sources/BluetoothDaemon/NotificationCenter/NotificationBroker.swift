@@ -126,7 +126,8 @@ struct NotificationBroker {
       provider.clients[client].wantsData = isOn
       if !isOn { provider.clients[client].waiting.removeAll { $0.0 == handle } }
     } else if isOn {
-      provider.clients[client].wantsEvents = true
+      // A bonded accessory that subscribes once more on a new link waits for the events.
+      provider.restartSession(of: client)
       if isAllowed(link, at: now, &bonds, &context) { provider.beginSession(of: client) }
     } else {
       provider.clients[client].wantsEvents = false

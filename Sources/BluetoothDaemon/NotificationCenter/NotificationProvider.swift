@@ -83,6 +83,13 @@ final class NotificationProvider {
     for event in store.earlierEvents { send(event, to: client) }
   }
 
+  /// Notes that an accessory has subscribed to the events. One that repeats its subscription gets them from the beginning.
+  func restartSession(of client: Int) {
+    clients[client].wantsEvents = true
+    clients[client].hasSession = false
+    clients[client].waiting.removeAll { $0.0 == handle(of: .notificationSource) }
+  }
+
   /// Ends the session of an accessory, with the values that wait.
   func endSession(of client: Int) {
     clients[client].hasSession = false

@@ -48,7 +48,7 @@ package struct AccessoryAttributes<Owner: Accessory> {
     paths.firstIndex { $0.path == path }.map { (paths[$0].handle, characteristics[$0]) }
   }
 
-  /// The characteristics that are told which of their values have been sent.
+  /// The characteristics that are told about events of their clients.
   package var controlPoints: [AccessoryCharacteristic<Owner>] { characteristics.filter { $0.clientEvent != nil } }
 
   /// The characteristics with at least one subscriber or a configured broadcast, each once.
@@ -64,10 +64,21 @@ package struct AccessoryAttributes<Owner: Accessory> {
     if isOn { broadcasts.insert(handle) } else { broadcasts.remove(handle) }
   }
 
-  package mutating func setSubscription(of link: HCI.ConnectionHandle, to handle: AttributeHandle, _ isOn: Bool) {
-    subscriptions.removeAll { $0.link == link && $0.handle == handle }
-    guard isOn, let path = path(at: handle) else { return }
-    subscriptions.append(AccessorySubscriber(link: link, handle: handle, path: path))
+  /// Notes the subscription of a client, or its end.
+  ///
+  /// - Returns: false if the subscription has not changed.
+  @discardableResult
+  package mutating func setSubscription(
+    of link: HCI.ConnectionHandle, to handle: AttributeHandle, _ isOn: Bool
+  ) -> Bool {
+    let wasOn = subscriptions.contains { $0.link == link && $0.handle == handle }
+    guard isOn != wasOn else { return false }
+    if isOn, let path = path(at: handle) {
+      subscriptions.append(AccessorySubscriber(link: link, handle: handle, path: path))
+    } else {
+      subscriptions.removeAll { $0.link == link && $0.handle == handle }
+    }
+    return true
   }
 
   package mutating func forget(_ link: HCI.ConnectionHandle) { subscriptions.removeAll { $0.link == link } }

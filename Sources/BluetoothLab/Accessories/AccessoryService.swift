@@ -48,7 +48,7 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// only in callbacks of the accessory.
   var readAtTime: (@Sendable (Owner, Duration) -> [UInt8])?
   let write: Writing
-  /// Handles what happens to the procedures of a client; nil for characteristics without procedures.
+  /// Handles what happens to the procedures and the subscription of a client; nil: nothing depends on them.
   package var clientEvent: ClientEventHandler?
 
   /// The UUID of the characteristic.
@@ -136,12 +136,14 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   }
 }
 
-/// An event that changes the state of a procedure of a client.
+/// An event that changes the state of a procedure of a client, or repeats its subscription.
 package enum AccessoryClientEvent {
   /// The client has confirmed an indication of the characteristic.
   case sent
   /// The client has unsubscribed from the characteristic, or has disconnected.
   case unsubscribed
+  /// The client has subscribed to the characteristic once more, as many bonded clients do on each link.
+  case subscribedAgain
 }
 
 /// The link security that access to a characteristic requires · Vol 3, Part C, 10.2.1.

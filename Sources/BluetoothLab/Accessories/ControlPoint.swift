@@ -127,6 +127,7 @@ extension AccessoryCharacteristic {
       case .unsubscribed:
         owner[keyPath: state].end()
         cancelled(&owner, &context)
+      case .subscribedAgain: break
       }
     }
   }

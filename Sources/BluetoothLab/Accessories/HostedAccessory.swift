@@ -147,7 +147,9 @@ class HostedAccessory<A: Accessory> {
       performEffects(of: context, &host, at: now)
     case .subscriptionChanged(let handle, let subscription):
       guard let characteristic = attributes.characteristic(at: handle) else { break }
-      attributes.setSubscription(of: connection, to: handle, !subscription.isEmpty)
+      guard attributes.setSubscription(of: connection, to: handle, !subscription.isEmpty) else {
+        return tell(characteristic, .subscribedAgain, on: connection, &host, at: now)
+      }
       if subscription.isEmpty { tell(characteristic, .unsubscribed, on: connection, &host, at: now) }
       withAccessory(&host, at: now, for: connection) {
         $0.subscriptionChanged(of: characteristic.path, isOn: !subscription.isEmpty, in: &$1)

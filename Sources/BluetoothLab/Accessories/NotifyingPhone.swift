@@ -251,6 +251,9 @@ public struct NotifyingPhone: Accessory {
       AccessoryCharacteristic(octetsOf: Self.dataSource, .notify),
     ]
     for index in characteristics.indices { characteristics[index].protection = .encrypted }
+    characteristics[0].clientEvent = { phone, event, client, context in
+      if event == .subscribedAgain { phone.sendEarlierEvents(to: client, in: &context) }
+    }
     return [
       AccessoryService(Self.service, characteristics), .battery(level: \.batteryLevel),
       .deviceInformation(information),
@@ -307,9 +310,16 @@ public struct NotifyingPhone: Accessory {
       watches[watch].wantsData = isOn
     } else if isOn != watches[watch].wantsEvents {
       watches[watch].wantsEvents = isOn
-      if isOn { for event in store.earlierEvents { send(event, to: watch, in: &context) } }
+      if isOn { sendEarlierEvents(to: client, in: &context) }
     }
     sendNext(to: watch, in: &context)
+  }
+
+  /// Sends an event for each notification that the phone has, in place of the events that wait.
+  private mutating func sendEarlierEvents(to client: AccessoryClient, in context: inout AccessoryContext) {
+    guard let watch = index(of: client) else { return }
+    watches[watch].waiting.removeAll { $0.path == Self.notificationSource }
+    for event in store.earlierEvents { send(event, to: watch, in: &context) }
   }
 
   /// Sends the next value.

@@ -39,6 +39,20 @@ struct NotificationProviderTests {
     #expect(provider.entries.map(\.uid) == [2])
   }
 
+  @Test("An accessory that subscribes once more gets the events from the beginning, and its responses still wait")
+  func repeatedSubscription() {
+    let provider = Self.provider()
+    provider.post(SystemNotification(identifier: "one", app: "app"), date: "")
+    provider.restartSession(of: 0)
+    provider.beginSession(of: 0)
+    #expect(provider.respond([1], to: 0, partLength: 20))
+    provider.post(SystemNotification(identifier: "two", app: "app"), date: "")
+    provider.restartSession(of: 0)
+    provider.beginSession(of: 0)
+    #expect(provider.clients[0].waiting.map { $0.1.bytes.count } == [1, 8, 8])
+    #expect(provider.clients[0].waiting.dropFirst().map { $0.1.bytes[4] } == [1, 2])
+  }
+
   @Test("The values that wait for an accessory that takes none are limited")
   func waiting() {
     let provider = Self.provider()

@@ -176,6 +176,35 @@ struct NotifyingPhoneTests {
     #expect(await response(meeting, to: [0, 1, 0, 0, 0, 4]) == size)
   }
 
+  @Test("A bonded watch gets an event for each notification on a later link, once more after each new subscription")
+  func laterLink() throws {
+    let world = World(seed: 41)
+    let device = world.add(NotifyingPhone(notifications: [Self.call]), named: "phone")
+    let watch = TestCentral(on: world.makeDevice(named: "watch"))
+    let phone = try watch.connect(to: .service(Self.service))
+    func events() -> [[UInt8]] {
+      watch.events.compactMap { event in
+        if case .valueUpdated(_, CBUUID(string: Self.source), let value, nil) = event { value } else { nil }
+      }
+    }
+    try watch.setNotify(for: Self.source, of: phone)
+    world.run(for: .seconds(1))
+    let event: [UInt8] = [0, 0b11110, 1, 1, 1, 0, 0, 0]
+    #expect(events() == [event])
+    // A repetition on the same link is no new subscription.
+    try watch.setNotify(for: Self.source, of: phone)
+    world.run(for: .seconds(1))
+    #expect(events() == [event])
+
+    try watch.disconnect(from: phone)
+    world.run(for: .seconds(1))
+    try watch.connect(to: phone)
+    try watch.setNotify(for: Self.source, of: phone)
+    world.run(for: .seconds(1))
+    #expect(events().count > 1 && Set(events()) == [event])
+    #expect(watch.device.bonds.count == 1 && device.accessory.notifications.count == 1)
+  }
+
   @Test("A phone rejects malformed commands with the errors of Apple's specification")
   func errors() async throws {
     let meeting = try await meet(NotifyingPhone(notifications: [Self.email("one")]))

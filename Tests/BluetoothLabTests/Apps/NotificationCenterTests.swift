@@ -252,6 +252,7 @@ struct NotificationCenterTests {
     try stage.world.expect("the phone connects again") { accessory.state == .connected }
     try stage.client.connect(to: stage.provider)
     try stage.subscribe()
+    #expect(stage.events.last == [0, 0b00100, 6, 1, 1, 0, 0, 0])
     stage.phone.post(Self.email("later"))
     stage.run(1)
     #expect(stage.events.last == [0, 0, 6, 2, 2, 0, 0, 0])
