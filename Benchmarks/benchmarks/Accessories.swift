@@ -96,8 +96,8 @@ enum Accessories {
     withExtendedLifetime(devices) {}
     return Measurement(
       name: "\(count.grouped) accessories of \(allKinds.count) kinds",
-      result: "\(slow.rounded(to: 1)) × real time; after power-on \((60 / minute).rounded(to: 1)) × in the first minute, "
-        + "\((30 / fast).rounded(to: 1)) × in its first half",
+      result: "\(slow.rounded(to: 1)) × real time; after power-on \((60 / minute).rounded(to: 1)) × in the first "
+        + "minute, \((30 / fast).rounded(to: 1)) × in its first half",
       aim: "≥ 50 × real time",
       method: "all advertise at 1,022.5 ms, in the first 30 s at 100 ms, except for one of \(kinds.count) kinds each, "
         + "which measure for an app, at 30 ms; \(seconds) s of radio time, best of 3; "
