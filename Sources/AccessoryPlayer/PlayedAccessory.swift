@@ -65,7 +65,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   private let characteristics: [LocalCharacteristic]
   private let outputs = AsyncStream.makeStream(of: Output.self)
   private let arrivals = AsyncStream.makeStream(of: RemoteCentral.self)
-  private let elapsed: @Sendable () -> Duration
+  let elapsed: @Sendable () -> Duration
   let pause: @Sendable (Duration) async throws -> Void
   let observer: (@Sendable (PlayedEvent) throws -> Void)?
 
@@ -154,9 +154,9 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   ///   can't be published.
   public func run() async throws {
     try await peripheral.waitUntilPoweredOn()
-    peripheral.setConfirmationHandler { [weak self] in self?.confirmed($1, by: $0) }
+    peripheral.setSubscriberHandler { [weak self] in self?.handle($0, of: $1, on: $2) }
     defer {
-      peripheral.setConfirmationHandler(nil)
+      peripheral.setSubscriberHandler(nil)
       for service in services.reversed() { peripheral.remove(service) }
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -197,7 +197,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     }
   }
 
-  private func context(_ state: State, for link: HCI.ConnectionHandle?) -> AccessoryContext {
+  func context(_ state: State, for link: HCI.ConnectionHandle?) -> AccessoryContext {
     let central = link.flatMap { link in state.centrals.first { $0.value == link }?.key }
     return AccessoryContext(
       now: elapsed(), connections: state.centrals.count, subscriptions: state.attributes.subscriptions,
@@ -206,7 +206,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   }
 
   /// Puts the effects of a callback in the order in which they take place.
-  private func perform(_ context: AccessoryContext, _ state: inout State) {
+  func perform(_ context: AccessoryContext, _ state: inout State) {
     for effect in context.effects {
       switch effect {
       case .notify(let path): notify(path, &state)
@@ -283,9 +283,25 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     perform(context, &state)
   }
 
-  private func confirmed(_ characteristic: LocalCharacteristic, by central: RemoteCentral) {
+  private func handle(_ event: SubscriberEvent, of central: RemoteCentral, on characteristic: LocalCharacteristic) {
     guard let index = index(of: characteristic) else { return }
-    state.withLockedValue { state in _ = endIndication(index, to: central, &state) }
+    state.withLockedValue { state in
+      switch event {
+      case .confirmed: _ = endIndication(index, to: central, &state)
+      case .subscribedAgain: subscribedAgain(central, to: index, &state)
+      }
+    }
+  }
+
+  private func subscribedAgain(_ central: RemoteCentral, to index: Int, _ state: inout State) {
+    let handle = AttributeHandle(index + 1)
+    // A subscription that has not been reported yet is a new one for the accessory.
+    guard let link = state.centrals[central], let characteristic = state.attributes.characteristic(at: handle),
+      state.attributes.subscriptions.contains(where: { $0.link == link && $0.handle == handle })
+    else { return }
+    var context = context(state, for: link)
+    characteristic.clientEvent?(&state.accessory, .subscribedAgain, AccessoryClient(link: link), &context)
+    perform(context, &state)
   }
 
   /// Notes that the oldest indication of a characteristic to a central has ended. Returns false if there is none.
@@ -294,42 +310,6 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     state.unconfirmed.remove(at: place)
     sent(index, to: central, &state)
     return true
-  }
-
-  // MARK: Time
-
-  /// Pauses until the wake time. A changed wake time ends the pause.
-  private func watchTime() async throws {
-    while true {
-      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
-      let wakeTime = state.withLockedValue { state in
-        state.wakeTimeChanged = continuation
-        return state.wakeTime
-      }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        if let wakeTime {
-          group.addTask { [self] in
-            let rest = wakeTime - elapsed()
-            if rest > .zero { try await pause(rest) }
-            pauseEnded()
-          }
-        }
-        group.addTask { for await _ in changes { break } }
-        defer { group.cancelAll() }
-        try await group.next()
-      }
-      try Task.checkCancellation()
-    }
-  }
-
-  private func pauseEnded() {
-    state.withLockedValue { state in
-      guard let wakeTime = state.wakeTime, wakeTime <= elapsed() else { return }
-      state.wakeTime = nil
-      var context = context(state, for: nil)
-      state.accessory.timeReached(in: &context)
-      perform(context, &state)
-    }
   }
 
   // MARK: Centrals

@@ -15,6 +15,10 @@ package enum AdapterRegistry {
     "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5], hci:N,"
     + " server[:PATH][,NAME]"
 
+  /// True if the adapters with external controllers connect by themselves to bonded input devices, as the system of a
+  /// computer does. A tool that looks at devices turns it off before it uses an adapter.
+  package static let reconnectsInputDevices = NIOLockedValueBox(true)
+
   /// The device for the specifier `virtual`, created when a manager first uses this specifier.
   private static let ownDevice = RealTimeDevice(name: "virtual")
 

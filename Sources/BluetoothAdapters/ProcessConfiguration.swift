@@ -17,6 +17,7 @@ extension DaemonConfiguration {
     result.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
     result.prompts = PromptsSetting.ofProcess.makePrompts()
     result.app = programName
+    result.policy.reconnectsInputDevices = AdapterRegistry.reconnectsInputDevices.withLockedValue { $0 }
     do throws(BondStoreError) {
       let named = SystemFiles.environment(bondsVariable) ?? ""
       let folder = named.isEmpty ? try FileBondStore.defaultFolder() : named

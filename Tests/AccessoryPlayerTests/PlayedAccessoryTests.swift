@@ -160,6 +160,40 @@ import Testing
     reading.cancel()
   }
 
+  @Test("A bonded watch that subscribes again on a later link gets the notifications of a phone again")
+  func repeatedSubscription() throws {
+    var email = DeviceNotification("one", app: "com.example.mail", title: "Ann")
+    email.category = .email
+    let scene = PlayedScene(NotifyingPhone(notifications: [email]))
+    let source = CBUUID(string: "9FBF120D-6301-42D9-8C58-25E699A21DBD")
+    let control = CBUUID(string: "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9")
+    let values = Box<[[UInt8]]>([])
+    for count in 1...3 {
+      let phone = try scene.connect()
+      let reading = try scene.stage.perform { [clock = scene.world.clock] in
+        let services = try await phone.discoverServices([CBUUID(string: "7905F431-B5CE-4E99-A40F-4B1E122D00D0")])
+        let characteristics = try await services[0].discoverCharacteristics([control, source])
+        // A command for no notification encrypts the link. The values of the restored subscription have no reader.
+        await #expect(throws: CBATTError.self) {
+          try await characteristics.first { $0.uuid == control }?.write(Data([0, 9, 0, 0, 0, 0]))
+        }
+        try await Task.sleep(for: .seconds(2), clock: clock)
+        return try #require(characteristics.first { $0.uuid == source })
+      }
+      let task = scene.stage.start { for try await value in reading.notifications { values.append(Array(value)) } }
+      scene.stage.run(for: .seconds(2))
+      #expect(values.value.count == count)
+      // The link ends without the end of the subscription.
+      scene.phone.setPower(false)
+      scene.stage.run(for: .seconds(5))
+      scene.phone.setPower(true)
+      scene.stage.run(for: .seconds(5))
+      task.cancel()
+    }
+    #expect(Set(values.value) == [[0, 0b100, 6, 1, 1, 0, 0, 0]])
+    #expect(scene.sensor.bonds.count == 1)
+  }
+
   @Test("An accessory has one pause for its timer, which ends when the timer is changed or cancelled")
   func pauses() throws {
     let pauses = Box(0)

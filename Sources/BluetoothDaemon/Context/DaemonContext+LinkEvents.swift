@@ -87,6 +87,17 @@ extension DaemonContext {
     deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
   }
 
+  /// Reports that a client has repeated its subscription to the session with the characteristic, if the session observes
+  /// links.
+  mutating func reportRepetition(
+    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
+  ) {
+    guard let index = peripherals.index(of: session.key), peripherals.values[index]?.observesLinks == true else {
+      return
+    }
+    deliver(.subscribed(centralInfo(of: link), characteristic), to: session)
+  }
+
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
   mutating func reportChanges(of link: LinkIndex) {
     guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }

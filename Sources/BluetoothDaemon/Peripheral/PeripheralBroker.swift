@@ -253,7 +253,9 @@ struct PeripheralBroker {
       guard localDatabase.unsubscribe(connection, from: index) else { return }
       context.deliver(.unsubscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
     } else {
-      guard localDatabase.subscribe(connection, to: index) else { return }
+      guard localDatabase.subscribe(connection, to: index) else {
+        return context.reportRepetition(of: characteristic.id, on: link, to: characteristic.session)
+      }
       context.deliver(.subscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
     }
   }

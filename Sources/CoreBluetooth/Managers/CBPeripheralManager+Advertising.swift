@@ -17,6 +17,8 @@ package enum PeripheralObservation: Sendable {
   case linksEnded
   /// A central has confirmed an indication of a characteristic that has no notifications; their objects identify them.
   case indicationConfirmed(by: ObjectIdentifier, of: ObjectIdentifier)
+  /// A central has repeated its subscription to a characteristic; their objects identify them.
+  case subscribedAgain(by: ObjectIdentifier, to: ObjectIdentifier)
 }
 
 // Advertising and links beyond Apple's API, for CoreBluetoothExtras.

@@ -51,7 +51,12 @@ extension PeripheralManagerCore {
       content.subscribedCentrals.append(central)
       return true
     }
-    if isNew { delegate?.peripheralManager(manager, central: central, didSubscribeTo: characteristic) }
+    if isNew {
+      delegate?.peripheralManager(manager, central: central, didSubscribeTo: characteristic)
+    } else {
+      let observer = with { $0.role.observer }
+      observer?(.subscribedAgain(by: ObjectIdentifier(central), to: ObjectIdentifier(characteristic)))
+    }
   }
 
   func unsubscribed(_ info: CentralInfo, _ id: LocalAttributeID, _ manager: CBPeripheralManager) {

@@ -62,18 +62,26 @@ extension LocalPeripheral {
     for operation in sent { operation.finish(.success(())) }
   }
 
-  /// Sets the function that is called when a subscriber has confirmed an indication of a characteristic that has no
-  /// notifications, before the requests that the subscriber sends later are received. nil: none. The end of a
-  /// subscription drops indications without a call.
-  package func setConfirmationHandler(_ handler: (@Sendable (RemoteCentral, LocalCharacteristic) -> Void)?) {
-    confirmationHandler.withLockedValue { $0 = handler }
+  /// Sets the function that is called with the events of subscribers, before the requests that a subscriber sends later
+  /// are received. nil: none.
+  package func setSubscriberHandler(_ handler: SubscriberHandler?) {
+    subscriberHandler.withLockedValue { $0 = handler }
   }
 
-  func indicationConfirmed(by central: ObjectIdentifier, of characteristic: ObjectIdentifier) {
-    guard let handler = confirmationHandler.withLockedValue({ $0 }),
+  func tell(_ event: SubscriberEvent, by central: ObjectIdentifier, of characteristic: ObjectIdentifier) {
+    guard let handler = subscriberHandler.withLockedValue({ $0 }),
       let local = with({ $0.characteristics[characteristic] }),
       let subscriber = local.subscribers.first(where: { ObjectIdentifier($0.box.value) == central })
     else { return }
-    handler(subscriber, local)
+    handler(event, subscriber, local)
   }
+}
+
+/// An event of a subscriber that Apple's API does not have.
+package enum SubscriberEvent: Sendable {
+  /// The subscriber has confirmed an indication of a characteristic that has no notifications. The end of a subscription
+  /// drops indications without an event.
+  case confirmed
+  /// The subscriber, which is bonded, has repeated the subscription that it has kept from an earlier link.
+  case subscribedAgain
 }

@@ -61,8 +61,10 @@ public final class LocalPeripheral: Sendable {
   private let content = NIOLockedValueBox(Unchecked(State()))
   private let power = PowerWatch()
   private let requestEvents = Broadcast<AttributeRequest>()
-  /// The function for confirmed indications; nil: none. See `setConfirmationHandler`.
-  let confirmationHandler = NIOLockedValueBox<(@Sendable (RemoteCentral, LocalCharacteristic) -> Void)?>(nil)
+  /// A function for events of subscribers.
+  package typealias SubscriberHandler = @Sendable (SubscriberEvent, RemoteCentral, LocalCharacteristic) -> Void
+  /// The function for events of subscribers; nil: none. See `setSubscriberHandler`.
+  let subscriberHandler = NIOLockedValueBox<SubscriberHandler?>(nil)
 
   /// Creates a peripheral.
   ///
@@ -122,7 +124,8 @@ public final class LocalPeripheral: Sendable {
     case .link(let central, let event): linkReported(central, event)
     case .linkEnded(let central): linkEnded(central)
     case .linksEnded: linksEnded()
-    case .indicationConfirmed(let central, let characteristic): indicationConfirmed(by: central, of: characteristic)
+    case .indicationConfirmed(let central, let characteristic): tell(.confirmed, by: central, of: characteristic)
+    case .subscribedAgain(let central, let characteristic): tell(.subscribedAgain, by: central, of: characteristic)
     }
   }
 

@@ -39,6 +39,8 @@ final class Stage: Sendable {
           "--virtual-time and --seed require a world: name one with --world or COREBLUETOOTH_WORLD",
           status: ExitStatus.usage)
       }
+      // A bonded keyboard that this program's system had connected to would be silent for the verb.
+      AdapterRegistry.reconnectsInputDevices.withLockedValue { $0 = false }
       if case .failure(let error) = AdapterRegistry.adapter(for: specifier) {
         throw Failure(error.description, status: ExitStatus.usage)
       }
