@@ -2,6 +2,8 @@ import BluetoothBonds
 import BluetoothDaemon
 import BluetoothHost
 import BluetoothTransport
+import BluetoothTypes
+import NIOConcurrencyHelpers
 
 extension DaemonConfiguration {
   /// The environment variable that names the folder for bonds (default: a folder in the user's data folder).
