@@ -126,7 +126,7 @@ let package = Package(
       name: "BluetoothAdapters",
       dependencies: [
         "BluetoothBonds", "BluetoothDaemonProtocol", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothTransport",
+        "BluetoothTransport", "BluetoothTypes",
         "BluetoothRadio", "BluetoothWire", deque, locks,
       ] + nio,
       swiftSettings: settings),

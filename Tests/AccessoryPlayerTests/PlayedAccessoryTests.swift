@@ -170,14 +170,14 @@ import Testing
     let values = Box<[[UInt8]]>([])
     for count in 1...3 {
       let phone = try scene.connect()
-      let reading = try scene.stage.perform { [clock = scene.world.clock] in
+      let reading = try scene.stage.perform { [world = scene.world] in
         let services = try await phone.discoverServices([CBUUID(string: "7905F431-B5CE-4E99-A40F-4B1E122D00D0")])
         let characteristics = try await services[0].discoverCharacteristics([control, source])
         // A command for no notification encrypts the link. The values of the restored subscription have no reader.
         await #expect(throws: CBATTError.self) {
           try await characteristics.first { $0.uuid == control }?.write(Data([0, 9, 0, 0, 0, 0]))
         }
-        try await Task.sleep(for: .seconds(2), clock: clock)
+        try await Task.sleep(for: .seconds(2), clock: world.clock)
         return try #require(characteristics.first { $0.uuid == source })
       }
       let task = scene.stage.start { for try await value in reading.notifications { values.append(Array(value)) } }
