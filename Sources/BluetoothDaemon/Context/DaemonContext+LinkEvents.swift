@@ -87,14 +87,16 @@ extension DaemonContext {
     deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
   }
 
-  /// Reports that a client has repeated its subscription to the session with the characteristic, if the session observes
-  /// links.
+  /// Reports that a client has repeated or changed its subscription to the session with the characteristic, if the session
+  /// observes links. A suspended app hears only of subscriptions that begin or end: a repetition among its waiting events
+  /// would be taken for a subscription of which the app has not heard.
   mutating func reportRepetition(
     of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
   ) {
-    guard let index = peripherals.index(of: session.key), peripherals.values[index]?.observesLinks == true else {
-      return
-    }
+    guard let index = peripherals.index(of: session.key), let peripheral = peripherals.values[index],
+      peripheral.observesLinks, !peripheral.preservation.isPreserved
+    else { return }
+    if let app = peripheral.app, apps[app].isAsleep { return }
     deliver(.subscribed(centralInfo(of: link), characteristic), to: session)
   }
 

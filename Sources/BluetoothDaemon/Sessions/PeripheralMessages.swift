@@ -125,8 +125,8 @@ package enum PeripheralEvent: Sendable {
   /// and the reason for its end, before `centralDisconnected`.
   indirect case link(CentralInfo, LinkEvent)
   case serviceAdded(LocalAttributeID, SessionError?)
-  /// A client has subscribed. A session that observes links also gets this event when a bonded client repeats the
-  /// subscription that it has kept from an earlier link.
+  /// A client has subscribed. A session that observes links also gets this event when a client changes from notifications
+  /// to indications or back, or repeats the subscription that a bond has kept from an earlier link.
   case subscribed(CentralInfo, LocalAttributeID)
   case unsubscribed(CentralInfo, LocalAttributeID)
   /// The maximum length of an untruncated update to this central has changed. No callback.

@@ -142,7 +142,8 @@ package enum AccessoryClientEvent {
   case sent
   /// The client has unsubscribed from the characteristic, or has disconnected.
   case unsubscribed
-  /// The client has subscribed to the characteristic once more, as many bonded clients do on each link.
+  /// The client has subscribed to the characteristic once more, as many bonded clients do on each link, or has changed from
+  /// notifications to indications or back.
   case subscribedAgain
 }
 

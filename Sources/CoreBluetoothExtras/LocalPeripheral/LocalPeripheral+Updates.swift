@@ -82,6 +82,7 @@ package enum SubscriberEvent: Sendable {
   /// The subscriber has confirmed an indication of a characteristic that has no notifications. The end of a subscription
   /// drops indications without an event.
   case confirmed
-  /// The subscriber, which is bonded, has repeated the subscription that it has kept from an earlier link.
+  /// The subscriber has changed from notifications to indications or back, or has repeated the subscription that a bond
+  /// has kept from an earlier link.
   case subscribedAgain
 }
