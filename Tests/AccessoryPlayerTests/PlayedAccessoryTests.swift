@@ -177,6 +177,7 @@ import Testing
         await #expect(throws: CBATTError.self) {
           try await characteristics.first { $0.uuid == control }?.write(Data([0, 9, 0, 0, 0, 0]))
         }
+        // On the world's clock, so it takes no real time.
         try await Task.sleep(for: .seconds(2), clock: world.clock)
         return try #require(characteristics.first { $0.uuid == source })
       }

@@ -3,7 +3,8 @@ import BluetoothHost
 import BluetoothWire
 
 /// The server of an accessory's services on the host of a device, which has its own links and advertising. Confined to
-/// the world's executor; unchecked, because the compiler does not know that only the daemon's calls use the variables.
+/// the world's executor; unchecked, because the compiler does not know that only the daemon's calls use its variables and
+/// those of the superclass.
 final class AccessoryServer<A: Accessory>: HostedAccessory<A>, SystemServer, @unchecked Sendable {
   /// The name of the device, for the log.
   private let name: String
