@@ -100,32 +100,42 @@ struct Startup {
       isRepeated = true
       return .goOn
     }
-    switch (step, parameters) {
-    case (.reset, _):
+    switch step {
+    case .reset:
       if status != .success { return .unusable }
-    case (_, .localSupportedCommands(let commands)?): facts.supportedCommands = commands
-    case (_, .localSupportedFeatures(let features)?): facts.lmpFeatures = features
-    case (_, .leLocalSupportedFeatures(let features)?): facts.leFeatures = features
-    case (_, .leBufferSize(let length, let count)?):
-      facts.aclLength = Int(length)
-      facts.aclCount = Int(count)
-    case (_, .leBufferSizeV2(let length, let count, _, _)?):
-      facts.aclLength = Int(length)
-      facts.aclCount = Int(count)
-    case (_, .bdADDR(let address)?): facts.publicAddress = address == 0 ? nil : DeviceAddress(address, .public)
-    case (_, .bufferSize(let size)?):
-      facts.aclLength = Int(size.aclLength)
-      facts.aclCount = Int(size.aclCount)
-    case (_, .leFilterAcceptListSize(let size)?): facts.acceptListSize = Int(size)
-    case (_, .leMaximumDataLength(let transmit, _)?): facts.maximumDataLength = transmit
-    case (.leBufferSize, _):
+    case .supportedCommands:
+      if case .localSupportedCommands(let commands)? = parameters { facts.supportedCommands = commands }
+    case .localFeatures:
+      if case .localSupportedFeatures(let features)? = parameters { facts.lmpFeatures = features }
+    case .publicAddress:
+      if case .bdADDR(let address)? = parameters {
+        facts.publicAddress = address == 0 ? nil : DeviceAddress(address, .public)
+      }
+    case .leFeatures:
+      if case .leLocalSupportedFeatures(let features)? = parameters { facts.leFeatures = features }
+    case .leBufferSize:
+      switch parameters {
+      case .leBufferSize(let length, let count)?, .leBufferSizeV2(let length, let count, _, _)?:
+        facts.aclLength = Int(length)
+        facts.aclCount = Int(count)
       // This command is mandatory for every controller with Low Energy.
-      return status == .unknownHCICommand ? .lacksLowEnergy : .unusable
-    case (.randomAddress, _):
+      case _: return status == .unknownHCICommand ? .lacksLowEnergy : .unusable
+      }
+    case .bufferSize:
+      if case .bufferSize(let size)? = parameters {
+        facts.aclLength = Int(size.aclLength)
+        facts.aclCount = Int(size.aclCount)
+      }
+      if facts.aclLength == 0 || facts.aclCount == 0 { return .unusable }
+    case .acceptListSize:
+      if case .leFilterAcceptListSize(let size)? = parameters { facts.acceptListSize = Int(size) }
+    case .maximumDataLength:
+      if case .leMaximumDataLength(let transmit, _)? = parameters { facts.maximumDataLength = transmit }
+    case .randomAddress:
       if status == .success { facts.ownAddressType = .random }
-    default: break
+    // The host can do without the effects of these commands.
+    case .leHostSupport, .eventMask, .leEventMask, .clearAcceptList, .suggestedDataLength, .defaultPHY, .done: break
     }
-    if step == .bufferSize, facts.aclLength == 0 || facts.aclCount == 0 { return .unusable }
     isRepeated = false
     repeat {
       step = Step(rawValue: step.rawValue + 1) ?? .done

@@ -133,8 +133,9 @@ struct DBusMessage: Hashable, Sendable {
       let kind = Kind(rawValue: try reader.byte())
     else { throw .malformed }
     self.init(kind)
+    // The flags, and the major version of the protocol.
     _ = try reader.byte()
-    _ = try reader.byte()
+    guard try reader.byte() == 1 else { throw .malformed }
     let bodyLength = Int(try reader.uint32())
     serial = try reader.uint32()
     let end = Self.fixedLength + Int(try reader.uint32())

@@ -72,12 +72,20 @@ extension HCI {
 }
 
 extension HCI.ReturnParameters {
-  /// The status of the command; nil if the parameters hold none.
+  /// The status of the command; nil if the parameters hold none. Only the forms `status` and `handle` can hold an
+  /// error, because a failed command returns no other parameters.
   package var status: HCI.ErrorCode? {
     switch self {
-    case .status(let code), .handle(let code, _): return code
-    case .unknown(let octets): return octets.isEmpty ? nil : HCI.ErrorCode(rawValue: octets[0])
-    default: return .success
+    case .status(let code), .handle(let code, _): code
+    case .unknown(let octets): octets.isEmpty ? nil : HCI.ErrorCode(rawValue: octets[0])
+    case .localVersionInformation, .localSupportedCommands, .localSupportedFeatures, .localExtendedFeatures,
+      .bufferSize, .bdADDR, .transmitPowerLevel, .leHostSupport, .authenticatedPayloadTimeout, .rssi, .leBufferSize,
+      .leBufferSizeV2, .leLocalSupportedFeatures, .leAdvertisingPhysicalChannelTxPower, .leFilterAcceptListSize,
+      .leChannelMap, .leEncrypt, .leRand, .leSupportedStates, .leSuggestedDefaultDataLength, .leResolvingListSize,
+      .lePeerResolvableAddress, .leLocalResolvableAddress, .leMaximumDataLength, .lePHY, .leTransmitPower,
+      .leSelectedTransmitPower, .leMaximumAdvertisingDataLength, .leNumberOfSupportedAdvertisingSets,
+      .lePeriodicAdvertiserListSize, .leRFPathCompensation:
+      .success
     }
   }
 
@@ -87,7 +95,13 @@ extension HCI.ReturnParameters {
     case .handle(_, let handle), .transmitPowerLevel(let handle, _), .authenticatedPayloadTimeout(let handle, _),
       .rssi(let handle, _), .leChannelMap(let handle, _), .lePHY(let handle, _, _):
       handle
-    default: nil
+    case .status, .localVersionInformation, .localSupportedCommands, .localSupportedFeatures, .localExtendedFeatures,
+      .bufferSize, .bdADDR, .leHostSupport, .leBufferSize, .leBufferSizeV2, .leLocalSupportedFeatures,
+      .leAdvertisingPhysicalChannelTxPower, .leFilterAcceptListSize, .leEncrypt, .leRand, .leSupportedStates,
+      .leSuggestedDefaultDataLength, .leResolvingListSize, .lePeerResolvableAddress, .leLocalResolvableAddress,
+      .leMaximumDataLength, .leTransmitPower, .leSelectedTransmitPower, .leMaximumAdvertisingDataLength,
+      .leNumberOfSupportedAdvertisingSets, .lePeriodicAdvertiserListSize, .leRFPathCompensation, .unknown:
+      nil
     }
   }
 
@@ -179,13 +193,11 @@ extension HCI.ReturnParameters {
   }
 
   func encode(into writer: inout ByteWriter) {
-    switch self {
-    case .unknown(let octets):
+    if case .unknown(let octets) = self {
       writer.append(octets)
       return
-    case .status(let code), .handle(let code, _): writer.append(code)
-    default: writer.append(HCI.ErrorCode.success)
     }
+    if let status { writer.append(status) }
     switch self {
     case .status, .unknown: break
     case .handle(_, let handle): writer.append(handle)
