@@ -37,6 +37,22 @@ struct AdvertisingTests {
     #expect(delays.contains { $0 < .milliseconds(1) } && delays.contains { $0 > .milliseconds(9) })
   }
 
+  @Test(
+    "Events are the interval and up to 10 ms apart, from 20 ms to 10.24 s in steps of 0.625 ms",
+    arguments: [0x0020, 0x0021, 0x0022, 0x00A0, 0x3FFF, 0x4000] as [UInt16])
+  func intervals(units: UInt16) {
+    peripheral.send(.leSetAdvertisingParameters(parameters(interval: units, channelMap: 0b001)))
+    peripheral.send(.leSetAdvertisingEnable(true))
+    let interval = TimeSpan.microseconds(625 * Int64(units))
+    // 200 delays: the smallest one is below the next step of the interval.
+    air.run(for: interval * 200)
+    let starts = air.log.map(\.start)
+    let distances = zip(starts, starts.dropFirst()).map { $0.1 - $0.0 }
+    #expect(distances.count > 100)
+    #expect(distances.allSatisfy { interval...(interval + .milliseconds(10)) ~= $0 })
+    #expect(distances.contains { $0 < interval + .microseconds(625) })
+  }
+
   @Test("Each type sends its PDU with the data, on the selected channels")
   func types() {
     for (type, code) in [

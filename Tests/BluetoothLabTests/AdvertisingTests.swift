@@ -40,6 +40,28 @@ struct AdvertisingTests {
     #expect((28...31).contains(await sightings(in: .seconds(30))))
   }
 
+  @Test("Among 1,000 advertisers a phone finds, connects to and reads a sensor")
+  func fullHall() throws {
+    let world = World(seed: 1)
+    var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("One of a thousand devices")]))
+    advertising.schedule = [.every(.seconds(1))]
+    var options = DeviceOptions()
+    for number in 0..<1_000 {
+      options.position = Position(x: Double(number % 32), y: Double(number / 32))
+      world.add(Broadcaster(advertising), named: "tag \(number)", options)
+    }
+    world.run(for: .seconds(1))
+    options.position = Position(x: 15, y: 15)
+    world.add(HeartRateSensor(name: "Strap"), named: "strap", options)
+    options.position = Position(x: 17, y: 15)
+    let phone = TestCentral(on: world.makeDevice(named: "phone", options))
+    let began = world.now
+    let strap = try phone.connect(to: "Strap")
+    #expect(try phone.read("2A38", of: strap) == [1])
+    // The strap advertises every 100 ms. Half of the packets of a device are lost in collisions, and so are CONNECT_INDs.
+    #expect(world.now - began < .seconds(4))
+  }
+
   @Test("An accessory advertises fast for 30 s after power-on and after each disconnection, then every 1,022.5 ms")
   func fastThenSlow() async throws {
     let world = World(seed: 1)

@@ -86,7 +86,7 @@ import XCTest
 
   @Test("An app that never rests is an error that names its work")
   func restless() throws {
-    #expect(throws: AppTimeError.self) {
+    let error = #expect(throws: AppTimeError.self) {
       let world = World(seed: 1)
       try world.withAppTime(limits: AppTimeLimits(unitsPerInstant: 1_000)) {
         let task = Task { while !Task.isCancelled { await Task.yield() } }
@@ -94,6 +94,11 @@ import XCTest
         task.cancel()
       }
     }
+    guard case .neverRests(1_000, let held) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(held.contains { $0.contains("task") }, "\(held)")
   }
 
   @Test("A condition that reads the time ends an asynchronous run at its instant, and so does one about the world")
@@ -144,7 +149,7 @@ import XCTest
   func errors() throws {
     #expect(throws: AppTimeError.realTimeWorld) { try World(seed: 1, time: .real(speed: 1)).withAppTime {} }
     struct Failure: Error {}
-    #expect(throws: AppTimeError.self) {
+    let explanation = #expect(throws: AppTimeError.self) {
       let world = World(seed: 1)
       try world.withAppTime(limits: AppTimeLimits(unitsPerInstant: 1_000)) {
         let task = Task { while !Task.isCancelled { await Task.yield() } }
@@ -153,6 +158,7 @@ import XCTest
         throw Failure()
       }
     }
+    #expect(explanation?.description.contains("does not come to rest") == true)
     #expect(throws: Failure.self) { try World(seed: 1).withAppTime { throw Failure() } }
   }
 
@@ -160,10 +166,16 @@ import XCTest
   func blocking() throws {
     let world = World(seed: 1)
     try world.withAppTime {
+      let began = (Date(), ContinuousClock.now)
       Thread.sleep(forTimeInterval: 1)
+      #expect(Date().timeIntervalSince(began.0) == 1)
+      #expect(ContinuousClock.now - began.1 == .seconds(1))
+      // The end of this run, at 0.5 s of the world, is past for the app: the world only catches up with the app's clocks.
       world.run(for: .milliseconds(500))
+      #expect(world.now == .seconds(1))
       world.run(for: .seconds(2))
-      #expect(world.now >= .milliseconds(2_500))
+      #expect(world.now == .seconds(3))
+      #expect(Date().timeIntervalSince(began.0) == 3)
     }
   }
 

@@ -29,6 +29,7 @@ struct AppProcessTests {
     try await second.central.state(.poweredOn)
     try await bench.state(.foreground, of: name)
     _ = try await first.central.find(Flashlight.service, by: first.session)
+    _ = try await second.central.find(Flashlight.service, by: second.session)
   }
 
   @Test("A program in the background is there again after the server has been away", arguments: [false, true])
