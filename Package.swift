@@ -462,6 +462,7 @@ if isFuzzing || warnsAsErrors {
     ("acl-reassembly", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("characteristic-values", ["BluetoothProfiles"]),
     ("advertising-data", ["BluetoothWire"]),
+    ("capture-files", ["BluetoothDissection"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
     (

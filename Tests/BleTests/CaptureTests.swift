@@ -49,24 +49,11 @@ import Testing
       + number(187) + number(5) + number(6) + number(4) + number(4) + [1, 0x03, 0x0C, 0]
   }
 
-  /// Decodes a file that arrives in pieces of this length.
   private static func decode(_ octets: [UInt8], piece: Int = .max) throws -> [CaptureElement] {
-    var decoder = CaptureDecoder()
-    var elements: [CaptureElement] = []
-    var rest = octets[...]
-    while true {
-      while let element = try decoder.next() { elements.append(element) }
-      if rest.isEmpty { break }
-      decoder.append(rest.prefix(piece))
-      rest = rest.dropFirst(piece)
-    }
-    try decoder.finish()
-    return elements
+    try CaptureFixture.decode(octets, piece: piece)
   }
 
-  private static func packets(_ elements: [CaptureElement]) -> [CapturedPacket] {
-    elements.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
-  }
+  private static func packets(_ elements: [CaptureElement]) -> [CapturedPacket] { CaptureFixture.packets(elements) }
 
   @Test("A pcapng file gives its interfaces and packets, in pieces of any length", arguments: [1, 7, 64, Int.max])
   func pcapngFile(piece: Int) throws {
@@ -163,7 +150,9 @@ import Testing
   @Test("Octets of another format are no capture")
   func foreign() {
     let problem = #expect(throws: CaptureProblem.self) { try Self.decode(Array("devices: []\n".utf8)) }
-    #expect(problem?.description == "offset 0: no capture: expected pcapng, pcap or btsnoop")
+    #expect(
+      problem?.description == "offset 0: no capture: expected pcapng, pcap, btsnoop, PacketLogger or an Android bug "
+        + "report, plain or in gzip or zip")
     #expect(throws: CaptureProblem.self) { try Self.decode([]) }
   }
 

@@ -131,6 +131,166 @@ import Testing
     #expect(packet.line == "2\t0.002000\tphone\tto controller\t0x0040\tATT_READ_REQ\t0x0003")
   }
 
+  // MARK: The lifetime of connections
+
+  private static func air(_ packets: [[UInt8]]) throws -> (packets: [PacketDescription], notes: [String]) {
+    try CaptureFixture.describe(CaptureFixture.pcap(256, packets))
+  }
+
+  /// A data PDU with a pseudo-header, on channel 5.
+  private static func data(_ header: UInt8, _ payload: [UInt8], toPeripheral: Bool = true, length: Int? = nil)
+    -> [UInt8]
+  {
+    CaptureFixture.withPseudoHeader(
+      CaptureFixture.data(header, payload, length: length), channel: 6, direction: toPeripheral ? 2 : 3)
+  }
+
+  private static let connectInd = CaptureFixture.withPseudoHeader(CaptureFixture.connectInd, channel: 0)
+
+  @Test("A second CONNECT_IND with the same access address begins a connection without encryption and fragments")
+  func repeatedAccessAddress() throws {
+    let frame = CaptureFixture.mtuRequest
+    let packets = try Self.air([
+      Self.connectInd, Self.data(0b10, Array(frame[..<5])), Self.data(0b11, [0x05], toPeripheral: false),
+      Self.data(0b1010, [1, 2, 3, 4, 5]), Self.connectInd, Self.data(0b01, Array(frame[5...])),
+      Self.data(0b1010, frame),
+    ]).packets
+    #expect(
+      packets.map(\.name) == [
+        "CONNECT_IND", "L2CAP fragment", "LL_START_ENC_REQ", "encrypted PDU", "CONNECT_IND", "L2CAP fragment",
+        "ATT_EXCHANGE_MTU_REQ",
+      ])
+    #expect(packets[5].detail == "2 octets, whose beginning was not captured")
+    #expect(packets.map(\.link) == [1, 1, 1, 1, 2, 2, 2])
+    var statistics = CaptureStatistics()
+    for packet in packets {
+      statistics.add(
+        CapturedPacket(number: packet.number, time: packet.time, interface: Self.air, octets: [], originalLength: 0),
+        packet)
+    }
+    #expect(statistics.connections.map(\.isEncrypted) == [true, false])
+    #expect(statistics.connections.map(\.toPeripheral.packets) == [2, 2])
+  }
+
+  @Test("LL_TERMINATE_IND ends a connection after its repetitions and its acknowledgement, and no state is kept")
+  func termination() throws {
+    let request = CaptureFixture.mtuRequest
+    let packets = try Self.air([
+      Self.connectInd, Self.data(0b0011, [0x05], toPeripheral: false), Self.data(0b1010, [1, 2, 3, 4, 5]),
+      // The peripheral ends the link after encryption was paused.
+      Self.data(0b0011, [0x0B]), Self.data(0b1011, [0x02, 0x13], toPeripheral: false),
+      Self.data(0b1011, [0x02, 0x13], toPeripheral: false), Self.data(0b0001, []), Self.data(0b1010, request),
+      Self.data(0b0001, []),
+    ]).packets
+    #expect(packets[5].isRetransmission && packets[5].endReason?.rawValue == 0x13)
+    #expect(packets.map(\.link) == [1, 1, 1, 1, 1, 1, 1, 2, 2])
+    #expect(packets[6].addresses.count == 2 && packets[7].addresses.isEmpty)
+    #expect(packets[7].name == "ATT_EXCHANGE_MTU_REQ")
+  }
+
+  @Test("A silence longer than the supervision timeout ends a connection on the air", arguments: [100, 101])
+  func supervisionTimeout(silence: Int) throws {
+    var octets = CaptureFixture.pcap(
+      256,
+      [Self.connectInd, Self.data(0b0011, [0x05], toPeripheral: false), Self.data(0b0010, CaptureFixture.mtuRequest)])
+    // The third packet is 10 ms after the second, which has the time 1.01 s: seconds and microseconds of the record.
+    let record =
+      octets.count
+      - CaptureFixture.withPseudoHeader(CaptureFixture.data(0, CaptureFixture.mtuRequest), channel: 0).count - 16
+    let microseconds = 10_000 + silence * 10_000
+    octets.replaceSubrange(
+      record..<record + 8,
+      with: CaptureFixture.littleEndian(UInt32(1 + microseconds / 1_000_000), UInt32(microseconds % 1_000_000)))
+    let last = try #require(try CaptureFixture.describe(octets).packets.last)
+    // The supervision timeout is 1 s.
+    #expect(last.name == (silence > 100 ? "ATT_EXCHANGE_MTU_REQ" : "encrypted PDU"))
+    #expect(last.link == (silence > 100 ? 2 : 1))
+  }
+
+  @Test(
+    "Disconnection Complete, and a reset of the controller, end the connections of a host", arguments: [false, true])
+  func disconnection(isReset: Bool) {
+    let capture = Capture()
+    let frame = Self.att([0x12, 9, 0, 1, 2, 3, 4])
+    #expect(capture.acl(0x0040, Array(frame[..<6])).link == 1)
+    let end: [UInt8] = isReset ? [0, 0, 0, 0, 1, 0x03, 0x0C, 0] : [0, 0, 0, 1, 4, 0x05, 4, 0, 0x40, 0, 0x13]
+    #expect(capture.describe(Self.phone, end).link == (isReset ? nil : 1))
+    let rest = capture.acl(0x1040, Array(frame[6...]))
+    #expect(rest.link == 2 && rest.detail == "5 octets, whose beginning was not captured")
+  }
+
+  // MARK: Lengths
+
+  @Test("A packet whose Length differs from its octets is malformed, and no request", arguments: [5, 7, 114])
+  func lengths(length: Int) throws {
+    let (packets, notes) = try Self.air([
+      Self.connectInd, Self.data(0b0010, CaptureFixture.mtuRequest, length: length),
+      Self.data(0b1010, CaptureFixture.mtuRequest),
+    ])
+    #expect(packets[1].isMalformed == (length != 7) && (packets[1].attribute == nil) == (length != 7))
+    #expect(packets[1].name == (length == 7 ? "ATT_EXCHANGE_MTU_REQ" : "malformed PDU"))
+    if length != 7 { #expect(packets[1].detail == "Length \(length), but 7 octets") }
+    #expect(packets[2].name == "ATT_EXCHANGE_MTU_REQ" && !packets[2].isRetransmission)
+    #expect(notes == (length == 7 ? [] : ["not read: a link layer packet whose Length is wrong"]))
+  }
+
+  @Test("A packet that the capture program has cut is told as such, if its PDU is not complete")
+  func cutPackets() {
+    func describe(_ interface: CaptureInterface, _ octets: [UInt8], original: Int) -> PacketDescription {
+      var dissector = Dissector()
+      return dissector.describe(
+        CapturedPacket(number: 1, time: 0, interface: interface, octets: octets, originalLength: original))
+    }
+    let packet = Self.data(0b10, CaptureFixture.mtuRequest)
+    let cut = describe(Self.air, Array(packet.dropLast(6)), original: packet.count)
+    #expect(cut.name == "cut PDU" && cut.detail == "Length 7, but 4 octets" && cut.isMalformed)
+    // Without the CRC, the PDU is complete.
+    let whole = describe(Self.air, Array(packet.dropLast(2)), original: packet.count)
+    #expect(whole.name == "ATT_EXCHANGE_MTU_REQ" && whole.detail == "MTU 247")
+    let contradiction = describe(Self.air, packet, original: packet.count - 1)
+    #expect(contradiction.name == "malformed record" && contradiction.isMalformed && contradiction.attribute == nil)
+    let acl: [UInt8] = [0, 0, 0, 0, 2, 0x40, 0, 7, 0] + CaptureFixture.mtuRequest
+    let hci = describe(Self.phone, Array(acl.dropLast(3)), original: acl.count)
+    #expect(hci.name == "ACL Data" && hci.detail == "cut: Length 7, but 4 octets" && hci.connectionText == "0x0040")
+    let wrong = describe(Self.phone, Array(acl.dropLast(3)), original: acl.count - 3)
+    #expect(wrong.detail == "malformed: Length 7, but 4 octets")
+    let command = describe(Self.phone, [0, 0, 0, 0, 1, 0x03, 0x0C, 9], original: 8)
+    #expect(command.name == "Reset" && command.content == .command && command.isMalformed)
+  }
+
+  @Test("The CTEInfo field between header and payload is skipped")
+  func cteInfo() throws {
+    let octets = [0b10_0010, 7, 0x14] + CaptureFixture.mtuRequest
+    let packet = CaptureFixture.littleEndian(CaptureFixture.accessAddress) + octets + [1, 2, 3]
+    let described = try Self.air([CaptureFixture.withPseudoHeader(packet, channel: 6, direction: 2)]).packets
+    #expect(described.map(\.name) == ["ATT_EXCHANGE_MTU_REQ"])
+  }
+
+  @Test("A packet with the sequence number of the one before and another payload is no retransmission")
+  func missingPackets() throws {
+    let packets = try Self.air([
+      Self.data(0b10, CaptureFixture.mtuRequest), Self.data(0b10, CaptureFixture.mtuRequest),
+      // The packet between them was not captured.
+      Self.data(0b10, CaptureFixture.att([0x0A, 3, 0])),
+    ]).packets
+    #expect(packets.map(\.isRetransmission) == [false, true, false])
+  }
+
+  @Test("A capture with any number of access addresses needs memory for a limited number of them")
+  func manyLinks() {
+    var dissector = Dissector()
+    var last: PacketDescription?
+    for number in 0..<20_000 {
+      let packet = CaptureFixture.littleEndian(UInt32(number)) + [1, 0, 1, 2, 3]
+      last = dissector.describe(
+        CapturedPacket(
+          number: number + 1, time: 0, interface: Self.air,
+          octets: CaptureFixture.withPseudoHeader(packet, channel: 6, direction: 2), originalLength: 19))
+    }
+    #expect(last?.link == 20_000)
+    #expect(dissector.followedLinks <= 4_096)
+  }
+
   @Test("The comment of a world tells the receptions of a packet")
   func receptions() {
     let capture = Capture()

@@ -49,8 +49,10 @@ package struct CapturedDevices: Sendable {
   package private(set) var devices: [DeviceAddress: Device] = [:]
   /// The order of appearance.
   private var order: [DeviceAddress] = []
-  /// The last request on a link to the server of a device.
-  private var requests: [Dissector.LinkKey: [DeviceAddress: ATT.PDU]] = [:]
+  /// The last request on a link to the server of a device, by the number of the link.
+  private var requests: [Int: [DeviceAddress: ATT.PDU]] = [:]
+  /// The number of links whose last requests are kept.
+  private static let maximumLinks = 4_096
 
   package var all: [Device] { order.compactMap { devices[$0] } }
 
@@ -71,16 +73,24 @@ package struct CapturedDevices: Sendable {
         device.name = AdvertisingFields(ByteSlice(report.data)).localName ?? device.name
       }
     }
-    guard let number = packet.connection else { return }
+    guard let link = packet.link else { return }
     if packet.isEncrypted, let peripheral = packet.addresses.last {
       change(peripheral) { $0.views[packet.interface, default: Device.View()].encryptedPackets += 1 }
     }
     guard let pdu = packet.attribute, let server = Self.server(of: pdu, packet) else { return }
-    let key = Dissector.LinkKey(interface: packet.interface.index, number: number)
     switch pdu.opcode.kind {
-    case .request: requests[key, default: [:]][server] = pdu
+    case .request:
+      requests[link, default: [:]][server] = pdu
+      if requests.count > Self.maximumLinks {
+        let middle = requests.keys.sorted()[Self.maximumLinks / 2]
+        requests = requests.filter { $0.key >= middle }
+      }
     case .response, .notification, .indication:
-      let request = pdu.opcode.kind == .response ? requests[key]?[server] : nil
+      var request = pdu.opcode.kind == .response ? requests[link]?[server] : nil
+      if pdu.opcode.kind == .response, request == nil, requests[link]?.count == 1 {
+        // A sniffer that gives all packets one direction: the response belongs to the only request.
+        request = requests[link]?.values.first
+      }
       change(server) { device in
         device.views[packet.interface, default: Device.View()].server.add(pdu, to: request, at: packet.time)
         device.views[packet.interface]?.count += 1
@@ -102,7 +112,8 @@ package struct CapturedDevices: Sendable {
       return packet.addresses[(packet.direction == .toPeripheral) == isToServer ? 1 : 0]
     case .toController?: return isToServer ? packet.addresses.first : nil
     case .toHost?: return isToServer ? nil : packet.addresses.first
-    case nil: return nil
+    // A sniffer that tells no directions: the server is that of the peripheral, as with most devices.
+    case nil: return packet.interface.link.isAir && packet.addresses.count == 2 ? packet.addresses[1] : nil
     }
   }
 

@@ -15,15 +15,22 @@ package struct Dissector {
 
   /// The facts about a connection that earlier packets of the capture have shown.
   private struct Link {
+    /// The number of the connection in the capture, from 1.
+    let id: Int
+    /// The number of the last packet.
+    var lastPacket = 0
+    var lifetime = LinkLifetime()
     var addresses: [DeviceAddress] = []
     /// The fragments of an L2CAP PDU, by direction.
     var fragments: [PacketDescription.Direction?: Fragments] = [:]
     /// The attributes of the two servers, by the direction of the requests to them.
     var attributes: [PacketDescription.Direction?: ATTText] = [:]
-    /// The sequence number of the last packet, by direction.
-    var sequenceNumbers: [PacketDescription.Direction: Bool] = [:]
+    /// The bits of the header and the payload that a retransmission repeats, of the last packet, by direction.
+    var lastPDUs: [PacketDescription.Direction: (header: UInt16, payload: ByteSlice)] = [:]
     /// True from LL_START_ENC_REQ on.
     var isEncrypted = false
+    /// True if decrypted packets end with their MIC.
+    var keepsMIC = false
   }
 
   private struct Fragments {
@@ -31,7 +38,18 @@ package struct Dissector {
     var length = 0
   }
 
+  /// The number of connections that are followed at the same time. An access address in a damaged packet looks like
+  /// another connection.
+  private static let maximumLinks = 4_096
+
   private var links: [LinkKey: Link] = [:]
+  private var lastLink = 0
+  /// The number of connections that are followed.
+  package var followedLinks: Int { links.count }
+  /// The parts of the capture that could not be read, or are damaged.
+  package private(set) var notes = CaptureNotes()
+  /// The number of packets that were read.
+  package private(set) var readableCount = 0
 
   /// Has seen no packet yet.
   package init() {}
@@ -39,20 +57,62 @@ package struct Dissector {
   /// Describes the next packet.
   package mutating func describe(_ packet: CapturedPacket) -> PacketDescription {
     var result = PacketDescription(packet)
+    if 0 < packet.originalLength, packet.originalLength < packet.octets.count {
+      damaged(
+        "a record that is longer than its packet", "malformed record",
+        "\(packet.octets.count) octets of a packet of \(packet.originalLength)", &result)
+      return result
+    }
     switch CapturedContent(packet) {
-    case .air(let air): describe(air, &result)
-    case .hci(let octets, let isFromHost): describe(hci: octets, isFromHost, &result)
-    case .monitor(let opcode, let octets): describe(monitor: opcode, octets, &result)
-    case .unsupported:
+    case .air(let air): describe(air, isCut: packet.isCut, &result)
+    case .hci(let octets, let isFromHost): describe(hci: octets, isFromHost, isCut: packet.isCut, &result)
+    case .message(let name, let text):
+      result.name = name
+      if let text { result.detail = text.validUTF8Prefix.trimmed }
+      if name == "Delete Index" || name == "Close Index" { endLinks(of: packet.interface) }
+      readableCount += 1
+    case .unsupported(let kind):
+      notes.add(kind)
       result.name = "packet"
-      result.detail = "\(packet.octets.count) octets of \(packet.interface.link.text)"
+      result.detail = "not read: \(packet.octets.count) octets, \(kind)"
     }
     return result
   }
 
+  /// Notes a part of the file that is not read.
+  package mutating func add(unread kind: String) { notes.add(kind) }
+
+  /// Describes a packet that is not read because it is damaged or cut.
+  private mutating func damaged(_ kind: String, _ name: String, _ detail: String, _ result: inout PacketDescription) {
+    notes.add(kind)
+    result.isMalformed = true
+    (result.name, result.detail) = (name, detail)
+  }
+
+  // MARK: Links
+
+  private mutating func makeLink() -> Link {
+    lastLink += 1
+    return Link(id: lastLink)
+  }
+
+  /// Stores a link, and forgets those without a packet for the longest time if there are too many.
+  private mutating func store(_ link: Link, _ key: LinkKey, _ result: inout PacketDescription) {
+    result.link = link.id
+    links[key] = link
+    links[key]?.lastPacket = result.number
+    guard links.count > Self.maximumLinks else { return }
+    let middle = links.values.map(\.lastPacket).sorted()[Self.maximumLinks / 2]
+    links = links.filter { $0.value.lastPacket >= middle }
+  }
+
+  private mutating func endLinks(of interface: CaptureInterface) {
+    links = links.filter { $0.key.interface != interface.index }
+  }
+
   // MARK: The air
 
-  private mutating func describe(_ air: CapturedAirPacket, _ result: inout PacketDescription) {
+  private mutating func describe(_ air: CapturedAirPacket, isCut: Bool, _ result: inout PacketDescription) {
     result.channel = air.channel
     result.phy = air.phy?.words
     result.power = air.power
@@ -64,8 +124,16 @@ package struct Dissector {
     case .toCentral?: result.direction = .toCentral
     case nil: break
     }
+    result.content = air.isAdvertising ? .advertising : .data
+    guard air.isIntact else {
+      if !air.isAdvertising { result.connection = air.accessAddress }
+      let lengths = "Length \(air.length), but \(air.capturedLength) octets"
+      return isCut
+        ? damaged("a link layer packet that the capture program has cut", "cut PDU", lengths, &result)
+        : damaged("a link layer packet whose Length is wrong", "malformed PDU", lengths, &result)
+    }
+    readableCount += 1
     guard air.isAdvertising else { return describe(data: air, &result) }
-    result.content = .advertising
     guard let pdu = try? LL.AdvertisingPDU(header: air.header, payload: air.payload) else {
       result.name = "advertising PDU"
       result.detail = "type \(air.header & 0x0F), invalid: 0x\(air.payload.bytes.digits)"
@@ -86,29 +154,39 @@ package struct Dissector {
       result.connection = data.accessAddress
       result.timing = (data.interval, data.latency, data.timeout)
       let key = LinkKey(interface: result.interface.index, number: data.accessAddress)
-      // A connection keeps its link if CONNECT_IND is repeated: the advertiser may have missed the first one.
-      links[key, default: Link()].addresses = addresses
+      // Each CONNECT_IND begins a connection: test tools use one access address for all of theirs.
+      var link = makeLink()
+      (link.addresses, link.lifetime) = (addresses, LinkLifetime(timeout: data.timeout))
+      _ = link.lifetime.isOver(before: air, at: result.time)
+      store(link, key, &result)
     }
   }
 
   private mutating func describe(data air: CapturedAirPacket, _ result: inout PacketDescription) {
     result.connection = air.accessAddress
     let key = LinkKey(interface: result.interface.index, number: air.accessAddress)
-    var link = links[key] ?? Link()
-    defer { links[key] = link }
+    var link = links[key] ?? makeLink()
+    if !air.hasWrongCRC, link.lifetime.isOver(before: air, at: result.time) {
+      link = makeLink()
+      _ = link.lifetime.isOver(before: air, at: result.time)
+    }
+    defer { store(link, key, &result) }
     result.addresses = link.addresses
     let header = LL.DataHeader(rawValue: air.header)
     if let direction = result.direction, !air.hasWrongCRC {
-      result.isRetransmission = link.sequenceNumbers[direction] == header.sequenceNumber
-      link.sequenceNumbers[direction] = header.sequenceNumber
+      // A capture can lack packets, so an equal sequence number alone tells nothing.
+      let repeated = air.header & Self.repeatedHeaderBits
+      result.isRetransmission = link.lastPDUs[direction].map { $0 == (repeated, air.payload) } ?? false
+      link.lastPDUs[direction] = (repeated, air.payload)
     }
-    result.content = .data
     guard !air.payload.isEmpty else {
       result.name = "empty PDU"
       return
     }
     let isMarked = result.comments.contains("encrypted")
-    if !air.isDecrypted, isMarked || link.isEncrypted {
+    // An encrypted payload is longer than its MIC. LL_PAUSE_ENC_RSP of the central is in plain text · Vol 6, Part B, 5.1.3.2.
+    let isEncrypted = link.isEncrypted && air.payload.count > Self.codeLength
+    if !air.isDecrypted, isMarked || isEncrypted || air.isEncrypted {
       result.isEncrypted = true
       result.name = "encrypted PDU"
       result.payloadLength = max(0, air.payload.count - 4)
@@ -118,13 +196,15 @@ package struct Dissector {
     switch header.llid {
     case .control:
       result.content = .ll
-      guard let pdu = try? LL.ControlPDU(payload: air.payload) else {
+      guard let pdu = controlPDU(air, &link) else {
         result.name = "LL Control PDU"
         result.detail = "opcode 0x\(air.payload[0].hexadecimal), 0x\(air.payload.dropFirst(1).bytes.digits)"
         return
       }
       result.name = SpecificationNames.name(of: pdu.opcode)
       result.detail = LinkLayerText.words(pdu).joined(separator: ", ")
+      guard !air.hasWrongCRC else { return }
+      link.lifetime.follow(pdu, in: air)
       switch pdu {
       // A capture that shows what was encrypted has the marks of decrypted packets from here on.
       case .connectionUpdateInd(let timing, _): result.timing = (timing.interval, timing.latency, timing.timeout)
@@ -134,43 +214,104 @@ package struct Dissector {
       default: break
       }
     case .start, .continuation:
-      describe(fragment: air.payload, isStart: header.llid == .start, &link, &result)
+      describe(
+        fragment: air.payload, isStart: header.llid == .start, isDecrypted: air.isDecrypted, &link, &result)
     case .reserved:
       result.name = "data PDU"
       result.detail = "LLID 0b00"
     }
   }
 
+  /// Returns the control PDU of a packet; nil: it is none. Some sniffers keep the MIC of a packet that they decrypt.
+  private func controlPDU(_ air: CapturedAirPacket, _ link: inout Link) -> LL.ControlPDU? {
+    if let pdu = try? LL.ControlPDU(payload: air.payload) { return pdu }
+    guard air.isDecrypted, air.payload.count > Self.codeLength,
+      let pdu = try? LL.ControlPDU(payload: air.payload.prefix(air.payload.count - Self.codeLength))
+    else { return nil }
+    link.keepsMIC = true
+    return pdu
+  }
+
+  /// LLID and SN · Vol 6, Part B, 2.4.
+  private static let repeatedHeaderBits: UInt16 = 0x000B
+  /// The length of a MIC · Vol 6, Part B, 2.4.
+  private static let codeLength = 4
+
   // MARK: HCI
 
-  private mutating func describe(hci octets: ByteSlice, _ isFromHost: Bool?, _ result: inout PacketDescription) {
+  private mutating func describe(
+    hci octets: ByteSlice, _ isFromHost: Bool?, isCut: Bool, _ result: inout PacketDescription
+  ) {
     result.direction = isFromHost.map { $0 ? .toController : .toHost }
-    guard let packet = try? HCI.Packet(h4: octets) else {
-      result.name = "HCI packet"
-      result.detail = "invalid: 0x\(octets.bytes.digits)"
-      return
-    }
+    guard let packet = try? HCI.Packet(h4: octets) else { return describe(undecoded: octets, isCut: isCut, &result) }
+    readableCount += 1
     switch packet {
     case .command(let opcode, let parameters):
       result.content = .command
       add(HCIText.describe(command: opcode, parameters), &result)
+      if opcode == .reset { endLinks(of: result.interface) }
     case .event(let code, let parameters):
       result.content = .event
       let description = HCIText.describe(event: code, parameters)
       // The addresses of a new connection belong to all its packets.
       if let event = try? HCI.Event(code: code, parameters: parameters) { follow(event, &result) }
       add(description, &result)
+      if result.endReason != nil, let number = result.connection {
+        links[LinkKey(interface: result.interface.index, number: number)] = nil
+      }
     case .acl(let data):
       result.content = .acl
       result.connection = UInt32(data.handle.rawValue)
       result.payloadLength = data.payload.count
-      if result.direction == nil, data.boundary == .firstNonFlushable { result.direction = .toController }
       let key = LinkKey(interface: result.interface.index, number: UInt32(data.handle.rawValue))
-      var link = links[key] ?? Link()
-      defer { links[key] = link }
+      var link = links[key] ?? makeLink()
+      defer { store(link, key, &result) }
+      if result.direction == nil { result.direction = Self.direction(of: data.boundary, link) }
       result.addresses = link.addresses
-      describe(fragment: data.payload, isStart: data.boundary != .continuing, &link, &result)
+      describe(
+        fragment: data.payload, isStart: data.boundary != .continuing, isDecrypted: false, &link, &result)
     }
+  }
+
+  /// Returns the direction of ACL data in a capture without directions: the flags of first fragments differ, and another
+  /// one continues the only frame that lacks fragments.
+  private static func direction(of boundary: HCI.ACLData.Boundary, _ link: Link) -> PacketDescription.Direction? {
+    switch boundary {
+    case .firstNonFlushable: .toController
+    case .firstFlushable: .toHost
+    case .continuing: link.fragments.count == 1 ? link.fragments.first?.key : nil
+    }
+  }
+
+  /// Describes a packet that is neither a command, nor an event, nor data of an LE link; or whose Length is wrong.
+  private mutating func describe(undecoded octets: ByteSlice, isCut: Bool, _ result: inout PacketDescription) {
+    func number(_ offset: Int) -> Int { octets.count > offset ? Int(octets[offset]) : 0 }
+    let handle = (number(1) | number(2) << 8) & 0x0FFF
+    let opcode = HCI.Opcode(rawValue: UInt16(number(1) | number(2) << 8))
+    let (name, header, length): (String, Int, Int)
+    switch number(0) {
+    case 1: (name, header, length) = (opcode.description, 4, number(3))
+    case 2: (name, header, length) = ("ACL Data", 5, number(3) | number(4) << 8)
+    case 3: (name, header, length) = ("SCO Data", 4, number(3))
+    case 4: (name, header, length) = (HCIText.describe(event: UInt8(number(1)), octets.dropFirst(3)).name, 3, number(2))
+    case 5: (name, header, length) = ("ISO Data", 5, (number(3) | number(4) << 8) & 0x3FFF)
+    default:
+      return damaged("an HCI packet of an unknown kind", "HCI packet", "not read: 0x\(octets.bytes.digits)", &result)
+    }
+    result.content = number(0) == 1 ? .command : number(0) == 4 ? .event : number(0) == 2 ? .acl : .other
+    if [2, 3, 5].contains(number(0)), octets.count >= 3 { result.connection = UInt32(handle) }
+    guard octets.count == header + length else {
+      if let connection = result.connection {
+        // A later fragment does not continue the frame of this one.
+        links[LinkKey(interface: result.interface.index, number: connection)]?.fragments[result.direction] = nil
+      }
+      let lengths = "Length \(length), but \(max(0, octets.count - header)) octets"
+      return isCut
+        ? damaged("an HCI packet that the capture program has cut", name, "cut: \(lengths)", &result)
+        : damaged("an HCI packet whose Length is wrong", name, "malformed: \(lengths)", &result)
+    }
+    readableCount += 1
+    (result.name, result.detail) = (name, "\(length) octets")
   }
 
   private mutating func follow(_ event: HCI.Event, _ result: inout PacketDescription) {
@@ -178,7 +319,9 @@ package struct Dissector {
     case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
       guard complete.status.rawValue == 0 else { return }
       let key = LinkKey(interface: result.interface.index, number: UInt32(complete.handle.rawValue))
-      links[key] = Link(addresses: [complete.peer.deviceAddress].compactMap { $0 })
+      var link = makeLink()
+      link.addresses = [complete.peer.deviceAddress].compactMap { $0 }
+      store(link, key, &result)
       result.timing = (complete.values.interval, complete.values.latency, complete.values.supervisionTimeout)
     case .leConnectionUpdateComplete(let status, _, let values) where status.rawValue == 0:
       result.timing = (values.interval, values.latency, values.supervisionTimeout)
@@ -187,7 +330,7 @@ package struct Dissector {
     }
   }
 
-  private func add(_ description: HCIText.Description, _ result: inout PacketDescription) {
+  private mutating func add(_ description: HCIText.Description, _ result: inout PacketDescription) {
     result.name = description.name
     result.detail = description.detail
     result.addresses = description.addresses
@@ -195,26 +338,19 @@ package struct Dissector {
     guard let handle = description.connection else { return }
     result.connection = UInt32(handle.rawValue)
     let key = LinkKey(interface: result.interface.index, number: UInt32(handle.rawValue))
-    for address in links[key]?.addresses ?? [] where !result.addresses.contains(address) {
-      result.addresses.append(address)
-    }
-  }
-
-  private func describe(monitor opcode: UInt16, _ octets: ByteSlice, _ result: inout PacketDescription) {
-    let names: [UInt16: String] = [
-      0: "New Index", 1: "Delete Index", 8: "Open Index", 9: "Close Index", 10: "Index Information",
-      11: "Vendor Diagnostics", 12: "System Note", 13: "User Logging",
-    ]
-    result.name = names[opcode] ?? "monitor opcode \(opcode)"
-    if opcode == 12 || opcode == 13 { result.detail = octets.validUTF8Prefix.trimmed }
+    guard let link = links[key] ?? (result.endReason == nil ? makeLink() : nil) else { return }
+    store(link, key, &result)
+    for address in link.addresses where !result.addresses.contains(address) { result.addresses.append(address) }
   }
 
   // MARK: L2CAP
 
   private func describe(
-    fragment octets: ByteSlice, isStart: Bool, _ link: inout Link, _ result: inout PacketDescription
+    fragment octets: ByteSlice, isStart: Bool, isDecrypted: Bool, _ link: inout Link,
+    _ result: inout PacketDescription
   ) {
     let direction = result.direction
+    var octets = octets
     var fragments = Fragments()
     if isStart {
       fragments.length = LogicalLink.frameLength(octets) ?? LogicalLink.headerLength
@@ -224,6 +360,12 @@ package struct Dissector {
       result.name = "L2CAP fragment"
       result.detail = "\(octets.count) octets, whose beginning was not captured"
       return
+    }
+    if isDecrypted, octets.count > Self.codeLength {
+      // A frame in one packet shows if the sniffer has kept the MIC.
+      let rest = fragments.length - fragments.octets.count
+      if isStart { link.keepsMIC = octets.count == rest + Self.codeLength || link.keepsMIC && octets.count < rest }
+      if link.keepsMIC { octets = octets.prefix(octets.count - Self.codeLength) }
     }
     // A repeated packet has been taken already.
     let isNew = !result.isRetransmission && !result.hasWrongCRC

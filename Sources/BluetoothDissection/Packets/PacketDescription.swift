@@ -67,6 +67,9 @@ package struct PacketDescription: Sendable {
   package var detail = ""
   /// The connection: its access address on the air, its handle in HCI.
   package var connection: UInt32?
+  /// The number of the connection in the capture, from 1; another connection may have had the same access address or
+  /// handle before.
+  package var link: Int?
   /// The addresses in the packet, and those of the devices of its connection.
   package var addresses: [DeviceAddress] = []
   /// The attribute handles in the packet.
@@ -83,6 +86,8 @@ package struct PacketDescription: Sendable {
   package var isRetransmission = false
   package var isEncrypted = false
   package var hasWrongCRC = false
+  /// True if the packet could not be read because it is cut, or its length is wrong.
+  package var isMalformed = false
   package var comments: [String] = []
   /// The advertising packets that the packet is, or reports.
   package var advertising: [Advertisement] = []

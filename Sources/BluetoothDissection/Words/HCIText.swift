@@ -106,12 +106,12 @@ enum HCIText {
   // MARK: Events
 
   static func describe(event code: UInt8, _ parameters: ByteSlice) -> Description {
+    var result = Description(
+      name: kind(code, parameters).map { SpecificationNames.name(of: $0) } ?? "event 0x\(code.hexadecimal)")
     guard let event = try? HCI.Event(code: code, parameters: parameters) else {
-      return Description(
-        name: "event 0x\(code.hexadecimal)", detail: "invalid parameters: 0x\(parameters.bytes.digits)")
+      result.detail = "invalid parameters: 0x\(parameters.bytes.digits)"
+      return result
     }
-    let kind = kind(code, parameters)
-    var result = Description(name: kind.map { SpecificationNames.name(of: $0) } ?? "event 0x\(code.hexadecimal)")
     result.detail = words(event, parameters, &result).joined(separator: ", ")
     return result
   }

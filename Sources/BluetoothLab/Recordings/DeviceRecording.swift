@@ -48,8 +48,8 @@ public struct DeviceRecording: Sendable {
     (self.name, notes, content) = (name, [], .described(accessory))
   }
 
-  /// Reads a device from a capture: pcapng, pcap or btsnoop, with packets on the air, or those between a host and its
-  /// controller.
+  /// Reads a device from a capture with packets on the air, or those between a host and its controller: pcapng, pcap,
+  /// btsnoop, a file of Apple's PacketLogger or a bug report of Android, plain or in a gzip file or a zip archive.
   ///
   /// - Parameters:
   ///   - path: the file.
@@ -58,12 +58,21 @@ public struct DeviceRecording: Sendable {
   /// - Throws: `DeviceRecordingError` if the file can't be read, or has no such device or several ones.
   public init(capture path: String, device: String? = nil) throws(DeviceRecordingError) {
     let file = try Self.openFile(path)
-    let octets: Data
-    do { octets = try file.readToEnd() ?? Data() } catch {
+    var reader = CaptureReader()
+    do {
+      while let octets = try file.read(upToCount: Self.pieceLength), !octets.isEmpty {
+        try reader.add(octets)
+      }
+    } catch let problem as CaptureProblem {
+      throw reader.failure(problem, path)
+    } catch {
       throw DeviceRecordingError(path, "can't read the file: \(Self.reason(error))")
     }
-    try self.init(octets: octets, named: path, device: device)
+    try self.init(reader, named: path, device: device)
   }
+
+  /// The octets of one read.
+  private static let pieceLength = 1 << 18
 
   /// Opens a regular file for reading. A FIFO is an error: reading it would wait for a program that writes.
   ///
@@ -91,38 +100,23 @@ public struct DeviceRecording: Sendable {
   public init(
     octets: some Collection<UInt8>, named file: String = "capture", device: String? = nil
   ) throws(DeviceRecordingError) {
-    let devices = try Self.devices(of: octets, named: file)
+    var reader = CaptureReader()
+    do throws(CaptureProblem) { try reader.add(octets) } catch { throw reader.failure(error, file) }
+    try self.init(reader, named: file, device: device)
+  }
+
+  private init(_ reader: CaptureReader, named file: String, device: String?) throws(DeviceRecordingError) {
+    let devices = try reader.devices(of: file)
     let found: CapturedDevices.Device
     do throws(CapturedDeviceError) { found = try devices.choose(device) } catch {
-      throw DeviceRecordingError(file, error.description)
+      throw DeviceRecordingError(file, ([error.description] + reader.notes).joined(separator: "; "))
     }
     let replayed = ReplayedDevice(found, from: devices.start ?? 0)
     // A Device Name has at most 248 octets · Vol 3, Part C, 12.1.
     name = String(
       decoding: (found.name ?? found.server.deviceName ?? "device").utf8Prefix(248).bytes, as: UTF8.self)
     content = .captured(replayed)
-    notes = replayed.notes + found.server.notes
-  }
-
-  private static func devices(
-    of octets: some Collection<UInt8>, named file: String
-  ) throws(DeviceRecordingError) -> CapturedDevices {
-    var devices = CapturedDevices()
-    var decoder = CaptureDecoder()
-    var dissector = Dissector()
-    var count = 0
-    decoder.append(octets)
-    do throws(CaptureProblem) {
-      while let element = try decoder.next() {
-        guard case .packet(let packet) = element else { continue }
-        devices.add(dissector.describe(packet))
-        count = packet.number
-      }
-      try decoder.finish()
-    } catch {
-      throw DeviceRecordingError(file, "after packet \(count), at \(error)")
-    }
-    return devices
+    notes = reader.notes + replayed.notes + found.server.notes
   }
 
   private static func reason(_ error: any Error) -> String {
@@ -139,6 +133,40 @@ public struct DeviceRecording: Sendable {
       device.name = name
       return device
     }
+  }
+}
+
+/// Reads the devices of a capture, piece by piece.
+private struct CaptureReader {
+  private var decoder = CaptureDecoder()
+  private var dissector = Dissector()
+  private var devices = CapturedDevices()
+  private var count = 0
+
+  mutating func add(_ octets: some Collection<UInt8>) throws(CaptureProblem) {
+    decoder.append(octets)
+    while let element = try decoder.next() {
+      switch element {
+      case .packet(let packet):
+        devices.add(dissector.describe(packet))
+        count = packet.number
+      case .unread(let kind): dissector.add(unread: kind)
+      case .interface, .dropped: break
+      }
+    }
+  }
+
+  /// The parts of the capture that were not read, one line for each kind.
+  var notes: [String] { dissector.notes.lines }
+
+  /// Returns the devices, after the last piece.
+  func devices(of file: String) throws(DeviceRecordingError) -> CapturedDevices {
+    do throws(CaptureProblem) { try decoder.finish() } catch { throw failure(error, file) }
+    return devices
+  }
+
+  func failure(_ problem: CaptureProblem, _ file: String) -> DeviceRecordingError {
+    DeviceRecordingError(file, "after packet \(count), at \(problem)")
   }
 }
 

@@ -7,8 +7,13 @@ extension CapturedDevices {
     self.init()
     var dissector = Dissector()
     while let element = try input.next() {
-      if case .packet(let packet) = element { add(dissector.describe(packet)) }
+      switch element {
+      case .packet(let packet): add(dissector.describe(packet))
+      case .unread(let kind): dissector.add(unread: kind)
+      case .interface, .dropped: break
+      }
     }
+    dissector.complainOfNotes()
   }
 
   /// Returns the device that the command line means.

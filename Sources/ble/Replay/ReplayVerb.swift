@@ -18,8 +18,7 @@ struct Replay: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "capture"),
-    completion: .file())
+    help: ArgumentHelp("The capture; - is the standard input.", valueName: "capture"), completion: .file())
   var file: String
   @Option(
     help: ArgumentHelp("The device, if the capture shows several: its address or its name.", valueName: "device"))

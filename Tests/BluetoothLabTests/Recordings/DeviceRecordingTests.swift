@@ -164,8 +164,8 @@ struct DeviceRecordingTests {
     }
     #expect(reason([]) == "x.pcapng: after packet 0, at offset 0: the file is empty")
     #expect(
-      reason(Array("devices:".utf8)) == "x.pcapng: after packet 0, at offset 0: no capture: expected pcapng, pcap or "
-        + "btsnoop")
+      reason(Array("devices:".utf8)) == "x.pcapng: after packet 0, at offset 0: no capture: expected pcapng, pcap, "
+        + "btsnoop, PacketLogger or an Android bug report, plain or in gzip or zip")
     let (capture, _) = try Self.session()
     let cut = try #require(reason(Array(capture.dropLast(3))))
     #expect(cut.wholeMatch(of: /x\.pcapng: after packet \d+, at offset \d+: the file ends within a packet/) != nil)
@@ -184,6 +184,23 @@ struct DeviceRecordingTests {
     try #require(mkfifo(path, 0o600) == 0)
     let fifo = #expect(throws: DeviceRecordingError.self) { try DeviceRecording(capture: path) }
     #expect(fifo?.description == "\(path): can't read the file: it is not a regular file")
+  }
+
+  @Test("The parts of a capture that are not read are notes, and part of an error")
+  func unread() throws {
+    let (capture, _) = try Self.session()
+    // A block of a type that pcapng does not define.
+    let block: [UInt8] = [0xAD, 0x0B, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0]
+    let recording = try DeviceRecording(octets: capture + block + block)
+    #expect(recording.notes.first == "not read: a pcapng block of type 0x00000BAD (2 times)")
+    // A pcap file with a packet of another link type.
+    let other: [UInt8] =
+      [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 1, 0, 0, 0]
+      + [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 7]
+    let error = #expect(throws: DeviceRecordingError.self) { try DeviceRecording(octets: other, named: "x.pcap") }
+    #expect(
+      error?.description
+        == "x.pcap: the capture has no advertising and no GATT server; not read: a packet of link type 1")
   }
 
   @Test("A damaged capture gives an error or a device that a world can play")

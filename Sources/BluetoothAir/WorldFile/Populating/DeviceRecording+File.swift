@@ -40,10 +40,13 @@ extension DeviceRecording {
 
   private static func isCapture(_ path: String) -> Bool {
     // A file that can't be read is reported by the caller.
-    guard let file = try? openFile(path), let octets = try? file.read(upToCount: 64) else { return false }
+    guard let file = try? openFile(path) else { return false }
     var decoder = CaptureDecoder()
-    decoder.append(octets)
-    _ = try? decoder.next()
+    // A bug report has its packets after other lines, and the header of a compressed file has any length.
+    while decoder.format == nil, let octets = try? file.read(upToCount: 1 << 18), !octets.isEmpty {
+      decoder.append(octets)
+      do { while decoder.format == nil, try decoder.next() != nil {} } catch { return false }
+    }
     return decoder.format != nil
   }
 }

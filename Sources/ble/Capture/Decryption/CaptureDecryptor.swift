@@ -26,6 +26,7 @@ struct CaptureDecryptor {
   }
 
   private struct Link {
+    var lifetime: LinkLifetime
     /// SKDm and IVm of the last LL_ENC_REQ.
     var central: LL.SessionPart?
     var session: Session?
@@ -67,25 +68,32 @@ struct CaptureDecryptor {
   /// Returns the next packet of the capture in plain text; the same packet if it was not sent encrypted, or can't be
   /// decrypted.
   mutating func decrypt(_ packet: CapturedPacket) -> CapturedPacket {
+    let packet = packet.withPseudoHeader
     guard packet.interface.link == .linkLayerWithHeader, packet.originalLength <= packet.octets.count,
-      case .air(let air) = CapturedContent(packet), !air.hasWrongCRC
+      case .air(let air) = CapturedContent(packet), !air.hasWrongCRC, air.isIntact
     else { return packet }
     if air.isAdvertising {
       if let pdu = try? LL.AdvertisingPDU(header: air.header, payload: air.payload),
         case .connectInd(_, _, let data, _) = pdu
       {
-        links[Dissector.LinkKey(interface: packet.interface.index, number: data.accessAddress)] = nil
+        let key = Dissector.LinkKey(interface: packet.interface.index, number: data.accessAddress)
+        links[key] = Link(lifetime: LinkLifetime(timeout: data.timeout))
+        _ = links[key]?.lifetime.isOver(before: air, at: packet.time)
       }
       return packet
     }
-    guard !air.payload.isEmpty else { return packet }
     let key = Dissector.LinkKey(interface: packet.interface.index, number: air.accessAddress)
-    var link = links[key] ?? Link()
+    var link = links[key] ?? Link(lifetime: LinkLifetime())
     defer { links[key] = link }
+    if link.lifetime.isOver(before: air, at: packet.time) {
+      link = Link(lifetime: LinkLifetime())
+      _ = link.lifetime.isOver(before: air, at: packet.time)
+    }
+    guard !air.payload.isEmpty else { return packet }
     if air.isDecrypted { counts.plain += 1 }
     let plaintext = air.isDecrypted ? nil : open(air, &link)
     if LL.DataHeader(rawValue: air.header).llid == .control {
-      look(at: plaintext.map { ByteSlice($0) } ?? air.payload, &link)
+      look(at: plaintext.map { ByteSlice($0) } ?? air.payload, air, &link)
     }
     return plaintext.map { packet.decrypted($0, air) } ?? packet
   }
@@ -142,8 +150,9 @@ struct CaptureDecryptor {
   }
 
   /// Follows the procedures that begin and end encryption · Vol 6, Part B, 5.1.3.
-  private mutating func look(at payload: ByteSlice, _ link: inout Link) {
+  private mutating func look(at payload: ByteSlice, _ air: CapturedAirPacket, _ link: inout Link) {
     guard let pdu = try? LL.ControlPDU(payload: payload) else { return }
+    link.lifetime.follow(pdu, in: air)
     switch pdu {
     case .encReq(_, _, let part): link.central = part
     case .encRsp(let peripheral):
@@ -184,6 +193,32 @@ extension CapturedPacket {
   private static let decryptedFlags: UInt16 = 0x0008 | 0x1000 | 0x2000
   private static let pseudoHeaderLength = 10
   private static let flagsOffset = 8
+
+  /// The packet with the pseudo-header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR in place of the header of the nRF Sniffer;
+  /// the same packet if it has no such header.
+  fileprivate var withPseudoHeader: CapturedPacket {
+    guard interface.link == .nordicSniffer, case .air(let air) = CapturedContent(self), let channel = air.channel,
+      let power = air.power
+    else { return self }
+    // Dewhitened, signal power valid, and the results of the sniffer.
+    var flags: UInt16 = 0x0003 | (air.isChecked ? 0x0400 : 0) | (air.hasWrongCRC ? 0 : 0x0800)
+    if let phy = air.phy { flags |= UInt16(phy.rawValue - 1) << 14 }
+    if air.isDecrypted { flags |= Self.decryptedFlags }
+    switch air.direction {
+    case .toPeripheral?: flags |= 2 << 7
+    case .toCentral?: flags |= 3 << 7
+    case nil: if air.isAdvertising, air.accessAddress != LL.advertisingAccessAddress { flags |= 1 << 7 }
+    }
+    let header: [UInt8] = [
+      ChannelIndex(channel).radioChannel.number, UInt8(bitPattern: Int8(clamping: power)), 0, 0, 0, 0, 0, 0,
+      UInt8(truncatingIfNeeded: flags), UInt8(truncatingIfNeeded: flags >> 8),
+    ]
+    let octets = header + air.octets
+    return CapturedPacket(
+      number: number, time: time,
+      interface: CaptureInterface(index: interface.index, name: interface.name, link: .linkLayerWithHeader),
+      octets: octets, originalLength: octets.count + max(0, originalLength - self.octets.count), comments: comments)
+  }
 
   /// Returns the packet with this payload in place of the encrypted one, with the CRC that it would have had, and with
   /// the flags of a decrypted packet.

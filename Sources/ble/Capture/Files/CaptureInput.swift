@@ -116,7 +116,7 @@ final class CaptureInput {
     switch element {
     case .interface(let interface): interfaces.insert(interface.title)
     case .packet: hasPackets = true
-    case .dropped: break
+    case .dropped, .unread: break
     }
   }
 

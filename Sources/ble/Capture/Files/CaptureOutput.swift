@@ -6,12 +6,16 @@ import Foundation
 final class CaptureOutput {
   /// The format of the written file.
   enum Format: String, CaseIterable, Sendable {
-    case pcapng, btsnoop
+    case pcapng, pcap, btsnoop, packetlogger
+    /// A pcap file with the link type of the nRF Sniffer for Bluetooth LE.
+    case nrfSniffer = "nrf-sniffer"
 
     /// The format that a file's name asks for; nil: none.
     init?(path: String) {
       switch (path as NSString).pathExtension.lowercased() {
       case "pcapng", "ntar": self = .pcapng
+      case "pcap": self = .pcap
+      case "pklg": self = .packetlogger
       case "btsnoop", "snoop", "cfa", "log": self = .btsnoop
       default: return nil
       }
@@ -21,12 +25,14 @@ final class CaptureOutput {
   let format: Format
   private let file: OutputFile
   private var octets: [UInt8] = []
-  /// The numbers of the written interfaces in the file, by their index in the capture that was read.
-  private var interfaces: [Int: UInt32] = [:]
-  /// The interface and the datalink of a btsnoop file, which has one.
-  private var datalink: (interface: CaptureInterface, number: UInt32)?
+  /// The numbers of the written interfaces in the file.
+  private var interfaces: [CaptureInterface: UInt32] = [:]
+  /// The interface of a file that has one.
+  private var interface: CaptureInterface?
   /// The number of written packets.
   private(set) var count = 0
+  /// The number of packets for which the format has no form.
+  private(set) var omitted = 0
   /// The number of octets of the file so far.
   private var size = 0
 
@@ -52,21 +58,77 @@ final class CaptureOutput {
     append(UInt32(28))
   }
 
-  /// Appends a packet.
+  /// Appends a packet. Messages of a capture program for which the format has no form are left out.
   ///
+  /// - Parameter description: the packet in words; nil: only for pcapng.
   /// - Throws: `Failure` if the format can't hold the packet, or if the file can't be written.
-  func add(_ packet: CapturedPacket) throws {
+  func add(_ packet: CapturedPacket, _ description: PacketDescription? = nil) throws {
+    let form =
+      switch format {
+      case .pcapng, .pcap: packet.linkTypeForm
+      case .btsnoop: try packet.btsnoopForm(description?.direction)
+      case .packetlogger: try packet.packetLoggerForm(description?.direction)
+      case .nrfSniffer: try packet.nordicForm(description ?? PacketDescription(packet), number: count)
+      }
+    try check(packet.interface)
+    guard let form else {
+      omitted += 1
+      return
+    }
     switch format {
-    case .pcapng: addBlock(packet)
-    case .btsnoop: try addRecord(packet)
+    case .pcapng: addBlock(packet, form)
+    case .pcap, .nrfSniffer: try addPcapRecord(packet, form)
+    case .btsnoop: addBtsnoopRecord(packet, form)
+    case .packetlogger: try addPacketLoggerRecord(packet, form)
     }
     count += 1
     if octets.count > 1 << 16 { try flush() }
   }
 
+  /// Checks that the format has a form for the packets of an interface, and writes the header before the first packet.
+  private func check(_ interface: CaptureInterface) throws {
+    guard self.interface != interface else { return }
+    let link = interface.link
+    let isPossible =
+      switch format {
+      case .pcapng, .pcap: link.linkType != nil
+      case .btsnoop, .packetlogger: link.isHCI
+      case .nrfSniffer: link.isAir
+      }
+    guard isPossible else {
+      let (kind, place) = format == .nrfSniffer ? ("packets on the air", "\"air\"") : ("HCI packets", "an adapter")
+      throw Failure(
+        "\(format.title) has no form for packets of \"\(interface.title.printable)\" (\(link.text)), "
+          + "only for \(kind); choose \(place) with --interface, or write pcapng", status: ExitStatus.usage)
+    }
+    guard format != .pcapng else { return }
+    if let former = self.interface {
+      // The messages of a Linux monitor channel name their adapters.
+      if former.link.hasAdapters, former.link == link, format != .packetlogger { return }
+      throw Failure(
+        "a \(format.title) file holds the \(link.isHCI ? "HCI packets of one adapter" : "packets of one interface"): "
+          + "choose \"\(former.title.printable)\", \"\(interface.title.printable)\" or another one with --interface",
+        status: ExitStatus.usage)
+    }
+    self.interface = interface
+    switch format {
+    case .pcap: appendPcapHeader(link.linkType ?? 0)
+    case .nrfSniffer: appendPcapHeader(272)
+    case .btsnoop: appendBtsnoopHeader(link.datalink)
+    case .packetlogger, .pcapng: break
+    }
+  }
+
   /// Writes what is left, and gives the file its name.
   func finish() throws {
-    if format == .btsnoop, datalink == nil { appendBtsnoopHeader(1002) }
+    if interface == nil {
+      switch format {
+      case .btsnoop: appendBtsnoopHeader(1002)
+      case .pcap: appendPcapHeader(256)
+      case .nrfSniffer: appendPcapHeader(272)
+      case .packetlogger, .pcapng: break
+      }
+    }
     try flush()
     try file.finish()
   }
@@ -104,16 +166,16 @@ final class CaptureOutput {
 
   // MARK: pcapng
 
-  private func addBlock(_ packet: CapturedPacket) {
-    let number = interfaces[packet.interface.index] ?? describe(packet.interface)
-    let content = packet.pcapngContent
+  private func addBlock(_ packet: CapturedPacket, _ form: CapturedPacket.Form) {
+    let number = interfaces[packet.interface] ?? describe(packet.interface)
+    let content = form.octets
     let start = beginBlock(6)
     let time = UInt64(clamping: packet.time)
     append(number)
     append(UInt32(truncatingIfNeeded: time >> 32))
     append(UInt32(truncatingIfNeeded: time))
     append(UInt32(truncatingIfNeeded: content.count))
-    append(UInt32(truncatingIfNeeded: max(packet.originalLength + content.count - packet.octets.count, content.count)))
+    append(UInt32(truncatingIfNeeded: form.originalLength))
     octets.append(contentsOf: content)
     pad(content.count)
     for comment in packet.comments { appendOption(1, Array(comment.utf8)) }
@@ -124,9 +186,9 @@ final class CaptureOutput {
   /// Appends an Interface Description Block. Returns its number.
   private func describe(_ interface: CaptureInterface) -> UInt32 {
     let number = UInt32(interfaces.count)
-    interfaces[interface.index] = number
+    interfaces[interface] = number
     let start = beginBlock(1)
-    append(interface.link.pcapngLinkType)
+    append(UInt16(truncatingIfNeeded: interface.link.linkType ?? 0))
     append(UInt16(0))
     append(UInt32(0))
     if let name = interface.name { appendOption(2, Array(name.utf8)) }
@@ -168,77 +230,91 @@ final class CaptureOutput {
     append(bigEndian: datalink)
   }
 
-  private func addRecord(_ packet: CapturedPacket) throws {
-    if let datalink {
-      guard datalink.interface == packet.interface else {
-        throw Failure(
-          "a btsnoop file holds the HCI packets of one adapter: choose \"\(datalink.interface.title.printable)\", "
-            + "\"\(packet.interface.title.printable)\" or another one with --interface", status: ExitStatus.usage)
-      }
-    } else {
-      let number: UInt32 =
-        switch packet.interface.link {
-        case .hciH4, .hciH4WithDirection, .btsnoopH4: 1002
-        case .btsnoopUnencapsulated: 1001
-        case .linuxMonitor, .btsnoopMonitor: 2001
-        case .linkLayer, .linkLayerWithHeader, .other:
-          throw Failure(
-            "btsnoop has no form for packets of \"\(packet.interface.title.printable)\" (\(packet.interface.link.text)), "
-              + "only for HCI packets; choose an adapter with --interface, or write pcapng", status: ExitStatus.usage)
-        }
-      datalink = (packet.interface, number)
-      appendBtsnoopHeader(number)
-    }
-    let (content, flags) = packet.btsnoopContent
-    append(bigEndian: UInt32(content.count))
-    append(bigEndian: UInt32(content.count))
-    append(bigEndian: flags)
+  private func addBtsnoopRecord(_ packet: CapturedPacket, _ form: CapturedPacket.Form) {
+    append(bigEndian: UInt32(truncatingIfNeeded: form.originalLength))
+    append(bigEndian: UInt32(form.octets.count))
+    append(bigEndian: form.flags)
     append(bigEndian: UInt32(0))
     append(bigEndian: Self.btsnoopEpoch &+ packet.time / 1_000)
-    octets.append(contentsOf: content)
+    octets.append(contentsOf: form.octets)
+  }
+
+  // MARK: pcap
+
+  private func appendPcapHeader(_ linkType: UInt32) {
+    // Nanoseconds, version 2.4, no time zone, no limit of lengths.
+    append(UInt32(0xA1B2_3C4D))
+    append(UInt16(2))
+    append(UInt16(4))
+    append(UInt64(0))
+    append(UInt32(CaptureDecoder.maximumLength))
+    append(linkType)
+  }
+
+  private func addPcapRecord(_ packet: CapturedPacket, _ form: CapturedPacket.Form) throws {
+    let (seconds, nanoseconds) = try time(of: packet)
+    append(seconds)
+    append(nanoseconds)
+    append(UInt32(form.octets.count))
+    append(UInt32(truncatingIfNeeded: form.originalLength))
+    octets.append(contentsOf: form.octets)
+  }
+
+  // MARK: PacketLogger
+
+  private func addPacketLoggerRecord(_ packet: CapturedPacket, _ form: CapturedPacket.Form) throws {
+    let (seconds, nanoseconds) = try time(of: packet)
+    append(bigEndian: UInt32(8 + form.octets.count))
+    append(bigEndian: seconds)
+    append(bigEndian: nanoseconds / 1_000)
+    octets.append(contentsOf: form.octets)
+  }
+
+  /// Returns the seconds since 1970, and the nanoseconds after them.
+  private func time(of packet: CapturedPacket) throws -> (seconds: UInt32, nanoseconds: UInt32) {
+    guard packet.time >= 0, let seconds = UInt32(exactly: packet.time / 1_000_000_000) else {
+      throw Failure(
+        "the time of packet \(packet.number) is not between 1970 and 2106, as in \(format.title)",
+        status: ExitStatus.usage)
+    }
+    return (seconds, UInt32(packet.time % 1_000_000_000))
+  }
+}
+
+extension CaptureOutput.Format {
+  /// The name in messages.
+  fileprivate var title: String {
+    switch self {
+    case .pcapng: "pcapng"
+    case .pcap: "pcap"
+    case .btsnoop: "btsnoop"
+    case .packetlogger: "PacketLogger"
+    case .nrfSniffer: "nrf-sniffer"
+    }
   }
 }
 
 extension CaptureLink {
-  /// The LINKTYPE number with which the packets are written to a pcapng file.
-  fileprivate var pcapngLinkType: UInt16 {
+  /// The LINKTYPE number with which the packets are written to pcapng and pcap; nil: there is none.
+  fileprivate var linkType: UInt32? {
     switch self {
     case .hciH4: 187
-    case .hciH4WithDirection, .btsnoopH4, .btsnoopUnencapsulated: 201
+    case .hciH4WithDirection, .btsnoopH4, .btsnoopUnencapsulated, .btsnoopBCSP, .btsnoopThreeWire, .packetLogger: 201
     case .linkLayer: 251
     case .linkLayerWithHeader: 256
+    case .nordicSniffer: 272
     case .linuxMonitor, .btsnoopMonitor: 254
-    case .other(let number): UInt16(truncatingIfNeeded: number)
-    }
-  }
-}
-
-extension CapturedPacket {
-  /// The octets for a pcapng file.
-  fileprivate var pcapngContent: [UInt8] {
-    switch interface.link {
-    case .btsnoopH4: [0, 0, 0, UInt8(truncatingIfNeeded: (flags ?? 0) & 1)] + octets
-    case .btsnoopUnencapsulated:
-      [0, 0, 0, UInt8(truncatingIfNeeded: (flags ?? 0) & 1), CapturedContent.indicator(flags ?? 0)] + octets
-    case .btsnoopMonitor:
-      // Adapter, then opcode: two numbers of 16 bits, which the flags hold in this order.
-      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: (flags ?? 0) >> $0) } + octets
-    default: octets
+    case .other(let number): number <= UInt16.max ? number : nil
+    case .otherDatalink: nil
     }
   }
 
-  /// The octets and the flags for a btsnoop file.
-  fileprivate var btsnoopContent: ([UInt8], UInt32) {
-    switch interface.link {
-    case .hciH4WithDirection:
-      let content = Array(octets.dropFirst(4))
-      return (content, UInt32(octets.count > 3 ? octets[3] & 1 : 0) | (content.first == 0x02 ? 0 : 0x02))
-    case .hciH4:
-      let isFromController = octets.first == 0x04
-      return (octets, (isFromController ? 1 : 0) | (octets.first == 0x02 ? 0 : 0x02))
-    case .linuxMonitor:
-      return (Array(octets.dropFirst(4)), octets.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
-    default: return (octets, flags ?? 0)
+  /// The datalink number with which HCI packets are written to btsnoop.
+  fileprivate var datalink: UInt32 {
+    switch self {
+    case .btsnoopUnencapsulated: 1001
+    case .linuxMonitor, .btsnoopMonitor: 2001
+    default: 1002
     }
   }
 }

@@ -9,14 +9,15 @@ struct CaptureCommand: ParsableCommand {
     commandName: "capture", abstract: "Shows, filters, converts, decrypts and measures capture files.",
     discussion: """
       A capture is a file of packets on the air or between a host and its controller: pcapng or pcap, as this package, \
-      sniffers and Wireshark write them, or btsnoop, as Android and btmon do. A FIFO and the standard input (-) are read \
-      as their packets arrive.
+      sniffers and Wireshark write them, btsnoop, as Android and btmon do, a file of Apple's PacketLogger, or a bug \
+      report of Android. It may be in a gzip file or a zip archive. A FIFO and the standard input (-) are read as their \
+      packets arrive.
       """,
     subcommands: [Show.self, Filter.self, Convert.self, Decrypt.self, Stats.self])
 }
 
 /// The argument for the capture that is read.
-private let fileHelp = ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "file")
+private let fileHelp = ArgumentHelp("The capture; - is the standard input.", valueName: "file")
 
 extension CaptureCommand {
   struct Show: ParsableCommand {
@@ -44,10 +45,15 @@ extension CaptureCommand {
       let filter = try PacketFilter(filter)
       var printer = PacketPrinter(filter: filter, output: output, showsComments: comments, limit: count)
       while let element = try input.next() {
-        if try !printer.add(element) { return }
+        guard try printer.add(element) else {
+          printer.dissector.complainOfNotes()
+          return
+        }
       }
+      printer.dissector.complainOfNotes()
       try input.check(interfaces: filter.interfaces)
       try input.checkEnd()
+      try printer.dissector.checkReadable(input.path)
       try printer.finish()
     }
   }
@@ -81,7 +87,8 @@ extension CaptureCommand {
     static let configuration = CommandConfiguration(
       abstract: "Writes a capture in another format.",
       discussion: """
-        btsnoop holds the HCI packets of one adapter. pcapng holds everything.
+        pcapng holds everything. btsnoop and PacketLogger hold the HCI packets of one adapter, pcap the packets of one \
+        interface. nrf-sniffer is a pcap file as the nRF Sniffer for Bluetooth LE writes it, with packets on the air.
         """)
 
     @Argument(help: fileHelp, completion: .file()) var file: String
@@ -123,7 +130,7 @@ extension CaptureCommand {
     if path != "-", file != "-", OutputFile.isSame(file, path) {
       throw Failure("\(path) is the capture that is read; choose another name", status: ExitStatus.usage)
     }
-    let (copy, total, input) = try Interrupt.endsProgram {
+    let (copy, total, input, dissector) = try Interrupt.endsProgram {
       let input = try CaptureInput(path: file)
       // The first element tells that the file is a capture, before another file is replaced.
       var element = try input.next()
@@ -132,15 +139,23 @@ extension CaptureCommand {
       var dissector = Dissector()
       var total = 0
       while let current = element {
-        if case .packet(let packet) = current {
+        switch current {
+        case .packet(let packet):
           total += 1
-          if admits(dissector.describe(packet)) { try output.add(packet) }
+          let description = dissector.describe(packet)
+          if admits(description) { try output.add(packet, description) }
+        case .unread(let kind): dissector.add(unread: kind)
+        case .interface, .dropped: break
         }
         element = try input.next()
       }
       try input.check(interfaces: interfaces)
       try output.finish()
-      return (output, total, input)
+      return (output, total, input, dissector)
+    }
+    dissector.complainOfNotes()
+    if copy.omitted > 0 {
+      complain("note: left out, because \(copy.format.rawValue) has no form for them: \(copy.omitted) packets")
     }
     if options.json {
       try put(copy.record("captureCopy", of: file, total: total).line + "\n")
@@ -153,6 +168,21 @@ extension CaptureCommand {
 
 extension CaptureOutput.Format: ExpressibleByArgument {}
 
+extension Dissector {
+  /// Tells the parts of the capture that were not read, or are damaged: each kind once.
+  func complainOfNotes() {
+    for line in notes.lines { complain("note: \(line)") }
+  }
+
+  /// Checks that a packet could be read, or that there was none.
+  ///
+  /// - Throws: `Failure` with exit status 65.
+  func checkReadable(_ path: String) throws {
+    guard readableCount == 0, !notes.lines.isEmpty else { return }
+    throw Failure("\(path.printable): no packet can be read", status: ExitStatus.ambiguous)
+  }
+}
+
 /// Prints the packets that pass a filter.
 struct PacketPrinter {
   let filter: PacketFilter
@@ -161,7 +191,7 @@ struct PacketPrinter {
   /// The number of packets after which the printing ends; nil: none.
   let limit: Int?
   private let isTerminal = Screen.isTerminal
-  private var dissector = Dissector()
+  private(set) var dissector = Dissector()
   private var total = 0
   private(set) var shown = 0
 
@@ -175,6 +205,9 @@ struct PacketPrinter {
     case .interface: return true
     case .dropped(let interface, let count):
       if count > 0 { complain("\(count) packets of \(interface.title.printable) were not captured") }
+      return true
+    case .unread(let kind):
+      dissector.add(unread: kind)
       return true
     case .packet(let packet):
       total += 1

@@ -8,12 +8,12 @@ extension CaptureCommand {
       abstract: "Writes a capture in which packets of encrypted links are in plain text.",
       discussion: """
         The capture must have LL_ENC_REQ and LL_ENC_RSP of each link, as packets on the air with a pseudo-header \
-        (LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR). Each key is tried for each link. Packets of other kinds stay as they are.
+        (LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR) or of the nRF Sniffer. Each key is tried for each link. Packets of the \
+        sniffer are written with the pseudo-header, and packets of other kinds stay as they are.
         """)
 
     @Argument(
-      help: ArgumentHelp("The capture: pcapng or pcap; - is the standard input.", valueName: "file"),
-      completion: .file())
+      help: ArgumentHelp("The capture; - is the standard input.", valueName: "file"), completion: .file())
     var file: String
     @Argument(
       help: ArgumentHelp("The written pcapng file; - is the standard output.", valueName: "output"), completion: .file()
@@ -36,12 +36,18 @@ extension CaptureCommand {
         let copy = try CaptureOutput(path: path, format: .pcapng)
         if copy.isRegular { input.showProgress() }
         var decryptor = CaptureDecryptor(keys: keys)
+        var notes = CaptureNotes()
         while let current = element {
-          if case .packet(let packet) = current { try copy.add(decryptor.decrypt(packet)) }
+          switch current {
+          case .packet(let packet): try copy.add(decryptor.decrypt(packet))
+          case .unread(let kind): notes.add(kind)
+          case .interface, .dropped: break
+          }
           element = try input.next()
         }
         // A copy without a decrypted packet would pass for a result.
         if decryptor.counts.decrypted > 0 { try copy.finish() }
+        for line in notes.lines { complain("note: \(line)") }
         return (decryptor.counts, copy, input)
       }
       do { try report(counts, of: copy) } catch let failure as Failure { throw input.atEnd(failure) }

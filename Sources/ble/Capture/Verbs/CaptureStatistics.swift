@@ -76,14 +76,20 @@ struct CaptureStatistics {
   /// Nanoseconds; nil: no packets.
   private(set) var start: Int64?
   private(set) var end: Int64 = 0
-  /// The indices in `connections` of those that last.
-  private var current: [Dissector.LinkKey: Int] = [:]
+  /// The indices in `connections`, by the numbers of the links.
+  private var current: [Int: Int] = [:]
 
   /// The pause after which a packet begins another connection event, in nanoseconds. Within an event, packets follow
   /// after T_IFS, 150 µs.
   private static let eventPause: Int64 = 1_000_000
 
-  mutating func add(_ interface: CaptureInterface) { interfaces.append(Interface(interface: interface)) }
+  /// The indices in `interfaces`.
+  private var positions: [CaptureInterface: Int] = [:]
+
+  mutating func add(_ interface: CaptureInterface) {
+    positions[interface] = interfaces.count
+    interfaces.append(Interface(interface: interface))
+  }
 
   /// Takes the number of packets dropped on an interface since the capture began; a later block has a later count.
   mutating func set(dropped count: UInt64, on interface: CaptureInterface) {
@@ -91,7 +97,7 @@ struct CaptureStatistics {
   }
 
   private mutating func update(_ interface: CaptureInterface, _ change: (inout Interface) -> Void) {
-    guard let index = interfaces.firstIndex(where: { $0.interface == interface }) else { return }
+    guard let index = positions[interface] else { return }
     change(&interfaces[index])
   }
 
@@ -112,30 +118,20 @@ struct CaptureStatistics {
   }
 
   private mutating func follow(_ packet: PacketDescription) {
-    guard let number = packet.connection else { return }
-    let isAir = packet.interface.link.isAir
-    // A periodic advertising train has an access address, and is no connection.
-    guard !isAir || packet.content != .advertising || packet.timing != nil else { return }
-    let key = Dissector.LinkKey(interface: packet.interface.index, number: number)
-    // A host uses handles again.
-    let begins =
-      !isAir && packet.content == .event && packet.timing != nil && packet.name.hasSuffix("Connection Complete")
-    if begins { current[key] = nil }
+    guard let number = packet.connection, let link = packet.link else { return }
     let index: Int
-    if let known = current[key] {
+    if let known = current[link] {
       index = known
     } else {
-      guard isAir || begins || packet.endReason == nil else { return }
       index = connections.count
       connections.append(
         Connection(
           interface: packet.interface, number: number, addresses: packet.addresses, start: packet.time, end: packet.time
         )
       )
-      current[key] = index
+      current[link] = index
     }
     connections[index].add(packet, pause: Self.eventPause)
-    if !isAir, packet.endReason != nil { current[key] = nil }
   }
 }
 

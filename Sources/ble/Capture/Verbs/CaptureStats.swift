@@ -11,8 +11,7 @@ extension CaptureCommand {
       abstract: "Counts packets, octets and losses, and describes the connections.")
 
     @Argument(
-      help: ArgumentHelp("The capture: pcapng, pcap or btsnoop; - is the standard input.", valueName: "file"),
-      completion: .file())
+      help: ArgumentHelp("The capture; - is the standard input.", valueName: "file"), completion: .file())
     var file: String
     @Option(
       help: ArgumentHelp(
@@ -31,7 +30,9 @@ extension CaptureCommand {
       let report = try Interrupt.endsProgram { try CaptureReport(file, PacketFilter(filter)) }
       if let plot { try report.plot.write(to: OutputFile(plot), title: (file as NSString).lastPathComponent) }
       try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
+      report.dissector.complainOfNotes()
       if let cut = report.cut { throw cut }
+      try report.dissector.checkReadable(file)
     }
   }
 }
@@ -42,6 +43,8 @@ struct CaptureReport {
   let format: CaptureDecoder.Format?
   let statistics: CaptureStatistics
   let plot: CapturePlot
+  /// The reader of the packets, with its notes.
+  let dissector: Dissector
   /// The failure of a capture that ends within a packet; nil: it is complete.
   let cut: Failure?
 
@@ -56,6 +59,7 @@ struct CaptureReport {
       switch element {
       case .interface(let interface): statistics.add(interface)
       case .dropped(let interface, let count): statistics.set(dropped: count, on: interface)
+      case .unread(let kind): dissector.add(unread: kind)
       case .packet(let packet):
         let description = dissector.describe(packet)
         guard filter.admits(description) else { continue }
@@ -65,9 +69,11 @@ struct CaptureReport {
     }
     try input.check(interfaces: filter.interfaces)
     guard statistics.packets > 0 else {
+      dissector.complainOfNotes()
       throw input.cut ?? Failure("\(path): no packets", status: ExitStatus.notFound)
     }
     (self.path, format, self.statistics, self.plot) = (path, input.format, statistics, plot)
+    self.dissector = dissector
     cut = input.cut
   }
 

@@ -43,6 +43,7 @@ extension PacketDescription {
     if isRetransmission { record.add("retransmission", .flag(true)) }
     if isEncrypted { record.add("encrypted", .flag(true)) }
     if hasWrongCRC { record.add("wrongCRC", .flag(true)) }
+    if isMalformed { record.add("malformed", .flag(true)) }
     record.add("octets", "0x" + octets.digits)
     record.add("comments", comments.isEmpty ? nil : .list(comments.map { .text($0) }))
     return record
