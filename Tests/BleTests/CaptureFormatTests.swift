@@ -389,4 +389,40 @@ import Testing
     #expect(reason(damaged) == "the compressed data are damaged: wrong CRC")
     #expect(reason(Array(Fixture.zip(file, isStream: false)[..<200])) == "the archive ends too early")
   }
+
+  @Test("A damaged file of any format gives the same packets or the same error in pieces of any length")
+  func damaged() throws {
+    let acl: [UInt8] = [0x40, 0, 7, 0] + Fixture.mtuRequest
+    let air = [Fixture.connectInd, Fixture.data(0b10, Fixture.mtuRequest), Fixture.data(0b1011, [0x02, 0x13])]
+    let log = Fixture.btsnooz(version: 2, last: 9_000, [(0x20, 1, [0x03, 0x0C, 0], nil), (0x11, 2, acl, nil)])
+    let logger = Fixture.packetLogger(bigEndian: true, [(0, [0x03, 0x0C, 0]), (3, acl), (0xFC, [0x61])])
+    let files = [
+      Fixture.pcap(272, air.enumerated().map { Fixture.nordic(UInt8($0.offset), $0.element, channel: 5, flags: 0x0F) }),
+      Fixture.pcap(256, air.map { Fixture.withPseudoHeader($0, channel: 6, direction: 2) }), Fixture.pcap(251, air),
+      logger,
+      log, Fixture.bugReport(log), Fixture.gzip(logger), Fixture.zip([("a", [1]), ("b", logger)], isStream: true),
+      Fixture.btsnoop(1003, [(0, [0xC0, 0x80, 0x35, 0, 0x4A, 3, 0x0C, 0, 0xC0])]),
+      Fixture.btsnoop(2001, [(2, [0x03, 0x0C, 0]), (1 << 16 | 4, acl)]),
+    ]
+    func result(_ octets: [UInt8], _ piece: Int) -> [String] {
+      do {
+        let (packets, notes) = try Fixture.describe(octets, piece: piece)
+        return packets.map(\.line) + notes
+      } catch let problem as CaptureProblem { return [problem.reason] } catch { return ["\(error)"] }
+    }
+    var random = RandomStream(seed: 9)
+    var kinds = Set<String>()
+    for file in files {
+      for _ in 0..<300 {
+        var octets = file
+        for _ in 0...(random.next() % 3) {
+          octets[Int(random.next() % UInt64(octets.count))] = UInt8(truncatingIfNeeded: random.next())
+        }
+        let whole = result(octets, .max)
+        #expect(whole == result(octets, 1 + Int(random.next() % 40)))
+        kinds.formUnion(whole)
+      }
+    }
+    #expect(kinds.count > 300)
+  }
 }

@@ -70,6 +70,33 @@ import Testing
     return decryptor
   }
 
+  @Test("Packets of the nRF Sniffer are decrypted, and written with the pseudo-header")
+  func nordic() throws {
+    func sniffed(_ pdu: String, isCentral: Bool) -> CapturedPacket {
+      let packet = Self.packet(pdu, isCentral: isCentral)
+      let octets = CaptureFixture.nordic(3, Array(packet.octets.dropFirst(10)), channel: 5, flags: isCentral ? 3 : 1)
+      return CapturedPacket(
+        number: 1, time: 0, interface: CaptureInterface(index: 0, name: nil, link: .nordicSniffer), octets: octets,
+        originalLength: octets.count)
+    }
+    var decryptor = CaptureDecryptor(keys: [try #require(Block(Self.octets(Self.key)))])
+    for (pdu, isCentral) in [(Self.request, true), (Self.response, false), (Self.start, false)] {
+      _ = decryptor.decrypt(sniffed(pdu, isCentral: isCentral))
+    }
+    for (isCentral, sealed, plain) in Self.packets {
+      let result = decryptor.decrypt(sniffed(sealed, isCentral: isCentral))
+      #expect(result.interface.link == .linkLayerWithHeader)
+      guard case .air(let air) = CapturedContent(result) else {
+        Issue.record("no packet on the air")
+        continue
+      }
+      #expect(air.octets.dropFirst(4).dropLast(3).elementsEqual(Self.octets(plain)))
+      #expect(air.isDecrypted && air.channel == 5 && air.power == -50 && air.isChecked && !air.hasWrongCRC)
+      #expect(air.direction == (isCentral ? .toPeripheral : .toCentral))
+    }
+    #expect(decryptor.counts.decrypted == Self.packets.count)
+  }
+
   @Test("The packets of a session are those before encryption, with their CRC and the flags of decrypted packets")
   func session() throws {
     var decryptor = try Self.decryptor(keys: [String(repeating: "0", count: 32), Self.key])

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BluetoothAir
 import BluetoothDissection
 import BluetoothLab
@@ -15,6 +16,11 @@ import Testing
 @Suite struct ReplayTests {
   /// Returns the devices of a capture of a world in which a phone subscribes to a heart rate sensor for 8 s.
   private static func captured() throws -> CapturedDevices {
+    try withCapture { try CapturedDevices(of: CaptureInput(path: $0)) }
+  }
+
+  /// Gives the path of the capture to `body`.
+  private static func withCapture<Result>(_ body: (String) throws -> Result) throws -> Result {
     let path = NSTemporaryDirectory() + "/ble-tests-\(UUID().uuidString).pcapng"
     defer { try? FileManager.default.removeItem(atPath: path) }
     let world = World(seed: 3)
@@ -24,7 +30,26 @@ import Testing
     world.run(for: .seconds(8))
     #expect(phone.values > 3)
     try world.finishCapture()
-    return try CapturedDevices(of: CaptureInput(path: path))
+    return try body(path)
+  }
+
+  @Test(
+    "A device of a capture is the same in the files of other tools",
+    arguments: [
+      (["--interface", "air", "--format", "nrf-sniffer"], "sniffer.pcap"), (["--interface", "air"], "air.pcap"),
+      (["--interface", "phone"], "phone.pklg"), (["--interface", "phone"], "phone.btsnoop"),
+    ])
+  func otherTools(options: [String], name: String) throws {
+    try Self.withCapture { path in
+      let copy = path + "." + name
+      defer { try? FileManager.default.removeItem(atPath: copy) }
+      try CaptureCommand.Convert.parse([path, copy] + options).run()
+      let own = try CapturedDevices(of: CaptureInput(path: path)).choose(nil).server.content
+      let other = try CapturedDevices(of: CaptureInput(path: copy)).choose(nil).server.content
+      #expect(own.map(\.uuid) == other.map(\.uuid) && own.contains { !$0.characteristics.isEmpty })
+      let values = [own, other].map { $0.flatMap(\.characteristics).map { ($0.reads + $0.updates).map(\.octets) } }
+      #expect(values[0] == values[1] && values[0].contains { $0.count > 3 })
+    }
   }
 
   @Test("A capture of a world gives the advertising, the services and the notifications of a device once")
