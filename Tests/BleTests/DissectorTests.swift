@@ -280,15 +280,36 @@ import Testing
   func manyLinks() {
     var dissector = Dissector()
     var last: PacketDescription?
-    for number in 0..<20_000 {
-      let packet = CaptureFixture.littleEndian(UInt32(number)) + [1, 0, 1, 2, 3]
-      last = dissector.describe(
-        CapturedPacket(
-          number: number + 1, time: 0, interface: Self.air,
-          octets: CaptureFixture.withPseudoHeader(packet, channel: 6, direction: 2), originalLength: 19))
+    var statistics = CaptureStatistics()
+    for number in 0..<70_000 {
+      let octets = CaptureFixture.littleEndian(UInt32(number)) + [1, 0, 1, 2, 3]
+      let packet = CapturedPacket(
+        number: number + 1, time: 0, interface: Self.air,
+        octets: CaptureFixture.withPseudoHeader(octets, channel: 6, direction: 2), originalLength: 19)
+      let description = dissector.describe(packet)
+      statistics.add(packet, description)
+      last = description
     }
-    #expect(last?.link == 20_000)
+    #expect(last?.link == 70_000)
     #expect(dissector.followedLinks <= 4_096)
+    #expect(statistics.connections.count == 65_536 && statistics.omittedConnections == 70_000 - 65_536)
+  }
+
+  @Test("A capture with any number of advertisers gives a limited number of devices")
+  func manyDevices() throws {
+    var dissector = Dissector()
+    var devices = CapturedDevices()
+    for number in 0..<65_537 {
+      #expect(!devices.isIncomplete)
+      let address = CaptureFixture.littleEndian(UInt32(number)) + [0, 0xC0]
+      let octets = CaptureFixture.withPseudoHeader(
+        CaptureFixture.packet(LL.advertisingAccessAddress, 0x40, address), channel: 0)
+      devices.add(
+        dissector.describe(
+          CapturedPacket(
+            number: number + 1, time: 0, interface: Self.air, octets: octets, originalLength: octets.count)))
+    }
+    #expect(devices.isIncomplete && devices.all.count == 65_536)
   }
 
   @Test("The comment of a world tells the receptions of a packet")

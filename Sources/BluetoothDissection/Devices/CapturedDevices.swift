@@ -54,6 +54,9 @@ package struct CapturedDevices: Sendable {
   /// The number of links whose last requests are kept.
   private static let maximumLinks = 4_096
 
+  /// True if the capture has more devices, which are left out.
+  package private(set) var isIncomplete = false
+
   package var all: [Device] { order.compactMap { devices[$0] } }
 
   /// The time of the first packet in nanoseconds; nil: there was no packet.
@@ -117,8 +120,17 @@ package struct CapturedDevices: Sendable {
     }
   }
 
+  /// The largest number of devices. Private addresses that change look like further devices.
+  private static let maximumDevices = 1 << 16
+
   private mutating func change(_ address: DeviceAddress, _ body: (inout Device) -> Void) {
-    if devices[address] == nil { order.append(address) }
+    if devices[address] == nil {
+      guard order.count < Self.maximumDevices else {
+        isIncomplete = true
+        return
+      }
+      order.append(address)
+    }
     body(&devices[address, default: Device(address: address)])
   }
 

@@ -157,7 +157,11 @@ private struct CaptureReader {
   }
 
   /// The parts of the capture that were not read, one line for each kind.
-  var notes: [String] { dissector.notes.lines }
+  var notes: [String] {
+    dissector.notes.lines
+      + (devices.isIncomplete
+        ? ["the capture has more than \(devices.all.count) devices; later ones are left out"] : [])
+  }
 
   /// Returns the devices, after the last piece.
   func devices(of file: String) throws(DeviceRecordingError) -> CapturedDevices {

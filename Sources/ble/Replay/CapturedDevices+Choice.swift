@@ -14,6 +14,7 @@ extension CapturedDevices {
       }
     }
     dissector.complainOfNotes()
+    if isIncomplete { complain("note: the capture has more than \(all.count) devices; later ones are left out") }
   }
 
   /// Returns the device that the command line means.

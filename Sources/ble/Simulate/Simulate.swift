@@ -171,7 +171,7 @@ struct Simulate: ParsableCommand {
     guard !isOver, !interrupt.hasOccurred else { throw Interrupt.failure }
     if let picture, let drawing {
       let title = "\(((options.world ?? "") as NSString).lastPathComponent), seed \(seed)"
-      try CaptureReport(picture.path, PacketFilter(try PacketFilterOptions.parse([]))).plot.write(
+      try CaptureReport(picture.path, PacketFilter(try PacketFilterOptions.parse([])), plots: true).plot?.write(
         to: drawing, title: title)
     }
     return result

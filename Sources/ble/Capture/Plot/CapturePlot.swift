@@ -6,7 +6,8 @@ import Foundation
 /// The packets of a capture as a picture: by channel, as throughput, and as signal strength over time.
 struct CapturePlot {
   private enum Series: Hashable {
-    case connection(interface: Int, UInt32)
+    /// A connection, by its number in the capture.
+    case connection(Int)
     case advertiser(DeviceAddress)
   }
 
@@ -38,8 +39,8 @@ struct CapturePlot {
       series = .advertiser(address)
       titles[series] = address.digits
     } else {
-      guard let number = packet.connection, packet.content != .command, packet.content != .event else { return }
-      series = .connection(interface: packet.interface.index, number)
+      guard let link = packet.link, packet.content != .command, packet.content != .event else { return }
+      series = .connection(link)
       if titles[series] == nil {
         // The peripheral's address is the last one; a capture that begins later has none.
         let peer = packet.addresses.last.map { " with \($0.digits)" } ?? ""

@@ -76,6 +76,11 @@ struct CaptureStatistics {
   /// Nanoseconds; nil: no packets.
   private(set) var start: Int64?
   private(set) var end: Int64 = 0
+  /// The number of connections after the first ones, which alone are described. An access address in a damaged packet
+  /// looks like another connection.
+  private(set) var omittedConnections = 0
+  private var lastOmitted = 0
+  private static let maximumConnections = 1 << 16
   /// The indices in `connections`, by the numbers of the links.
   private var current: [Int: Int] = [:]
 
@@ -123,6 +128,10 @@ struct CaptureStatistics {
     if let known = current[link] {
       index = known
     } else {
+      guard connections.count < Self.maximumConnections else {
+        if link > lastOmitted { (lastOmitted, omittedConnections) = (link, omittedConnections + 1) }
+        return
+      }
       index = connections.count
       connections.append(
         Connection(

@@ -27,10 +27,13 @@ extension CaptureCommand {
       if let plot, OutputFile.isSame(file, plot) {
         throw Failure("\(plot) is the capture that is read; choose another name", status: ExitStatus.usage)
       }
-      let report = try Interrupt.endsProgram { try CaptureReport(file, PacketFilter(filter)) }
-      if let plot { try report.plot.write(to: OutputFile(plot), title: (file as NSString).lastPathComponent) }
+      let report = try Interrupt.endsProgram { try CaptureReport(file, PacketFilter(filter), plots: plot != nil) }
+      if let plot { try report.plot?.write(to: OutputFile(plot), title: (file as NSString).lastPathComponent) }
       try put(output.json ? report.records.map { $0.line + "\n" }.joined() : report.text(output.style))
       report.dissector.complainOfNotes()
+      if report.statistics.omittedConnections > 0 {
+        complain("note: \(report.statistics.omittedConnections) further connections are not described")
+      }
       if let cut = report.cut { throw cut }
       try report.dissector.checkReadable(file)
     }
@@ -42,19 +45,22 @@ struct CaptureReport {
   let path: String
   let format: CaptureDecoder.Format?
   let statistics: CaptureStatistics
-  let plot: CapturePlot
+  /// nil: it was not requested. It holds a part of each packet.
+  let plot: CapturePlot?
   /// The reader of the packets, with its notes.
   let dissector: Dissector
   /// The failure of a capture that ends within a packet; nil: it is complete.
   let cut: Failure?
 
   /// Reads the packets of a capture that pass a filter.
-  init(_ path: String, _ filter: PacketFilter) throws {
+  ///
+  /// - Parameter plots: true to collect the data of the picture.
+  init(_ path: String, _ filter: PacketFilter, plots: Bool = false) throws {
     let input = try CaptureInput(path: path)
     input.showProgress()
     var dissector = Dissector()
     var statistics = CaptureStatistics()
-    var plot = CapturePlot()
+    var plot = plots ? CapturePlot() : nil
     while let element = try input.next() {
       switch element {
       case .interface(let interface): statistics.add(interface)
@@ -64,7 +70,7 @@ struct CaptureReport {
         let description = dissector.describe(packet)
         guard filter.admits(description) else { continue }
         statistics.add(packet, description)
-        plot.add(description)
+        plot?.add(description)
       }
     }
     try input.check(interfaces: filter.interfaces)
