@@ -68,7 +68,7 @@ struct MessageSamples {
   static let errors: [SessionError] = [
     .att(.readNotPermitted), .link(.connectionTimeout), .timeout, .invalidResponse, .notSupported, .invalidParameters,
     .uuidNotAllowed, .alreadyAdvertising, .outOfSpace, .connectionLimitReached, .encryptionTimedOut,
-    .tooManyPairedDevices, .refused, .unknownPeer,
+    .tooManyPairedDevices, .refused, .unknownPeer, .invalidHandle,
   ]
 
   private mutating func error() -> SessionError { Self.errors[count(0...Self.errors.count - 1)] }

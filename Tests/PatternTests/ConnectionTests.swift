@@ -49,22 +49,54 @@ import Testing
     #expect(air.found.map(\.state) == [.disconnected, .connected, .connected])
   }
 
+  /// An app that finds the lamps.
+  private final class Finder: NSObject, CBCentralManagerDelegate {
+    private(set) lazy var manager = CBCentralManager(delegate: self, queue: nil)
+    private(set) var found: [CBPeripheral] = []
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+      if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
+    }
+
+    func centralManager(
+      _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+      rssi: NSNumber
+    ) {
+      found.append(peripheral)
+    }
+  }
+
   @Test("A pool that is told of the system's limit drops the oldest link and connects at once")
   func systemLimit() throws {
     let air = try Lamps()
-    let pool = air.fullPool()
-    air.phone.manager.cancelPeripheralConnection(air.found[1])
-    air.timers.run(limit: .seconds(1))
-    pool.open(air.found[2])
-    // The error of a controller without room for another link.
-    air.phone.manager.cancelPeripheralConnection(air.found[2])
-    pool.centralManager(
-      air.phone.manager, didFailToConnect: air.found[2], error: CBError(.connectionLimitReached))
+    // On watchOS an app has two links at most; the pool would keep three.
+    var options = DeviceOptions()
+    options.policy = .watchos
+    let watch = air.world.makeDevice(named: "watch", options)
+    let app = watch.app(named: "com.example.lamps", manifest: AppManifest(usageDescription: "to switch lamps")) { _ in
+      let finder = Finder()
+      _ = finder.manager
+      return finder
+    }
+    app.launch()
+    try air.world.expect("the lamps are found") { app.root?.found.count == 3 }
+    let finder = try #require(app.root)
+    finder.manager.stopScan()
+    let pool = ConnectionPool(finder.manager, limit: 3, after: air.timers.after)
+    finder.manager.delegate = pool
+    let found = finder.found
+    for peripheral in found.prefix(2) {
+      pool.open(peripheral)
+      #expect(air.timers.run(until: { peripheral.state == .connected }))
+    }
     let start = air.world.now
-    #expect(air.timers.run(until: { air.found[2].state == .connected }))
-    #expect(air.found.map(\.state) == [.disconnected, .disconnected, .connected])
-    let calls = air.world.trace.of(air.phone.device).only(.call).since(start).entries.suffix(2)
-    #expect(calls.map(\.text) == ["cancelPeripheralConnection(_:) peer 0", "connect(_:) peer 2"])
+    pool.open(found[2])
+    #expect(air.timers.run(until: { found[2].state == .connected && found[0].state == .disconnected }))
+    #expect(found.map(\.state) == [.disconnected, .connected, .connected])
+    #expect(pool.connected == Array(found[1...2]))
+    let calls = air.world.trace.of(watch).only(.call).since(start).entries
+    #expect(
+      calls.map(\.text) == ["connect(_:) peer 2", "cancelPeripheralConnection(_:) peer 0", "connect(_:) peer 2"])
     #expect(calls.allSatisfy { $0.time == start })
   }
 

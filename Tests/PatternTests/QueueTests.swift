@@ -21,11 +21,17 @@ private final class Seen: @unchecked Sendable {
   func quality() {
     for (quality, time) in [(DispatchQoS.userInitiated, World.Time.virtual), (.utility, .real(speed: 100))] {
       let key = DispatchSpecificKey<Bool>()
-      let queue = DispatchQueue(label: "app", qos: quality)
+      let root = DispatchQueue.global(qos: quality.qosClass)
+      let queue = DispatchQueue(label: "app", qos: quality, target: root)
       queue.setSpecific(key: key, value: true)
       let world = World(seed: 1, time: time)
       let seen = Seen()
-      let app = App { seen.queues.append(DispatchQueue.getSpecific(key: key) == true) }
+      let app = App {
+        // Threads of one quality of service serve each global queue.
+        dispatchPrecondition(condition: .onQueue(root))
+        dispatchPrecondition(condition: .notOnQueue(.global(qos: .default)))
+        seen.queues.append(DispatchQueue.getSpecific(key: key) == true)
+      }
       let central = CBCentralManager(
         delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
       // The limit is an hour of real time.

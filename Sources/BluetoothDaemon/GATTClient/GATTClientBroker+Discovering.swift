@@ -35,7 +35,7 @@ extension GATTClientBroker {
     }
     context.links[link].discovery.began(procedure)
     guard let request = context.database(of: link).request(for: procedure) else {
-      endDiscovery(procedure, .failure(.att(.invalidHandle)), on: link, at: now, &context)
+      endDiscovery(procedure, .failure(.invalidHandle), on: link, at: now, &context)
       return
     }
     send(request, for: .discovery(procedure), of: session, on: link, at: now, &context)

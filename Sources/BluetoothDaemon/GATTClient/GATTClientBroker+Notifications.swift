@@ -9,7 +9,7 @@ extension GATTClientBroker {
   ) {
     guard let link = context.usedLink(of: peer, by: session) else { return }
     guard let characteristic = context.database(of: link).characteristic(withValue: attribute.handle) else {
-      deliverNotify(attribute.handle, .att(.invalidHandle), isOn: false, on: link, to: session, &context)
+      deliverNotify(attribute.handle, .invalidHandle, isOn: false, on: link, to: session, &context)
       return
     }
     guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {

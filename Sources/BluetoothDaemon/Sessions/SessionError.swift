@@ -14,6 +14,8 @@ package enum SessionError: Error, Hashable, Sendable {
   case notSupported
   /// The arguments are invalid.
   case invalidParameters
+  /// The peer has no such attribute any more; this device has not asked it.
+  case invalidHandle
   /// The UUID is reserved for the system.
   case uuidNotAllowed
   /// Advertising has started already.

@@ -6,7 +6,7 @@ import BluetoothWire
 /// The numbers of the cases of `SessionError`.
 private enum ErrorNumber: UInt8 {
   case att, link, timeout, invalidResponse, notSupported, invalidParameters, uuidNotAllowed, alreadyAdvertising
-  case outOfSpace, connectionLimitReached, encryptionTimedOut, tooManyPairedDevices, refused, unknownPeer
+  case outOfSpace, connectionLimitReached, encryptionTimedOut, tooManyPairedDevices, refused, unknownPeer, invalidHandle
 }
 
 /// The numbers of the cases of `AdapterState`.
@@ -41,6 +41,7 @@ extension MessageWriter {
     case .tooManyPairedDevices: put(ErrorNumber.tooManyPairedDevices)
     case .refused: put(ErrorNumber.refused)
     case .unknownPeer: put(ErrorNumber.unknownPeer)
+    case .invalidHandle: put(ErrorNumber.invalidHandle)
     }
   }
 
@@ -138,6 +139,7 @@ extension MessageReader {
     case .tooManyPairedDevices: .tooManyPairedDevices
     case .refused: .refused
     case .unknownPeer: .unknownPeer
+    case .invalidHandle: .invalidHandle
     }
   }
 

@@ -5,7 +5,7 @@
 public let CBATTErrorDomain: String = "CBATTErrorDomain"
 
 /// An error reported by a peer's attribute server · Vol 3, Part F, 3.4.1.1.
-public struct CBATTError: CustomNSError, Hashable, Sendable {
+public struct CBATTError: CustomNSError, Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   private let content: ErrorContent
 
   /// Creates an error with a code.
@@ -36,6 +36,11 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
 
   /// The localized description in `userInfo`, otherwise the code's text.
   public var localizedDescription: String { content.description(or: code.text) }
+
+  /// Domain, code, localized description and `userInfo`, as Apple's systems print an error of a callback.
+  public var description: String { content.text(domain: CBATTErrorDomain, describedBy: code.text) }
+
+  public var debugDescription: String { description }
 
   // Explicit as in `ErrorContent`.
 

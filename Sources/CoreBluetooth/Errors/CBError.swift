@@ -5,16 +5,17 @@
 public let CBErrorDomain: String = "CBErrorDomain"
 
 /// An error of this device or of the link. Errors that a peer's attribute server reports are `CBATTError`s.
-public struct CBError: CustomNSError, Hashable, Sendable {
+public struct CBError: CustomNSError, Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// The code of an error.
   public enum Code: Int, Sendable {
     /// An error without a specific code.
     case unknown = 0
     /// An invalid argument.
     case invalidParameters = 1
-    /// An invalid attribute handle.
+    /// The peer has removed the attribute, which the app has not been told of yet.
     case invalidHandle = 2
-    /// The peer is not connected.
+    /// The link has ended, which the app has not been told of yet. A call after that is logged and dropped; in
+    /// `CoreBluetoothExtras`, it throws this error.
     case notConnected = 3
     /// There is not enough space for the operation.
     case outOfSpace = 4
@@ -86,6 +87,11 @@ public struct CBError: CustomNSError, Hashable, Sendable {
 
   /// The localized description in `userInfo`, otherwise the code's text.
   public var localizedDescription: String { content.description(or: code.text) }
+
+  /// Domain, code, localized description and `userInfo`, as Apple's systems print an error of a callback.
+  public var description: String { content.text(domain: CBErrorDomain, describedBy: code.text) }
+
+  public var debugDescription: String { description }
 
   // Explicit as in `ErrorContent`.
 

@@ -21,6 +21,18 @@ struct ErrorContent: Hashable, Sendable {
   /// Returns the localized description in `userInfo`, otherwise `text`.
   func description(or text: String) -> String { userInfo[NSLocalizedDescriptionKey] as? String ?? text }
 
+  /// Returns the error's text as Apple's systems print an error of a callback. The keys are sorted, so that two runs of
+  /// one program print the same text.
+  func text(domain: String, describedBy text: String) -> String {
+    let error = "Error Domain=\(domain) Code=\(code) \"\(description(or: text))\""
+    return userInfo.isEmpty ? error : "\(error) UserInfo=\(Self.text(of: userInfo))"
+  }
+
+  private static func text(of value: Any) -> String {
+    guard let dictionary = value as? [AnyHashable: Any] else { return "\(value)" }
+    return "{" + dictionary.map { "\($0)=\(text(of: $1))" }.sorted().joined(separator: ", ") + "}"
+  }
+
   // Implemented explicitly because NSError.hash recurses endlessly on Linux.
 
   /// Returns true if both have the same code and the same `userInfo`; values that can't be compared count as equal.

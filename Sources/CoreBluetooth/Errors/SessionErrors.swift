@@ -24,6 +24,7 @@ extension SessionError {
     case .timeout: return Self.plain(.connectionTimeout)
     case .invalidResponse, .refused: return Self.plain(.unknown)
     case .notSupported: return Self.plain(.operationNotSupported)
+    case .invalidHandle: return Self.plain(.invalidHandle)
     case .invalidParameters: return Self.plain(.invalidParameters)
     case .uuidNotAllowed: return Self.plain(.uuidNotAllowed)
     case .alreadyAdvertising: return Self.plain(.alreadyAdvertising)
@@ -46,6 +47,7 @@ extension SessionError {
     case .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources, .remoteDeviceTerminatedPowerOff:
       return .peripheralDisconnected
     case .connectionTerminatedByLocalHost: return .operationCancelled
+    case .unknownConnectionIdentifier: return .notConnected
     case .connectionFailedToBeEstablished: return .connectionFailed
     case .connectionLimitExceeded, .connectionRejectedLimitedResources: return .connectionLimitReached
     case .pinOrKeyMissing: return .peerRemovedPairingInformation

@@ -13,6 +13,8 @@ extension CentralRole: ManagerRole {
     var isScanning = false
     var hasAskedForPower = false
     var peripherals: [PeerHandle: Entry] = [:]
+    /// The peripherals that the app has released before the ends of their connections were reported.
+    var ending: [PeerHandle: CBPeripheral] = [:]
     var attempts = ConnectionAttempts()
     /// The receiver of packets; see `CBCentralManager+Packets.swift`.
     var packetObserver: (@Sendable (SightedPacket) -> Void)?
@@ -125,9 +127,23 @@ extension CentralManagerCore: CentralClient {
     if with({ $0.role.attempts.mustCancel(handle, isReported: true) }) { send(.cancelConnection(handle)) }
   }
 
-  /// Cancels a connection or attempt without a callback: no object of the app has it.
+  /// Cancels a connection or attempt without a callback, because its end has been reported.
   func cancelSilently(_ handle: PeerHandle) {
     if with({ $0.role.attempts.mustCancel(handle, isReported: false) }) { send(.cancelConnection(handle)) }
+  }
+
+  /// Cancels the connection or attempt of a released object, and keeps its successor until the end is reported.
+  private func cancel(keeping successor: CBPeripheral, as state: CBPeripheralState) {
+    let handle = successor.handle
+    successor.willEnd(as: state)
+    let (mustCancel, endFollows) = with { state in
+      let mustCancel = state.role.attempts.mustCancel(handle, isReported: true)
+      let endFollows = state.role.attempts.contains(handle)
+      if endFollows { state.role.ending[handle] = successor }
+      return (mustCancel, endFollows)
+    }
+    if !endFollows { successor.endLink() }
+    if mustCancel { send(.cancelConnection(handle)) }
   }
 
   // MARK: Peripherals
@@ -154,7 +170,7 @@ extension CentralManagerCore: CentralClient {
     }
     // The previous object is being deallocated. Its entry has been replaced, so `released` will not cancel its
     // connection.
-    if isOrphaned { cancelSilently(info.handle) }
+    if isOrphaned { cancel(keeping: winner, as: .disconnecting) }
     return winner
   }
 
@@ -162,13 +178,24 @@ extension CentralManagerCore: CentralClient {
   func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.role.peripherals[handle]?.peripheral } }
 
   /// Removes a peripheral whose last reference has been released, and cancels its connection.
-  func released(_ handle: PeerHandle, identity: ObjectIdentifier) {
-    let isPresent = with { state in
-      guard state.role.peripherals[handle]?.identity == identity else { return false }
-      state.role.peripherals[handle] = nil
+  ///
+  /// - Parameters:
+  ///   - state: the state of the connection.
+  ///   - successor: the object that represents the peripheral until the end of its connection is reported; nil: there
+  ///     is no connection.
+  func released(
+    _ handle: PeerHandle, identity: ObjectIdentifier, in state: CBPeripheralState, successor: CBPeripheral?
+  ) {
+    let entry = successor.map { CentralRole.Entry($0) }
+    let isPresent = with { core in
+      guard core.role.peripherals[handle]?.identity == identity else { return false }
+      core.role.peripherals[handle] = entry
       return true
     }
-    if isPresent { cancelSilently(handle) }
+    guard isPresent else { return }
+    guard let successor else { return cancelSilently(handle) }
+    // An attempt is reported as such until its end, as after `cancelPeripheralConnection`.
+    cancel(keeping: successor, as: state == .connecting ? .connecting : .disconnecting)
   }
 
   // MARK: Events

@@ -10,6 +10,8 @@ extension CentralManagerCore {
       state.role.isScanning = false
       state.role.attempts = ConnectionAttempts()
       let peripherals = state.role.peripherals.values.compactMap(\.peripheral)
+      // The array retains them.
+      state.role.ending = [:]
       // In states below poweredOff, the daemon has forgotten all peers.
       if new.rawValue < CBManagerState.poweredOff.rawValue { state.role.peripherals = [:] }
       return peripherals
@@ -78,12 +80,14 @@ extension CentralManagerCore {
   private func endLink(_ peer: PeerHandle, isReconnecting: Bool = false) -> (CBPeripheral, CBPeripheral.Discoveries)? {
     let (isReported, next) = with { $0.role.attempts.ended(peer, isReconnecting: isReconnecting) }
     guard let peripheral = peripheral(peer) else { return nil }
+    let isReleased = with { $0.role.ending.removeValue(forKey: peer) } != nil
     let discoveries = peripheral.discoveries
     let isEnd = peripheral.endLink()
     if !next.isEmpty {
       peripheral.willConnect()
       if with({ $0.role.attempts.mayBegin(peer, next) }) { for command in next { send(command) } }
     }
-    return isEnd && isReported ? (peripheral, discoveries) : nil
+    // A peripheral that the app has found and connected again since its release is in a new attempt.
+    return isEnd && isReported && !(isReleased && !next.isEmpty) ? (peripheral, discoveries) : nil
   }
 }

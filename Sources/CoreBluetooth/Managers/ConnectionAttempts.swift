@@ -21,6 +21,9 @@ struct ConnectionAttempts {
 
   private var states: [PeerHandle: State] = [:]
 
+  /// Returns true if a connection or attempt has not ended.
+  func contains(_ peer: PeerHandle) -> Bool { states[peer] != nil }
+
   /// Returns true if the commands of a `connect` are to be sent now; otherwise `ended` returns them.
   mutating func mayBegin(_ peer: PeerHandle, _ commands: [CentralCommand]) -> Bool {
     switch states[peer] {

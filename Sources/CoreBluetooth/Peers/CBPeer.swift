@@ -1,9 +1,10 @@
 /// A remote device.
 open class CBPeer: NSObject, NSCopying {
-  private let peerIdentifier: UUID
+  /// The identifier; a subclass can override `identifier`.
+  let storedIdentifier: UUID
 
   init(identifier: UUID) {
-    peerIdentifier = identifier
+    storedIdentifier = identifier
     super.init()
   }
 
@@ -13,7 +14,7 @@ open class CBPeer: NSObject, NSCopying {
 
   /// The identifier of the device, constant for as long as this machine knows the device. It is not the device's
   /// address.
-  open var identifier: UUID { peerIdentifier }
+  open var identifier: UUID { storedIdentifier }
 
   /// Returns the object itself, because each object represents one device.
   open func copy(with zone: NSZone? = nil) -> Any { self }

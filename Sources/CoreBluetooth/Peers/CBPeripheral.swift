@@ -7,7 +7,7 @@ import Foundation
 import NIOConcurrencyHelpers
 
 /// A remote peripheral. The app must retain the object: when the last reference is released, the connection or the
-/// connection attempt ends.
+/// connection attempt ends, and the manager's delegate gets another object of the peripheral in `didDisconnect`.
 open class CBPeripheral: CBPeer {
   struct Content {
     weak var delegate: (any CBPeripheralDelegate)?
@@ -54,13 +54,23 @@ open class CBPeripheral: CBPeer {
     super.init(identifier: core.identifier(of: info.identifier))
   }
 
+  /// Creates the object that represents a peripheral after the last reference to `former` has been released.
+  private init(after former: CBPeripheral) {
+    handle = former.handle
+    core = former.core
+    content = NIOLockedValueBox(Content(name: former.content.withLockedValue { $0.name }))
+    super.init(identifier: former.storedIdentifier)
+  }
+
   deinit {
-    let state = content.withLockedValue { $0.state }
+    let state = linkState
     if state == .connecting || state == .connected {
       Log.warning(
         "Cancelling connection for unused peripheral \(self). Did you forget to keep a reference to it?")
     }
-    core.released(handle, identity: ObjectIdentifier(self))
+    core.released(
+      handle, identity: ObjectIdentifier(self), in: state,
+      successor: state == .disconnected ? nil : CBPeripheral(after: self))
   }
 
   /// The delegate of the peripheral's events; held weakly.

@@ -49,6 +49,9 @@ extension CBPeripheral {
     }
   }
 
+  /// Takes the state of a link or attempt whose object has been released.
+  func willEnd(as state: CBPeripheralState) { content.withLockedValue { $0.state = state } }
+
   /// Marks the link as connected.
   func linkIsUp(maximumWriteLength: Int, credits: TransmitCredits?) {
     content.withLockedValue { content in

@@ -254,6 +254,19 @@ struct AttributeTests {
     #expect(try phone.services(peer).map(\.uuid) == [0x180F])
   }
 
+  @Test(
+    "A call for an attribute that the peer has removed meanwhile gives invalidHandle, without a request to the peer")
+  func callAfterRemoval() throws {
+    let service = try #require(try phone.services(peer, [0x180D]).first).id
+    let characteristic = try pair.id(0x2A37)
+    sensor.send(.removeService(LocalAttributeID(number: 1)))
+    #expect(phone.takeEvents() == ["modified 1"])
+    // The app's calls cross the report.
+    #expect(
+      phone.send(.discoverCharacteristics(peer, service, nil)).map(\.text) == ["characteristics invalidHandle"])
+    #expect(phone.send(.setNotify(peer, characteristic, true)).map(\.text) == ["notifying false invalidHandle"])
+  }
+
   @Test("4.16 A change inside a service invalidates the whole service for the apps that discovered it")
   func partialChange() throws {
     let id = try pair.id(0x2A37)
@@ -302,6 +315,6 @@ struct AttributeTests {
   @Test("Discovering characteristics of a service that does not exist is an error")
   func unknownService() {
     let events = phone.send(.discoverCharacteristics(peer, RemoteAttributeID(0x7777), nil))
-    #expect(events.map(\.text) == ["characteristics att 0x01"])
+    #expect(events.map(\.text) == ["characteristics invalidHandle"])
   }
 }

@@ -56,6 +56,23 @@ import Testing
     #expect(CBATTError(_nsError: NSError(domain: CBATTErrorDomain, code: 0x80)).errorCode == 0x80)
   }
 
+  @Test("9 Errors print as on Apple's systems, with the keys of userInfo in a fixed order")
+  func printing() {
+    let refused = SessionError.att(ATT.ErrorCode.readNotPermitted).appError()
+    let text =
+      #"Error Domain=CBATTErrorDomain Code=2 "Reading is not permitted." "#
+      + "UserInfo={\(CBErrorATTErrorCodeKey)=2, NSLocalizedDescription=Reading is not permitted.}"
+    #expect("\(refused)" == text)
+    #expect(String(reflecting: refused) == text)
+    #expect(refused.localizedDescription == "Reading is not permitted.")
+    let userInfo: [String: Any] = ["c": 3, "b": ["y": 2, "x": 1], "a": "1", NSLocalizedDescriptionKey: "mine"]
+    #expect(
+      "\(CBError(.peripheralDisconnected, userInfo: userInfo))"
+        == #"Error Domain=CBErrorDomain Code=7 "mine" "#
+        + "UserInfo={NSLocalizedDescription=mine, a=1, b={x=1, y=2}, c=3}")
+    #expect("\(CBError(.unknown))" == #"Error Domain=CBErrorDomain Code=0 "Unknown error.""#)
+  }
+
   @Test("6.11 Every octet is an ATT error code")
   func codes() {
     let codes = (0...0xFF).compactMap { CBATTError.Code(rawValue: $0) }
@@ -76,6 +93,7 @@ import Testing
       (.connectionFailedToBeEstablished, .connectionFailed),
       (.connectionLimitExceeded, .connectionLimitReached),
       (.pinOrKeyMissing, .peerRemovedPairingInformation),
+      (.unknownConnectionIdentifier, .notConnected),
       (.instantPassed, .unknown),
     ])
   func linkErrors(reason: HCI.ErrorCode, code: CBError.Code) throws {
@@ -96,7 +114,8 @@ import Testing
     arguments: [
       (SessionError.notSupported, CBError.Code.operationNotSupported), (.outOfSpace, .outOfSpace),
       (.alreadyAdvertising, .alreadyAdvertising), (.uuidNotAllowed, .uuidNotAllowed),
-      (.invalidParameters, .invalidParameters), (.connectionLimitReached, .connectionLimitReached),
+      (.invalidParameters, .invalidParameters), (.invalidHandle, .invalidHandle),
+      (.connectionLimitReached, .connectionLimitReached),
       (.encryptionTimedOut, .encryptionTimedOut), (.tooManyPairedDevices, .tooManyLEPairedDevices),
     ])
   func ownErrors(error: SessionError, code: CBError.Code) {

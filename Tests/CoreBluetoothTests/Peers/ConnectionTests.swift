@@ -38,10 +38,52 @@ import Testing
     peripheral = nil
     #expect(bench.commands == ["cancel 1"])
     bench.adapter.tell(.disconnected(PeerHandle(index: 1), nil, isReconnecting: false))
-    #expect(bench.app.events.isEmpty, "there is no object left to tell of")
+    #expect(bench.app.take() == ["disconnected disconnected"])
 
     _ = bench.discover(323)
     #expect(bench.commands.isEmpty, "a peripheral that was never connected is just forgotten")
+  }
+
+  @Test(
+    "3.2 A released peripheral's disconnection is reported with an object that has its identifier and its name",
+    arguments: [false, true])
+  func releaseIsReported(afterCancelling: Bool) throws {
+    let bench = CentralHarness(CentralApp())
+    var peripheral: CBPeripheral? = bench.connect(321)
+    let (identifier, handle) = (peripheral!.identifier, peripheral!.handle)
+    if afterCancelling { bench.manager.cancelPeripheralConnection(peripheral!) }
+    weak let former = peripheral
+    peripheral = nil
+    #expect(former == nil)
+    #expect(bench.commands == ["cancel 0"])
+    let last = try #require(bench.manager.retrievePeripherals(withIdentifiers: [identifier]).first)
+    #expect(last.state == .disconnecting && last.delegate == nil && last.services == nil)
+    bench.adapter.tell(.disconnected(handle, nil, isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected disconnected"])
+    #expect(bench.app.lastPeripheral === last)
+    #expect(last.identifier == identifier && last.name == "sensor")
+    bench.manager.connect(last)
+    #expect(bench.commands == ["connect after 0 ms"])
+  }
+
+  @Test("3.2 The object that reports a released peripheral's disconnection lives no longer than the callback")
+  func successorIsReleased() {
+    let bench = CentralHarness(CentralApp())
+    for isPowerLost in [false, true] {
+      var peripheral: CBPeripheral? = bench.connect(321)
+      let (identifier, handle) = (peripheral!.identifier, peripheral!.handle)
+      peripheral = nil
+      weak let last = bench.manager.retrievePeripherals(withIdentifiers: [identifier]).first
+      #expect(last?.state == .disconnecting)
+      if isPowerLost {
+        bench.adapter.tell(state: .poweredOff)
+        #expect(bench.app.take() == ["state poweredOff"], "the state implies all disconnections")
+      } else {
+        bench.adapter.tell(.disconnected(handle, nil, isReconnecting: false))
+        #expect(bench.app.take() == ["disconnected disconnected"])
+      }
+      #expect(last == nil)
+    }
   }
 
   @Test("3.3 The state is connecting at once, and connected before didConnect")

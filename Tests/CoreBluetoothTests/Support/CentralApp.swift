@@ -15,6 +15,8 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
   var invalidated: [CBService] = []
   var channels: [CBL2CAPChannel] = []
   var keepsChannels = true
+  /// The object of the last disconnection.
+  weak var lastPeripheral: CBPeripheral?
   var onEvent: (String) -> Void = { _ in }
 
   /// Returns the events since the last call.
@@ -106,7 +108,10 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
 final class CentralApp: CentralRecorder, CBCentralManagerDelegate {
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
-  ) { note("disconnected \(peripheral.state)", error) }
+  ) {
+    lastPeripheral = peripheral
+    note("disconnected \(peripheral.state)", error)
+  }
 }
 
 /// An app with the newer method.

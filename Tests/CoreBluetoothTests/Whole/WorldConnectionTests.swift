@@ -82,7 +82,7 @@ import Testing
     air.expect("notifying true")
     ready = nil
     air.expectOfAccessory("unsubscribed FFF1")
-    #expect(air.app.events.isEmpty)
+    #expect(air.app.take() == ["disconnected disconnected"])
   }
 
   @Test("3.4 A second manager of the same device connects quickly over the existing link")

@@ -17,6 +17,27 @@ import Testing
     air.expect("found")
   }
 
+  @Test("6.1 A peripheral is found while isAdvertising is true, and no longer after stopAdvertising")
+  func advertisingBeginsAndEnds() {
+    let air = TwoDeviceFixture()
+    air.central.scanForPeripherals(
+      withServices: [TwoDeviceFixture.service], options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+    air.world.run(for: .seconds(2))
+    #expect(!air.peripheralManager.isAdvertising && air.app.take().isEmpty)
+    for _ in 0..<2 {
+      air.advertise()
+      #expect(air.peripheralManager.isAdvertising)
+      air.world.run(for: .seconds(2))
+      #expect(air.app.take().count > 5)
+      air.peripheralManager.stopAdvertising()
+      #expect(!air.peripheralManager.isAdvertising)
+      air.world.run(for: .milliseconds(100))
+      _ = air.app.take()
+      air.world.run(for: .seconds(2))
+      #expect(air.app.take().isEmpty)
+    }
+  }
+
   @Test("2.3 Without the option a peripheral is reported once for each scan, with it for each packet")
   func duplicates() {
     let air = TwoDeviceFixture()
