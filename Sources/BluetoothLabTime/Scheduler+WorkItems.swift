@@ -88,6 +88,6 @@ extension Scheduler {
 
   /// Waits until the notifications of the work items that have ended are queued.
   private func flushNotifications() {
-    app_time_real_sync(Self.notificationQueue.pointer, nil) { _ in }
+    app_time_real_sync(Self.notificationQueue.pointer, nil, { _ in }, false)
   }
 }

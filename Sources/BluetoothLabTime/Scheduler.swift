@@ -265,11 +265,27 @@ final class Scheduler: Sendable {
       return true
     }
     if isHeld { return end(id) }
+    let hasBlockedThreads = state.withLock { !$0.waiters.isEmpty }
     try handOver(from: me, isWatched: isWatched) {
       let start = BlockStart(call: call, id: id, previousHolder: me)
-      app_time_real_async(
-        call.queue.pointer, Unmanaged.passRetained(start).toOpaque(),
-        { Scheduler.shared.runBlock(Unmanaged<BlockStart>.fromOpaque($0!).takeRetainedValue()) }, call.isBarrier)
+      let context = Unmanaged.passRetained(start).toOpaque()
+      guard hasBlockedThreads else {
+        return app_time_real_async(
+          call.queue.pointer, context, { Scheduler.shared.runBlock(BlockStart.take($0)) }, call.isBarrier)
+      }
+      // libdispatch adds one thread a second to a global queue whose threads are blocked. A synchronous call of another
+      // thread starts at once.
+      app_time_start_thread(
+        {
+          let start = BlockStart.take($0)
+          let queue = start.call.queue.pointer
+          // The call releases the queue, which the function uses until it returns.
+          app_time_retain(queue)
+          app_time_real_sync(
+            queue, Unmanaged.passRetained(start).toOpaque(), { Scheduler.shared.runBlock(BlockStart.take($0)) },
+            start.call.isBarrier)
+          app_time_release(queue)
+        }, context)
     }
   }
 
@@ -282,6 +298,10 @@ final class Scheduler: Sendable {
       self.call = call
       self.id = id
       self.previousHolder = previousHolder
+    }
+
+    static func take(_ context: UnsafeMutableRawPointer?) -> BlockStart {
+      Unmanaged<BlockStart>.fromOpaque(context!).takeRetainedValue()
     }
   }
 
@@ -378,8 +398,7 @@ final class Scheduler: Sendable {
         app_time_real_timer_descriptor(descriptor, 1, true)
         _ = RunLoop.current.run(mode: .default, before: .distantPast)
       case .runLoopBlock:
-        // After `dispatchMain`, nothing turns the main run loop.
-        if app_time_is_main_thread() { _ = RunLoop.current.run(mode: .default, before: .distantPast) }
+        _ = RunLoop.current.run(mode: .default, before: .distantPast)
       case .resume, .turn, .admitted:
         preconditionFailure("work of the pool in the main queue")
       }
@@ -439,7 +458,7 @@ final class Scheduler: Sendable {
     guard !isInline else {
       // The main queue runs on pool threads, so the real call runs the batch on this thread.
       me.holdsToken = false
-      app_time_real_sync(app_time_main_queue(), context, function)
+      app_time_real_sync(app_time_main_queue(), context, function, false)
       me.holdsToken = true
       return
     }

@@ -198,6 +198,12 @@ static void real_sync_f(void *queue, void *context, app_time_function function)
     real(queue, context, function);
 }
 
+static void real_barrier_sync_f(void *queue, void *context, app_time_function function)
+{
+    REAL(dispatch_barrier_sync_f, async_f_type)
+    real(queue, context, function);
+}
+
 void dispatch_sync_f(void *queue, void *context, app_time_function function)
 {
     const struct app_time_hooks *hooks = HOOKS();
@@ -215,15 +221,14 @@ void dispatch_barrier_sync_f(void *queue, void *context, app_time_function funct
     int64_t identifier = hooks != NULL ? hooks->sync(queue, function, context, true) : 0;
     if (identifier < 0)
         return;
-    REAL(dispatch_barrier_sync_f, async_f_type)
-    real(queue, context, function);
+    real_barrier_sync_f(queue, context, function);
     if (identifier > 0)
         hooks->sync_ended(identifier);
 }
 
-void app_time_real_sync(void *queue, void *context, app_time_function function)
+void app_time_real_sync(void *queue, void *context, app_time_function function, bool barrier)
 {
-    real_sync_f(queue, context, function);
+    (barrier ? real_barrier_sync_f : real_sync_f)(queue, context, function);
 }
 
 void dispatch_apply(size_t iterations, void *queue, void *block)
@@ -684,15 +689,43 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout)
 
 // MARK: The main run loop
 
+static void *main_run_loop(void)
+{
+    REAL(CFRunLoopGetMain, void *(*)(void))
+    return real();
+}
+
+/// True in the context of the main queue after `dispatch_main`: the main queue then runs on pool threads, and no thread
+/// has the main run loop as its own.
+static bool stands_in_for_main_thread(void)
+{
+    return app_time_active_hooks() != NULL && app_time_main_thread_has_exited() && app_time_is_on_main_queue();
+}
+
+void *CFRunLoopGetCurrent(void)
+{
+    if (stands_in_for_main_thread())
+        return main_run_loop();
+    REAL(CFRunLoopGetCurrent, void *(*)(void))
+    return real();
+}
+
+int32_t CFRunLoopRunInMode(const void *mode, double seconds, unsigned char returns_after_source)
+{
+    if (stands_in_for_main_thread()) {
+        REAL(CFRunLoopRunSpecific, int32_t(*)(void *, const void *, double, unsigned char))
+        return real(main_run_loop(), mode, seconds, returns_after_source);
+    }
+    REAL(CFRunLoopRunInMode, int32_t(*)(const void *, double, unsigned char))
+    return real(mode, seconds, returns_after_source);
+}
+
 void CFRunLoopPerformBlock(void *run_loop, const void *mode, void *block)
 {
     REAL(CFRunLoopPerformBlock, void (*)(void *, const void *, void *))
     real(run_loop, mode, block);
     const struct app_time_hooks *hooks = app_time_active_hooks();
-    if (hooks == NULL)
-        return;
-    void *(*main_run_loop)(void) = (void *(*)(void))app_time_next_symbol("CFRunLoopGetMain");
-    if (run_loop == main_run_loop())
+    if (hooks != NULL && run_loop == main_run_loop())
         hooks->run_loop_block();
 }
 

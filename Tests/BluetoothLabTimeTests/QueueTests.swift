@@ -165,6 +165,35 @@ final class QueueTests: XCTestCase {
     }
   }
 
+  /// libdispatch adds one thread a second to a global queue whose threads are blocked, so that the blocks would need
+  /// several minutes.
+  func testManySleepsOnConcurrentQueues() throws {
+    let start = AppTime.realClock
+    let trace = Trace()
+    try AppTime.activate()
+    let concurrent = DispatchQueue(label: "concurrent", attributes: .concurrent)
+    let serial = DispatchQueue(label: "serial", target: .global())
+    for number in 1...100 {
+      for queue in [DispatchQueue.global(), concurrent] {
+        queue.async {
+          dispatchPrecondition(condition: .onQueue(queue))
+          Thread.sleep(forTimeInterval: 0.1)
+        }
+      }
+      serial.async {
+        dispatchPrecondition(condition: .onQueue(serial))
+        dispatchPrecondition(condition: .onQueue(.global()))
+        Thread.sleep(forTimeInterval: 0.001)
+        if number == 100 { trace.note("serial") }
+      }
+    }
+    concurrent.async(flags: .barrier) { trace.note("barrier") }
+    DispatchQueue.global().async { trace.note("behind the sleeps") }
+    try AppTime.run(until: 1_000 * millisecond)
+    XCTAssertEqual(trace.milliseconds.sorted(), ["0 behind the sleeps", "100 barrier", "100 serial"])
+    XCTAssertLessThan(AppTime.realClock - start, 60_000 * millisecond)
+  }
+
   func testTargetQueues() throws {
     let expected = ["0 free", "100 first", "100 sibling", "100 target", "200 second", "200 concurrent child"]
     try check(expected) { trace in

@@ -129,7 +129,7 @@ void app_time_run_block(void *block);
 
 // The real functions.
 void app_time_real_async(void *queue, void *context, app_time_function function, bool barrier);
-void app_time_real_sync(void *queue, void *context, app_time_function function);
+void app_time_real_sync(void *queue, void *context, app_time_function function, bool barrier);
 void app_time_real_after(int64_t nanoseconds, void *queue, void *context, app_time_function function);
 void app_time_real_source_timer(void *source, int64_t nanoseconds, uint64_t interval);
 void app_time_real_source_handler(void *source, bool cancellation, void *block);
