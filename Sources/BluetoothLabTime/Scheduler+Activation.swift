@@ -188,7 +188,7 @@ extension Scheduler {
 
   private static func waitReport(seconds: Double, _ held: [String]) -> String {
     "The test has not run its world for \(seconds) s of real time, and the app is at rest. Time passes only in `run`, so "
-      + "a wait in the test body (wait(for:timeout:) of XCTest, Task.sleep, a result of the app) never ends. "
+      + "a wait in the test body (wait(for:timeout:) of XCTest, RunLoop.run, Task.sleep, a result of the app) never ends. "
       + "Call world.run(until:) instead, or wait in a task and run the world meanwhile. Work that has not finished: "
       + "\(held.isEmpty ? "none" : held.joined(separator: "; ")).\n"
   }

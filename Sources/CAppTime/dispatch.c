@@ -712,12 +712,20 @@ void *CFRunLoopGetCurrent(void)
 
 int32_t CFRunLoopRunInMode(const void *mode, double seconds, unsigned char returns_after_source)
 {
-    if (stands_in_for_main_thread()) {
-        REAL(CFRunLoopRunSpecific, int32_t(*)(void *, const void *, double, unsigned char))
-        return real(main_run_loop(), mode, seconds, returns_after_source);
+    static const int32_t timed_out = 3;
+    REAL(CFRunLoopRunSpecific, int32_t(*)(void *, const void *, double, unsigned char))
+    void *run_loop = CFRunLoopGetCurrent();
+    const struct app_time_hooks *hooks = app_time_active_hooks();
+    if (hooks == NULL || seconds <= 0 || !hooks->owns_thread())
+        return real(run_loop, mode, seconds, returns_after_source);
+    // The run loop compares its limit with the virtual clock, which stands still while the test body or the app waits.
+    int64_t end = app_time_real_clock() + (int64_t)((seconds < 1e9 ? seconds : 1e9) * 1e9);
+    while (true) {
+        int32_t result = real(run_loop, mode, 0, returns_after_source);
+        if (result != timed_out || app_time_real_clock() >= end)
+            return result;
+        app_time_real_sleep(1000000);
     }
-    REAL(CFRunLoopRunInMode, int32_t(*)(const void *, double, unsigned char))
-    return real(mode, seconds, returns_after_source);
 }
 
 void CFRunLoopPerformBlock(void *run_loop, const void *mode, void *block)

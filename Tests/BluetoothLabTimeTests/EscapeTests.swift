@@ -92,6 +92,24 @@ final class EscapeTests: XCTestCase {
     XCTAssertEqual(trace.milliseconds, ["100 performed", "100 performed again"])
   }
 
+  /// `waitUntilExit` runs the run loop in steps of 50 ms. They take real time, and the world's time stands still.
+  func testWaitForProcess() throws {
+    try AppTime.activate(limits: AppTimeLimits(stallSeconds: 5))
+    let trace = trace
+    @Sendable func runProcess() {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", "exit 3"]
+      XCTAssertNoThrow(try process.run())
+      process.waitUntilExit()
+      trace.note("exit \(process.terminationStatus)")
+    }
+    runProcess()
+    DispatchQueue(label: "app").asyncAfter(deadline: .now() + .milliseconds(10)) { runProcess() }
+    try AppTime.run(until: 100 * millisecond)
+    XCTAssertEqual(trace.milliseconds, ["0 exit 3", "10 exit 3"])
+  }
+
   func testThreadsOfTheAppAreCounted() throws {
     for _ in 0..<2 {
       Thread.detachNewThread {}
