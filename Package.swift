@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings of every target of this package.
+/// The settings of every target of this package but one.
 var settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -27,6 +27,11 @@ if !Context.packageDirectory.contains("/checkouts/"), Context.environment["COREB
       .when(configuration: .debug)))
 }
 
+/// The settings of `CoreBluetooth`: language mode 5 with the checks of mode 6. With a module of mode 6, an app's
+/// `@preconcurrency import CoreBluetooth` would leave warnings about classes that are not Sendable.
+let frameworkSettings =
+  [.swiftLanguageMode(.v5), .enableUpcomingFeature("StrictConcurrency")] + settings.dropFirst()
+
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -36,6 +41,9 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
+/// The modules that Scripts/client-flags imports into each file of a client that can't be edited.
+let standIns = ["AppleNames", "SendableCoreBluetooth"]
+
 // The order is the order of the floors in Documentation/Design.md; a module imports only modules of lower floors.
 let package = Package(
   name: "swift-corebluetooth",
@@ -44,11 +52,12 @@ let package = Package(
     .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
     .library(
       name: "CoreBluetoothDynamic", type: .dynamic,
-      targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab"]),
+      targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab"] + standIns),
     // For tests of such clients in virtual time.
     .library(
       name: "CoreBluetoothTestDynamic", type: .dynamic,
-      targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab", "BluetoothLabTime"]),
+      targets: ["CoreBluetooth", "CoreBluetoothExtras", "CoreBluetoothWorld", "BluetoothLab", "BluetoothLabTime"]
+        + standIns),
     .library(name: "CoreBluetoothWorld", targets: ["CoreBluetoothWorld"]),
     .library(name: "CoreBluetoothProfiles", targets: ["CoreBluetoothProfiles"]),
     .library(name: "BeaconLocation", targets: ["BeaconLocation"]),
@@ -141,7 +150,7 @@ let package = Package(
       // Adds `CBUUID.init(cfuuid:)`, whose argument needs a public import of CoreFoundation. In a static release build
       // that import takes `stat` and other structures of the C library from Glibc, so that modules that check the
       // visibility of members, as this package's do, no longer compile.
-      swiftSettings: settings + (Context.environment["CB_CFUUID"] == "1" ? [.define("CB_CFUUID")] : [])),
+      swiftSettings: frameworkSettings + (Context.environment["CB_CFUUID"] == "1" ? [.define("CB_CFUUID")] : [])),
     .target(name: "CBluetoothServer"),
     .target(
       name: "BluetoothServer",
@@ -216,6 +225,12 @@ let package = Package(
     // An app that btserver launches for an event: Documentation/Server.md
     .executableTarget(
       name: "pulse-log", dependencies: ["CoreBluetooth"], path: "Examples/PulseLog", swiftSettings: settings),
+    .target(
+      name: "AppleNames", dependencies: ["CoreBluetooth"], path: "StandIns/AppleNames",
+      swiftSettings: settings),
+    .target(
+      name: "SendableCoreBluetooth", dependencies: ["CoreBluetooth"], path: "StandIns/SendableCoreBluetooth",
+      swiftSettings: settings),
     // Usage patterns, one file each, to be copied: Documentation/Patterns.md
     .target(name: "Patterns", dependencies: ["CoreBluetooth"], path: "Examples/Patterns", swiftSettings: settings),
     .executableTarget(

@@ -52,6 +52,7 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
     var state = AppRunState.terminated
     var launches: [AppLaunch] = []
     var stopReason: String?
+    var stateObserver: (@Sendable (AppRunState) -> Void)?
   }
 
   /// The receiver of the daemon's events about the app.
@@ -79,6 +80,12 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
 
   /// The state of the app. A call of this object takes effect when the world runs; `terminated` at first.
   public var state: AppRunState { content.withLockedValue { $0.state } }
+
+  /// Calls a closure after each change of the state, in place of the closure of an earlier call. It is called on the
+  /// thread that runs the world.
+  public func observeState(_ observer: @escaping @Sendable (AppRunState) -> Void) {
+    content.withLockedValue { $0.stateObserver = observer }
+  }
 
   /// The launches of the app so far, oldest first.
   public var launches: [AppLaunch] { content.withLockedValue { $0.launches } }
@@ -118,16 +125,22 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
   }
 
   private func end() {
-    let root = content.withLockedValue { content in
-      content.state = .terminated
-      return content.root.take()
-    }
+    let root = content.withLockedValue { $0.root.take() }
     withExtendedLifetime(root) {}
+    changed(to: .terminated)
+  }
+
+  private func changed(to state: AppRunState) {
+    let observer = content.withLockedValue { content in
+      content.state = state
+      return content.stateObserver
+    }
+    observer?(state)
   }
 
   private func receive(_ event: AppEvent) {
     switch event {
-    case .stateChanged(let state): content.withLockedValue { $0.state = state }
+    case .stateChanged(let state): changed(to: state)
     case .launch(let identifiers):
       adapter.send(.launched(manifest, isInFront: false), ofApp: name)
       var launch = AppLaunch()

@@ -1,0 +1,9 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Built with the flags of Scripts/client-flags, as the client is.
+let package = Package(
+  name: "uikit-stand-in",
+  products: [.library(name: "UIKitStandIn", type: .dynamic, targets: ["UIKit"])],
+  targets: [.target(name: "UIKit")]
+)
