@@ -79,7 +79,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     // Floor 0
@@ -101,7 +100,7 @@ let package = Package(
       swiftSettings: worldSettings),
     .target(name: "CBluetoothTransport"),
     .target(
-      name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque] + nio,
+      name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
     // Floor 3
     .target(
@@ -124,7 +123,7 @@ let package = Package(
       dependencies: [
         "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCapture", "BluetoothRadio",
         "BluetoothWire",
-        locks, deque, logging,
+        locks, deque,
       ],
       swiftSettings: worldSettings),
     .target(
@@ -135,7 +134,7 @@ let package = Package(
       name: "BluetoothAdapters",
       dependencies: [
         "BluetoothBonds", "BluetoothDaemonProtocol", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothTransport", "BluetoothTypes",
+        "BluetoothCapture", "BluetoothTransport", "BluetoothTypes",
         "BluetoothRadio", "BluetoothWire", deque, locks,
       ] + nio,
       swiftSettings: settings),
@@ -145,7 +144,7 @@ let package = Package(
       name: "CoreBluetooth",
       dependencies: [
         "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothNumbers", "BluetoothWire",
-        locks, deque, logging,
+        locks, deque,
       ],
       // Adds `CBUUID.init(cfuuid:)`, whose argument needs a public import of CoreFoundation. In a static release build
       // that import takes `stat` and other structures of the C library from Glibc, so that modules that check the
@@ -156,7 +155,7 @@ let package = Package(
       name: "BluetoothServer",
       dependencies: [
         "CBluetoothServer", "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothTransport", "BluetoothCapture", "BluetoothWire", locks, logging, metrics,
+        "BluetoothTransport", "BluetoothCapture", "BluetoothWire", locks, metrics,
       ] + nio,
       swiftSettings: settings),
     // Floor 8
@@ -173,7 +172,7 @@ let package = Package(
         "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
         "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture", "BluetoothDissection",
         "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
-        deque, locks, logging, metrics,
+        deque, locks, metrics,
       ],
       swiftSettings: settings),
     // Floor 9
@@ -198,13 +197,14 @@ let package = Package(
         "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
         "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
         .product(name: "Yams", package: "Yams"), deque, heap,
-        locks, logging,
+        locks,
       ] + nio,
       swiftSettings: settings),
     // Replaces functions of the C library and of libdispatch in the program that links it.
     .target(name: "CAppTime"),
     .target(
-      name: "BluetoothLabTime", dependencies: ["CAppTime", "BluetoothLab", "BluetoothRadio", "BluetoothWire", logging],
+      name: "BluetoothLabTime",
+      dependencies: ["CAppTime", "BluetoothLab", "BluetoothDaemon", "BluetoothRadio", "BluetoothWire"],
       swiftSettings: settings),
     // Floor 10
     // A function that runs before the `main` of a program that contains it.
@@ -237,7 +237,7 @@ let package = Package(
       name: "ble",
       dependencies: [
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
-        "BluetoothDaemon",
+        "BluetoothDaemon", "BluetoothCapture",
         "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
         "AccessoryPlayer", "BeaconLocation", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
         "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks, logging,
@@ -248,12 +248,9 @@ let package = Package(
     .executableTarget(
       name: "btserver",
       dependencies: [
-        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
+        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothCapture",
         "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothWire", "BluetoothTypes", locks,
-        logging, metrics, .product(name: "Yams", package: "Yams"),
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.

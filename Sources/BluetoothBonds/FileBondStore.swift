@@ -12,7 +12,7 @@ import BluetoothWire
 /// that must be a separate device reserves a folder with `claimed`.
 package struct FileBondStore: BondStore {
   /// The maximum size of a file in octets.
-  static let maximumSize = 1 << 20
+  package static let maximumSize = 1 << 20
   static let secretsName = "adapter.json"
   static let appsName = "apps.json"
   static let sessionsName = "sessions.json"

@@ -1,7 +1,7 @@
+import BluetoothDaemon
 import BluetoothLab
 import BluetoothRadio
 import BluetoothWire
-import Logging
 
 extension World {
   /// Runs `body` with the app under the control of this world: the app's tasks, queues, sleeps, timers and clocks follow
@@ -47,7 +47,7 @@ extension World {
     appDriver = nil
     let counters = AppTime.counters
     AppTime.deactivate()
-    let logger = Logger(label: "BluetoothLab")
+    let logger = PrintableLogger("BluetoothLab")
     if counters.foreignWakeUps > 0 {
       logger.warning(
         "\(counters.foreignWakeUps) wake-ups came from threads that the world does not control; their order is not reproducible"

@@ -182,6 +182,7 @@ package final class DaemonServer: Sendable {
     let unfinished = try? group.next().flatSubmit { () -> EventLoopFuture<[String]> in
       clients.apps.end()
       clients.refuseAll()
+      clients.log.end()
       return clients.apps.finish(within: storeTime)
     }.wait()
     for name in unfinished ?? [] {

@@ -6,6 +6,12 @@ package struct ServerLimits: Sendable {
   /// The maximum number of clients at a time, at least 1. Clients that may control the server have some places in
   /// addition, and another user has only a part of them: see `ClientPlaces`.
   package var clients = 256
+  /// The maximum number of connections whose clients have not said who they are: see `StrangerTable`.
+  package var strangers = 64
+  /// The maximum number of lines of the log about clients that one user of this machine, or one other host, causes in a
+  /// period.
+  package var logLines = 60
+  package var logPeriod = TimeAmount.seconds(60)
   /// The maximum number of sessions: one for each manager of the app.
   package var sessions = 64
   /// The maximum number of apps of one user on one adapter, counted from the start of the server.

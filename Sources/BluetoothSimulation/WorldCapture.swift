@@ -1,8 +1,8 @@
 import BluetoothCapture
 import BluetoothController
+import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire
-import Logging
 import NIOConcurrencyHelpers
 
 /// A capture of a world's air and of the HCI of each of its devices, written to a file.
@@ -44,7 +44,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   /// The maximum number of elements of `sessions`. Both ends of a link report a session at almost the same time, so
   /// more sessions than this are unlikely in between.
   private static let rememberedSessions = 64
-  private static var logger: Logger { Logger(label: "CoreBluetooth.capture") }
+  private static var logger: PrintableLogger { PrintableLogger("CoreBluetooth.capture") }
 
   /// Creates the file or replaces the existing one; also creates a second file if keys are requested. Only its owner
   /// can access a file that shows keys or decrypted data.
@@ -92,13 +92,13 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   private static func tell(_ report: CaptureQueue.Report, of path: String) {
     switch report {
-    case .waitingForReader: logger.notice("\(path.printable): waiting for a program to open the file for reading")
-    case .readerArrived: logger.notice("\(path.printable): the capture starts")
+    case .waitingForReader: logger.notice("\(path): waiting for a program to open the file for reading")
+    case .readerArrived: logger.notice("\(path): the capture starts")
     case .readerGone:
-      logger.notice("\(path.printable): the reader closed the file; waiting for another reader")
+      logger.notice("\(path): the reader closed the file; waiting for another reader")
     case .failed(let failure) where failure.isReaderGone:
-      logger.warning("\(path.printable): the capture ended: the reader closed the file")
-    case .failed(let failure): logger.warning("\(path.printable): the capture ended: \(failure.reason)")
+      logger.warning("\(path): the capture ended: the reader closed the file")
+    case .failed(let failure): logger.warning("\(path): the capture ended: \(failure.reason)")
     }
   }
 
@@ -235,7 +235,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
       if isDropping {
         isDropping = false
         Self.logger.warning(
-          "\(file.path.printable): the capture resumes; \(writer.newlyDropped) packets were not captured")
+          "\(file.path): the capture resumes; \(writer.newlyDropped) packets were not captured")
       }
       // A program that reads a FIFO gets each packet as soon as it has read the earlier ones. Other files are written
       // in chunks.
@@ -245,7 +245,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
       writer.dropPackets()
       guard !isDropping else { return }
       isDropping = true
-      Self.logger.warning("\(file.path.printable): packets are not captured: the reader or the disk is too slow")
+      Self.logger.warning("\(file.path): packets are not captured: the reader or the disk is too slow")
     case .noReader, .failed: writer.dropPackets()
     }
   }

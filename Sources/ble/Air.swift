@@ -164,7 +164,7 @@ extension Air {
       var options = AirOptions()
       if let world {
         do throws(WorldFileFailure) { options.file = try WorldFile(path: world) } catch {
-          throw Failure("\(error)", status: Status.wrongInput)
+          throw Failure(error, status: Status.wrongInput)
         }
         options.usedFiles.append(world)
       }
@@ -252,7 +252,7 @@ extension Air {
           device.radio ? "on" : "off", device.host.map { $0 ? "joined" : "-" } ?? "built in",
         ])
       }
-      try say(table.text)
+      try say(lines: table.lines)
     }
 
     private static func record(_ device: ControlAnswer.Device) -> JSONRecord {
@@ -337,7 +337,7 @@ extension Air {
       var request = ControlRequest(.fault)
       if let plan {
         do throws(WorldFileFailure) { request.plan = try WorldFile.faultPlan(path: plan) } catch {
-          throw Failure("\(error)", status: Status.wrongInput)
+          throw Failure(error, status: Status.wrongInput)
         }
       }
       try question.ask(request)
@@ -362,7 +362,7 @@ extension Air {
           seconds(device.transmitting) + " s", seconds(device.receiving) + " s",
         ])
       }
-      try say(table.text)
+      try say(lines: table.lines)
       var links = TextTable(["central", "peripheral", "state", "to peripheral", "to central", "retransmitted", "RSSI"])
       for device in answer.statistics ?? [] {
         for link in device.links where link.isCentral {
@@ -372,7 +372,7 @@ extension Air {
           ])
         }
       }
-      if !links.isEmpty { try say(links.text) }
+      if !links.isEmpty { try say(lines: links.lines) }
     }
   }
 

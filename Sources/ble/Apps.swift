@@ -37,12 +37,12 @@ struct Apps: ParsableCommand {
           app.hasCommand ? "yes" : "no",
         ])
       }
-      try say(table.isEmpty ? "no apps" : table.text)
+      try say(lines: table.isEmpty ? ["no apps"] : table.lines)
       for (name, usage) in questions {
-        try say("\(name) would like to use Bluetooth\(usage.isEmpty ? "" : ": " + usage)".printable)
+        try say("\(name) would like to use Bluetooth\(usage.isEmpty ? "" : ": " + usage)")
         // The name can be a path, in which another user has chosen characters of the shell.
         let word = name.shellWord
-        try say("answer with: ble settings allow \(word), or: ble settings deny \(word)".printable)
+        try say("answer with: ble settings allow \(word), or: ble settings deny \(word)")
       }
     }
 

@@ -33,16 +33,17 @@ struct Ble: ParsableCommand {
     } catch {
       if let failure = error as? OutputFailure { failure.exit() }
       if let failure = error as? Failure {
-        complain(failure.description)
+        complain(lines: failure.lines)
         Foundation.exit(failure.status)
       }
       let status = exitCode(for: error)
       guard !status.isSuccess else { printHelp(message(for: error)) }
       var message = message(for: error)
       if message.hasSuffix(".") { message.removeLast() }
-      complain(
-        status == .validationFailure
-          ? UsageAdvice.message(message, about: Array(CommandLine.arguments.dropFirst())) : message)
+      if status == .validationFailure {
+        message = UsageAdvice.message(message, about: Array(CommandLine.arguments.dropFirst()))
+      }
+      complain(lines: message.components(separatedBy: "\n"))
       Foundation.exit(status.rawValue)
     }
   }

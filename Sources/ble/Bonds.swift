@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothAir
 import BluetoothBonds
+import BluetoothCapture
 import BluetoothDaemon
 import BluetoothDissection
 import BluetoothHost
@@ -196,9 +197,9 @@ struct Bonds: ParsableCommand {
     func run() throws {
       let url = URL(fileURLWithPath: file)
       let octets: [UInt8]
-      do { octets = Array(try Data(contentsOf: url)) } catch {
-        throw Failure("can't read \(file): \(error.localizedDescription)")
-      }
+      do throws(InputFile.Failure) {
+        octets = try InputFile.octets(of: file, limit: FileBondStore.maximumSize, .given)
+      } catch { throw Failure(error.description) }
       let record: BondRecord
       switch format {
       case .json: record = try BondRecord(jsonText: octets)

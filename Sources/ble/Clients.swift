@@ -32,6 +32,6 @@ struct Clients: ParsableCommand {
         client.adapter, "\(client.sessions)",
       ])
     }
-    try say(table.isEmpty ? "no programs" : table.text)
+    try say(lines: table.isEmpty ? ["no programs"] : table.lines)
   }
 }

@@ -27,17 +27,17 @@ struct Why: ParsableCommand {
         status: ExitStatus.notFound)
     }
     if output.json { return try put(usages.map { $0.record.line + "\n" }.joined()) }
-    for usage in usages { try say(usage.text) }
+    for usage in usages { try say(lines: usage.lines) }
   }
 }
 
 extension PeerUsage {
   /// The uses in lines, for people.
-  fileprivate var text: String {
+  fileprivate var lines: [String] {
     let device = name.map { "\($0) (\(address))" } ?? "\(address)"
     let link = isEnding ? "the link is being ended" : isLinked ? "linked" : "not linked"
     guard isLinked || !users.isEmpty else {
-      return "\(device): there is no link to this device, and no app waits for it".printable
+      return ["\(device): there is no link to this device, and no app waits for it"]
     }
     var lines = [users.isEmpty ? "\(device): \(link), by the device itself" : "\(device): \(link)"]
     for user in users {
@@ -50,8 +50,7 @@ extension PeerUsage {
       lines.append("  \(name) serves it" + (types.isEmpty ? "" : "; it has subscribed to \(types)"))
       lines += app.pending.map { "    must answer \($0.text)" }
     }
-    // Names come from peers and from paths of programs, and must not begin other lines.
-    return lines.map(\.printable).joined(separator: "\n")
+    return lines
   }
 }
 

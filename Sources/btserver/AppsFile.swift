@@ -1,7 +1,8 @@
+import BluetoothAir
+import BluetoothCapture
 import BluetoothServer
 import BluetoothTypes
 import Foundation
-import Yams
 
 /// The file of `--apps`: the programs that the server can launch for an event.
 struct AppsFile {
@@ -13,65 +14,60 @@ struct AppsFile {
   /// - Throws: `Failure` with the file, the line and the key.
   init(path: String) throws {
     self.path = path
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Failure("can't read \(path)", status: Failure.wrongInput)
+    let root: LocatedValue
+    do throws(WorldFileFailure) { root = try WorldFile.values(path: path) } catch {
+      throw Failure(error)
     }
-    let root: Node
-    do {
-      guard let text = String(data: data, encoding: .utf8), let node = try Yams.compose(yaml: text) else {
-        throw Failure("\(path): the file is empty or not UTF-8", status: Failure.wrongInput)
+    for member in try members(of: root, "the file") {
+      guard member.name == "apps" else { throw wrong(member.place, "unknown key \"\(member.name)\": expected apps") }
+      guard case .list(let list) = member.value.content else {
+        throw wrong(member.value.place, "apps: expected a list")
       }
-      root = node
-    } catch let error as YamlError {
-      throw Failure("\(path): \(error)".split(separator: "\n").joined(separator: " "), status: Failure.wrongInput)
-    }
-    for (key, value) in try mapping(root, "the file") {
-      guard key.string == "apps" else { throw wrong(key, "unknown key \"\(key.string ?? "?")\": expected apps") }
-      guard let list = value.sequence else { throw wrong(value, "apps: expected a list") }
-      for node in list { apps.append(try app(node)) }
+      for value in list { apps.append(try app(value)) }
     }
     let twice = Dictionary(grouping: apps, by: \.name).first { $0.value.count > 1 }
     if let twice { throw Failure("\(path): two apps with the name \"\(twice.key)\"", status: Failure.wrongInput) }
   }
 
-  private func app(_ node: Node) throws -> RegisteredApp {
+  private func app(_ root: LocatedValue) throws -> RegisteredApp {
     var app = RegisteredApp(name: "", executable: "")
-    var executable = node
+    var executable = root.place
     var modes: Set<AppManifest.BackgroundMode>?
     var usage: String?
-    for (key, value) in try mapping(node, "an app") {
-      switch key.string {
+    for member in try members(of: root, "an app") {
+      let value = member.value
+      switch member.name {
       case "name": app.name = try text(value, "name")
       case "executable":
-        executable = value
+        executable = value.place
         app.executable = try text(value, "executable")
       case "arguments": app.arguments = try texts(value, "arguments")
       case "environment":
-        for (key, value) in try mapping(value, "environment") {
-          let name = try text(key, "environment")
-          guard !name.contains("=") else {
-            throw wrong(key, "environment: invalid name \"\(name)\": expected a name without =")
+        for member in try members(of: value, "environment") {
+          let name = member.name
+          guard !name.isEmpty, !name.contains("="), !name.contains("\0") else {
+            throw wrong(member.place, "environment: invalid name \"\(name)\": expected a name without =")
           }
-          app.environment[name] = try text(value, "environment")
+          app.environment[name] = try text(member.value, "environment")
         }
       case "backgroundModes":
         modes = Set(
           try texts(value, "backgroundModes").map { text in
             guard let mode = AppManifest.BackgroundMode(rawValue: text) else {
               let forms = AppManifest.BackgroundMode.allCases.map(\.rawValue).joined(separator: " or ")
-              throw wrong(value, "backgroundModes: unknown mode \"\(text)\": expected \(forms)")
+              throw wrong(value.place, "backgroundModes: unknown mode \"\(text)\": expected \(forms)")
             }
             return mode
           })
       case "usageDescription": usage = try text(value, "usageDescription")
-      default: throw wrong(key, "unknown key \"\(key.string ?? "?")\" of an app")
+      default: throw wrong(member.place, "unknown key \"\(member.name)\" of an app")
       }
     }
     try check(app.executable, at: executable)
     // The program's own manifest, which every program has, gives the values that are missing in the file.
     let own = AppIdentification.declaration(of: app.executable)
     if app.name.isEmpty { app.name = own.name }
-    guard app.name.utf8.count <= 512 else { throw wrong(node, "name: longer than 512 octets") }
+    guard app.name.utf8.count <= 512 else { throw wrong(root.place, "name: longer than 512 octets") }
     app.manifest = own.manifest
     if let modes { app.manifest.backgroundModes = modes }
     if let usage { app.manifest.usageDescription = usage }
@@ -79,40 +75,42 @@ struct AppsFile {
   }
 
   /// Checks the program of an app.
-  private func check(_ path: String, at node: Node) throws {
-    guard path.hasPrefix("/") else { throw wrong(node, "executable: expected an absolute path") }
+  private func check(_ path: String, at place: TextLocation) throws {
+    guard path.hasPrefix("/") else { throw wrong(place, "executable: expected an absolute path") }
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
       access(path, X_OK) == 0, let file = ProgramFile(path: path)
-    else { throw wrong(node, "executable: can't start \(path)") }
+    else { throw wrong(place, "executable: can't start \(path)") }
     // The program file of a script's process is that of its interpreter.
-    if let content = FileHandle(forReadingAtPath: path), (try? content.read(upToCount: 2)) == Data("#!".utf8) {
-      throw wrong(node, "executable: \(path) is a script: name the program that it starts")
+    if (try? InputFile.beginning(of: path, 2, .regular)) == Array("#!".utf8) {
+      throw wrong(place, "executable: \(path) is a script: name the program that it starts")
     }
     // The server knows the app of a client by this file.
     if let other = apps.first(where: { ProgramFile(path: $0.executable) == file }) {
-      throw wrong(node, "executable: \(path) is the program of the app \"\(other.name)\" already")
+      throw wrong(place, "executable: \(path) is the program of the app \"\(other.name)\" already")
     }
   }
 
-  private func mapping(_ node: Node, _ name: String) throws -> [(key: Node, value: Node)] {
-    guard let mapping = node.mapping else { throw wrong(node, "\(name): expected keys and values") }
-    return Array(mapping)
+  private func members(of value: LocatedValue, _ name: String) throws -> [MarkedMember] {
+    guard case .object(let members) = value.content else {
+      throw wrong(value.place, "\(name): expected keys and values")
+    }
+    return members
   }
 
-  private func text(_ node: Node, _ name: String) throws -> String {
-    guard let text = node.scalar?.string, !text.isEmpty, !text.contains("\0") else {
-      throw wrong(node, "\(name): expected a text")
+  private func text(_ value: LocatedValue, _ name: String) throws -> String {
+    guard let text = value.raw, !text.isEmpty, !text.contains("\0") else {
+      throw wrong(value.place, "\(name): expected a text")
     }
     return text
   }
 
-  private func texts(_ node: Node, _ name: String) throws -> [String] {
-    guard let list = node.sequence else { throw wrong(node, "\(name): expected a list of texts") }
+  private func texts(_ value: LocatedValue, _ name: String) throws -> [String] {
+    guard case .list(let list) = value.content else { throw wrong(value.place, "\(name): expected a list of texts") }
     return try list.map { try text($0, name) }
   }
 
-  private func wrong(_ node: Node, _ reason: String) -> Failure {
-    Failure("\(path)\(node.mark.map { ":\($0.line)" } ?? ""): \(reason)", status: Failure.wrongInput)
+  private func wrong(_ place: TextLocation, _ reason: String) -> Failure {
+    Failure("\(path):\(place.line): \(reason)", status: Failure.wrongInput)
   }
 }

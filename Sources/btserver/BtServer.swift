@@ -9,12 +9,10 @@ import Foundation
 import Logging
 import Metrics
 import NIOPosix
-import ServiceLifecycle
-import UnixSignals
 
 /// The server that shares Bluetooth adapters among programs.
 @main
-struct BtServer: AsyncParsableCommand {
+struct BtServer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "btserver", abstract: "Shares Bluetooth adapters among the programs of this machine.",
     discussion: """
@@ -109,37 +107,40 @@ struct BtServer: AsyncParsableCommand {
   var check = false
 
   /// Runs the server, and reports a failure in one line.
-  static func main() async {
+  static func main() {
     // The server also runs without a reader of its output.
     StandardFiles.openClosed(.isDiscarded)
     // Writing to a closed pipe fails with an error instead.
     signal(SIGPIPE, SIG_IGN)
     do {
       var command = try parseAsRoot()
-      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+      try command.run()
     } catch {
       if let failure = error as? Failure {
-        complain(failure.description)
+        complain(lines: failure.lines)
         Foundation.exit(failure.status)
       }
       let status = exitCode(for: error)
       guard !status.isSuccess else {
-        tell(message(for: error))
+        tell(lines: message(for: error).components(separatedBy: "\n"))
         Foundation.exit(EXIT_SUCCESS)
       }
-      complain("\(message(for: error)); see btserver --help")
+      complain(lines: "\(message(for: error)); see btserver --help".components(separatedBy: "\n"))
       Foundation.exit(status.rawValue)
     }
   }
 
-  func run() async throws {
+  func run() throws {
     let setup = try Setup(self)
     if check {
       // A check before the start of a service has no sockets: the service manager passes them to the server only.
       if !ServiceManager.runsThisProcess { try setup.checkSocketFolder() }
-      tell(setup.text)
+      tell(lines: setup.lines)
       return
     }
+    // Before there is a socket, and before anything is announced.
+    let end = DispatchSemaphore(value: 0)
+    let interrupt = Interrupt(cleanUp: {}, { end.signal() })
     let level = setup.logLevel
     LoggingSystem.bootstrap { label in
       var handler = StreamLogHandler.standardError(label: label)
@@ -173,6 +174,15 @@ struct BtServer: AsyncParsableCommand {
       command?.run(alert)
     }
     let server = DaemonServer(setup.adapters.map { maker.make($0) }, limits: setup.limits, apps: apps, on: group)
+    if !interrupt.hasOccurred { try announce(server, setup, sockets) }
+    end.wait()
+    ServiceManager.notify("STOPPING=1")
+    server.stop()
+    withExtendedLifetime((maker, interrupt)) {}
+  }
+
+  /// Opens the sockets of a server, and tells that it serves.
+  private func announce(_ server: DaemonServer, _ setup: Setup, _ sockets: [CInt]) throws {
     do {
       for socket in sockets { try server.listen(on: socket, token: setup.token) }
       if sockets.isEmpty { try server.listen(atPath: socket, mode: setup.mode) }
@@ -186,12 +196,6 @@ struct BtServer: AsyncParsableCommand {
     }
     tell("serves \(setup.names) at \(sockets.isEmpty ? socket : "the socket of the service manager")")
     ServiceManager.notify("READY=1")
-    let services = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: [ServerService(server: server)], gracefulShutdownSignals: [.sigterm, .sigint, .sighup],
-        logger: Logger(label: "CoreBluetooth.server")))
-    try await services.run()
-    withExtendedLifetime(maker) {}
   }
 
   /// Connects to the desktop of the session; nil: this process belongs to none.
@@ -213,17 +217,6 @@ struct BtServer: AsyncParsableCommand {
     } catch {
       throw Failure("can't serve metrics at \(host):\(port): \(error)")
     }
-  }
-}
-
-/// A server as a service that ends at a signal.
-private struct ServerService: Service {
-  let server: DaemonServer
-
-  func run() async throws {
-    try? await gracefulShutdown()
-    ServiceManager.notify("STOPPING=1")
-    server.stop()
   }
 }
 
@@ -258,7 +251,7 @@ struct Setup {
     if let path = options.bonds { try Self.checkFolder(path, of: "--bonds") }
     if let path = options.world {
       do throws(WorldFileFailure) { worldFile = try WorldFile(path: path) } catch {
-        throw Failure("\(error)", status: Failure.wrongInput)
+        throw Failure(error)
       }
       guard adapters.contains(where: { $0.kind == .virtual }) else {
         throw ValidationError("--world needs an adapter of the air: --adapter virtual")
@@ -366,7 +359,7 @@ struct Setup {
   var needsPassedSocket: Bool { token != nil && tcp == nil }
 
   /// The configuration in lines, for people.
-  var text: String {
+  var lines: [String] {
     var lines = ["adapters: \(names)", "socket: \(socket), mode \(String(mode, radix: 8))"]
     if let tcp { lines.append("TCP: \(tcp.host):\(tcp.port)") }
     if let metrics { lines.append("metrics: \(metrics.host):\(metrics.port)") }
@@ -383,6 +376,6 @@ struct Setup {
       needsPassedSocket
         ? "the configuration is valid if the service manager passes a TCP socket: --token-file needs one, or --tcp"
         : "the configuration is valid")
-    return lines.joined(separator: "\n")
+    return lines
   }
 }

@@ -21,25 +21,28 @@ private struct House {
     let system: Set<String> = ["Glibc", "Musl", "Darwin"]
     switch module {
     // Sockets and serial lines.
-    case "BluetoothTransport": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Logging"])
+    case "BluetoothTransport": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
     // The event loop of a transport, terminals, and the time of day.
-    case "BluetoothAdapters": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Dispatch", "Logging"])
+    case "BluetoothAdapters": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Dispatch"])
     // Files, and JSON.
-    case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials", "Logging"])
+    case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials"])
     // The executors of Swift's runtime, which it replaces.
     case "BluetoothLabTime":
-      return anywhere.union(["Dispatch", "Foundation", "Logging", "Synchronization", "_Concurrency"])
+      return anywhere.union(["Dispatch", "Foundation", "Synchronization", "_Concurrency"])
+    // The programs, which set up the log.
+    case "ble", "btserver":
+      return anywhere.union(system).union([
+        "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix",
+      ])
     default: break
     }
+    // All other modules log by `PrintableLogger`, which escapes texts of others.
     // Foundation and Dispatch are allowed from the API upwards.
     switch floor {
-    case ..<4: return anywhere
-    case 4...6: return anywhere.union(["Logging"])
+    case ..<7: return anywhere
     default:
       return anywhere.union(system).union([
-        "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix", "ServiceLifecycle",
-        "UnixSignals",
-        "Yams",
+        "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix", "Yams",
       ])
     }
   }
@@ -55,6 +58,8 @@ private struct House {
     "Sources/BluetoothRadio/World/DispatchWorldExecutor.swift": ["Dispatch"],
     // The clock, which every thread may read.
     "Sources/BluetoothRadio/World/WorldRequestQueue.swift": ["Synchronization"],
+    // The log of all modules.
+    "Sources/BluetoothDaemon/Daemon/PrintableLogger.swift": ["Logging"],
     // Read for each event of an app.
     "Sources/BluetoothDaemon/Sessions/EventBacklog.swift": ["Synchronization"],
     // Read for each command of an app.
@@ -71,6 +76,7 @@ private struct House {
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],
+    "Sources/BluetoothCapture/Files/InputFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/ClaimedFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/FileSignals.swift": ["Glibc", "Musl", "Darwin"],
     // Writes that file on a separate thread.

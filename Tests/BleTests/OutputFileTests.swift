@@ -1,3 +1,4 @@
+import BluetoothCapture
 import BluetoothWire
 import Foundation
 import Testing
@@ -64,7 +65,7 @@ import Testing
       #expect(missing?.description == "can't write \(folder)/none/a: No such file or directory")
       let empty = #expect(throws: Failure.self) { try OutputFile("") }
       #expect(empty?.description == "the name of the output file is empty" && empty?.status == ExitStatus.usage)
-      let unread = #expect(throws: Failure.self) { try InputFile.octets(of: folder + "/none") }
+      let unread = #expect(throws: Failure.self) { try InputFile.content(of: folder + "/none", limit: 10) }
       #expect(unread?.description == "can't read \(folder)/none: No such file or directory")
       let rest = try names(folder)
       #expect(rest.isEmpty)

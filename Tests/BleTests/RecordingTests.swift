@@ -184,6 +184,60 @@ import Testing
     }
   }
 
+  @Test("Whatever a device has, the file of its clone can be read, in both forms, and has the same values")
+  func randomDevices() throws {
+    for seed in 0..<300 as Range<UInt64> {
+      var random = RandomStream(seed: seed)
+      let device = RandomDevice(&random)
+      var advertising = RecordedAdvertising()
+      advertising.add(.advInd, device.payload, isConnectable: true, at: .zero)
+      advertising.add(.scanRsp, device.response, isConnectable: true, at: .zero)
+      let recording = RecordingFile(named: device.name, advertising, device.tree)
+      var descriptions: [PeripheralDescription] = []
+      for (format, text) in [("w.yaml", recording.yaml), ("w.json", recording.json)] {
+        let file: WorldFile
+        do throws(WorldFileFailure) { file = try WorldFile(text: text, named: format) } catch {
+          Issue.record("seed \(seed): \(error)")
+          continue
+        }
+        let member = try #require(file.members.first)
+        let isNamed = 1...248 ~= device.name.utf8.count
+        #expect(!isNamed || member.name == device.name, "seed \(seed)")
+        let description = try #require(member.description)
+        descriptions.append(description)
+        for (found, sent) in [
+          (description.advertising.payload.octets, device.payload),
+          (description.advertising.scanResponse.octets, device.response),
+        ] { #expect(found == sent, "seed \(seed)") }
+        let values = description.services.flatMap(\.characteristics).map(\.values)
+        #expect(values.allSatisfy { $0.allSatisfy(device.values.contains) }, "seed \(seed)")
+        #expect(description.services.count == recording.counts.services, "seed \(seed)")
+        #expect(values.count == recording.counts.characteristics, "seed \(seed)")
+        let texts = Set(
+          description.services.flatMap(\.characteristics).flatMap(\.descriptors).compactMap(\.text))
+        let unknown = texts.subtracting(device.descriptions)
+        #expect(unknown.isEmpty, "seed \(seed)")
+      }
+      #expect(descriptions.first == descriptions.last, "seed \(seed)")
+    }
+  }
+
+  @Test("A device without a name, or with one that is too long, has a name in the file, and a note tells it")
+  func names() throws {
+    var advertising = RecordedAdvertising()
+    advertising.add(.advInd, [3, 9, 0xFF, 0xFE], isConnectable: true, at: .zero)
+    let long = String(repeating: "ü", count: 200)
+    for (name, expected, notes) in [("", "device", 1), (long, String(long.prefix(124)), 0)] {
+      let recording = RecordingFile(named: name, advertising, GATTTree(services: []))
+      #expect(recording.notes.count == notes)
+      for text in [recording.yaml, recording.json] {
+        let member = try #require(try WorldFile(text: text).members.first)
+        #expect(member.name == expected)
+        #expect(member.description?.advertising.payload.octets == [3, 9, 0xFF, 0xFE])
+      }
+    }
+  }
+
   @Test("The output of a program is text, octets, or a value as on the command line")
   func outputs() throws {
     let octets = Array("u8:7\r\n".utf8)
@@ -218,5 +272,108 @@ import Testing
     }
     #expect(lines == ["a", "", "b c"])
     #expect(reasons.withLockedValue { $0 } == ["has ended with status 2"])
+  }
+}
+
+extension AccessoryDescriptor {
+  /// The text of a Characteristic User Description; nil for other descriptors.
+  fileprivate var text: String? { if case .userDescription(let text, _) = self { text } else { nil } }
+}
+
+/// A device whose parts are of any kind, as of a peer that means harm.
+private struct RandomDevice {
+  let name: String
+  let payload: [UInt8]
+  let response: [UInt8]
+  private(set) var tree = GATTTree(services: [])
+  /// All values, and all texts of descriptions, that the device has.
+  private(set) var values: Set<[UInt8]> = []
+  private(set) var descriptions: Set<String> = []
+
+  init(_ random: inout RandomStream) {
+    // A parser of YAML drops a byte order mark at the beginning of a text.
+    name = String(Self.text(&random).unicodeScalars.drop { $0 == "\u{FEFF}" })
+    (payload, response) = (Self.structures(&random), Self.structures(&random))
+    var services: [GATTTree.Service] = []
+    // Some devices exceed the limits of a file.
+    let isLarge = Int.random(in: 0..<30, using: &random) == 0
+    for _ in 0..<Int.random(in: 0...(isLarge ? 130 : 4), using: &random) {
+      let count = Int.random(in: 0...(isLarge ? 30 : 5), using: &random)
+      let characteristics = (0..<count).map { _ in characteristic(&random) }
+      services.append(
+        GATTTree.Service(
+          uuid: Self.uuid(&random), isPrimary: Bool.random(using: &random),
+          includes: services.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }.map(\.uuid),
+          characteristics: characteristics))
+    }
+    tree = GATTTree(services: services)
+  }
+
+  private mutating func characteristic(_ random: inout RandomStream) -> GATTTree.Characteristic {
+    let uuid = Self.uuid(&random)
+    let octets = Bool.random(using: &random) ? Array(Self.text(&random).utf8) : Self.octets(512, &random)
+    values.insert(octets)
+    let types = ["2900", "2901", "2901", "2902", "2904", "2905", "2803", "2908"]
+    let descriptors = (0..<Int.random(in: 0...14, using: &random)).map { _ in
+      let type = CBUUID(string: types.randomElement(using: &random) ?? "2901")
+      let text = Self.text(&random)
+      if type == CBUUID(string: "2901") { descriptions.insert(Self.withoutMark(text)) }
+      let content = type == CBUUID(string: "2901") ? Array(text.utf8) : Self.octets(9, &random)
+      return GATTTree.Descriptor(
+        uuid: type, value: .value(ValueText(content, of: type)), handle: UInt16.random(in: 1...20, using: &random))
+    }
+    return GATTTree.Characteristic(
+      uuid: uuid, properties: CBCharacteristicProperties(rawValue: UInt.random(in: 0...255, using: &random)),
+      value: .value(ValueText(octets, of: uuid)), needsEncryption: Bool.random(using: &random),
+      descriptors: descriptors)
+  }
+
+  private static func withoutMark(_ text: String) -> String {
+    text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+  }
+
+  private static func uuid(_ random: inout RandomStream) -> CBUUID {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: CBUUID(data: Data(octets(exactly: 16, &random)))
+    case 1: CBUUID(data: Data(octets(exactly: 4, &random)))
+    case 2: CBUUID(string: ["1800", "1801", "2A00", "E123", "2A19", "1E10"].randomElement(using: &random) ?? "2A19")
+    default: CBUUID(data: Data(octets(exactly: 2, &random)))
+    }
+  }
+
+  /// Returns AD structures of at most 31 octets.
+  private static func structures(_ random: inout RandomStream) -> [UInt8] {
+    var result: [UInt8] = []
+    while result.count < 29, Int.random(in: 0..<4, using: &random) > 0 {
+      let types: [UInt8] = [1, 2, 3, 5, 7, 8, 9, 9, 0x0A, 0x16, 0x19, 0x21, 0xFF, 0x24]
+      let room = 29 - result.count
+      var data = octets(room, &random)
+      let type = types.randomElement(using: &random) ?? 9
+      if type == 9, Bool.random(using: &random) { data = Array(text(&random).utf8Prefix(room).bytes) }
+      result += [UInt8(data.count + 1), type] + data
+    }
+    return result
+  }
+
+  private static func octets(_ maximum: Int, _ random: inout RandomStream) -> [UInt8] {
+    octets(exactly: Int.random(in: 0...max(0, maximum), using: &random), &random)
+  }
+
+  private static func octets(exactly count: Int, _ random: inout RandomStream) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+  }
+
+  /// Returns a text with characters that have a meaning in files, to terminals or to readers of Unicode.
+  private static func text(_ random: inout RandomStream) -> String {
+    let parts: [String] = [
+      "a", "Z", "7", " ", "-", ":", "#", "&", "*", "!", "?", "|", ">", "%", "@", "`", "'", "\"", "\\", "{", "}", "[",
+      "]",
+      ",", "~", "null", "yes", "0x1F", "1e5", ".inf", "---", "\n", "\r", "\t", "\u{0}", "\u{7}", "\u{1B}[31m", "\u{7F}",
+      "\u{85}", "\u{9B}2J", "\u{A0}", "\u{AD}", "\u{200D}", "\u{202E}", "\u{2028}", "\u{2066}", "\u{FEFF}",
+      "\u{E000}", "\u{E001}", "\u{FFFD}", "\u{FFFE}", "\u{FFFF}", "\u{1F600}", "\u{E0001}", "\u{F0000}", "\u{10FFFF}",
+      "é", "e\u{301}", "心",
+    ]
+    let count = Int.random(in: 0...(Int.random(in: 0..<20, using: &random) == 0 ? 60 : 8), using: &random)
+    return (0..<count).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
   }
 }

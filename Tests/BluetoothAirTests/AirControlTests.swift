@@ -130,12 +130,16 @@ import Testing
     }
   }
 
-  @Test("The control socket accepts eight connections, and refuses one more with an error")
+  @Test("The control socket accepts eight connections, and one more closes the oldest one with an error")
   func manyConnections() throws {
     try withControl { _, path in
       let sockets = try (0..<8).map { _ in try LineSocket(path: path) }
-      for socket in sockets { #expect(try socket.ask(#"{"verb":"stats"}"#).contains("time")) }
-      #expect(try LineSocket(path: path).line().contains("too many control connections"))
+      for socket in sockets.dropFirst() { #expect(try socket.ask(#"{"verb":"stats"}"#).contains("time")) }
+      let late = try LineSocket(path: path)
+      #expect(try late.ask(#"{"verb":"stats"}"#).contains("time"))
+      #expect(try sockets[0].line().contains("too many control connections"))
+      #expect(throws: HostSocket.Failure.self) { try sockets[0].line() }
+      for socket in sockets.dropFirst() { #expect(try socket.ask(#"{"verb":"stats"}"#).contains("time")) }
     }
   }
 

@@ -210,6 +210,23 @@ struct ServerFixture {
     #expect(try host.address().count == 6)
   }
 
+  @Test("An air that is full disconnects the host that has been silent for the longest time, for another one")
+  func silentHosts() throws {
+    var options = AirOptions()
+    options.hostLimit = 3
+    let air = try ServerFixture(options)
+    defer { try? air.server.stop() }
+    let host = try air.host()
+    let silent = try [HostSocket(air.specifier), HostSocket(air.specifier)]
+    // The air has taken the connections in their order once the third one is refused or answered.
+    let late = try air.host()
+    #expect(try silent[0].next() == nil)
+    #expect(try silent[1].address().count == 6)
+    #expect(try host.address().count == 6 && late.address().count == 6)
+    // None is silent any longer.
+    #expect(try HostSocket(air.specifier).next() == nil)
+  }
+
   @Test("Hosts get the places of the world file in the order in which they join, and find its devices")
   func givenPlaces() throws {
     var options = AirOptions()

@@ -26,4 +26,40 @@ struct AppsFileTests {
     #expect(accepted.status == 0, "\(accepted.errors)")
     #expect(accepted.output.contains("app: com.example.scale, \(own)"))
   }
+
+  @Test("A file of apps is read with the rules of world files: no aliases, a limit, and no file that has no end")
+  func rules() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let apps = folder.file("apps.yaml")
+    func refusal(of path: String) async throws -> String {
+      let ending = try await Program.run("btserver", ["--check", "--socket", folder.file("s.sock"), "--apps", path])
+      #expect(ending.status == 65)
+      return ending.errors
+    }
+    func refusal(ofText text: String) async throws -> String {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: apps))
+      return try await refusal(of: apps)
+    }
+    var bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n"
+    for (name, last) in zip("bcdefghij", "abcdefghi") {
+      let list = Array(repeating: "*\(last)", count: 9).joined(separator: ",")
+      bomb += "\(name): &\(name) [\(list)]\n"
+    }
+    let anchors = "anchors (&) and aliases (*) are not supported; quote text that begins with & or *"
+    #expect(try await refusal(ofText: bomb + "? *i\n: x\n").hasSuffix(": \(anchors)\n"))
+    // Two keys that stand for billions of values are compared as they are written.
+    #expect(try await refusal(ofText: bomb + "? *i\n: x\n? *i\n: y\n").hasSuffix(": duplicate field \"*i\"\n"))
+    #expect(
+      try await refusal(ofText: "apps:\n  - name: 5\n    path: x\n").contains(":3: unknown key \"path\" of an app"))
+    #expect(
+      try await refusal(ofText: String(repeating: "#", count: 4_194_305))
+        == "btserver: \(apps): can't read the file: longer than 4194304 octets\n")
+    #expect(try await refusal(of: "/dev/zero") == "btserver: /dev/zero: can't read the file: not a regular file\n")
+    #expect(try await refusal(of: folder.path) == "btserver: \(folder.path): can't read the file: Is a directory\n")
+    try #require(mkfifo(folder.file("fifo"), 0o600) == 0)
+    #expect(
+      try await refusal(of: folder.file("fifo"))
+        == "btserver: \(folder.file("fifo")): can't read the file: not a regular file\n")
+  }
 }

@@ -153,9 +153,69 @@ struct HostileClientTests {
     setup.mayControl = { _ in false }
     let bench = try ServerBench(limits: limits, apps: setup)
     let (app, session, peer) = try await app(bench)
-    let (client, _) = try await RawClient.connect(bench.path)
+    let (client, channel) = try await RawClient.connect(bench.path)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello())), promise: nil)
     #expect(await client.refusal() == .tooMany)
     try await expectService(app, session, peer)
+  }
+
+  @Test("Connections without a greeting take no place of a client, and displace only each other, the oldest first")
+  func strangers() async throws {
+    var limits = ServerLimits.patient
+    // One place for all clients on TCP.
+    limits.clients = 4
+    limits.strangers = 3
+    let token = Array("0123456789abcdef".utf8)
+    let bench = try ServerBench(limits: limits)
+    let port = try bench.server.listen(host: "127.0.0.1", port: 0, token: token)
+    var strangers: [(client: RawClient, channel: any Channel)] = []
+    for _ in 0..<5 { strangers.append(try await RawClient.connect(port: port)) }
+    for stranger in strangers.prefix(2) { #expect(await stranger.client.refusal() == .tooMany) }
+    // The connection with the token displaces the third one for a moment, and gets the place.
+    let (client, channel) = try await RawClient.connect(port: port)
+    #expect(await strangers[2].client.refusal() == .tooMany)
+    channel.writeAndFlush(try RawClient.frame(.hello(Hello(adapter: "lamp", token: ByteSlice(token)))), promise: nil)
+    for await message in client.messages {
+      guard case .welcome(let welcome) = message else { continue }
+      #expect(welcome.adapter == "lamp")
+      break
+    }
+    #expect(bench.server.connectedClients.count == 1)
+    // A stranger becomes a client, for whom there is no place, and a program of this machine is served as before.
+    strangers[3].channel.writeAndFlush(
+      try RawClient.frame(.hello(Hello(token: ByteSlice(token)))), promise: nil)
+    #expect(await strangers[3].client.refusal() == .tooMany)
+    let (app, session, peer) = try await app(bench)
+    try await expectService(app, session, peer)
+    // The end of the server closes the last stranger, too.
+    bench.server.stop()
+    #expect(await strangers[4].client.refusal() == .stopping)
+  }
+
+  @Test("Who connects and leaves again and again causes some lines of the log in a period, and then their number")
+  func logFlood() async throws {
+    let log = LogRecorder()
+    var limits = ServerLimits.patient
+    limits.logLines = 3
+    let bench = try ServerBench(limits: limits)
+    let token = Array("0123456789abcdef".utf8)
+    let port = try bench.server.listen(host: "127.0.0.1", port: 0, token: token)
+    var ports: [Int] = []
+    for _ in 0..<50 {
+      let (client, channel) = try await RawClient.connect(port: port)
+      ports.append(try #require(channel.localAddress?.port))
+      channel.writeAndFlush(try RawClient.frame(.hello(Hello(token: ByteSlice(token)))), promise: nil)
+      for await message in client.messages { if case .welcome = message { break } }
+      try await channel.close()
+    }
+    // A program of this machine is another origin.
+    let (app, session, peer) = try await app(bench)
+    try await expectService(app, session, peer)
+    bench.server.stop()
+    let lines = ports.flatMap { port in log.lines(containing: ":\(port) ").filter { $0.contains("the client at") } }
+    #expect(lines.count == 3, "\(lines)")
+    #expect(
+      log.lines(containing: "97 lines are missing here, which 127.0.0.1 has caused within 3600 s").count == 1)
   }
 
   @Test("A user who opens as many connections as possible keeps neither apps of others nor the settings from working")

@@ -227,6 +227,7 @@ extension ServerLimits {
     limits.stallTime = .hours(1)
     limits.launchTime = .hours(1)
     limits.storeTime = .minutes(10)
+    limits.logPeriod = .hours(1)
     return limits
   }
 }

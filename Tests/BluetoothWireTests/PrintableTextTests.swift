@@ -16,7 +16,6 @@ import Testing
   @Test("Any other text stays as it is", arguments: ["", "Heart Rate", "Zürich", "心拍", "👩‍🚀", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", #"C:\x"#])
   func others(text: String) {
     #expect(text.printable == text)
-    #expect(text.printableLines == text)
   }
 
   @Test(
@@ -28,10 +27,5 @@ import Testing
     ])
   func shellWords(text: String, word: String) {
     #expect(text.shellWord == word)
-  }
-
-  @Test("Printable lines keep the line breaks of a longer text")
-  func lines() {
-    #expect("one\ntwo\u{1B}".printableLines == "one\ntwo\\u{1B}")
   }
 }

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 /// the names of its own objects. Create the value before those objects: their names contain addresses, and an object
 /// that another test has released may have had the same one.
 package struct LogRecorder: Sendable {
-  private static let lines = NIOLockedValueBox<[(level: Logger.Level, text: String)]>([])
+  private static let lines = NIOLockedValueBox<[(level: Logger.Level, text: String, fields: [String: String])]>([])
 
   private static let isInstalled: Bool = {
     LoggingSystem.bootstrap { _ in Handler() }
@@ -25,7 +25,14 @@ package struct LogRecorder: Sendable {
   /// Returns the levels of the lines that contain `text`.
   package func levels(ofLinesContaining text: String) -> [String] { entries(containing: text).map(\.level.rawValue) }
 
-  private func entries(containing text: String) -> [(level: Logger.Level, text: String)] {
+  /// Returns the fields of the lines that contain `text`.
+  package func fields(ofLinesContaining text: String) -> [[String: String]] {
+    entries(containing: text).map(\.fields)
+  }
+
+  private func entries(
+    containing text: String
+  ) -> [(level: Logger.Level, text: String, fields: [String: String])] {
     Self.lines.withLockedValue { lines in lines[start...].filter { $0.text.contains(text) } }
   }
 
@@ -38,7 +45,8 @@ package struct LogRecorder: Sendable {
     }
 
     func log(event: LogEvent) {
-      lines.withLockedValue { $0.append((event.level, "\(event.message)")) }
+      let fields = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+      lines.withLockedValue { $0.append((event.level, "\(event.message)", fields)) }
     }
   }
 }

@@ -1,16 +1,10 @@
+import BluetoothCapture
 import BluetoothWire
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
-#endif
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
 #endif
 
 /// The part of an app's `Info.plist` that concerns Bluetooth.
@@ -50,7 +44,13 @@ package struct InfoDictionary: Hashable, Sendable {
   ///
   /// - Parameter usesIdentifier: see `init(octets:path:usesIdentifier:)`.
   package init(path: String, usesIdentifier: Bool = true) throws(Problem) {
-    self = try Self(octets: try Self.read(path), path: path, usesIdentifier: usesIdentifier)
+    let octets: [UInt8]
+    do throws(InputFile.Failure) {
+      octets = try InputFile.octets(of: path, limit: Self.maximumLength, .regular)
+    } catch {
+      throw Problem(description: "\(path): \(error.reason)".printable, isMissing: error.isMissing)
+    }
+    self = try Self(octets: octets, path: path, usesIdentifier: usesIdentifier)
   }
 
   /// Reads the content of a property list. Background modes of other subjects are ignored.
@@ -127,41 +127,4 @@ package struct InfoDictionary: Hashable, Sendable {
     // Foundation counts lines from the wrong place.
     return reason.firstRange(of: " on line ").map { String(reason[..<$0.lowerBound]) } ?? reason
   }
-
-  /// Reads a regular file.
-  private static func read(_ path: String) throws(Problem) -> [UInt8] {
-    // A FIFO must not stop the caller.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      let code = errno
-      throw Problem(
-        description: "\(path): \(String(cString: strerror(code)))".printable,
-        isMissing: code == ENOENT || code == ENOTDIR)
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Problem(description: "\(path): not a regular file".printable, isMissing: false)
-    }
-    var octets = [UInt8](repeating: 0, count: maximumLength + 1)
-    var length = 0
-    while length < octets.count {
-      let count = octets.withUnsafeMutableBytes {
-        systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[length...]))
-      }
-      guard count >= 0 else {
-        throw Problem(description: "\(path): \(String(cString: strerror(errno)))".printable, isMissing: false)
-      }
-      if count == 0 { break }
-      length += count
-    }
-    guard length <= maximumLength else {
-      throw Problem(description: "\(path): longer than \(maximumLength) octets".printable, isMissing: false)
-    }
-    return Array(octets[..<length])
-  }
-}
-
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-  read(descriptor, buffer.baseAddress, buffer.count)
 }

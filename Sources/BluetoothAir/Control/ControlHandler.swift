@@ -12,6 +12,8 @@ final class ControlHandler: ChannelInboundHandler {
   static let longestLine = 1 << 20
 
   private let service: ControlService
+  /// Nil after the end of the connection.
+  private var context: ChannelHandlerContext?
   private var received = ByteBuffer()
   /// True while a request is being carried out; the next request waits.
   private var isWorking = false
@@ -20,16 +22,28 @@ final class ControlHandler: ChannelInboundHandler {
 
   init(service: ControlService) { self.service = service }
 
-  /// Counts the connection, and closes it if there are too many, so that they don't use up all file descriptors.
+  /// Notes the connection. If there are too many, closes the oldest one that waits for no answer, so that connections
+  /// neither use up all file descriptors nor keep others away.
   func channelActive(context: ChannelHandlerContext) {
-    service.connections.count += 1
-    guard service.connections.count > DescriptorReserve.controlConnections else { return }
+    self.context = context
+    service.connections.all.append(self)
+    guard service.connections.all.count > DescriptorReserve.controlConnections else { return }
+    // This connection has sent no request, so there is one.
+    service.connections.all.first { !$0.isWorking }?.displace()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    service.connections.all.removeAll { $0 === self }
+  }
+
+  private func displace() {
+    guard let context else { return }
+    service.connections.all.removeAll { $0 === self }
     write(
       ControlAnswer(error: "too many control connections: \(DescriptorReserve.controlConnections) are open"), context)
     context.close(promise: nil)
   }
-
-  func channelInactive(context: ChannelHandlerContext) { service.connections.count -= 1 }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)

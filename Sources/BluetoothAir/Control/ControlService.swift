@@ -13,9 +13,9 @@ struct ControlService {
   /// Ends the air.
   let stop: @Sendable () -> Void
 
-  /// The number of control connections of an air. Unchecked: only the air's event loop uses it.
+  /// The control connections of an air, the oldest one first. Unchecked: only the air's event loop uses them.
   final class Connections: @unchecked Sendable {
-    var count = 0
+    var all: [ControlHandler] = []
   }
 
   /// Executes a request. The future succeeds with the answer when the request is completed; it never fails.

@@ -4,7 +4,6 @@ import BluetoothLab
 import BluetoothRadio
 import BluetoothTransport
 import BluetoothWire
-import Logging
 import NIOCore
 import NIOPosix
 

@@ -1,10 +1,10 @@
+import BluetoothDaemon
 import BluetoothLab
 import BluetoothRadio
 import BluetoothTransport
 import BluetoothWire
 import DequeModule
 import HeapModule
-import Logging
 import NIOCore
 
 /// The external hosts of an air, and the devices of its world whose controllers they use. Confined to the air's event
@@ -17,7 +17,9 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   let runner: RealTimeRunner
   private let loop: any EventLoop
   private let descriptors = DescriptorReserve()
-  private let logger = Logger(label: "CoreBluetooth.air")
+  private let logger = PrintableLogger("CoreBluetooth.air")
+  /// The lines about hosts that come and go.
+  private var logAllowance = LogAllowance<String>()
 
   /// A device whose controller serves an external host, and its current host. Slots are never removed.
   private struct Slot {
@@ -35,6 +37,8 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
     didSet { hostObserver?(hostCount) }
   }
   private var hostObserver: (@Sendable (Int) -> Void)?
+  /// The hosts in the order in which they have joined, except some of those that have sent something or have left.
+  private var silentClients: Deque<HCIClient> = []
   /// The links with packets to write.
   @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
   @exclusivity(unchecked) private var isFlushing = false
@@ -100,20 +104,39 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   /// Assigns the lowest free slot to the host at the other end of `link`, and returns its index; nil if there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
     guard !isStopped else { return nil }
-    guard !descriptors.areShort else { return refuse("no file descriptor left for another host") }
-    guard let index = freeSlot() else { return refuse("the maximum number of hosts has joined") }
+    if descriptors.areShort, !displaceSilentHost() { return refuse("no file descriptor left for another host") }
+    var free = freeSlot()
+    if free == nil, displaceSilentHost() { free = freeSlot() }
+    guard let index = free else { return refuse("the maximum number of hosts has joined") }
     slots[index].client = client
+    silentClients.append(client)
+    // Those that can't be displaced are removed before they outnumber the hosts.
+    if silentClients.count > 2 * hostCount + 64 { silentClients.removeAll { !$0.canBeDisplaced } }
     hostCount += 1
     with(index) { device, _ in
       device.join(link)
       return true
     }
-    logger.debug("host joined", metadata: ["device": "\(slots[index].device.name.printable)"])
+    logger.debug("host joined", fields: ["device": slots[index].device.name])
     return index
   }
 
+  /// Disconnects the host that has been silent for the longest time since it joined, so that connections without a host
+  /// keep no host away.
+  ///
+  /// - Returns: false if all hosts have sent something.
+  private func displaceSilentHost() -> Bool {
+    while let client = silentClients.popFirst() {
+      if client.canBeDisplaced {
+        client.displace()
+        return true
+      }
+    }
+    return false
+  }
+
   private func refuse(_ reason: String) -> Int? {
-    if !isRefusing { logger.warning("\(reason); new hosts are rejected until a host leaves") }
+    if !isRefusing { logLimited { logger.warning("\(reason); new hosts are rejected until a host leaves") } }
     isRefusing = true
     return nil
   }
@@ -141,7 +164,9 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   }
 
   /// Removes the host of this slot.
-  func leave(_ slot: Int, _ ending: H4Ending) {
+  ///
+  /// - Parameter reason: the reason, if the host has not just closed its connection.
+  func leave(_ slot: Int, _ reason: String?) {
     with(slot) { device, _ in
       device.leave()
       return true
@@ -151,11 +176,23 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
     hostCount -= 1
     isRefusing = false
     runner.pump(runsAhead: false)
-    if ending.reason != nil || ending.cut > 0 {
-      logger.info("host left: \(ending)", metadata: ["device": "\(slots[slot].device.name.printable)"])
+    let device = slots[slot].device.name
+    if let reason {
+      logLimited { logger.info("host left: \(reason)", fields: ["device": device]) }
     } else {
-      logger.debug("host left", metadata: ["device": "\(slots[slot].device.name.printable)"])
+      logger.debug("host left", fields: ["device": device])
     }
+  }
+
+  /// Logs a line that hosts can cause again and again, unless there have been too many. The number of those that are
+  /// missing comes with the next line.
+  private func logLimited(_ log: () -> Void) {
+    let now = Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
+    for omission in logAllowance.takeOmissions(at: now) {
+      logger.warning(
+        "\(omission.count) lines about hosts are missing here, because there were too many within a minute")
+    }
+    if logAllowance.admits("hosts", at: now) { log() }
   }
 
   /// Calls `body` with the device of a slot. `body` returns true if the device's radio command or deadline may have
@@ -245,8 +282,10 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   func worldPaused() {
     flush()
     while let link = unresponsiveLinks.popLast() {
-      let name = slots.first { $0.client?.link === link }?.device.name.printable ?? "a host"
-      logger.warning("\(name): closed; the host stopped reading (more than \(waitingLimit) events pending)")
+      let name = slots.first { $0.client?.link === link }?.device.name ?? "a host"
+      logLimited {
+        logger.warning("\(name): closed; the host stopped reading (more than \(waitingLimit) events pending)")
+      }
       link.close()
     }
   }
@@ -269,8 +308,21 @@ final class HCIClient: H4Receiver {
   @exclusivity(unchecked) private var slot: Int?
   /// The link to the host; nil after it is closed. The link and this object retain each other until then.
   private(set) var link: H4Handler?
+  /// True if the host has sent nothing.
+  @exclusivity(unchecked) private var isSilent = true
 
   init(table: HostTable) { self.table = table }
+
+  /// True if the host may be disconnected for another one.
+  var canBeDisplaced: Bool { isSilent && slot != nil }
+
+  /// Disconnects the host, for another one.
+  func displace() {
+    guard let slot else { return }
+    self.slot = nil
+    table.leave(slot, "it has sent nothing, and another host has joined")
+    link?.close()
+  }
 
   func opened(_ link: H4Handler) {
     self.link = link
@@ -279,10 +331,12 @@ final class HCIClient: H4Receiver {
   }
 
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
+    isSilent = false
     if let slot { table.with(slot) { device, now in device.receive(packet, at: now) } }
   }
 
   func synchronizationLost(on link: H4Handler) {
+    isSilent = false
     if let slot {
       table.with(slot) { device, now in
         device.loseSynchronization(at: now)
@@ -305,7 +359,7 @@ final class HCIClient: H4Receiver {
   }
 
   func closed(_ ending: H4Ending, on link: H4Handler) {
-    if let slot { table.leave(slot, ending) }
+    if let slot { table.leave(slot, ending.reason != nil || ending.cut > 0 ? "\(ending)" : nil) }
     slot = nil
     self.link = nil
   }

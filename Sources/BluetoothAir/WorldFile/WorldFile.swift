@@ -1,5 +1,5 @@
+import BluetoothCapture
 import BluetoothLab
-import Foundation
 
 /// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///
@@ -100,12 +100,10 @@ package struct WorldFile: Sendable {
   private init(
     text: String, named name: String, shape: ObjectShape, folder: String?
   ) throws(WorldFileFailure) {
-    guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
-    let root: LocatedValue
-    let format = name.lowercased().hasSuffix(".json") ? "JSON" : "YAML"
-    do throws(SyntaxProblem) { root = try WorldSyntax.read(text, format: format) } catch {
-      throw WorldFileFailure(file: name, error.reason, at: error.place)
+    guard text.utf8.count <= Self.maximumSize else {
+      throw WorldFileFailure(file: name, "file too large: expected at most \(Self.maximumSize) octets")
     }
+    let root = try Self.values(of: text, named: name)
     var checker = FieldChecker()
     checker.check(root, .object(shape), at: .root)
     var reader = WorldReader(problems: checker.problems, folder: folder)
@@ -122,20 +120,27 @@ package struct WorldFile: Sendable {
     try WorldFile(text: text(of: path), named: path, shape: .faultPlan, folder: nil).faults
   }
 
+  /// Reads the values of a file with other fields, such as the apps of a server, with the same rules for the file.
+  ///
+  /// - Throws: `WorldFileFailure` with the reason why the file can't be read.
+  package static func values(path: String) throws(WorldFileFailure) -> LocatedValue {
+    try values(of: text(of: path), named: path)
+  }
+
+  private static func values(of text: String, named name: String) throws(WorldFileFailure) -> LocatedValue {
+    let format = name.lowercased().hasSuffix(".json") ? "JSON" : "YAML"
+    do throws(SyntaxProblem) { return try WorldSyntax.read(text, format: format) } catch {
+      throw WorldFileFailure(file: name, error.reason, at: error.place)
+    }
+  }
+
   /// Returns the contents of a file.
   private static func text(of path: String) throws(WorldFileFailure) -> String {
-    let data: Data
-    do {
-      let file = try open(path)
-      defer { try? file.close() }
-      data = try file.read(upToCount: maximumSize + 1) ?? Data()
-    } catch let failure as WorldFileFailure {
-      throw failure
-    } catch {
-      throw WorldFileFailure(file: path, "can't read the file: \(reason(error))")
+    let octets: [UInt8]
+    do throws(InputFile.Failure) { octets = try InputFile.octets(of: path, limit: maximumSize, .given) } catch {
+      throw WorldFileFailure(file: path, "can't read the file: \(error.reason)")
     }
-    guard data.count <= maximumSize else { throw tooLong(path) }
-    guard let text = String(validating: data, as: UTF8.self) else {
+    guard let text = String(validating: octets, as: UTF8.self) else {
       throw WorldFileFailure(file: path, "not valid UTF-8")
     }
     return text
@@ -143,31 +148,6 @@ package struct WorldFile: Sendable {
 
   /// Creates a world file without any fields.
   init() {}
-
-  private static func open(_ path: String) throws -> FileHandle {
-    if path == "-" { return FileHandle(fileDescriptor: STDIN_FILENO, closeOnDealloc: false) }
-    if path == "/dev/stdin" || path.hasPrefix("/dev/fd/") {
-      return try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    }
-    let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
-    else {
-      throw WorldFileFailure(file: path, "not a regular file")
-    }
-    return file
-  }
-
-  private static func tooLong(_ name: String) -> WorldFileFailure {
-    WorldFileFailure(file: name, "file too large: expected at most \(maximumSize) octets")
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError)
-    return code.domain == NSPOSIXErrorDomain ? String(cString: strerror(Int32(code.code))) : error.localizedDescription
-  }
 }
 
 extension WorldFileFailure {

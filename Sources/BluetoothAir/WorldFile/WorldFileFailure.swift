@@ -23,12 +23,15 @@ package struct WorldFileFailure: Error, Hashable, Sendable, CustomStringConverti
   package let omitted: Int
 
   /// One line for each problem: `world.yaml:12:5: devices[2].position: expected …`.
-  package var description: String {
+  package var description: String { lines.joined(separator: "\n") }
+
+  /// The lines of `description`.
+  package var lines: [String] {
     var lines = problems.map { problem in
       let place = problem.place.map { ":\($0.line):\($0.column)" } ?? ""
       return "\(file.printable)\(place): " + (problem.field.isEmpty ? "" : problem.field + ": ") + problem.reason
     }
     if omitted > 0 { lines.append("\(file.printable): \(omitted) more problems") }
-    return lines.joined(separator: "\n")
+    return lines
   }
 }

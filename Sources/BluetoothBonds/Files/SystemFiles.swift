@@ -106,14 +106,7 @@ package struct SystemFiles: FileSystem {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(.read, path) }
     defer { _ = systemClose(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16_384)
-    while bytes.count <= limit {
-      let count = retried { buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) } }
-      guard count >= 0 else { throw failure(.read, path) }
-      if count == 0 { break }
-      bytes += buffer.prefix(min(count, limit + 1 - bytes.count))
-    }
+    guard let bytes = InputFile.octets(from: descriptor, upTo: limit + 1) else { throw failure(.read, path) }
     return bytes
   }
 
@@ -217,10 +210,6 @@ package struct SystemFiles: FileSystem {
 }
 
 // The C library's functions that have the same names as methods of `SystemFiles`
-
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-  read(descriptor, buffer, count)
-}
 
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, buffer, count)

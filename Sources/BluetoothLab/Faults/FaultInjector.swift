@@ -1,7 +1,7 @@
+import BluetoothDaemon
 import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
-import Logging
 import NIOConcurrencyHelpers
 
 /// Applies a world's fault plans to transmissions on the air, HCI packets and devices. Confined to the world's
@@ -21,7 +21,7 @@ final class FaultInjector: @unchecked Sendable {
     func includes(_ radio: RadioID, at now: Instant) -> Bool { device == radio && now < until }
   }
 
-  private let logger = Logger(label: "BluetoothLab")
+  private let logger = PrintableLogger("BluetoothLab")
   private let random: RandomStream
   // Device faults that a packet triggers are posted here, so that they take effect after the current event.
   private let requestQueue: WorldRequestQueue
@@ -94,9 +94,14 @@ final class FaultInjector: @unchecked Sendable {
     // Packet faults are comments of their packets in the capture.
     if layer == .device { capture?.announce("fault: \(event.device): \(text)") }
     // A plan can affect thousands of packets, so only device faults are logged at notice level.
-    logger.log(
-      level: layer == .device ? .notice : .debug, "fault: \(text.printable)",
-      metadata: ["device": "\(event.device.printable)", "layer": "\(layer)", "time": "\(event.time)"])
+    func fields() -> KeyValuePairs<String, String> {
+      ["device": event.device, "layer": "\(layer)", "time": "\(event.time)"]
+    }
+    if layer == .device {
+      logger.notice("fault: \(text)", fields: fields())
+    } else {
+      logger.debug("fault: \(text)", fields: fields())
+    }
   }
 
   // MARK: Plans
@@ -179,7 +184,7 @@ final class FaultInjector: @unchecked Sendable {
     let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
     let devices = all.filter { rule.scope.contains($0) && isNamed($0, rule.name) }
     if devices.isEmpty, let name = rule.name {
-      logger.warning("a fault names an unknown device: \(name.printable)")
+      logger.warning("a fault names an unknown device: \(name)")
     }
     for device in devices { triggerFault(device, rule.action, in: engine) }
   }

@@ -1,5 +1,5 @@
+import BluetoothDaemon
 import Dispatch
-import Logging
 import NIOConcurrencyHelpers
 
 /// The limits of the real time for which a run waits for work that holds the world.
@@ -138,5 +138,5 @@ final class HoldWatch: Sendable {
   private static func list(_ places: [String]) -> String { places.joined(separator: ", ") }
 
   // Created for each message, so that a logging system that the app sets up later is used.
-  private static var logger: Logger { Logger(label: "BluetoothLab") }
+  private static var logger: PrintableLogger { PrintableLogger("BluetoothLab") }
 }

@@ -1,7 +1,7 @@
+import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire
 import Foundation
-import Logging
 import NIOConcurrencyHelpers
 import Synchronization
 
@@ -230,7 +230,7 @@ final class VirtualRunner: @unchecked Sendable {
     guard isFirst else { return }
     let queue = engine.requestQueue
     queue.isObservingCalls = false
-    Logger(label: "BluetoothLab").warning(
+    PrintableLogger("BluetoothLab").warning(
       """
       at \(queue.now.sinceZero.duration), an app called Bluetooth from a thread or task that the run could not wait \
       for, so the time of the call can differ between runs: use World.hold(during:), or the product BluetoothLabTime

@@ -56,6 +56,7 @@ final class ServerApps: @unchecked Sendable {
 
   let setup: AppsSetup
   let gate: LoopGate
+  let log: ClientLog
   /// The path of the socket for launched apps; nil: the server has none.
   var socketPath: String?
   let limits: ServerLimits
@@ -96,12 +97,13 @@ final class ServerApps: @unchecked Sendable {
     self.setup = setup
     self.limits = limits
     gate = LoopGate(loop)
+    log = ClientLog(gate, limits)
     monitors = Dictionary(adapters.map { ($0.name, HCIMonitor()) }) { first, _ in first }
   }
 
   /// Begins to observe the adapters. Called once, on the event loop.
   func begin() {
-    setup.questions?.observe { Self.tell($0) }
+    setup.questions?.observe { [log] in Self.tell($0, log) }
     unreadyCount = adapters.count { $0.host != nil }
     for served in adapters {
       guard let host = served.host else { continue }
@@ -123,15 +125,19 @@ final class ServerApps: @unchecked Sendable {
   }
 
   /// Logs a question to the user, with the way to answer it.
-  private static func tell(_ change: UserQuestions.Change) {
+  private static func tell(_ change: UserQuestions.Change, _ log: ClientLog) {
     guard case .asked(let question) = change else { return }
     switch question.subject {
     case .permission(let app, _):
       // The name can be a path, in which another user has chosen characters of the shell.
       let word = app.shellWord
-      ServerLog.tell("\(question.text). Answer with: ble settings allow \(word), or: ble settings deny \(word)")
-    case .notifications:
-      ServerLog.tell("\(question.text). Answer with: ble settings notifications allow DEVICE, or: … deny DEVICE")
+      log.log(from: app) {
+        ServerLog.tell("\(question.text). Answer with: ble settings allow \(word), or: ble settings deny \(word)")
+      }
+    case .notifications(let accessory):
+      log.log(from: accessory) {
+        ServerLog.tell("\(question.text). Answer with: ble settings notifications allow DEVICE, or: … deny DEVICE")
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-import Logging
+import BluetoothTransport
 import NIOCore
 
 #if canImport(Glibc)
@@ -41,9 +41,16 @@ package struct ClientIdentity: Hashable, Sendable {
   func mayControl(_ user: UInt32 = geteuid()) -> Bool { process.map { $0.user == user || $0.user == 0 } ?? false }
 
   /// The client, for the fields of a structured log.
-  var metadata: Logger.Metadata {
-    guard let process else { return ["address": "\(address ?? "unknown")"] }
-    return ["pid": "\(process.id)", "uid": "\(process.user)", "program": "\(process.program ?? "unknown")"]
+  var logFields: KeyValuePairs<String, String> {
+    guard let process else { return ["address": address ?? "unknown"] }
+    return ["pid": "\(process.id)", "uid": "\(process.user)", "program": process.program ?? "unknown"]
+  }
+
+  /// Returns the origin of the client's connection.
+  ///
+  /// - Parameter remoteAddress: the address of the other end.
+  func origin(at remoteAddress: SocketAddress?) -> ConnectionOrigin {
+    process.map { .user($0.user) } ?? ConnectionOrigin(remoteAddress)
   }
 }
 

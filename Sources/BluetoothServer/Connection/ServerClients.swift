@@ -1,4 +1,5 @@
 import BluetoothDaemonProtocol
+import BluetoothTransport
 
 /// The clients of a server and what they share. Unchecked: `connections` belongs to the server's event loop.
 final class ServerClients: @unchecked Sendable {
@@ -6,6 +7,9 @@ final class ServerClients: @unchecked Sendable {
   let limits: ServerLimits
   let metrics = ServerMetrics()
   let apps: ServerApps
+  let log: ClientLog
+  /// The connections whose clients have not said who they are, and have no place yet.
+  private var strangers: StrangerTable<ServerConnection>
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
   private var places: ClientPlaces
   private var placesByClient: [ObjectIdentifier: ClientPlaces.Place] = [:]
@@ -15,6 +19,8 @@ final class ServerClients: @unchecked Sendable {
     self.apps = apps
     self.adapters = adapters
     self.limits = limits
+    log = apps.log
+    strangers = StrangerTable(limit: limits.strangers)
     places = ClientPlaces(limits.clients)
   }
 
@@ -23,8 +29,15 @@ final class ServerClients: @unchecked Sendable {
     name.isEmpty ? adapters.first : adapters.first { $0.name == name }
   }
 
-  /// Adds a connection, unless there are too many.
+  /// Adds a connection whose client has not said who it is. May end another such connection.
+  func addStranger(_ stranger: ServerConnection, from origin: ConnectionOrigin) {
+    strangers.add(stranger, from: origin)?.refuse(
+      .tooMany, "too many connections without a greeting: \(limits.strangers)")
+  }
+
+  /// Gives a place to a client that has said who it is, unless there are too many.
   func add(_ connection: ServerConnection, of client: ClientIdentity) throws(ClientPlaces.Full) {
+    strangers.remove(connection)
     let key = ObjectIdentifier(connection)
     placesByClient[key] = try places.take(for: ClientPlaces.Owner(client), mayControl: apps.setup.mayControl(client))
     connections[key] = connection
@@ -33,6 +46,7 @@ final class ServerClients: @unchecked Sendable {
 
   /// Removes a connection. Has no effect on one that has not been added.
   func remove(_ connection: ServerConnection) {
+    strangers.remove(connection)
     let key = ObjectIdentifier(connection)
     guard let place = placesByClient.removeValue(forKey: key) else { return }
     places.free(place)
@@ -44,11 +58,11 @@ final class ServerClients: @unchecked Sendable {
 
   /// Counts and logs that a client is disconnected. The log has one line for each program and reason, until the server
   /// accepts the program.
-  func noteRefusal(_ reason: RefusalReason, _ text: String, of client: ClientIdentity?) {
+  func noteRefusal(_ reason: RefusalReason, _ text: String, of client: ClientIdentity?, from origin: ConnectionOrigin) {
     metrics.noteRefusal(reason)
     let line = "\(client?.text ?? "a client"): disconnected: \(text)"
     if client.map({ refusals.isNew(reason, of: $0) }) ?? true {
-      ServerLog.warn(line, about: client)
+      log.log(from: "\(origin)") { ServerLog.warn(line, about: client) }
     } else {
       ServerLog.trace(line)
     }
@@ -70,6 +84,8 @@ final class ServerClients: @unchecked Sendable {
 
   /// Ends all connections, because the server stops.
   func refuseAll() {
-    for connection in Array(connections.values) { connection.refuse(.stopping, "the server is stopping") }
+    for connection in strangers.connections + Array(connections.values) {
+      connection.refuse(.stopping, "the server is stopping")
+    }
   }
 }

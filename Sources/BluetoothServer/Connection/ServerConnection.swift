@@ -1,5 +1,6 @@
 import BluetoothDaemon
 import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 import Metrics
 import NIOCore
@@ -25,6 +26,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private var parser = FrameParser(maximumLength: DaemonProtocol.maximumHelloLength)
   private(set) var context: ChannelHandlerContext?
   private(set) var identity: ClientIdentity?
+  private var origin = ConnectionOrigin.host([])
   private(set) var served: ServedAdapter?
   private(set) var outbox: Outbox?
   private let channels = ChannelTable()
@@ -99,9 +101,8 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
       // A system that does not tell it makes the client a stranger, as over TCP.
       let client = (try? result.get()) ?? ClientIdentity(process: nil, address: nil)
       identity = client
-      do throws(ClientPlaces.Full) { try clients.add(self, of: client) } catch {
-        return refuse(.tooMany, error.description)
-      }
+      origin = client.origin(at: self.context?.channel.remoteAddress)
+      clients.addStranger(self, from: origin)
       process()
     }
   }
@@ -149,7 +150,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   func refuse(_ reason: RefusalReason, _ text: String) {
     guard let context else { return }
     if case .closed = state { return }
-    clients.noteRefusal(reason, text, of: identity)
+    clients.noteRefusal(reason, text, of: identity, from: origin)
     let channel = context.channel
     state = .closed
     if channel.isWritable, let frame = ServerMessage.refused(Refusal(reason, text.cut())).encode(.none).frame() {
@@ -165,7 +166,11 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  func log(_ text: String) { ServerLog.tell("\(identity?.text ?? "a client") \(text)", about: identity) }
+  func log(_ text: String) {
+    clients.log.log(from: "\(origin)") {
+      ServerLog.tell("\(identity?.text ?? "a client") \(text)", about: identity)
+    }
+  }
 
   /// Logs the first line of a kind about this connection.
   func logOnce(_ line: RepeatedLine, _ text: @autoclosure () -> String) {
@@ -265,20 +270,30 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
         "the client speaks the versions \(hello.versions.lowerBound) to \(hello.versions.upperBound) of the protocol, "
           + "this server \(versions.lowerBound) to \(versions.upperBound)")
     }
-    guard let served = clients.adapter(named: hello.adapter), let context else {
+    guard let identity else { return }
+    do throws(ClientPlaces.Full) { try clients.add(self, of: identity) } catch {
+      return refuse(.tooMany, error.description)
+    }
+    guard let served = clients.adapter(named: hello.adapter) else {
       let names = clients.adapters.map(\.name).joined(separator: ", ")
       return refuse(.unknownAdapter, "no adapter \"\(hello.adapter)\"; the adapters are \(names)")
     }
+    use(served, version: version)
+  }
+
+  /// Begins to serve an adapter to the client.
+  private func use(_ served: ServedAdapter, version: UInt16) {
+    guard let context, let identity else { return }
     // The directory has the identifiers of apps from then on.
     guard served.host == nil || clients.apps.isReady else {
       state = .directory
       return clients.apps.whenReady { [weak self] in
         guard let self, case .directory = state else { return }
-        greet(hello)
+        use(served, version: version)
       }
     }
     self.served = served
-    if served.host != nil { appIdentity = identity.flatMap { clients.apps.setup.identify($0) } }
+    if served.host != nil { appIdentity = clients.apps.setup.identify(identity) }
     parser.maximumLength = DaemonProtocol.maximumFrameLength
     let loop = context.eventLoop
     let name = appIdentity?.name
@@ -289,7 +304,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     self.outbox = outbox
     state = .directory
     outbox.send(.welcome(Welcome(version: version, adapter: served.name)))
-    if let identity { clients.noteAcceptance(of: identity) }
+    clients.noteAcceptance(of: identity)
     log("uses the adapter \(served.name)\(name.map { " as the app \($0)" } ?? "")")
     flush()
   }

@@ -1,3 +1,5 @@
+import NIOConcurrencyHelpers
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -14,6 +16,9 @@ package struct UnixSocketFile: Sendable {
   private let device: dev_t
   private let inode: ino_t
 
+  /// The files that have been created and not removed.
+  private static let existing = NIOLockedValueBox<[UnixSocketFile]>([])
+
   /// Binds a socket to `path`. Replaces a stale socket file, on which no process listens.
   ///
   /// - Parameter mode: who may connect, as in `chmod`; without it, only the owner of the file.
@@ -24,6 +29,18 @@ package struct UnixSocketFile: Sendable {
     }
     try Self.removeStale(path)
     let descriptor = try Self.newSocket()
+    // The lock, so that there is no file that `removeAll` does not know.
+    let result: Result<UnixSocketFile, TransportError> = Self.existing.withLockedValue { existing in
+      do throws(TransportError) {
+        let file = try UnixSocketFile(binding: descriptor, to: path, mode: mode)
+        existing.append(file)
+        return .success(file)
+      } catch { return .failure(error) }
+    }
+    self = try result.get()
+  }
+
+  private init(binding descriptor: CInt, to path: String, mode: mode_t) throws(TransportError) {
     // `bind` gives the file the mode of the socket, so that other users can't access the file even for a moment.
     fchmod(descriptor, mode)
     guard Self.withAddress(path, { systemBind(descriptor, $0, $1) }) == 0 else {
@@ -40,8 +57,22 @@ package struct UnixSocketFile: Sendable {
     inode = status.st_ino
   }
 
+  /// Removes all files, before a signal ends the program.
+  package static func removeAll() {
+    let files = existing.withLockedValue { files in
+      defer { files = [] }
+      return files
+    }
+    for file in files { file.removeFile() }
+  }
+
   /// Removes the file, unless another process has replaced it.
   package func remove() {
+    Self.existing.withLockedValue { $0.removeAll { $0.descriptor == descriptor && $0.inode == inode } }
+    removeFile()
+  }
+
+  private func removeFile() {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
     unlink(path)

@@ -3,10 +3,14 @@
 extension String {
   /// The text on one line: escapes (`\n`, `\u{1B}`) replace control characters, line separators, and characters that
   /// are invisible or change the direction of text.
-  package var printable: String { escaped { $0.isUnprintable } }
-
-  /// The text with the same escapes except that line feeds are kept, for a text of several lines.
-  package var printableLines: String { escaped { $0.isUnprintable && $0 != "\n" } }
+  package var printable: String {
+    if utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return self }
+    var result = ""
+    for scalar in unicodeScalars {
+      if scalar.isUnprintable { result += scalar.escape } else { result.unicodeScalars.append(scalar) }
+    }
+    return result
+  }
 
   /// The text as one word of a shell: in single quotes, unless each of its characters stands for itself.
   package var shellWord: String {
@@ -21,19 +25,11 @@ extension String {
     if isPlain, !isEmpty { return self }
     return "'" + replacing("'", with: "'\\''") + "'"
   }
-
-  private func escaped(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
-    if utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return self }
-    var result = ""
-    for scalar in unicodeScalars {
-      if isEscaped(scalar) { result += scalar.escape } else { result.unicodeScalars.append(scalar) }
-    }
-    return result
-  }
 }
 
 extension Unicode.Scalar {
-  fileprivate var isUnprintable: Bool {
+  /// True for characters that control a terminal, begin a line, are invisible, or change the direction of text.
+  package var isUnprintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
     // Joiners and tags are part of emoji and of the correct forms of letters.

@@ -48,7 +48,7 @@ final class Stage: Sendable {
     case .world(let path):
       let file: WorldFile
       do throws(WorldFileFailure) { file = try WorldFile(path: path) } catch {
-        throw Failure(error.description, status: ExitStatus.ambiguous)
+        throw Failure(error, status: ExitStatus.ambiguous)
       }
       let (world, device) = file.makeWorld(
         time: options.virtualTime ? .virtual : .real(speed: 1), seed: options.seed, client: "ble")

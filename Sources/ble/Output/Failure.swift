@@ -1,12 +1,17 @@
+import BluetoothAir
 import Foundation
 
-/// The reason why a valid command failed, in one line.
+/// The reason why a valid command failed, in one line, or in a line for each problem of a file.
 struct Failure: Error, CustomStringConvertible {
-  let description: String
+  let lines: [String]
   /// The exit status of the program.
   let status: Int32
 
   init(_ description: String, status: Int32 = EXIT_FAILURE) {
-    (self.description, self.status) = (description, status)
+    (lines, self.status) = ([description], status)
   }
+
+  init(_ failure: WorldFileFailure, status: Int32) { (lines, self.status) = (failure.lines, status) }
+
+  var description: String { lines.joined(separator: "\n") }
 }

@@ -1,10 +1,15 @@
 import BluetoothWire
 import Foundation
 
-/// Prints one or more lines on the standard output.
+/// Prints a line on the standard output. A text of others in it can neither begin another line nor control the terminal.
 ///
-/// - Throws: `OutputFailure` if the text was not written completely.
-func say(_ text: String) throws(OutputFailure) { try put(text.printableLines + "\n") }
+/// - Throws: `OutputFailure` if the line was not written completely.
+func say(_ line: String) throws(OutputFailure) { try say(lines: [line]) }
+
+/// Prints lines on the standard output.
+///
+/// - Throws: `OutputFailure` if they were not written completely.
+func say(lines: [String]) throws(OutputFailure) { try put(lines.map { $0.printable + "\n" }.joined()) }
 
 /// Prints a text without changes on the standard output.
 ///
@@ -28,8 +33,12 @@ func put(octets: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws(OutputFai
 
 /// Prints one line on the standard error, above the live part of the terminal. A failure is ignored, because there is
 /// no other place to report it.
-func complain(_ text: String) {
-  Terminal.aside { try? put(octets: Array("ble: \(text.printableLines)\n".utf8), to: STDERR_FILENO) }
+func complain(_ line: String) { complain(lines: [line]) }
+
+/// Prints lines on the standard error, as `complain(_:)`.
+func complain(lines: [String]) {
+  let text = "ble: " + lines.map { $0.printable + "\n" }.joined()
+  Terminal.aside { try? put(octets: Array(text.utf8), to: STDERR_FILENO) }
 }
 
 /// The failure to write the standard output.

@@ -1,3 +1,4 @@
+import BluetoothAir
 import Foundation
 import Logging
 import NIOConcurrencyHelpers

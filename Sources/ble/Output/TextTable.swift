@@ -11,7 +11,8 @@ struct TextTable {
 
   mutating func add(_ row: [String]) { rows.append(row.map(\.printable)) }
 
-  var text: String { lines(of: widths).joined(separator: "\n") }
+  var lines: [String] { lines(of: widths) }
+  var text: String { lines.joined(separator: "\n") }
 
   /// The space between two columns of the table.
   private static let gap = "  "

@@ -71,7 +71,7 @@ struct Replay: ParsableCommand {
   ) throws -> (name: String, description: PeripheralDescription) {
     let file: WorldFile
     do throws(WorldFileFailure) { file = try WorldFile(text: recording.json, named: "the recording") } catch {
-      throw Failure(error.description, status: ExitStatus.ambiguous)
+      throw Failure(error, status: ExitStatus.ambiguous)
     }
     guard let member = file.members.first, let description = member.description else {
       throw Failure("the capture describes no device", status: ExitStatus.ambiguous)

@@ -2,6 +2,7 @@ import BluetoothAir
 import BluetoothDissection
 import BluetoothProfiles
 import BluetoothTypes
+import BluetoothWire
 import CoreBluetooth
 
 /// A device as a world file with one device.
@@ -13,6 +14,8 @@ struct RecordingFile {
   private var file = JSONText.null
   /// The characteristics with aggregate formats that a file can't describe.
   private var lostFormats: [String] = []
+  /// The attributes that exceed the limits of a file, or that no file can name.
+  private var surplus: [String] = []
 
   /// Creates the recording of a device.
   init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree) {
@@ -29,8 +32,13 @@ struct RecordingFile {
     ]
     let described = services(tree)
     if !described.isEmpty { accessory.append(("services", .list(described))) }
-    // A name of more than 248 octets can't be advertised or read.
-    let device: [(String, JSONText)] = [("name", .text(name)), ("accessory", .object(accessory))]
+    // A file names a device by 1 to 248 octets. A device can have another name, or one that is no text.
+    // A parser of YAML drops a byte order mark at the beginning of a text.
+    let name = String(name.unicodeScalars.drop { $0 == "\u{FEFF}" })
+    let isNamed = !name.isEmpty
+    if !isNamed { notes.append("the device has no name that a file can have: it is named \"device\" there") }
+    let title = isNamed ? String(decoding: name.utf8Prefix(248).bytes, as: UTF8.self) : "device"
+    let device: [(String, JSONText)] = [("name", .text(title)), ("accessory", .object(accessory))]
     file = .object([("devices", .list([.object(device)]))])
   }
 
@@ -58,7 +66,13 @@ struct RecordingFile {
     var (repeated, lost, unusual) = ([String](), [String](), [String]())
     var result: [JSONText] = []
     for service in ordered(tree.services) {
-      guard let uuid = BluetoothUUID(service.uuid.uuidString) else { continue }
+      guard let uuid = BluetoothUUID(service.uuid.uuidString), !ServiceReader.addedServices.contains(uuid) else {
+        continue
+      }
+      guard counts.services < WorldLimits.services.upperBound else {
+        surplus.append("the service \(uuid)")
+        continue
+      }
       counts.services += 1
       var fields: [(String, JSONText)] = [("uuid", .text("\(uuid)"))]
       if !service.isPrimary { fields.append(("isPrimary", .flag(false))) }
@@ -70,10 +84,16 @@ struct RecordingFile {
       known.insert(uuid)
       var characteristics: [JSONText] = []
       var names: Set<BluetoothUUID> = []
-      let formats = Self.formats(of: service.characteristics)
+      let room = min(
+        WorldLimits.characteristics.upperBound, WorldLimits.allCharacteristics - counts.characteristics)
+      let formats = Self.formats(of: service.characteristics, upTo: room)
       for characteristic in service.characteristics {
         guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted else {
           repeated.append(characteristic.uuid.uuidString)
+          continue
+        }
+        guard characteristics.count < room else {
+          surplus.append("\(uuid)")
           continue
         }
         guard let fields = self.fields(of: characteristic, uuid, formats) else {
@@ -90,6 +110,7 @@ struct RecordingFile {
     note("services that only others include", lost)
     note("characteristics with only signed writes", unusual)
     note("aggregate formats with parts that are not in the file", lostFormats)
+    note("more attributes", surplus)
     return result
   }
 
@@ -113,12 +134,20 @@ struct RecordingFile {
   }
 
   /// Returns the characteristics that the file will have, by the handles of their presentation formats.
-  private static func formats(of characteristics: [GATTTree.Characteristic]) -> [UInt16: BluetoothUUID] {
+  ///
+  /// - Parameter count: the number of characteristics for which the file has room.
+  private static func formats(
+    of characteristics: [GATTTree.Characteristic], upTo count: Int
+  ) -> [UInt16: BluetoothUUID] {
     var formats: [UInt16: BluetoothUUID] = [:]
     var names: Set<BluetoothUUID> = []
+    var room = count
     for characteristic in characteristics {
       guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted,
-        !words(of: characteristic).isEmpty,
+        !words(of: characteristic).isEmpty
+      else { continue }
+      room -= 1
+      guard room >= 0,
         let handle = characteristic.descriptors.first(where: { format(in: $0) != nil })?.handle
       else { continue }
       formats[handle] = uuid
@@ -187,6 +216,8 @@ struct RecordingFile {
         }
       // They come with the properties.
       case 0x2902?, 0x2903?: break
+      case let type? where ServiceReader.reserved.contains(type) || others.count >= WorldLimits.descriptors.upperBound:
+        surplus.append("the descriptor \(type) of \(uuid)")
       case let uuid?:
         others.append(.object([("uuid", .text("\(uuid)")), ("value", .text(value.octets.digits))]))
       case nil: break

@@ -132,7 +132,7 @@ enum ServedFile {
   /// - Throws: `Failure` with all problems of the file.
   static func read(_ path: String) throws -> WorldFile {
     do throws(WorldFileFailure) { return try WorldFile(path: path) } catch {
-      throw Failure(error.description, status: ExitStatus.ambiguous)
+      throw Failure(error, status: ExitStatus.ambiguous)
     }
   }
 

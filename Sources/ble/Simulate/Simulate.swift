@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothCapture
 import BluetoothLab
 import Foundation
 
@@ -112,7 +113,7 @@ struct Simulate: ParsableCommand {
 
   private func readWorld(_ path: String) throws -> WorldFile {
     do throws(WorldFileFailure) { return try WorldFile(path: path) } catch {
-      throw Failure(error.description, status: ExitStatus.ambiguous)
+      throw Failure(error, status: ExitStatus.ambiguous)
     }
   }
 
@@ -220,12 +221,15 @@ struct Simulate: ParsableCommand {
     if !output.json { try put(SimulationText.distribution(results)) }
   }
 
+  /// The maximum length of a file of `--merge`, in octets.
+  private static let maximumResults = 256 << 20
+
   private func joinResults() throws {
     var results: [SimulationResult] = []
     var places: [UInt64: String] = [:]
     for path in merge {
-      for result in try SimulationResult.read(String(decoding: InputFile.octets(of: path), as: UTF8.self), named: path)
-      {
+      let text = String(decoding: try InputFile.content(of: path, limit: Self.maximumResults), as: UTF8.self)
+      for result in try SimulationResult.read(text, named: path) {
         if let other = places.updateValue(path, forKey: result.summary.seed) {
           throw Failure("\(path): seed \(result.summary.seed) is in \(other), too", status: ExitStatus.ambiguous)
         }

@@ -1,3 +1,4 @@
+import BluetoothCapture
 import Foundation
 
 /// A value as it is written on the command line.
@@ -91,16 +92,8 @@ struct WrittenValue: Hashable, Sendable {
     Data((0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) })
   }
 
-  /// Reads a file, but no more than one octet beyond the limit.
   private static func content(of path: String) throws -> Data {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw Failure("can't read \(path): \(String(cString: strerror(errno)))", status: ExitStatus.ambiguous)
-    }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    do { return try file.read(upToCount: maximum + 1) ?? Data() } catch {
-      throw Failure("can't read \(path): \(error.localizedDescription)", status: ExitStatus.ambiguous)
-    }
+    Data(try InputFile.content(of: path, limit: maximum))
   }
 
   private static func failure(_ text: String, _ reason: String) -> Failure {

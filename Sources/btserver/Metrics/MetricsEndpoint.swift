@@ -1,12 +1,17 @@
-import NIOConcurrencyHelpers
+import BluetoothTransport
 import NIOCore
 import NIOPosix
 
 /// An HTTP server whose answer to every request is the text of a registry.
 final class MetricsEndpoint: Sendable {
   /// The maximum number of connections at a time, so that they leave the file descriptors of the process to the clients
-  /// of the server. Further connections are closed at once.
+  /// of the server. A further connection closes an older one.
   private static let maximumConnections = 16
+
+  /// The connections. Unchecked: only the event loop uses them.
+  private final class Connections: @unchecked Sendable {
+    var table = StrangerTable<Handler>(limit: MetricsEndpoint.maximumConnections)
+  }
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
@@ -16,7 +21,7 @@ final class MetricsEndpoint: Sendable {
   /// Starts to listen.
   init(_ registry: MetricsRegistry, host: String, port: Int) throws {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let connections = NIOLockedValueBox(0)
+    let connections = Connections()
     do {
       channel = try ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelInitializer { channel in
@@ -49,37 +54,31 @@ final class MetricsEndpoint: Sendable {
     private static let time = TimeAmount.seconds(5)
 
     private let registry: MetricsRegistry
-    /// The number of connections that are served.
-    private let connections: NIOLockedValueBox<Int>
-    /// True if this connection is one of them.
-    private var isServed = false
+    private let connections: Connections
+    private var channel: (any Channel)?
     private var received: [UInt8] = []
     private var timer: Scheduled<Void>?
 
-    init(_ registry: MetricsRegistry, _ connections: NIOLockedValueBox<Int>) {
+    init(_ registry: MetricsRegistry, _ connections: Connections) {
       self.registry = registry
       self.connections = connections
     }
 
     func channelActive(context: ChannelHandlerContext) {
-      isServed = connections.withLockedValue { count in
-        guard count < MetricsEndpoint.maximumConnections else { return false }
-        count += 1
-        return true
-      }
-      guard isServed else { return context.close(promise: nil) }
       let channel = context.channel
+      self.channel = channel
       timer = context.eventLoop.scheduleTask(in: Self.time) { channel.close(promise: nil) }
+      let displaced = connections.table.add(self, from: ConnectionOrigin(channel.remoteAddress))
+      displaced?.channel?.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
       timer?.cancel()
-      if isServed { connections.withLockedValue { $0 -= 1 } }
-      isServed = false
+      connections.table.remove(self)
+      channel = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      guard isServed else { return }
       received += unwrapInboundIn(data).readableBytesView
       guard received.count <= Self.limit else { return context.close(promise: nil) }
       let text = String(decoding: received, as: UTF8.self)

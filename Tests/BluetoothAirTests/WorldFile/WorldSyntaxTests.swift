@@ -89,9 +89,25 @@ struct WorldSyntaxTests {
     #expect(complaints(values + "? *a40\n: 1\n").count == 1)
   }
 
-  @Test("Private-use characters that the reader uses internally are refused in a file")
-  func masks() {
-    #expect(complaints("seed: \"\u{E000}\"").first?.contains("U+E000") ?? false)
+  @Test(
+    "Characters for private use are text beside & and *, as they are and by escapes",
+    arguments: [
+      ("\u{E000}&\u{E001}*", "\u{E000}&\u{E001}*"), (#"\uE000&\ue001*"#, "\u{E000}&\u{E001}*"),
+      (#"&\U0000E000*\U000F0000"#, "&\u{E000}*\u{F0000}"), ("*\u{E002}", "*\u{E002}"),
+    ])
+  func masks(written: String, text: String) throws {
+    let file = try WorldFile(text: "devices: [{name: \"\(written)\", accessory: heart-rate}] # &")
+    #expect(file.members.map(\.name) == [text])
+  }
+
+  @Test("A text with all characters for private use is refused")
+  func noMasks() {
+    var text = "# &"
+    let ranges: [ClosedRange<UInt32>] = [0xE000...0xF8FF, 0xF0000...0xFFFFD, 0x100000...0x10FFFD]
+    for value in ranges.joined() {
+      if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
+    }
+    #expect(complaints(text) == ["w: the file has all characters for private use"])
   }
 
   @Test("Tags are refused", arguments: ["seed: !!int 5", "!world {}", "devices: !!seq []", "devices: !mine [1]"])

@@ -183,7 +183,7 @@ struct DeviceRecordingTests {
     let path = folder.file("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     let fifo = #expect(throws: DeviceRecordingError.self) { try DeviceRecording(capture: path) }
-    #expect(fifo?.description == "\(path): can't read the file: it is not a regular file")
+    #expect(fifo?.description == "\(path): can't read the file: not a regular file")
   }
 
   @Test("The parts of a capture that are not read are notes, and part of an error")

@@ -1,3 +1,5 @@
+import BluetoothWire
+
 /// A JSON value whose objects keep the order of their fields.
 package indirect enum JSONText: Sendable {
   case null
@@ -42,8 +44,9 @@ package indirect enum JSONText: Sendable {
     }
   }
 
-  /// Returns the text in quotation marks. Control characters and the line separators of Unicode are escaped, so that no
-  /// value breaks a line or controls a terminal.
+  /// Returns the text in quotation marks. Characters that control a terminal, break a line or change the direction of
+  /// text are escaped, and so are those that no YAML text may contain. Invisible characters above U+FFFF stay as they
+  /// are, because JSON and YAML have no escape for them in common.
   private static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -53,7 +56,7 @@ package indirect enum JSONText: Sendable {
       case "\n": result += "\\n"
       case "\t": result += "\\t"
       case "\r": result += "\\r"
-      case _ where scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value || 0x2028...0x2029 ~= scalar.value:
+      case _ where scalar.value <= 0xFFFF && (scalar.isUnprintable || scalar.value >= 0xFFFE):
         let digits = String(scalar.value, radix: 16)
         result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: result.unicodeScalars.append(scalar)

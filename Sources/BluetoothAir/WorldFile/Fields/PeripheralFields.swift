@@ -18,7 +18,7 @@ extension ObjectShape {
         else: "no request",
         example: #"{"interval": 0.05}"#),
       WorldField(
-        "services", .list(.object(.service), count: 0...100),
+        "services", .list(.object(.service), count: WorldLimits.services),
         "The services, of which several may have one UUID; the GAP and GATT services are added automatically",
         else: "none",
         example: #"[{"uuid": "180F"}]"#),
@@ -37,7 +37,7 @@ extension ObjectShape {
         else: "none",
         example: #"["180A"]"#),
       WorldField(
-        "characteristics", .list(.object(.characteristic), count: 0...100),
+        "characteristics", .list(.object(.characteristic), count: WorldLimits.characteristics),
         "The characteristics, each with a different UUID",
         else: "none", example: #"[{"uuid": "2A19", "properties": ["read"]}]"#),
     ])
@@ -104,7 +104,7 @@ extension ObjectShape {
         "The Characteristic Aggregate Format descriptor: the characteristics of the service whose presentation formats "
           + "describe the parts of the value, in their order", else: "none", example: #"["2A6E"]"#),
       WorldField(
-        "descriptors", .list(.object(.descriptor), count: 0...10), "Other descriptors", else: "none",
+        "descriptors", .list(.object(.descriptor), count: WorldLimits.descriptors), "Other descriptors", else: "none",
         example: #"[{"uuid": "2908", "value": "0001"}]"#),
     ], exclusive: [["value", "text", "values"], ["values", "command", "lines"]])
 

@@ -2,7 +2,7 @@
 // Documentation/World-files.md are generated from these descriptions.
 
 /// Ranges that several fields share.
-enum WorldLimits {
+package enum WorldLimits {
   /// Seconds: 0 to about 31 years, as in fault plans.
   static let seconds = 0.0...1e9
   /// Metres: the range to which the lab clamps positions.
@@ -11,6 +11,13 @@ enum WorldLimits {
   static let power = -20.0...20.0
   /// The octets of a characteristic Device Name · Vol 3, Part C, 12.1.
   static let name = 1...248
+  /// The services of a device, the characteristics of a service, and the descriptors without a field of their own.
+  package static let services = 0...100
+  package static let characteristics = 0...100
+  package static let descriptors = 0...10
+  /// The largest number of characteristics of a device. With all attributes that a characteristic can have, this number
+  /// and its services use about half of the available handles.
+  package static let allCharacteristics = 1_000
   static let devices = 0...10_000
   static let points = 1...10_000
   static let losses = 0...100_000

@@ -5,11 +5,7 @@ import BluetoothProfiles
 ///
 /// The lab stops the program if its host refuses a service, so all such problems are reported here: a database has room
 /// for 65,535 attributes, and some descriptors are added automatically.
-struct ServiceReader {
-  /// The largest number of characteristics. With all attributes that a characteristic can have, this number and its
-  /// services use about half of the available handles.
-  private static let maximumCharacteristics = 1_000
-
+package struct ServiceReader {
   var problems: ProblemList
   private var count = 0
 
@@ -19,7 +15,7 @@ struct ServiceReader {
     var known: Set<BluetoothUUID> = []
     for entry in object.objects("services", .service) {
       guard let uuid = entry.uuid("uuid") else { continue }
-      if ["1800", "1801"].contains(uuid) {
+      if Self.addedServices.contains(uuid) {
         problems.add(entry.place("uuid"), entry.path("uuid"), "the GAP and GATT services are added automatically")
       }
       var service = AccessoryService<DescribedPeripheral>(uuid, [])
@@ -35,10 +31,10 @@ struct ServiceReader {
       peripheral.services.append(service)
       known.insert(uuid)
     }
-    if count > Self.maximumCharacteristics {
+    if count > WorldLimits.allCharacteristics {
       problems.add(
         object.place("services"), object.path("services"),
-        "expected at most \(Self.maximumCharacteristics) characteristics, got \(count)")
+        "expected at most \(WorldLimits.allCharacteristics) characteristics, got \(count)")
     }
   }
 
@@ -140,8 +136,11 @@ struct ServiceReader {
     return result
   }
 
+  /// The services that each device has · Vol 3, Part C, 12, and Part G, 7.
+  package static let addedServices: Set<BluetoothUUID> = ["1800", "1801"]
+
   /// Declarations, and the descriptors that the database adds or that have dedicated fields · Vol 3, Part G, 3.
-  private static let reserved: Set<BluetoothUUID> = [
+  package static let reserved: Set<BluetoothUUID> = [
     "2800", "2801", "2802", "2803", "2900", "2901", "2902", "2903", "2904", "2905",
   ]
 

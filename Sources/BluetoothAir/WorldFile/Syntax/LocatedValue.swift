@@ -9,8 +9,8 @@ package struct TextLocation: Hashable, Sendable, Comparable {
 }
 
 /// A value of a YAML or JSON text, with the place where it begins.
-struct LocatedValue: Hashable, Sendable {
-  enum Content: Hashable, Sendable {
+package struct LocatedValue: Hashable, Sendable {
+  package enum Content: Hashable, Sendable {
     /// A scalar without quotes: a number, true, false, null, or text.
     case plain(String)
     /// A scalar in quotes: always text.
@@ -19,22 +19,22 @@ struct LocatedValue: Hashable, Sendable {
     case object([MarkedMember])
   }
 
-  var content: Content
-  var place: TextLocation
+  package var content: Content
+  package var place: TextLocation
 }
 
 /// A field of an object, with the place of its name.
-struct MarkedMember: Hashable, Sendable {
-  var name: String
-  var place: TextLocation
-  var value: LocatedValue
+package struct MarkedMember: Hashable, Sendable {
+  package var name: String
+  package var place: TextLocation
+  package var value: LocatedValue
 }
 
 // MARK: Scalar types · YAML 1.2.2, 10.3.2, with true and false in lower case only
 
 extension LocatedValue {
   /// The scalar as written, with or without quotes; nil for a list or an object.
-  var raw: String? {
+  package var raw: String? {
     switch content {
     case .plain(let text), .quoted(let text): text
     case .list, .object: nil

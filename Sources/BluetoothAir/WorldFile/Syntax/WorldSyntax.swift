@@ -11,16 +11,40 @@ struct SyntaxProblem: Error, Hashable {
 ///
 /// Anchors, aliases and tags are rejected: ten lines of nested aliases can stand for billions of values. Yams has no
 /// option to reject them, and expands them while it compares the keys of an object, so it must not see any. Therefore
-/// all `&` and `*` are masked before parsing, by characters that have no meaning in YAML and that no file may contain.
+/// all `&` and `*` are masked before parsing, by characters without a meaning that the text does not contain.
 /// If a mask begins a plain scalar, the scalar was an anchor or an alias. Elsewhere (in quotes, within a text, in
 /// comments) it was an ordinary character, and is restored.
 struct WorldSyntax {
   /// The largest nesting depth of lists and objects.
   static let maximumDepth = 32
 
+  /// The characters that stand for `&` and `*`.
+  private struct Masks {
+    let anchor: Unicode.Scalar
+    let alias: Unicode.Scalar
+
+    func masked(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+      switch scalar {
+      case "&": anchor
+      case "*": alias
+      default: scalar
+      }
+    }
+
+    /// Returns the character that a mask stands for; nil: the character is no mask.
+    func unmasked(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
+      switch scalar {
+      case anchor: "&"
+      case alias: "*"
+      default: nil
+      }
+    }
+  }
+
   /// The text with masks for `&` and `*`.
   private let masked: String
-  private let hasMasks: Bool
+  /// Nil: the text has neither character.
+  private let masks: Masks?
 
   /// Reads a text.
   ///
@@ -31,32 +55,33 @@ struct WorldSyntax {
   }
 
   private init(_ text: String) throws(SyntaxProblem) {
-    guard !text.unicodeScalars.contains(where: { Self.unmasked($0) != nil }) else {
-      throw SyntaxProblem(reason: "the characters U+E000 and U+E001 are not allowed")
-    }
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
-      (masked, hasMasks) = (text, false)
+      (masked, masks) = (text, nil)
       return
     }
+    let used = Self.privateCharacters(in: text)
+    let unused = Array(Self.privateUse.joined().lazy.filter { !used.contains($0) }.prefix(2))
+    let free = unused.compactMap { Unicode.Scalar($0) }
+    guard free.count == 2 else { throw SyntaxProblem(reason: "the file has all characters for private use") }
+    let masks = Masks(anchor: free[0], alias: free[1])
     var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { result.append(Self.masked(scalar)) }
-    (masked, hasMasks) = (String(result), true)
+    for scalar in text.unicodeScalars { result.append(masks.masked(scalar)) }
+    (masked, self.masks) = (String(result), masks)
   }
 
-  private static func masked(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-    switch scalar {
-    case "&": "\u{E000}"
-    case "*": "\u{E001}"
-    default: scalar
-    }
-  }
+  /// The characters for private use.
+  private static let privateUse: [ClosedRange<UInt32>] = [0xE000...0xF8FF, 0xF0000...0xFFFFD, 0x100000...0x10FFFD]
 
-  private static func unmasked(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
-    switch scalar {
-    case "\u{E000}": "&"
-    case "\u{E001}": "*"
-    default: nil
+  /// Returns the characters for private use that a text contains, also by escapes such as `\uE000`, and perhaps others.
+  private static func privateCharacters(in text: String) -> Set<UInt32> {
+    var used = Set(text.unicodeScalars.lazy.map(\.value).filter { $0 >= 0xE000 })
+    for parts in text.utf8.split(separator: UInt8(ascii: "\\")) {
+      let length = parts.first == UInt8(ascii: "u") ? 4 : parts.first == UInt8(ascii: "U") ? 8 : 0
+      if let value = UInt32(String(decoding: parts.dropFirst().prefix(length), as: UTF8.self), radix: 16) {
+        used.insert(value)
+      }
     }
+    return used
   }
 
   private func compose(_ format: String) throws(SyntaxProblem) -> LocatedValue? {
@@ -74,9 +99,9 @@ struct WorldSyntax {
   }
 
   private func unmask(_ text: String) -> String {
-    guard hasMasks else { return text }
+    guard let masks else { return text }
     var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { result.append(Self.unmasked(scalar) ?? scalar) }
+    for scalar in text.unicodeScalars { result.append(masks.unmasked(scalar) ?? scalar) }
     return String(result)
   }
 
@@ -118,7 +143,7 @@ struct WorldSyntax {
   private func content(of scalar: Node.Scalar, at place: TextLocation) throws(SyntaxProblem) -> LocatedValue.Content {
     switch scalar.style {
     case .any, .plain:
-      if hasMasks, let first = scalar.string.unicodeScalars.first, Self.unmasked(first) != nil {
+      if let masks, let first = scalar.string.unicodeScalars.first, masks.unmasked(first) != nil {
         throw Self.alias(at: place)
       }
       try refuseTag(scalar.tag, at: place)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothBonds
+import BluetoothCapture
 import BluetoothCrypto
 import BluetoothDaemon
 import BluetoothHost
@@ -23,6 +24,9 @@ struct DecryptionKeys: ParsableArguments {
     completion: .directory)
   var bonds: String?
 
+  /// The maximum length of a file of keys, in octets: enough for 50,000 sessions.
+  private static let maximumLength = 16 << 20
+
   func validate() throws {
     guard !ltk.isEmpty || !files.isEmpty || bonds != nil else {
       throw ValidationError("expected keys: --ltk, --keys or --bonds")
@@ -37,7 +41,7 @@ struct DecryptionKeys: ParsableArguments {
   /// - Throws: `Failure` with the file that can't be read, or has no keys.
   func read() throws -> [Block] {
     var keys = ltk.compactMap { Self.key($0) }
-    for path in files { keys += try Self.keys(in: InputFile.octets(of: path), path) }
+    for path in files { keys += try Self.keys(in: InputFile.content(of: path, limit: Self.maximumLength), path) }
     if let bonds {
       do {
         let adapters = try FileBondStore.adapters(in: bonds)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothAir
 import BluetoothDissection
 import BluetoothWire
 import Foundation
