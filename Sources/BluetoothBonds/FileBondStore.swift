@@ -309,12 +309,12 @@ package struct FileBondStore: BondStore {
     return lock
   }
 
-  package func storedApps() throws(BondStoreError) -> [StoredApp] {
+  package func storedApps(afterRestart: Bool) throws(BondStoreError) -> [StoredApp] {
     guard let boot else { return [] }
     guard let contents = try list(Self.sessionsName, { .sessions($0) }) else { return [] }
     do {
       let sessions = try StoredSessions(jsonText: contents)
-      if sessions.boot == boot { return sessions.apps }
+      if sessions.boot == boot || afterRestart { return sessions.apps }
     } catch {
       throw .sessions(problem(Self.sessionsName, error))
     }

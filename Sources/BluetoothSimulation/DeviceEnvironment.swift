@@ -69,6 +69,8 @@ package protocol WorldDevice: SimulatedDevice {
   var links: [LinkReport] { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.
   func setPower(_ on: Bool, at now: Instant)
+  /// Switches the device off, as for a restart, which `setPower` completes. Returns true if Bluetooth was on.
+  func restart(at now: Instant) -> Bool
   /// Forgets all bonds, as a user does in the settings.
   func forgetBonds(at now: Instant)
   /// Forgets all bonds and gives all peers new identifiers, as a user does in the settings.
@@ -108,6 +110,7 @@ extension WorldDevice {
   package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
   package var bondRecords: [BondRecord] { [] }
   package var bondLimit: Int { 0 }
+  package func restart(at now: Instant) -> Bool { false }
   package func resetNetworkSettings(at now: Instant) {}
   package var notifications: [SystemNotification] { [] }
   package var notificationActions: [NotificationAction] { [] }

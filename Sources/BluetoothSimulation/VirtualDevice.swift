@@ -137,6 +137,15 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
+  func restart(at now: Instant) -> Bool {
+    let wasPowered = isPowered
+    isPowered = false
+    guard let parts else { return wasPowered }
+    parts.daemon.restart(at: now)
+    exchange(parts, at: now)
+    return wasPowered
+  }
+
   func setAccess(_ isAllowed: Bool, ofApp app: String, at now: Instant) {
     input(at: now) { $0.setAccess(isAllowed, ofApp: app, at: now) }
   }

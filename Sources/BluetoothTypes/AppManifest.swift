@@ -12,15 +12,21 @@ public struct AppManifest: Hashable, Sendable {
   public var backgroundModes: Set<BackgroundMode>
   /// The text of the question for permission (`NSBluetoothAlwaysUsageDescription`); nil: the app has none.
   public var usageDescription: String?
+  /// True if the app sets Bluetooth accessories up with AccessorySetupKit (`NSAccessorySetupSupports`).
+  public var setsUpAccessories: Bool
 
   /// Creates a manifest.
   ///
   /// - Parameters:
   ///   - backgroundModes: the roles whose events run the app in the background.
   ///   - usageDescription: the text of the question for permission; nil: none.
-  public init(backgroundModes: Set<BackgroundMode> = [], usageDescription: String? = nil) {
+  ///   - setsUpAccessories: true if the app sets Bluetooth accessories up with AccessorySetupKit.
+  public init(
+    backgroundModes: Set<BackgroundMode> = [], usageDescription: String? = nil, setsUpAccessories: Bool = false
+  ) {
     self.backgroundModes = backgroundModes
     self.usageDescription = usageDescription
+    self.setsUpAccessories = setsUpAccessories
   }
 }
 
@@ -40,6 +46,7 @@ public enum AppRunState: Hashable, Sendable {
 public enum AppTermination: Hashable, Sendable {
   /// The system needed memory. It preserves the sessions with restore identifiers.
   case system
-  /// The user ended the app, which the system then does not launch again.
+  /// The user ended the app. The system does not launch it again, unless its policy says so
+  /// (`PlatformPolicy.restoresQuitAccessoryApps`).
   case user
 }

@@ -15,10 +15,20 @@ public struct PlatformPolicy: Hashable, Sendable {
   public var allowsPeripheralRole = true
   /// The maximum number of links that each app can request; nil: the controller's limit.
   public var linksPerApp: Int?
+  /// The maximum number of links to peripherals, for all apps together; nil: the controller's limit. At the limit an app
+  /// that connects gets `CBError.connectionLimitReached`, and waiting attempts wait for the end of a link.
+  public var linkLimit: Int?
   /// True if an app without a usage description is stopped when it creates a manager.
   public var requiresUsageDescription = false
   /// True if the system preserves the sessions of an app that it terminates, and launches the app again for an event.
   public var restoresApps = false
+  /// True if a change of Bluetooth's power is such an event.
+  public var restoresAfterPowerChange = true
+  /// True if preserved sessions outlive a restart of the device. Their links become pending connections.
+  public var restoresAfterRestart = false
+  /// True if the system also preserves the sessions of an app that its user has ended, if the app sets accessories up
+  /// (`AppManifest.setsUpAccessories`).
+  public var restoresQuitAccessoryApps = false
   /// The limits of apps in the background; nil: an app in the background has no limits.
   public var background: BackgroundLimits?
   /// True if the system itself connects to each bonded input device (a device with the Human Interface Device service)
@@ -28,6 +38,13 @@ public struct PlatformPolicy: Hashable, Sendable {
   public var offersNotifications = false
   /// The time after which the system ends a link without requests, values or channel data; nil: never.
   public var idleLinkTimeout: Duration?
+  /// The services of peers that apps don't see.
+  public var hiddenServices: [BluetoothUUID] = [0x1800, 0x1801]
+  /// The manufacturer data of peers that central managers don't report.
+  public var hiddenManufacturerData = HiddenManufacturerData.none
+  /// True if the system keeps what it knows of the services of a peer that has no bond and no Service Changed
+  /// characteristic, until Bluetooth is switched off. Otherwise it looks for the services again on each link.
+  public var keepsUnbondedServices = false
 
   /// The parameters that a peripheral manager requests from a central for the latency `low`.
   public var lowLatency = LatencyParameters(
@@ -43,6 +60,16 @@ public struct PlatformPolicy: Hashable, Sendable {
   ///
   /// - Parameter name: the name of the policy, for logs.
   public init(name: String) { self.name = name }
+
+  /// A set of manufacturer data.
+  public enum HiddenManufacturerData: Hashable, Sendable {
+    /// No data.
+    case none
+    /// The data of iBeacons, which `BeaconLocation` uses: company 0x004C, type 0x02, length 0x15.
+    case beacons
+    /// All data of the company 0x004C.
+    case apple
+  }
 
   /// The connection parameters that stand for one latency · Vol 6, Part B, 4.5.1, 4.5.2.
   public struct LatencyParameters: Hashable, Sendable {
@@ -78,6 +105,10 @@ public struct PlatformPolicy: Hashable, Sendable {
     public var connectsWithoutRestoration = true
     /// The time for which an event runs an app in the background.
     public var eventRunTime = Duration.seconds(10)
+    /// True if octets of an L2CAP channel run a suspended app, as events do. Otherwise they wait until an event does.
+    public var channelsRunApps = false
+    /// True if the readiness to write without response runs a suspended app, as other events do.
+    public var writeReadinessRunsApps = true
     /// The maximum number of events in `wakeBudgetPeriod` that run a suspended app; nil: no maximum. An app gets
     /// `CBError.leGattNearBackgroundNotificationLimit` with a value if it has one such event left, and
     /// `CBError.leGattExceededBackgroundNotificationLimit` if it has none left. The budget is full again when the app
@@ -107,7 +138,23 @@ extension PlatformPolicy {
     $0.requiresUsageDescription = true
     $0.restoresApps = true
     $0.reconnectsInputDevices = true
+    $0.linkLimit = 10
+    $0.hiddenServices += [0x1812, "7905F431-B5CE-4E99-A40F-4B1E122D00D0"]
+    $0.hiddenManufacturerData = .beacons
     $0.background = BackgroundLimits()
+  }
+
+  /// The behavior of iOS as Apple's technical notes and reports from the field have it. It contradicts `ios` in some
+  /// points: Documentation/Platforms.md names them.
+  public static let iosInTheField = with("ios in the field", from: ios) {
+    $0.restoresAfterPowerChange = false
+    $0.restoresAfterRestart = true
+    $0.restoresQuitAccessoryApps = true
+    $0.hiddenManufacturerData = .apple
+    $0.keepsUnbondedServices = true
+    $0.background?.idleRunTime = .seconds(5)
+    $0.background?.linksKeepApps = false
+    $0.background?.writeReadinessRunsApps = false
   }
 
   /// The behavior of iOS with the longest pauses between background scans that have been observed: 12 min.
@@ -147,7 +194,7 @@ extension PlatformPolicy {
   public static let open = with("open") { $0.restoresApps = true }
 
   /// All policies.
-  public static let all = [ios, iosWithRareScans, macos, watchos, tvos, visionos, open]
+  public static let all = [ios, iosInTheField, iosWithRareScans, macos, watchos, tvos, visionos, open]
 
   private static func with(
     _ name: String, from base: PlatformPolicy = PlatformPolicy(name: ""), _ change: (inout PlatformPolicy) -> Void

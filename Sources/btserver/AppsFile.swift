@@ -34,6 +34,7 @@ struct AppsFile {
     var executable = root.place
     var modes: Set<AppManifest.BackgroundMode>?
     var usage: String?
+    var setsUp: Bool?
     for member in try members(of: root, "an app") {
       let value = member.value
       switch member.name {
@@ -60,6 +61,9 @@ struct AppsFile {
             return mode
           })
       case "usageDescription": usage = try text(value, "usageDescription")
+      case "setsUpAccessories":
+        guard let flag = value.flag else { throw wrong(value.place, "setsUpAccessories: expected true or false") }
+        setsUp = flag
       default: throw wrong(member.place, "unknown key \"\(member.name)\" of an app")
       }
     }
@@ -71,6 +75,7 @@ struct AppsFile {
     app.manifest = own.manifest
     if let modes { app.manifest.backgroundModes = modes }
     if let usage { app.manifest.usageDescription = usage }
+    if let setsUp { app.manifest.setsUpAccessories = setsUp }
     return app
   }
 

@@ -33,6 +33,72 @@ import Testing
     #expect(again.id == peripheral.id)
   }
 
+  @Test("A suspended app's accessory and its other tasks pause, and go on at once when the app runs again")
+  func suspension() throws {
+    /// An app that plays a belt, and counts seconds in a task.
+    final class Player: Sendable {
+      let seconds = Box(0)
+      let tasks: [AppTask<Void>]
+
+      init(on stage: AppStage) {
+        let (clock, seconds, peripheral) = (stage.world.clock, seconds, LocalPeripheral())
+        let played = PlayedAccessory(HeartRateSensor(), by: peripheral, clock: clock)
+        tasks = [
+          stage.start { try await played.run() },
+          stage.start {
+            while true {
+              try await clock.sleep(for: .seconds(1))
+              seconds.change { $0 += 1 }
+            }
+          },
+        ]
+      }
+    }
+    let world = World(seed: 2)
+    let stage = AppStage(world)
+    var options = DeviceOptions()
+    options.policy = .ios
+    let manifest = AppManifest(backgroundModes: [.peripheral], usageDescription: "to play a belt")
+    let phone = world.makeDevice(named: "phone", options)
+    let app = phone.app(named: "com.example.player", manifest: manifest) { _ in Player(on: stage) }
+    app.launch()
+    let central = Central(adapter: world.makeDevice(named: "tablet", at: Position(x: 2)))
+    let times = Box<[Duration]>([])
+    let peripheral = try stage.perform {
+      try await central.waitUntilPoweredOn()
+      for try await discovery in central.scan(for: [CBUUID(string: "180D")]) { return discovery.peripheral }
+      throw DidNotEnd()
+    }
+    let client = try stage.perform {
+      try await peripheral.connect()
+      return try await HeartRateClient(peripheral)
+    }
+    let reading = stage.start { for try await _ in client.measurements { times.append(world.now) } }
+    #expect(stage.run(until: { times.value.count == 5 }))
+    let player = try #require(app.root)
+    app.enterBackground()
+    stage.run(for: .seconds(1))
+    app.suspend()
+    stage.run(for: .milliseconds(100))
+    #expect(app.state == .suspended)
+    let (measured, seconds) = (times.value.count, player.seconds.value)
+    stage.run(for: .seconds(60))
+    #expect(times.value.count == measured)
+    #expect(player.seconds.value == seconds)
+    let start = world.now
+    app.enterForeground()
+    stage.run(for: .milliseconds(100))
+    #expect(player.seconds.value == seconds + 1, "the second that has passed, once")
+    #expect(times.value.count == measured + 1)
+    stage.run(for: .seconds(2))
+    #expect(player.seconds.value == seconds + 3)
+    #expect(times.value.count == measured + 3)
+    #expect(times.value[measured] - start < .milliseconds(100))
+    for task in player.tasks { task.cancel() }
+    reading.cancel()
+    stage.run(for: .milliseconds(100))
+  }
+
   @Test("A glucose meter runs its control point: records, an abort in the middle, and errors of the profile")
   func glucose() throws {
     let scene = PlayedScene(GlucoseMeter(records: GlucoseRecord.samples(300)))

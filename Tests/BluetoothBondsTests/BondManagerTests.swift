@@ -40,7 +40,7 @@ struct BondManagerTests {
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
     func noteUse(of app: String) throws(BondStoreError) { try write() }
 
-    func storedApps() throws(BondStoreError) -> [StoredApp] { [] }
+    func storedApps(afterRestart: Bool) throws(BondStoreError) -> [StoredApp] { [] }
     func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] { [] }
   }
 
@@ -69,7 +69,7 @@ struct BondManagerTests {
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}
     func noteUse(of app: String) throws(BondStoreError) {}
 
-    func storedApps() throws(BondStoreError) -> [StoredApp] { [] }
+    func storedApps(afterRestart: Bool) throws(BondStoreError) -> [StoredApp] { [] }
     func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] { [] }
   }
 

@@ -23,7 +23,9 @@ enum StoredApps {
     request.services = nil
     let other = StoredApp.Central(identifier: "", scan: request)
     return StoredApp(
-      name: name, manifest: AppManifest(backgroundModes: [.peripheral, .central], usageDescription: "To weigh."),
+      name: name,
+      manifest: AppManifest(
+        backgroundModes: [.peripheral, .central], usageDescription: "To weigh.", setsUpAccessories: true),
       wasRunning: true, centrals: [scanning, other], peripherals: [peripheral()])
   }
 
@@ -82,6 +84,17 @@ struct StoredSessionsTests {
     #expect(try later.storedApps() == [])
     #expect(!folder.bondFiles.contains(FileBondStore.sessionsName))
     #expect(try folder.store().storedApps() == [])
+  }
+
+  @Test("A system that restores after a restart gets what was stored before the machine was started")
+  func afterRestart() throws {
+    let folder = try TemporaryFolder()
+    let apps = [StoredApps.full()]
+    _ = try folder.store().setStoredApps(apps)
+    var later = folder.store()
+    later.boot = "another run of the machine"
+    #expect(try later.storedApps(afterRestart: true) == apps)
+    #expect(try later.storedApps(afterRestart: true) == apps)
   }
 
   @Test("On a system that does not tell its run, nothing is stored")

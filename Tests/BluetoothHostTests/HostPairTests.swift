@@ -9,8 +9,12 @@ struct HostPair {
   var peripheral = HostHarness()
   let atCentral: HCI.ConnectionHandle
   let atPeripheral: HCI.ConnectionHandle
+  /// Changes the packets from the peripheral to the central on their way.
+  var rewriting: ([UInt8]) -> [UInt8] = { $0 }
 
-  init(aclLength: UInt16, aclCount: UInt8) {
+  /// - Parameter configuration: the configuration of the central; nil: the usual one.
+  init(aclLength: UInt16, aclCount: UInt8, configuration: HostConfiguration? = nil) {
+    if let configuration { central = HostHarness(configuration: configuration) }
     central.facts.aclLength = aclLength
     central.facts.aclCount = aclCount
     peripheral.facts.aclLength = aclLength
@@ -28,17 +32,31 @@ struct HostPair {
 
   /// Relays the packets that are pending at the moment.
   mutating func pass() {
-    Self.pass(&central, to: &peripheral, on: atPeripheral)
-    Self.pass(&peripheral, to: &central, on: atCentral)
+    Self.pass(&central, to: &peripheral, on: atPeripheral) { $0 }
+    Self.pass(&peripheral, to: &central, on: atCentral, rewriting)
   }
 
-  private static func pass(_ sender: inout HostHarness, to receiver: inout HostHarness, on handle: HCI.ConnectionHandle)
-  {
+  /// Ends the link, and begins another one.
+  ///
+  /// - Parameter forgets: true if the central forgets the attributes of servers in between.
+  mutating func reconnect(forgets: Bool = false) {
+    central.receive(.disconnectionComplete(.success, atCentral, reason: .remoteUserTerminatedConnection))
+    peripheral.receive(.disconnectionComplete(.success, atPeripheral, reason: .connectionTerminatedByLocalHost))
+    if forgets { central.perform { host, _ in host.forgetRemoteDatabase(of: nil) } }
+    central.link(.central, handle: 1, to: DeviceAddress(0xC000_0000_0AAA, .random))
+    peripheral.link(.peripheral, handle: 2, to: DeviceAddress(0xC000_0000_0BBB, .random))
+    run()
+  }
+
+  private static func pass(
+    _ sender: inout HostHarness, to receiver: inout HostHarness, on handle: HCI.ConnectionHandle,
+    _ rewriting: ([UInt8]) -> [UInt8]
+  ) {
     let packets = sender.data
     sender.data.removeAll()
     for packet in packets {
       let boundary: HCI.ACLData.Boundary = packet.boundary == .continuing ? .continuing : .firstFlushable
-      receiver.receive(packet.payload.bytes, on: handle, boundary)
+      receiver.receive(rewriting(packet.payload.bytes), on: handle, boundary)
       sender.receive(.numberOfCompletedPackets(HCI.CompletedPackets(packet.handle, count: 1, in: sender.pool)))
     }
   }
@@ -70,6 +88,33 @@ struct HostPairTests {
     pair.peripheral.run()
     pair.run()
     return (pair, placement)
+  }
+
+  @Test("The services of a peer without Service Changed are known on the next link, if the host keeps them")
+  func unbondedServices() {
+    for (keeps, hasServiceChanged) in [(true, false), (true, true), (false, false)] {
+      var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
+      configuration.keepsUnbondedServices = keeps
+      var pair = HostPair(aclLength: 251, aclCount: 8, configuration: configuration)
+      // Find Information Response: Service Changed becomes a characteristic that is not assigned.
+      pair.rewriting = { octets in
+        guard !hasServiceChanged, octets.count > 4, octets[4] == 0x05 else { return octets }
+        return octets.indices.map { $0 > 5 && octets[$0 - 1] == 0x05 && octets[$0] == 0x2A ? 0xFF : octets[$0] }
+      }
+      pair.run()
+      guard case .success(.services(let services))? = pair.request(.discoverPrimaryServices) else {
+        Issue.record("no services")
+        return
+      }
+      pair.run()
+      pair.reconnect()
+      let known = pair.central.host.remoteDatabase(on: pair.atCentral).primaryServices
+      #expect(known == (keeps && !hasServiceChanged ? services : nil))
+      pair.reconnect()
+      #expect(pair.central.host.remoteDatabase(on: pair.atCentral).primaryServices == known)
+      pair.reconnect(forgets: true)
+      #expect(pair.central.host.remoteDatabase(on: pair.atCentral).primaryServices == nil)
+    }
   }
 
   @Test("The MTU exchange starts as soon as the link exists", arguments: [(27, 1), (251, 8)] as [(UInt16, UInt8)])

@@ -12,8 +12,8 @@ struct AppsFileTests {
     let (script, apps) = (folder.file("scale"), folder.file("apps.yaml"))
     try Data("#!/bin/sh\nexec sleep 60\n".utf8).write(to: URL(fileURLWithPath: script))
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
-    func check(_ executable: String) async throws -> Program.Ending {
-      let text = "apps:\n  - name: com.example.scale\n    executable: \(executable)\n"
+    func check(_ executable: String, _ more: String = "") async throws -> Program.Ending {
+      let text = "apps:\n  - name: com.example.scale\n    executable: \(executable)\n\(more)"
       try Data(text.utf8).write(to: URL(fileURLWithPath: apps))
       return try await Program.run("btserver", ["--check", "--socket", folder.file("s.sock"), "--apps", apps])
     }
@@ -25,6 +25,9 @@ struct AppsFileTests {
     let accepted = try await check(own)
     #expect(accepted.status == 0, "\(accepted.errors)")
     #expect(accepted.output.contains("app: com.example.scale, \(own)"))
+    #expect(try await check(own, "    setsUpAccessories: true\n").status == 0)
+    let flag = try await check(own, "    setsUpAccessories: 3\n")
+    #expect(flag.errors.contains("\(apps):4: setsUpAccessories: expected true or false"), "\(flag.errors)")
   }
 
   @Test("A file of apps is read with the rules of world files: no aliases, a limit, and no file that has no end")

@@ -271,14 +271,20 @@ struct ServedAppTests {
     }
     try await bench.ask { try $0.perform(.controlApp(name, .background)) }
     try await bench.state(.background, of: name)
+    torch.session.send(.connect(peer.handle, delay: .seconds(2), reconnects: false))
     try await bench.ask { try $0.perform(.controlApp(name, .suspend)) }
     try await bench.state(.suspended, of: name)
-    torch.session.send(.connect(peer.handle, delay: .zero, reconnects: false))
+    // A command of the suspended app waits, too, and longer than its events.
+    torch.session.send(.barrier(7))
     let identifier = peer.identifier.digits
     try await wait { try await bench.ask { try $0.uses(of: identifier) }.first?.users.first?.phase == .connected }
     try await bench.ask { try $0.perform(.controlApp(name, .foreground)) }
     try await bench.state(.foreground, of: name)
-    #expect(try await torch.central.first(\.connected) == peer.handle)
+    let first = try await torch.central.first { event in
+      event.connected.map { "connected \($0 == peer.handle)" } ?? event.barrier.map { "barrier \($0)" }
+    }
+    #expect(first == "connected true")
+    #expect(try await torch.central.first(\.barrier) == 7)
     await #expect(throws: ServerQuestion.Refusal.self) {
       try await bench.ask { try $0.perform(.controlApp("lamp", .quit)) }
     }

@@ -168,7 +168,7 @@ struct SharedAdapterTests {
 }
 
 /// One end of a channel, whose octets are awaited.
-private final class ChannelEndpoint: ChannelClient {
+final class ChannelEndpoint: ChannelClient {
   private let channel: NIOLockedValueBox<OpenChannel?>
   private let pipe: ChannelPipe
   private let waiters = NIOLockedValueBox<[CheckedContinuation<Void, Never>]>([])
@@ -199,6 +199,9 @@ private final class ChannelEndpoint: ChannelClient {
       if isLate { continuation.resume() }
     }
   }
+
+  /// The number of octets that can be read.
+  var available: Int { pipe.available }
 
   private var now: Int { generation.withLockedValue { $0 } }
 

@@ -11,7 +11,7 @@ import BluetoothWire
 package struct InfoDictionary: Hashable, Sendable {
   /// `CFBundleIdentifier`; nil: the file has none.
   package var bundleIdentifier: String?
-  /// The background modes and the usage description.
+  /// The background modes, the usage description and the use of AccessorySetupKit.
   package var manifest: AppManifest
 
   /// The reason why a file has no such dictionary: one line with the file and, if they are known, line and key.
@@ -33,11 +33,17 @@ package struct InfoDictionary: Hashable, Sendable {
       case identifier = "CFBundleIdentifier"
       case modes = "UIBackgroundModes"
       case usage = "NSBluetoothAlwaysUsageDescription"
+      case accessories = "NSAccessorySetupSupports"
+      case formerAccessories = "NSAccessorySetupKitSupports"
     }
 
     var identifier: String?
     var modes: [String]?
     var usage: String?
+    /// The transports of the accessories that the app sets up.
+    var accessories: [String]?
+    /// The same under the key of iOS 18.
+    var formerAccessories: [String]?
   }
 
   /// Reads a property list: XML or binary.
@@ -86,7 +92,8 @@ package struct InfoDictionary: Hashable, Sendable {
       }
       manifest = AppManifest(
         backgroundModes: Set((content.modes ?? []).compactMap { AppManifest.BackgroundMode(rawValue: $0) }),
-        usageDescription: content.usage)
+        usageDescription: content.usage,
+        setsUpAccessories: ((content.accessories ?? []) + (content.formerAccessories ?? [])).contains("Bluetooth"))
     } catch let error as Problem {
       throw error
     } catch let error as Swift.DecodingError {

@@ -50,7 +50,9 @@ struct StoredSessions: BondFile {
 }
 
 extension StoredApp: Codable {
-  private enum Key: CodingKey { case name, backgroundModes, usageDescription, wasRunning, centrals, peripherals }
+  private enum Key: CodingKey {
+    case name, backgroundModes, usageDescription, setsUpAccessories, wasRunning, centrals, peripherals
+  }
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
@@ -59,7 +61,8 @@ extension StoredApp: Codable {
       name: try json.decode(String.self, forKey: .name),
       manifest: AppManifest(
         backgroundModes: Set(modes.compactMap { AppManifest.BackgroundMode(rawValue: $0) }),
-        usageDescription: try json.decodeIfPresent(String.self, forKey: .usageDescription)),
+        usageDescription: try json.decodeIfPresent(String.self, forKey: .usageDescription),
+        setsUpAccessories: try json.decodeIfPresent(Bool.self, forKey: .setsUpAccessories) ?? false),
       wasRunning: try json.decode(Bool.self, forKey: .wasRunning),
       centrals: try json.decode([Central].self, forKey: .centrals),
       peripherals: try json.decode([Peripheral].self, forKey: .peripherals))
@@ -70,6 +73,7 @@ extension StoredApp: Codable {
     try json.encode(name, forKey: .name)
     try json.encode(manifest.backgroundModes.map(\.rawValue).sorted(), forKey: .backgroundModes)
     try json.encodeIfPresent(manifest.usageDescription, forKey: .usageDescription)
+    if manifest.setsUpAccessories { try json.encode(true, forKey: .setsUpAccessories) }
     try json.encode(wasRunning, forKey: .wasRunning)
     try json.encode(centrals, forKey: .centrals)
     try json.encode(peripherals, forKey: .peripherals)

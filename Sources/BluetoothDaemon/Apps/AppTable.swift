@@ -28,6 +28,10 @@ struct App {
   var phase: Phase
   /// The events of an app that does not run, and of sessions whose managers do not exist yet.
   var events = WaitingEvents()
+  /// The channels that are held because the app is suspended, also those that have ended meanwhile.
+  var heldChannels: [ChannelPipe] = []
+  /// The commands that have arrived while the app is suspended, such as those of its timers. They wait until it runs.
+  var heldCommands: [DaemonRequest] = []
   /// True if the process of the app, which is about to end, has not handled all events: they launch the app again.
   var hasUnhandledEvents = false
   /// True if the process that runs the app can launch it for an event.
@@ -71,6 +75,9 @@ struct App {
   var wakeCount: Int { wakeEnds.count + newWakes }
 
   var isInBackground: Bool { phase != .foreground }
+
+  /// The maximum number of `heldCommands`; further ones have no effect.
+  static let maximumHeldCommands = 1_024
 
   /// True if the app does not run.
   var isAsleep: Bool { phase == .suspended || phase == .terminated }

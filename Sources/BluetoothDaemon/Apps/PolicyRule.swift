@@ -20,10 +20,15 @@ enum PolicyRule: UInt32 {
   case suspendedCentral
   case suspendedPeripheral
   case suspendedServer
+  case suspendedChannel
+  case suspendedCommands
   case wakeBudget
+  case hiddenServices
+  case hiddenManufacturerData
 
   // Links, roles and restoration.
   case linksPerApp
+  case linkLimit
   case idleLink
   case peripheralRole
   case restoration
@@ -34,7 +39,7 @@ enum PolicyRule: UInt32 {
   /// The field of the policy with the rule; see Documentation/Platforms.md.
   private var field: String {
     switch self {
-    case .scanServices, .scanDuplicates, .advertisedName, .overflowServices: "background"
+    case .scanServices, .scanDuplicates, .advertisedName, .overflowServices, .suspendedCommands: "background"
     case .scanMode, .advertisingMode, .suspendedCentral, .suspendedPeripheral, .suspendedServer, .unpreservedCentral,
       .unpreservedPeripheral:
       "background.hasModes"
@@ -42,7 +47,11 @@ enum PolicyRule: UInt32 {
     case .slowAdvertising: "background.advertisingInterval"
     case .updateRate: "background.updatesPerSecond"
     case .wakeBudget: "background.wakeBudget"
+    case .suspendedChannel: "background.channelsRunApps"
+    case .hiddenServices: "hiddenServices"
+    case .hiddenManufacturerData: "hiddenManufacturerData"
     case .linksPerApp: "linksPerApp"
+    case .linkLimit: "linkLimit"
     case .idleLink: "idleLinkTimeout"
     case .peripheralRole: "allowsPeripheralRole"
     case .restoration: "restoresApps"
@@ -100,6 +109,19 @@ enum PolicyRule: UInt32 {
     case .suspendedPeripheral: return withoutMode(.peripheral, limits, Self.waitingEvents)
     case .suspendedServer:
       return withoutMode(.peripheral, limits, "a central's request gets an error while the app is suspended")
+    case .suspendedChannel:
+      return (
+        "changes of an L2CAP channel wait until the suspended app runs",
+        "let the peer change the value of a characteristic to which the app has subscribed"
+      )
+    case .suspendedCommands:
+      return ("commands of the suspended app wait until it runs", "finish the app's work before it is suspended")
+    case .hiddenServices:
+      return ("a service is hidden, because the system uses it", "use another service, or another policy")
+    case .hiddenManufacturerData:
+      return (
+        "manufacturer data of the company 0x004C are hidden", "use BeaconLocation for iBeacons, or another policy"
+      )
     case .wakeBudget:
       return (
         "events wait until the app is in the foreground, because \(limits.wakeBudget ?? 0) events have run the"
@@ -109,6 +131,11 @@ enum PolicyRule: UInt32 {
     case .linksPerApp:
       return (
         "a connection is refused, because the app has \(policy.linksPerApp ?? 0) connections",
+        "cancel another connection first"
+      )
+    case .linkLimit:
+      return (
+        "a connection is refused, because the system has \(policy.linkLimit ?? 0) connections",
         "cancel another connection first"
       )
     case .idleLink:

@@ -17,12 +17,12 @@ struct WaitingEvents {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// True if one of the events runs the app.
-  var runApp: Bool {
+  /// Returns true if one of the events launches the terminated app.
+  func launchApp(under policy: PlatformPolicy) -> Bool {
     entries.contains { entry in
       switch entry {
-      case .central(_, let event): event.runsApp
-      case .peripheral(_, let event): event.runsApp
+      case .central(_, let event): event.runsApp(isLoaded: false, under: policy)
+      case .peripheral(_, let event): event.runsApp(isLoaded: false, under: policy)
       }
     }
   }
@@ -172,10 +172,15 @@ extension AdapterState {
 }
 
 extension CentralEvent {
-  /// False for an event that comes from the system's own use of a link: it waits until another event runs the app.
-  var runsApp: Bool {
+  /// Returns false for an event that waits until another event runs the app, such as one that comes from the system's
+  /// own use of a link.
+  ///
+  /// - Parameter isLoaded: true if the app is suspended, false if it is terminated.
+  func runsApp(isLoaded: Bool, under policy: PlatformPolicy) -> Bool {
     switch self {
     case .nameChanged, .maximumWriteLengthChanged: false
+    case .readyToWriteWithoutResponse: policy.background?.writeReadinessRunsApps ?? true
+    case .stateChanged: isLoaded || policy.restoresAfterPowerChange
     default: true
     }
   }
@@ -237,10 +242,14 @@ extension CentralEvent {
 }
 
 extension PeripheralEvent {
-  /// False for an event that comes from the system's own use of a link: it waits until another event runs the app.
-  var runsApp: Bool {
+  /// Returns false for an event that waits until another event runs the app, such as one that comes from the system's
+  /// own use of a link.
+  ///
+  /// - Parameter isLoaded: true if the app is suspended, false if it is terminated.
+  func runsApp(isLoaded: Bool, under policy: PlatformPolicy) -> Bool {
     switch self {
     case .maximumUpdateLengthChanged, .indicationConfirmed: false
+    case .stateChanged: isLoaded || policy.restoresAfterPowerChange
     default: true
     }
   }

@@ -69,8 +69,10 @@ package protocol BondStore: Sendable {
   /// - Throws: `sessionsInUse` if another program has reserved them: this one must neither use nor change them.
   func reserveStoredApps() throws(BondStoreError) -> any Sendable
 
-  /// Returns the apps with sessions to preserve; none if they were stored before the machine was started.
-  func storedApps() throws(BondStoreError) -> [StoredApp]
+  /// Returns the apps with sessions to preserve.
+  ///
+  /// - Parameter afterRestart: true if they may have been stored before the machine was started.
+  func storedApps(afterRestart: Bool) throws(BondStoreError) -> [StoredApp]
 
   /// Stores the apps with sessions to preserve, in place of the former ones.
   ///
@@ -81,6 +83,8 @@ package protocol BondStore: Sendable {
 extension BondStore {
   package func lastChange() -> Int64? { nil }
   package func acknowledgeChanges() {}
+  /// Returns the apps with sessions to preserve; none if they were stored before the machine was started.
+  package func storedApps() throws(BondStoreError) -> [StoredApp] { try storedApps(afterRestart: false) }
   /// A store that no other program can use needs no reservation.
   package func reserveStoredApps() throws(BondStoreError) -> any Sendable { true }
 }

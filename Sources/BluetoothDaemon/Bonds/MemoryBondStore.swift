@@ -73,7 +73,9 @@ package final class MemoryBondStore: BondStore {
     state.withLockedValue { $0.apps.noteUse(of: app) }
   }
 
-  package func storedApps() throws(BondStoreError) -> [StoredApp] { state.withLockedValue { $0.storedApps } }
+  package func storedApps(afterRestart: Bool) throws(BondStoreError) -> [StoredApp] {
+    state.withLockedValue { $0.storedApps }
+  }
 
   package func setStoredApps(_ apps: [StoredApp]) throws(BondStoreError) -> [String] {
     state.withLockedValue { $0.storedApps = apps }

@@ -24,8 +24,8 @@ extension CentralBroker {
       }
       return
     }
-    guard context.mayLink(session) else {
-      context.noteLinkLimit(of: session)
+    guard context.mayLink(session), !context.isAtLinkLimit(for: peer) else {
+      context.noteLinkLimit(of: session, to: peer)
       return context.deliver(.connectionFailed(peer, .connectionLimitReached), to: session)
     }
     let firstPhase = context.mayConnect(session) ? PeerUser.Phase.connecting : .held
@@ -41,16 +41,18 @@ extension CentralBroker {
 
   /// Holds the attempts of apps that may not connect any more, and begins those of apps that may again.
   mutating func updateConnecting(at now: Instant, _ context: inout DaemonContext) {
-    guard context.policy.background?.connectsWithoutRestoration == false else { return }
+    guard context.policy.linkLimit != nil || context.policy.background?.connectsWithoutRestoration == false else {
+      return
+    }
     for peer in context.peers.handles {
       var index = 0
       while index < context.peers[peer].users.count {
         let (user, count) = (context.peers[peer].users[index], context.peers[peer].users.count)
         switch user.phase {
-        case .connecting where mustHold(user, context):
+        case .connecting where mustHold(user, of: peer, context):
           context.peers[peer].users[index].phase = .held
           cancelUnusedAttempt(peer, at: now, &context)
-        case .held where !mustHold(user, context):
+        case .held where !mustHold(user, of: peer, context):
           context.peers[peer].users[index].phase = .connecting
           attempt(peer, at: now, &context)
         default: break
@@ -61,9 +63,10 @@ extension CentralBroker {
     }
   }
 
-  /// True if an attempt must wait for its app to be in the foreground. The re-establishment of a dropped link goes on.
-  private func mustHold(_ user: PeerUser, _ context: borrowing DaemonContext) -> Bool {
-    !user.hasBeenConnected && !context.mayConnect(user.session)
+  /// True if an attempt must wait for the end of another link, or for its app to be in the foreground. The
+  /// re-establishment of a dropped link does not wait for the app.
+  private func mustHold(_ user: PeerUser, of peer: PeerHandle, _ context: borrowing DaemonContext) -> Bool {
+    context.isAtLinkLimit(for: peer) || !user.hasBeenConnected && !context.mayConnect(user.session)
   }
 
   /// Cancels the host's attempt to connect to a peer, unless a session or the system waits for it.
@@ -134,7 +137,9 @@ extension CentralBroker {
     }
     adoptLink(index, at: now, &context)
     if !context.isInApps(index) { adoptForSystem(index, at: now, &context) }
-    if link.role == .central { endUnusedLink(index, at: now, &context) }
+    guard link.role == .central else { return }
+    endUnusedLink(index, at: now, &context)
+    updateConnecting(at: now, &context)
   }
 
   /// Reports a failed attempt to the sessions that wait, and delays those that reconnect.
@@ -171,6 +176,7 @@ extension CentralBroker {
     to peer: PeerHandle, _ reason: HCI.ErrorCode, _ end: SessionError?, at now: Instant,
     _ context: inout DaemonContext
   ) {
+    defer { updateConnecting(at: now, &context) }
     context.appsLinksChanged()
     var isWanted = false
     var user = 0
@@ -219,7 +225,7 @@ extension CentralBroker {
     context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
     // With automatic reconnection, the app goes on using what it has discovered.
     if user.phase != .connected { context.peers[peer].users[index].discoveredServices = nil }
-    if mustHold(context.peers[peer].users[index], context) {
+    if mustHold(context.peers[peer].users[index], of: peer, context) {
       context.peers[peer].users[index].phase = .held
     } else if mustWait(index, of: peer, &context) {
       delay(index, of: peer, until: now + Self.pause, &context)
@@ -266,7 +272,7 @@ extension CentralBroker {
       guard let index = context.peers[user.peer].userIndex(of: user.session),
         context.peers[user.peer].users[index].phase == .delayed(until: user.until)
       else { continue }
-      if mustHold(context.peers[user.peer].users[index], context) {
+      if mustHold(context.peers[user.peer].users[index], of: user.peer, context) {
         context.peers[user.peer].users[index].phase = .held
       } else if mustWait(index, of: user.peer, &context) {
         delay(index, of: user.peer, until: now + Self.pause, &context)

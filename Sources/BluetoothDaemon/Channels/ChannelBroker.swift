@@ -56,6 +56,7 @@ struct ChannelBroker {
     _ channel: Channel, of owner: LinkChannels.Owner, on link: LinkIndex, _ context: inout DaemonContext
   ) -> ChannelInfo {
     let pipe = context.sessions.makePipe()
+    context.hold(pipe, of: owner)
     context.links[link].channels.entries.append(LinkChannels.Entry(channel: channel, pipe: pipe, owner: owner))
     return ChannelInfo(handle: pipe.handle, psm: channel.spsm)
   }
@@ -148,7 +149,7 @@ struct ChannelBroker {
       context.links[link].channels.entries[index].hasSent = true
       if pipe.removeSent(sdu.count) { hasRoom = true }
     }
-    if hasRoom { context.announce(pipe) }
+    if hasRoom { context.announce(context.links[link].channels.entries[index]) }
     guard context.links[link].channels.entries[index].closesBy != nil,
       !context.links[link].channels.entries[index].isClosing,
       pipe.isDrained
@@ -168,9 +169,9 @@ struct ChannelBroker {
       context.deliver(.channelOpened(context.links[link].peer, .failure(SessionError(error))), to: opening.session)
     case .received(let id, let sdu):
       guard let index = context.links[link].channels.index(of: id) else { return }
-      let pipe = context.links[link].channels.entries[index].pipe
-      if pipe.receive(sdu) {
-        context.announce(pipe)
+      let entry = context.links[link].channels.entries[index]
+      if entry.pipe.receive(sdu) {
+        context.announce(entry)
       } else {
         context.host.acknowledge(id, on: context.links[link].link.handle, at: now)
       }

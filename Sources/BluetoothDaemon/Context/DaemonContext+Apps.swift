@@ -23,7 +23,7 @@ extension DaemonContext {
     case .discovered, .synchronization(_, .report, _): limit = .counted
     default: break
     }
-    if apps[app].isAsleep, !event.runsApp { return false }
+    if waits(app, for: event.runsApp) { return false }
     let isWaiting = centrals.values[index]?.preservation.isPreserved == true
     let key = centrals.key(at: index)
     if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {
@@ -36,10 +36,23 @@ extension DaemonContext {
 
   /// Returns true if a peripheral manager's session gets an event now; false: the event waits.
   mutating func admits(_ event: PeripheralEvent, of app: AppIndex, at index: Int) -> Bool {
-    if apps[app].isAsleep, !event.runsApp { return false }
+    if waits(app, for: event.runsApp) { return false }
     let isWaiting = peripherals.values[index]?.preservation.isPreserved == true
     if isWaiting, apps[app].phase != .terminated { return false }
     return runs(app, for: .peripheral, .none, reportTo: nil) && !isWaiting
+  }
+
+  /// Returns true if the app does not run, and an event does not run it.
+  private func waits(_ app: AppIndex, for runsApp: (Bool, PlatformPolicy) -> Bool) -> Bool {
+    apps[app].isAsleep && !runsApp(apps[app].phase == .suspended, policy)
+  }
+
+  /// Runs the suspended app that owns a channel which has changed, if the platform does so.
+  mutating func channelChanged(of owner: LinkChannels.Owner) {
+    guard let app = app(of: owner), apps[app].phase == .suspended else { return }
+    guard policy.background?.channelsRunApps == true else { return note(.suspendedChannel, of: app) }
+    let mode: AppManifest.BackgroundMode = if case .central = owner { .central } else { .peripheral }
+    _ = runs(app, for: mode, .none, reportTo: nil)
   }
 
   /// The part of the budget of wakes that an event takes.
@@ -131,7 +144,9 @@ extension DaemonContext {
 
   /// Launches a terminated app if events wait for it, and if it can be launched.
   mutating func launchForWaitingEvents(_ app: AppIndex) {
-    guard apps[app].isLaunchedByEvents, apps[app].phase == .terminated, apps[app].events.runApp else { return }
+    guard apps[app].isLaunchedByEvents, apps[app].phase == .terminated,
+      apps[app].events.launchApp(under: policy)
+    else { return }
     launch(app)
   }
 
@@ -164,12 +179,48 @@ extension DaemonContext {
     let before = apps[app].state
     if (apps[app].phase == .terminated) != (phase == .terminated) { storedAppsMayDiffer = true }
     apps[app].phase = phase
+    if (before == .suspended) != (phase == .suspended) { suspensionChanged(of: app) }
     if apps[app].state != .background {
       apps[app].staysWithLinks = false
       apps[app].isKept = false
     }
     if phase == .terminated { apps[app].restorationDeadline = nil } else { apps[app].endReturn() }
     if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
+  }
+
+  /// Holds the channels of an app that has been suspended, and releases what has waited for one that is no longer.
+  private mutating func suspensionChanged(of app: AppIndex) {
+    guard apps[app].phase != .suspended else {
+      for link in links.indices {
+        for entry in links[link].channels.entries where self.app(of: entry.owner) == app {
+          hold(entry.pipe, of: entry.owner)
+        }
+      }
+      return
+    }
+    let channels = apps[app].heldChannels
+    apps[app].heldChannels.removeAll()
+    for channel in channels {
+      channel.setHeld(false)
+      announce(channel)
+    }
+    if apps[app].phase != .terminated { releasedCommands += apps[app].heldCommands }
+    apps[app].heldCommands.removeAll()
+  }
+
+  /// Holds a channel if its app is suspended, unless the app has closed it.
+  mutating func hold(_ channel: ChannelPipe, of owner: LinkChannels.Owner) {
+    guard let app = app(of: owner), apps[app].phase == .suspended, !channel.isReleased else { return }
+    channel.setHeld(true)
+    apps[app].heldChannels.append(channel)
+  }
+
+  /// Returns the app that owns a channel; nil: none.
+  func app(of owner: LinkChannels.Owner) -> AppIndex? {
+    switch owner {
+    case .central(let session): self.owner(of: session)
+    case .peripheral(let session): self.owner(of: session)
+    }
   }
 
   /// Notes that the links of apps have changed, which can keep apps running.
@@ -298,6 +349,12 @@ extension DaemonContext {
     guard let limit = limits.compactMap(\.self).min() else { return true }
     let count = peers.peers.count { peer in peer.users.contains { self.app(of: $0.session) == .some(app) } }
     return count < limit
+  }
+
+  /// Returns true if the system has as many links to peripherals as the platform allows, and none to this peer.
+  func isAtLinkLimit(for peer: PeerHandle) -> Bool {
+    guard let limit = policy.linkLimit, links.index(of: peer) == nil else { return false }
+    return links.indices.count { links[$0].link.role == .central } >= limit
   }
 
   /// Returns true if a session may connect to peers now: the platform has no rule about it, the app is in the foreground,

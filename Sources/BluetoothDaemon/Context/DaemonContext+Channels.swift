@@ -8,6 +8,12 @@ extension DaemonContext {
     if pipe.beginAnnouncement() { deliver(.channel(pipe.handle)) }
   }
 
+  /// Notifies the app of octets to read, room to write or the end of its channel.
+  mutating func announce(_ entry: LinkChannels.Entry) {
+    channelChanged(of: entry.owner)
+    announce(entry.pipe)
+  }
+
   /// Removes a channel that has ended, and reports the end to its app.
   ///
   /// - Parameters:
@@ -23,7 +29,7 @@ extension DaemonContext {
     let mayBeCut = pipe.isReleased && entry.closesBy != nil || !(hasSentAll ?? !entry.hasSent)
     let isCut = end == .closed && !isDelivered && mayBeCut
     pipe.finish(end, isCut: isCut)
-    announce(pipe)
+    announce(entry)
   }
 
   /// Ends all channels of a link that has ended.

@@ -60,9 +60,10 @@ extension DaemonContext {
 
   // MARK: Links and restoration
 
-  /// Notes that a session's app has as many links as the platform allows, if the platform and not the adapter's owner
-  /// has set the limit.
-  mutating func noteLinkLimit(of session: CentralSessionID) {
+  /// Notes that the system or a session's app has as many links as the platform allows, if the platform and not the
+  /// adapter's owner has set the limit.
+  mutating func noteLinkLimit(of session: CentralSessionID, to peer: PeerHandle) {
+    if isAtLinkLimit(for: peer) { return note(.linkLimit, of: owner(of: session)) }
     guard let app = owner(of: session), let limit = policy.linksPerApp, limit <= shares.links ?? limit else { return }
     note(.linksPerApp, of: app)
   }

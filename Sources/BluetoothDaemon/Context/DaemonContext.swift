@@ -60,6 +60,8 @@ struct DaemonContext: ~Copyable {
   var backlogs = BacklogState()
   var policyNotes = PolicyNotes()
   var apps = AppTable()
+  /// The commands of apps that have been suspended when they arrived and run now.
+  var releasedCommands = Deque<DaemonRequest>()
   /// True if what is stored of apps may differ from what they have.
   var storedAppsMayDiffer = false
   private(set) var pendingAlerts = PendingAlerts()

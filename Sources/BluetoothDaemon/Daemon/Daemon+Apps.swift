@@ -191,14 +191,22 @@ extension Daemon {
 
   // MARK: Termination
 
-  /// Ends an app. Its sessions with restore identifiers are preserved if the system ends it and its user has not denied it
-  /// the use of Bluetooth, and end otherwise.
+  /// Ends an app. Its sessions with restore identifiers are preserved if the platform does so for this cause and the user
+  /// has not denied the app the use of Bluetooth, and end otherwise.
   private mutating func terminate(_ app: AppIndex, by cause: AppTermination, at now: Instant) {
     let isDenied = context.apps[app].isDenied
-    let mayPreserve = cause == .system && context.policy.restoresApps && !isDenied
-    let notesLoss = cause == .system && !isDenied
+    let survives =
+      cause == .system || context.policy.restoresQuitAccessoryApps && context.apps[app].manifest.setsUpAccessories
+    terminate(
+      app, preserving: survives && context.policy.restoresApps && !isDenied,
+      notingLoss: cause == .system && !isDenied, at: now)
+  }
+
+  private mutating func terminate(
+    _ app: AppIndex, preserving mayPreserve: Bool, notingLoss notesLoss: Bool, at now: Instant
+  ) {
     let hasRun = context.apps[app].phase != .terminated
-    if cause == .user { endPreservedSessions(of: app, at: now) }
+    if !mayPreserve { endPreservedSessions(of: app, at: now) }
     for session in context.centralSessions(of: app) {
       guard let central = context.centrals[session.key], !central.preservation.isPreserved else { continue }
       if case .resumed(_, let user) = central.preservation { context.sessions.end(user) }
@@ -271,6 +279,22 @@ extension Daemon {
       $0.observesLinks = false
       $0.restored = restored
     }
+  }
+
+  // MARK: Restart
+
+  /// Switches the device off, as for a restart: all apps end, and the adapter is off until `setPower`. The sessions with
+  /// restore identifiers are preserved if the platform does so. They go on when the adapter is on again.
+  package mutating func restart(at now: Instant) {
+    let preserved = context.policy.restoresAfterRestart ? appsToStore() : []
+    for app in context.apps.indices {
+      let name = context.apps[app].name
+      context.sessions.detach(app: name)
+      terminate(app, preserving: false, notingLoss: false, at: now)
+      context.deliver(.app(name, .ended))
+    }
+    setPower(false, at: now)
+    for stored in preserved { _ = recall(stored) }
   }
 
   // MARK: Restoration

@@ -1,12 +1,17 @@
 import BluetoothHost
 import BluetoothWire
+import DequeModule
 
 // Events of the host: each goes to the brokers that it concerns.
 extension Daemon {
   /// Handles the host's events, and the answers of the user, until there are none.
   mutating func takeHostEvents(at now: Instant) {
     repeat {
-      while let event = context.host.takeEvent() { handle(event, at: now) }
+      handleReleasedCommands(at: now)
+      while let event = context.host.takeEvent() {
+        handle(event, at: now)
+        handleReleasedCommands(at: now)
+      }
       if context.inputDevices.needsUpdate {
         notifications.publish(bonds, at: now, &context)
         updateInputDevices(at: now)
@@ -14,7 +19,7 @@ extension Daemon {
       while let peer = context.notificationPeers.popLast() {
         notifications.prepare(peer, at: now, &bonds, &context)
       }
-    } while context.prompts.hasOpenQuestions && takeAnswer(at: now)
+    } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || !context.releasedCommands.isEmpty
     if context.apps.needsSettling { settleApps(at: now) }
     storeAppsIfDue(at: now)
     guard !context.pendingAlerts.isEmpty else { return }

@@ -1,8 +1,23 @@
 import BluetoothHost
 import BluetoothWire
+import DequeModule
 
 // Requests of clients: each goes to the broker that it concerns.
 extension Daemon {
+  /// Handles the commands that have waited for apps which run now.
+  mutating func handleReleasedCommands(at now: Instant) {
+    while let command = context.releasedCommands.popFirst() { handle(command, at: now) }
+  }
+
+  /// Holds a command of a suspended app until the app runs. Returns false if the app runs, or has too many of them.
+  private mutating func holds(_ command: DaemonRequest, of app: AppIndex?) -> Bool {
+    guard let app, context.apps[app].phase == .suspended else { return false }
+    context.note(.suspendedCommands, of: app)
+    guard context.apps[app].heldCommands.count < App.maximumHeldCommands else { return false }
+    context.apps[app].heldCommands.append(command)
+    return true
+  }
+
   mutating func handle(_ request: DaemonRequest, at now: Instant) {
     switch request {
     case .openCentral(let session, let owner): open(session, owner, at: now)
@@ -11,17 +26,21 @@ extension Daemon {
       guard let session = context.target(of: session), let index = context.centrals.index(of: session.key) else {
         return
       }
+      let app = context.centrals.values[index]?.app
+      if holds(request, of: app) { return }
       if command.concernsStoredApps { context.storedAppsMayDiffer = true }
-      let isCurrent = seenStates == context.centrals.values[index]?.reportedStates
-      let isOn = permissions.state(for: context.centrals.values[index]?.app) == .poweredOn
+      let isCurrent = seenStates == context.centrals.values[index]?.reportedStates && !isSuspended(app)
+      let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .peripheral(let session, let command, let seenStates):
       guard let session = context.target(of: session), let index = context.peripherals.index(of: session.key) else {
         return
       }
+      let app = context.peripherals.values[index]?.app
+      if holds(request, of: app) { return }
       if command.concernsStoredApps { context.storedAppsMayDiffer = true }
-      let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates
-      let isOn = permissions.state(for: context.peripherals.values[index]?.app) == .poweredOn
+      let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates && !isSuspended(app)
+      let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .channel(let channel): channels.channelUsed(channel, at: now, &context)
     case .introduce(let address): _ = context.peers.enter(address)
@@ -51,6 +70,8 @@ extension Daemon {
     case .system(.reportLinks(let number)): context.deliver(.system(.links(number, peerUsages(at: now))))
     }
   }
+
+  private func isSuspended(_ app: AppIndex?) -> Bool { app.map { context.apps[$0].phase == .suspended } ?? false }
 
   private mutating func open(_ session: CentralSessionID, _ owner: SessionOwner?, at now: Instant) {
     context.storedAppsMayDiffer = true

@@ -42,7 +42,7 @@ extension Daemon {
   }
 
   /// Returns the apps with the sessions that would be preserved if their processes ended now.
-  private mutating func appsToStore() -> [StoredApp] {
+  mutating func appsToStore() -> [StoredApp] {
     guard context.policy.restoresApps else { return [] }
     var result: [StoredApp] = []
     /// The places of the sessions of central managers in the result.
@@ -106,23 +106,30 @@ extension Daemon {
   mutating func recallApps() {
     if storing.isOn { storing.isOn = bonds.reserveStoredApps() }
     guard storing.isOn else { return }
-    storing.last = bonds.storedApps()
+    storing.last = bonds.storedApps(afterRestart: context.policy.restoresAfterRestart)
     guard context.policy.restoresApps else { return }
     for stored in storing.last.prefix(StoredApp.maximumCount) {
-      guard let app = app(named: stored.name) else { continue }
-      permissions.recallAccess(of: app, &bonds, &context)
-      // Another server with the same store can have denied the app.
-      guard !context.apps[app].isDenied else {
-        context.storedAppsMayDiffer = true
-        continue
-      }
-      context.apps[app].manifest = stored.manifest
+      guard let app = recall(stored) else { continue }
       // The process of the server says if it can launch the app.
       context.apps[app].isLaunchable = false
       context.apps[app].mayReturn = stored.wasRunning
-      for central in stored.centrals where context.isWoken(app, by: .central) { recall(central, of: app) }
-      for peripheral in stored.peripherals where context.isWoken(app, by: .peripheral) { recall(peripheral, of: app) }
     }
+  }
+
+  /// Preserves the sessions of an app that has ended. Returns nil, and preserves nothing, if there are too many apps or if
+  /// the app has been denied the use of Bluetooth.
+  mutating func recall(_ stored: StoredApp) -> AppIndex? {
+    guard let app = app(named: stored.name) else { return nil }
+    permissions.recallAccess(of: app, &bonds, &context)
+    // Another server with the same store can have denied the app.
+    guard !context.apps[app].isDenied else {
+      context.storedAppsMayDiffer = true
+      return nil
+    }
+    context.apps[app].manifest = stored.manifest
+    for central in stored.centrals where context.isWoken(app, by: .central) { recall(central, of: app) }
+    for peripheral in stored.peripherals where context.isWoken(app, by: .peripheral) { recall(peripheral, of: app) }
+    return app
   }
 
   private mutating func recall(_ stored: StoredApp.Central, of app: AppIndex) {

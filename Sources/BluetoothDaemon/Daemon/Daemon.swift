@@ -184,6 +184,7 @@ package struct Daemon: ~Copyable {
       while let request = requests.popFirst() {
         note(request)
         handle(request, at: now)
+        handleReleasedCommands(at: now)
       }
       takeHostEvents(at: now)
     }

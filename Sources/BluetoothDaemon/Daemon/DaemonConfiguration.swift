@@ -48,6 +48,7 @@ package struct DaemonConfiguration: Sendable {
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
     hostConfiguration.pairing.asksForAuthentication = true
     hostConfiguration.pairing.isBonding = policy.alwaysBonds
+    hostConfiguration.keepsUnbondedServices = policy.keepsUnbondedServices
     let secrets = hasLastingIdentity ? recallIdentity(&hostConfiguration, generator) : nil
     let startsOn = !(recallsPower && secrets?.isSwitchedOff == true)
     if !startsOn { DaemonLog.tell("off, as its user has left it; to switch it on: ble settings power on", of: name) }

@@ -71,7 +71,12 @@ extension GATTClientBroker {
     let peer = context.links[link].peer
     let database = context.database(of: link)
     func isWanted(_ uuid: BluetoothUUID) -> Bool { waiter.filter.isEmpty || waiter.filter.contains(uuid) }
-    func isShown(_ uuid: BluetoothUUID) -> Bool { !SystemAttribute.isHidden(uuid) && isWanted(uuid) }
+    let hidden = context.policy.hiddenServices
+    if hidden.contains(where: waiter.filter.contains) {
+      let app = context.owner(of: waiter.session)
+      context.note(.hiddenServices, of: app)
+    }
+    func isShown(_ uuid: BluetoothUUID) -> Bool { !hidden.contains(uuid) && isWanted(uuid) }
     switch waiter.procedure {
     case .services:
       let result = outcome.map {

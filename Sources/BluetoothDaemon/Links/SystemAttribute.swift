@@ -7,7 +7,4 @@ enum SystemAttribute {
   static let humanInterfaceDevice: BluetoothUUID = 0x1812
   static let deviceName: BluetoothUUID = 0x2A00
   static let clientCharacteristicConfiguration: BluetoothUUID = 0x2902
-
-  /// Returns true for a service that the system uses itself and does not show to apps.
-  static func isHidden(_ service: BluetoothUUID) -> Bool { service == genericAccess || service == genericAttribute }
 }

@@ -174,9 +174,13 @@ struct ScanBroker {
           key, { $0.scan?.reports(peer, sighting.content, overflow: overflow, isInBackground: use == .reduced) })
           == true
       else { continue }
-      let discovery = Discovery(
+      var discovery = Discovery(
         peer: context.peers[peer].info, content: sighting.content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
+      if let data = discovery.manufacturerData, context.policy.hiddenManufacturerData.contains(data) {
+        discovery.manufacturerData = nil
+        context.note(.hiddenManufacturerData, of: context.centrals.values[index]?.app)
+      }
       context.deliver(.discovered(discovery), to: SessionID(key: key))
     }
   }
@@ -206,6 +210,18 @@ struct ScanBroker {
   private func learn(_ content: AdvertisingFields, of peer: PeerHandle, _ context: inout DaemonContext) {
     context.peers[peer].advertisedServices = content.services
     if let name = content.localName, !context.peers[peer].hasDeviceName { _ = context.peers.setName(name, of: peer) }
+  }
+}
+
+extension PlatformPolicy.HiddenManufacturerData {
+  /// Returns true if the set contains this manufacturer data.
+  fileprivate func contains(_ data: ByteSlice) -> Bool {
+    guard data.count >= 2, data[0] == 0x4C, data[1] == 0x00 else { return false }
+    return switch self {
+    case .none: false
+    case .beacons: data.count >= 4 && data[2] == 0x02 && data[3] == 0x15
+    case .apple: true
+    }
   }
 }
 

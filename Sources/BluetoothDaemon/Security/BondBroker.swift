@@ -167,7 +167,7 @@ struct BondBroker {
   mutating func releaseStoredApps() { bonds.releaseStoredApps() }
 
   /// Returns the apps with sessions of a former run to preserve.
-  mutating func storedApps() -> [StoredApp] { bonds.storedApps() }
+  mutating func storedApps(afterRestart: Bool) -> [StoredApp] { bonds.storedApps(afterRestart: afterRestart) }
 
   /// Stores the apps with sessions to preserve.
   mutating func keepApps(_ apps: [StoredApp]) { bonds.keepApps(apps) }

@@ -208,8 +208,8 @@ struct BondManager {
   mutating func releaseStoredApps() { reservation = nil }
 
   /// Returns the apps with sessions of a former run to preserve.
-  mutating func storedApps() -> [StoredApp] {
-    do throws(BondStoreError) { return try store.storedApps() } catch { note("\(error)") }
+  mutating func storedApps(afterRestart: Bool) -> [StoredApp] {
+    do throws(BondStoreError) { return try store.storedApps(afterRestart: afterRestart) } catch { note("\(error)") }
     return []
   }
 

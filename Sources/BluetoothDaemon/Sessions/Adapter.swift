@@ -1,4 +1,5 @@
 import BluetoothWire
+import NIOConcurrencyHelpers
 
 /// A Bluetooth device, virtual or real, with the host stack on top of it. Managers open their sessions on it.
 package protocol Adapter: AnyObject, Sendable {
@@ -47,8 +48,35 @@ package protocol HCIObserver: AnyObject, Sendable {
 
 /// An adapter as the managers of one app see it.
 package final class AppView: Adapter {
+  private struct Suspension {
+    var isSuspended = false
+    /// The work that waits for the end of the suspension.
+    var waiting: [@Sendable () -> Void] = []
+  }
+
   private let base: any Adapter
   package let app: String?
+  private let suspension = NIOLockedValueBox(Suspension())
+
+  /// Suspends the app's own work, or lets it go on.
+  package func setSuspended(_ isSuspended: Bool) {
+    let due = suspension.withLockedValue { suspension -> [@Sendable () -> Void] in
+      suspension.isSuspended = isSuspended
+      guard !isSuspended else { return [] }
+      defer { suspension.waiting = [] }
+      return suspension.waiting
+    }
+    for body in due { body() }
+  }
+
+  /// Calls `body` now, or when the app is no longer suspended.
+  package func whenRunning(_ body: @escaping @Sendable () -> Void) {
+    let isSuspended = suspension.withLockedValue { suspension in
+      if suspension.isSuspended { suspension.waiting.append(body) }
+      return suspension.isSuspended
+    }
+    if !isSuspended { body() }
+  }
 
   package init(of base: any Adapter, for app: String) {
     self.base = base

@@ -45,6 +45,8 @@ package enum AppEvent: Hashable, Sendable {
   case preserved(RestoreIdentifiers)
   /// The system ends the app for this reason.
   case stop(String)
+  /// The system has ended the app, because the device restarts.
+  case ended
 }
 
 /// The identifiers of the preserved sessions of an app.

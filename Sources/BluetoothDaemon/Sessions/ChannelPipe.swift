@@ -19,7 +19,8 @@ package protocol ChannelClient: AnyObject, Sendable {
 /// The two buffers between an app and a channel: octets received but not yet read, and octets written but not yet sent.
 /// The app and the daemon share the buffers, from different threads. Flow control applies in both directions: the peer
 /// gets the credit of an SDU back when the app has read the SDU, and an app can write only as many octets as fit into
-/// the send buffer.
+/// the send buffer. While the app is suspended, the daemon holds the pipe: octets wait in both buffers, and the app sees
+/// neither octets nor room nor the end.
 package final class ChannelPipe: Sendable {
   /// The capacity of the send buffer, in octets.
   package static let capacity = 16_384
@@ -43,6 +44,8 @@ package final class ChannelPipe: Sendable {
     var isReleased = false
     /// True if the app has stopped reading.
     var isInputDiscarded = false
+    /// True while the app is suspended.
+    var isHeld = false
     // Notifications between the two sides
     /// True if there is work of which the daemon has not been notified.
     var hasWork = false
@@ -75,7 +78,7 @@ package final class ChannelPipe: Sendable {
   package func setClient(_ client: any ChannelClient) { state.withLockedValue { $0.client = client } }
 
   /// The number of octets that can be read.
-  package var available: Int { state.withLockedValue { $0.received.count } }
+  package var available: Int { state.withLockedValue { $0.isHeld ? 0 : $0.received.count } }
 
   /// The number of octets that can be written. If it is 0, the client is notified when there is room again.
   package var room: Int {
@@ -87,7 +90,7 @@ package final class ChannelPipe: Sendable {
   }
 
   /// The reason for the channel's end; nil: the channel is open. Octets received before the end can still be read.
-  package var end: ChannelEnd? { state.withLockedValue { $0.end } }
+  package var end: ChannelEnd? { state.withLockedValue { $0.isHeld && !$0.isReleased ? nil : $0.end } }
 
   /// The end of the channel at the daemon, after which nothing more is sent; nil: it has not ended there. It comes
   /// after `end` if the app has closed the channel, and is then `closed` if the peer has all octets written before. If
@@ -99,6 +102,7 @@ package final class ChannelPipe: Sendable {
   /// `tellDaemon`.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     state.withLockedValue { state in
+      guard !state.isHeld else { return 0 }
       let count = state.received.withFirst(buffer.count) { octets in
         buffer.copyMemory(from: octets)
         return octets.count
@@ -187,6 +191,9 @@ package final class ChannelPipe: Sendable {
     }
   }
 
+  /// Holds the pipe while the app is suspended. The caller announces the pipe when it no longer is.
+  func setHeld(_ isHeld: Bool) { state.withLockedValue { $0.isHeld = isHeld } }
+
   /// True if the app has closed the channel.
   package var isReleased: Bool { state.withLockedValue { $0.isReleased } }
 
@@ -226,7 +233,7 @@ package final class ChannelPipe: Sendable {
   /// Returns true if there is a client and no notification for the client is queued; the caller then queues one.
   package func beginAnnouncement() -> Bool {
     state.withLockedValue { state in
-      guard state.client != nil, !state.isAnnounced else { return false }
+      guard state.client != nil, !state.isAnnounced, !state.isHeld else { return false }
       state.isAnnounced = true
       return true
     }
@@ -243,7 +250,7 @@ package final class ChannelPipe: Sendable {
 }
 
 extension ChannelPipe.State {
-  fileprivate var room: Int { end == nil ? max(0, ChannelPipe.capacity - outgoing.count) : 0 }
+  fileprivate var room: Int { end == nil && !isHeld ? max(0, ChannelPipe.capacity - outgoing.count) : 0 }
 
   /// Counts `count` octets as read. An SDU's credit goes back to the peer when all of the SDU has been read.
   fileprivate mutating func noteRead(_ count: Int) {

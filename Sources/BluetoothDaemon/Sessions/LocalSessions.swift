@@ -129,13 +129,16 @@ package final class LocalSessions: Sendable {
   /// Sends a message about the life of an app. The clients of a terminated app get no event from now on, and their
   /// slots stay occupied until the daemon decides which sessions to preserve.
   package func send(_ request: AppRequest, ofApp app: String) {
-    if case .terminated = request {
-      state.withLockedValue { state in
-        Self.detach(state.centrals, ofApp: app)
-        Self.detach(state.peripherals, ofApp: app)
-      }
-    }
+    if case .terminated = request { detach(app: app) }
     requests.post(.app(app, request))
+  }
+
+  /// Gives the clients of an app no more events.
+  func detach(app: String) {
+    state.withLockedValue { state in
+      Self.detach(state.centrals, ofApp: app)
+      Self.detach(state.peripherals, ofApp: app)
+    }
   }
 
   /// Sets the receiver of events that belong to no app, which is held weakly.

@@ -121,11 +121,24 @@ struct DatabaseCacheValidator {
   /// Takes the cache that the last link to this server has left.
   mutating func offer(_ cache: GATTCache) { databaseState = .unread(cached: cache, isAwaited: isHashAwaited) }
 
-  /// Takes the attributes that apps have found on an earlier link and go on using. They are checked as those of a
-  /// discovery are.
-  mutating func resume(_ former: RemoteDatabase) {
+  /// Takes the attributes that apps have found on an earlier link and go on using.
+  ///
+  /// - Parameter isChecked: true if they are checked as those of a discovery are.
+  mutating func resume(_ former: RemoteDatabase, isChecked: Bool) {
     database = former
     discovered(former.primaryServices ?? [], isComplete: former.primaryServices != nil)
+    guard !isChecked else { return }
+    mustFindServicesAgain = false
+    settle()
+  }
+
+  /// True if the server is known to have no Service Changed characteristic.
+  var lacksServiceChanged: Bool {
+    switch location {
+    case .known(let attributes): attributes.serviceChanged == nil
+    case .none: true
+    case .unknown, .anywhere, .inRange: false
+    }
   }
 
   /// The cache for the next link.

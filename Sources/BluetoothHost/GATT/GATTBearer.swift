@@ -46,6 +46,8 @@ package struct GATTBearer {
   var guardsBondedLink = true
   /// The known attributes of the server.
   var remoteDatabase: RemoteDatabase { client.watch.database }
+  /// True if the server is known to have no Service Changed characteristic.
+  var lacksServiceChanged: Bool { client.watch.lacksServiceChanged }
   /// The client's cache of the server's database, for the next link to the server.
   package var cache: GATTCache? { client.watch.cache }
 
@@ -53,9 +55,12 @@ package struct GATTBearer {
   /// Database Hash is unchanged.
   package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
 
-  /// Lets apps use the attributes that they found on an earlier link to the same server. The client checks the
-  /// attributes and reports a change.
-  mutating func resume(_ former: RemoteDatabase) { client.watch.resume(former) }
+  /// Lets apps use the attributes that they found on an earlier link to the same server.
+  ///
+  /// - Parameter isChecked: true if the client checks the attributes and reports a change.
+  mutating func resume(_ former: RemoteDatabase, isChecked: Bool) {
+    client.watch.resume(former, isChecked: isChecked)
+  }
 
   /// Notes that the link is now encrypted with the key of a bond. The client does not cache results that it received
   /// before.

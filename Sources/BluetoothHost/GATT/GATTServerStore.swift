@@ -12,6 +12,8 @@ struct GATTServerStore {
   var caches = GATTCacheStore()
   /// The attributes that apps found on links that have ended and are to be re-established, by the server's identity.
   var keptDatabases: [DeviceAddress: RemoteDatabase] = [:]
+  /// The attributes of servers without a bond and without Service Changed, oldest link first.
+  private var unbondedDatabases: [(server: DeviceAddress, database: RemoteDatabase)] = []
 
   /// Creates the state with a database of the mandatory services only.
   init(database: GATTDatabase) { self.database = database }
@@ -47,6 +49,24 @@ struct GATTServerStore {
 
   /// Stores the record of a client whose link has ended.
   mutating func keep(_ record: GATTClientRecord, of identity: DeviceAddress) { clients[identity] = record }
+
+  /// Keeps the attributes of a server without a bond for its next link.
+  mutating func keepUnbonded(_ database: RemoteDatabase, of server: DeviceAddress) {
+    unbondedDatabases.removeAll { $0.server == server }
+    if unbondedDatabases.count == GATTCacheStore.maximumCount { unbondedDatabases.removeFirst() }
+    unbondedDatabases.append((server, database))
+  }
+
+  /// Returns the kept attributes of a server without a bond; nil: none.
+  func unbondedDatabase(of server: DeviceAddress) -> RemoteDatabase? {
+    unbondedDatabases.first { $0.server == server }?.database
+  }
+
+  /// Forgets the attributes of all servers without a link.
+  mutating func forgetDatabases() {
+    keptDatabases = [:]
+    unbondedDatabases = []
+  }
 
   /// Removes a peer's record as client and the cache of its database.
   mutating func forget(_ identity: DeviceAddress) {

@@ -54,12 +54,14 @@ package struct RemoteDatabase {
 
   // MARK: Earlier links
 
-  /// The found results, for the next link to the server: stale and untrusted there.
-  var forNextLink: RemoteDatabase {
+  /// Returns the found results, for the next link to the server: untrusted there.
+  ///
+  /// - Parameter isStale: true if a discovery on that link does not rely on them.
+  func forNextLink(isStale: Bool) -> RemoteDatabase {
     var next = RemoteDatabase()
     next.otherServices = otherServices
     next.results = results.compactMapValues { result in
-      result.isFound ? Result(response: result.response, isFound: true, trust: .untrusted, isStale: true) : nil
+      result.isFound ? Result(response: result.response, isFound: true, trust: .untrusted, isStale: isStale) : nil
     }
     return next
   }

@@ -74,7 +74,7 @@ extension Host {
     if let identity {
       context.server.keptDatabases[identity] = nil
     } else {
-      context.server.keptDatabases = [:]
+      context.server.forgetDatabases()
     }
   }
 

@@ -39,6 +39,9 @@ package struct HostConfiguration: Sendable {
   /// encrypted; signed writes are exempt. False: the host uses an unencrypted link as it would without a bond, until
   /// the peer rejects a request.
   package var guardsBondedLinks = true
+  /// True if the host keeps the attributes of a server that has no bond and no Service Changed characteristic for the
+  /// next link, until `forgetRemoteDatabase`; false: it finds them again on each link.
+  package var keepsUnbondedServices = false
   /// The Identity Resolving Key of this device, which generates its private addresses and is distributed to bonded
   /// peers; nil: a random key.
   package var identityKey: Block?

@@ -24,7 +24,12 @@ extension HostLink {
     if isBonded { context.server.keep(bearer.clientRecord(&context.server.database), of: identity) }
     context.server.caches.keep(bearer.cache, of: identity, isBonded: isBonded)
     if keepsDatabase, !bearer.remoteDatabase.isEmpty {
-      context.server.keptDatabases[identity] = bearer.remoteDatabase.forNextLink
+      context.server.keptDatabases[identity] = bearer.remoteDatabase.forNextLink(isStale: true)
+    }
+    if context.configuration.keepsUnbondedServices, !isBonded, bearer.lacksServiceChanged,
+      bearer.remoteDatabase.primaryServices != nil
+    {
+      context.server.keepUnbonded(bearer.remoteDatabase.forNextLink(isStale: false), of: identity)
     }
   }
 
@@ -81,8 +86,9 @@ extension HostLink {
 
   /// Takes the attributes that apps found on the link before, which they use on this one.
   mutating func resumeDatabase(_ context: inout HostContext) {
+    if let kept = context.server.unbondedDatabase(of: identity) { return bearer.resume(kept, isChecked: false) }
     guard let former = context.server.keptDatabases.removeValue(forKey: identity) else { return }
-    bearer.resume(former)
+    bearer.resume(former, isChecked: true)
     // If this link ends before it is reported, the next one resumes them.
     keepsDatabase = true
   }

@@ -47,6 +47,27 @@ public class RadioDevice: @unchecked Sendable {
     }
   }
 
+  /// Restarts the device: all apps end, and Bluetooth is off until the device has started. If the policy of the device
+  /// says so (`PlatformPolicy.restoresAfterRestart`), the sessions of apps with restore identifiers go on then, and
+  /// their events launch the apps. Otherwise the user launches the apps.
+  ///
+  /// - Parameters:
+  ///   - time: the radio time of the restart; it happens at once if this time has passed.
+  ///   - duration: the time until the device has started, and its user has unlocked it.
+  public func restart(at time: Duration = .zero, for duration: Duration = .seconds(30)) {
+    let (radio, instant) = (radio, Instant.zero + TimeSpan(time))
+    world.requestQueue.perform { engine in
+      engine.schedule(at: max(instant, engine.now)) { engine in
+        var wasPowered = false
+        engine.withDevice(radio) { wasPowered = $0.restart(at: engine.now) }
+        guard wasPowered else { return }
+        engine.schedule(at: engine.now + TimeSpan(duration)) { engine in
+          engine.withDevice(radio) { $0.setPower(true, at: engine.now) }
+        }
+      }
+    }
+  }
+
   /// Deletes all bonds, as a user does in the settings, and disconnects the bonded devices.
   public func forgetBonds() {
     perform { device, now in device.forgetBonds(at: now) }

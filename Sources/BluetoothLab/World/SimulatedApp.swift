@@ -21,7 +21,8 @@ public struct AppLaunch: Hashable, Sendable {
 
 /// An app on a device of a world, with the life that an operating system gives it: in the foreground or in the
 /// background, suspended, terminated, and launched again for an event. The policy of its device
-/// (`DeviceOptions.policy`) decides what the app may do in each state.
+/// (`DeviceOptions.policy`) decides what the app may do in each state. While the app is suspended, its commands, the
+/// octets of its L2CAP channels and the sleeps of its tasks on the world's clock wait, as its events do.
 ///
 /// ```swift
 /// let app = phone.app(named: "com.example.scale", manifest: AppManifest(backgroundModes: [.central])) { _ in
@@ -126,6 +127,7 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
 
   private func end() {
     let root = content.withLockedValue { $0.root.take() }
+    view.setSuspended(false)
     withExtendedLifetime(root) {}
     changed(to: .terminated)
   }
@@ -140,7 +142,9 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
 
   private func receive(_ event: AppEvent) {
     switch event {
-    case .stateChanged(let state): changed(to: state)
+    case .stateChanged(let state):
+      changed(to: state)
+      view.setSuspended(state == .suspended)
     case .launch(let identifiers):
       adapter.send(.launched(manifest, isInFront: false), ofApp: name)
       var launch = AppLaunch()
@@ -150,6 +154,7 @@ public final class SimulatedApp<Root: AnyObject>: @unchecked Sendable {
       start(launch)
     // A device has one adapter.
     case .preserved: break
+    case .ended: end()
     case .stop(let reason):
       content.withLockedValue { $0.stopReason = reason }
       terminate(by: .user)

@@ -1,3 +1,5 @@
+import BluetoothAdapters
+import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire
 import NIOConcurrencyHelpers
@@ -5,7 +7,8 @@ import NIOConcurrencyHelpers
 /// The clock of a world, for `Task.sleep(for:clock:)` and for timeouts that follow the world's time.
 ///
 /// In virtual time, a sleep ends when `run` reaches its end. The world waits for the work that follows the sleep if the
-/// product `BluetoothLabTime` drives the app; otherwise the task continues while the world goes on.
+/// product `BluetoothLabTime` drives the app; otherwise the task continues while the world goes on. A sleep in a task of a
+/// `SimulatedApp` that is suspended at its end lasts until the app runs again.
 public struct WorldClock: Clock, Sendable {
   /// A point in a world's time.
   public struct Instant: InstantProtocol, Sendable {
@@ -38,7 +41,7 @@ public struct WorldClock: Clock, Sendable {
   ///   - tolerance: ignored; the sleep ends exactly at `deadline`, rounded up to whole nanoseconds.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-    let sleep = Sleep()
+    let sleep = Sleep(DefaultAdapter.ofTask as? AppView)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         guard sleep.begin(continuation) else { return }
@@ -64,9 +67,13 @@ private final class Sleep: Sendable {
     case ended(Result<Void, any Error>)
   }
 
+  /// The app of the sleeping task; nil: none.
+  private let app: AppView?
   private let state = NIOLockedValueBox(State.notBegun)
   /// The end of the sleep in the schedule of the world; nil: not scheduled.
   private let scheduled = NIOLockedValueBox<ScheduledOperation?>(nil)
+
+  init(_ app: AppView?) { self.app = app }
 
   /// Stores the continuation. Returns false if the sleep has ended already; the continuation is resumed then.
   func begin(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
@@ -97,7 +104,13 @@ private final class Sleep: Sendable {
       if case .sleeping = state { true } else { false }
     }
     guard isSleeping else { return }
-    let operation = engine.schedule(at: instant) { _ in self.end(with: .success(())) }
+    let operation = engine.schedule(at: instant) { [self] _ in
+      guard let app else {
+        end(with: .success(()))
+        return
+      }
+      app.whenRunning { [self] in end(with: .success(())) }
+    }
     scheduled.withLockedValue { $0 = operation }
   }
 

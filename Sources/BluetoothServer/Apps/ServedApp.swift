@@ -129,6 +129,8 @@ final class ServedApp: AppClient, @unchecked Sendable {
     case .launch(let identifiers): launch(identifiers)
     case .preserved(let identifiers): preserved = identifiers
     case .stop(let reason): quit(reason, byUser: false)
+    // A server restarts no device.
+    case .ended: break
     }
   }
 

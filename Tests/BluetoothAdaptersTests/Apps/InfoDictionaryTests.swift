@@ -52,6 +52,18 @@ import Testing
     #expect(empty.manifest.usageDescription == nil)
   }
 
+  @Test("An app sets accessories up if one of the two keys of AccessorySetupKit has Bluetooth")
+  func accessories() throws {
+    for (key, transport, expected) in [
+      ("NSAccessorySetupSupports", "Bluetooth", true), ("NSAccessorySetupKitSupports", "Bluetooth", true),
+      ("NSAccessorySetupSupports", "WiFi", false),
+    ] {
+      let list = "<key>\(key)</key><array><string>\(transport)</string></array>"
+      #expect(try read(Self.head + list + "</dict></plist>").manifest.setsUpAccessories == expected, "\(key)")
+    }
+    #expect(try read(Self.full).manifest.setsUpAccessories == false)
+  }
+
   @Test("A wrong value is reported with file, line and key, and a wrong text with its line")
   func problems() {
     let number = problem(Array((Self.head + "<key>CFBundleIdentifier</key>\n<integer>3</integer></dict></plist>").utf8))

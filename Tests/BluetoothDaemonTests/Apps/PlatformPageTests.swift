@@ -6,7 +6,7 @@ import Testing
 /// The page about the platform policies.
 @Suite("Page about platforms")
 struct PlatformPageTests {
-  private static let platforms: [PlatformPolicy] = [.ios, .macos, .watchos, .tvos, .visionos, .open]
+  private static let platforms: [PlatformPolicy] = [.ios, .iosInTheField, .macos, .watchos, .tvos, .visionos, .open]
 
   /// The cells of the page's tables between the first and the last column, by the field in the first column.
   private static func rows() throws -> [String: [String]] {
@@ -32,6 +32,21 @@ struct PlatformPageTests {
     return milliseconds.formatted(.number.locale(Locale(identifier: "en_US"))) + " ms"
   }
 
+  private static func text(_ services: [BluetoothUUID]) -> String {
+    let names: [BluetoothUUID: String] = [
+      0x1800: "GAP", 0x1801: "GATT", 0x1812: "HID", "7905F431-B5CE-4E99-A40F-4B1E122D00D0": "ANCS",
+    ]
+    return services.map { names[$0] ?? "?" }.joined(separator: ", ")
+  }
+
+  private static func text(_ data: PlatformPolicy.HiddenManufacturerData) -> String {
+    switch data {
+    case .none: "none"
+    case .beacons: "iBeacons"
+    case .apple: "company 0x004C"
+    }
+  }
+
   private static func text(_ latency: PlatformPolicy.LatencyParameters) -> String {
     let (low, high) = (latency.intervals.lowerBound, latency.intervals.upperBound)
     let first = low == high ? "" : text(low).replacingOccurrences(of: " ms", with: "") + " to "
@@ -46,6 +61,13 @@ struct PlatformPageTests {
     case "bondLimit": "\(policy.bondLimit)"
     case "allowsPeripheralRole": text(policy.allowsPeripheralRole)
     case "linksPerApp": policy.linksPerApp.map { "\($0)" } ?? "controller's limit"
+    case "linkLimit": policy.linkLimit.map { "\($0)" } ?? "controller's limit"
+    case "restoresAfterPowerChange": text(policy.restoresAfterPowerChange)
+    case "restoresAfterRestart": text(policy.restoresAfterRestart)
+    case "restoresQuitAccessoryApps": text(policy.restoresQuitAccessoryApps)
+    case "hiddenServices": text(policy.hiddenServices)
+    case "hiddenManufacturerData": text(policy.hiddenManufacturerData)
+    case "keepsUnbondedServices": text(policy.keepsUnbondedServices)
     case "requiresUsageDescription": text(policy.requiresUsageDescription)
     case "restoresApps": text(policy.restoresApps)
     case "background": text(policy.background != nil)
@@ -67,6 +89,8 @@ struct PlatformPageTests {
     case "suspensionDelay": text(limits.suspensionDelay)
     case "idleRunTime": text(limits.idleRunTime)
     case "linksKeepApps": text(limits.linksKeepApps)
+    case "channelsRunApps": text(limits.channelsRunApps)
+    case "writeReadinessRunsApps": text(limits.writeReadinessRunsApps)
     case "connectsWithoutRestoration": text(limits.connectsWithoutRestoration)
     case "eventRunTime": text(limits.eventRunTime)
     case "wakeBudgetPeriod": "\(Int(limits.wakeBudgetPeriod / Duration.seconds(3_600))) h"
@@ -85,17 +109,19 @@ struct PlatformPageTests {
     let limits = PlatformPolicy.BackgroundLimits()
     fields += Mirror(reflecting: limits).children.compactMap(\.label)
     #expect(Set(rows.keys) == Set(fields))
-    let rareLimits = try #require(PlatformPolicy.iosWithRareScans.background)
+    let variants = [("iosInTheField", PlatformPolicy.iosInTheField), ("iosWithRareScans", .iosWithRareScans)]
     for (field, cells) in rows {
       if cells.count == Self.platforms.count {
         #expect(cells == Self.platforms.map { Self.cell(field, $0) ?? "?" }, "\(field)")
       } else {
-        let isRare = ["scanPeriod", "scanWindow"].contains(field)
-        for platform in Self.platforms {
+        for platform in Self.platforms where platform != .iosInTheField {
           guard let limits = platform.background else { continue }
           let value = try #require(Self.value(field, limits))
-          let rareValue = try #require(Self.value(field, rareLimits))
-          let cell = isRare ? "\(value); \(rareValue) in `iosWithRareScans`" : value
+          var cell = value
+          for (name, variant) in variants {
+            let other = try Self.value(field, #require(variant.background))
+            if let other, other != value { cell += "; \(other) in `\(name)`" }
+          }
           #expect(cells == [cell], "\(field), \(platform.name)")
         }
       }

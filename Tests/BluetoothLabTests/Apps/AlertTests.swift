@@ -46,6 +46,25 @@ struct AlertTests {
     #expect(stage.phone.alerts.count { $0.kind == .disconnected } == 1)
   }
 
+  @Test("L179 What an app misses that the system has terminated is in the list of alerts, and its link stays")
+  func terminated() throws {
+    var plan = plan(Self.all)
+    plan.identifier = "belt"
+    let stage = Stage(manifest: .described([.central]), plan)
+    stage.launchAndSubscribe()
+    stage.app.terminate()
+    stage.run(3)
+    #expect(stage.phone.alerts.first?.kind == .notified)
+    #expect(stage.phone.alerts.first?.app == "com.example.belt")
+    #expect(stage.phone.alerts.first?.peripheral == "belt")
+    #expect(stage.phone.statistics.links.count == 1)
+    #expect(stage.phone.statistics.links.first?.isConnected == true)
+    // The value has launched the app, which gets it, and no alert tells of the values after it.
+    #expect(stage.app.launches.count == 2)
+    #expect(stage.app.root?.events.prefix(3) == ["restored", "state poweredOn", "value"])
+    #expect(stage.phone.alerts.count == 1)
+  }
+
   @Test("K008 A connection while the app is suspended is an alert")
   func connection() throws {
     let stage = Stage(manifest: .described(), plan(Self.all))
@@ -69,9 +88,11 @@ struct AlertTests {
       stage.app.launch()
       let root = try #require(stage.app.root)
       #expect(stage.world.run(until: { root.events.last == "connected" }, limit: .seconds(5)))
-      suspend(stage)
+      // The answers come after the suspension.
       root.peripheral?.discoverServices([BeltApp.service])
       root.peripheral?.readRSSI()
+      stage.app.enterBackground()
+      stage.app.suspend()
       stage.run(2)
       // Without the mode the events wait, as those that cause alerts would.
       #expect(root.events.contains("services") == modes.contains(.central))

@@ -42,6 +42,8 @@ struct InputDeviceTests {
     static func options(_ policy: PlatformPolicy) -> DeviceOptions {
       var options = DeviceOptions()
       options.policy = policy
+      // The tests pair by reading a report.
+      options.policy.hiddenServices = PlatformPolicy.macos.hiddenServices
       return options
     }
 

@@ -58,7 +58,7 @@ struct PlatformRuleTests {
 }
 
 /// An app that knows all belts that it has found, and connects when it is told to.
-private final class ManyBeltsApp: NSObject, CBCentralManagerDelegate {
+final class ManyBeltsApp: NSObject, CBCentralManagerDelegate {
   private(set) var manager: CBCentralManager!
   private(set) var peripherals: [CBPeripheral] = []
   private(set) var connections = 0
