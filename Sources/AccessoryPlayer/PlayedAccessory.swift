@@ -16,8 +16,9 @@ import NIOConcurrencyHelpers
 /// ```
 ///
 /// It is an app: the system chooses the device's name, appearance, address and advertising channels. Without effect are
-/// the property `broadcast`, reliable writes, the Characteristic Aggregate Format, writable descriptions, and
-/// `AccessoryContext.disconnect()`; directed advertising is undirected. A central counts as connected from its first
+/// the property `broadcast`, reliable writes, the Characteristic Aggregate Format, writable descriptions, fixed handles,
+/// properties that differ from the operations, permissions with authentication or authorization, writable descriptors,
+/// and `AccessoryContext.disconnect()`; directed advertising is undirected. A central counts as connected from its first
 /// request or subscription on. `Accessory.valueSent(of:in:)` is called when a notification waits to be sent. For
 /// characteristics that have indications and no notifications, such as control points, it is called when the client has
 /// confirmed the value.
@@ -27,6 +28,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     /// Send a value to subscribers; nil: to all.
     case value(Data, of: Int, to: RemoteCentral?)
     case request(PreferredConnectionParameters, of: RemoteCentral)
+    case setService(Int, isPresent: Bool)
   }
 
   /// An indication that a central has not confirmed yet.
@@ -100,7 +102,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     var known: [BluetoothUUID: LocalService] = [:]
     var services: [LocalService] = []
     var characteristics: [LocalCharacteristic] = []
-    for service in accessory.services {
+    for (index, service) in accessory.services.enumerated() {
       let locals = service.characteristics.map { characteristic in
         PublishedForm.characteristic(
           characteristic.uuid, characteristic.properties, characteristic.protection, characteristic.descriptors)
@@ -108,7 +110,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       let first = AttributeHandle(characteristics.count + 1)
       let handles = locals.indices.map { first + AttributeHandle($0) }
       state.attributes.add(
-        service, at: GATTServicePlacement(range: first...(first + AttributeHandle(locals.count)), values: handles))
+        service, index: index, at: GATTServicePlacement(range: first...(first + AttributeHandle(locals.count)), values: handles))
       let local = LocalService(
         PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
         includes: service.includes.compactMap { known[$0] }, locals)
@@ -166,7 +168,9 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       for await _ in ready {}
       // Before a central can use the services.
       callback { accessory, context in accessory.started(in: &context) }
-      for service in services { try await peripheral.add(service) }
+      for (service, isPresent) in zip(services, accessory.services.map(\.isPresentAtStart)) where isPresent {
+        try await peripheral.add(service)
+      }
       group.addTask { [self] in try await watchPower() }
       group.addTask { [self] in try await sendOutputs() }
       group.addTask { [self] in try await watchTime() }
@@ -222,6 +226,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
         state.wakeTimeChanged?.yield()
       case .update(let preferred):
         for (central, _) in inOrder(state.centrals) { outputs.continuation.yield(.request(preferred, of: central)) }
+      case .setService(let index, let isPresent):
+        outputs.continuation.yield(.setService(index, isPresent: isPresent))
       case .disconnect: break
       case .advertise(let advertising):
         state.advertising = advertising
@@ -267,6 +273,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
               of: central, interval: wanted.interval...wanted.interval, latency: wanted.latency,
               supervisionTimeout: wanted.supervisionTimeout)
           }
+        case .setService(let index, true): try await peripheral.add(services[index])
+        case .setService(let index, false): peripheral.remove(services[index])
         }
       }
     }
@@ -423,16 +431,21 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
 
   private func answer(_ read: ReadRequest) throws {
     met(read.central)
-    let result = state.withLockedValue { state -> (path: CharacteristicPath, octets: [UInt8])? in
-      index(of: read.characteristic).flatMap { state.attributes.characteristic(at: AttributeHandle($0 + 1)) }
-        .map { ($0.path, $0.value(of: state.accessory, at: elapsed())) }
+    let (path, octets) = state.withLockedValue { state -> (CharacteristicPath?, [UInt8]?) in
+      let found = index(of: read.characteristic).flatMap {
+        state.attributes.characteristic(at: AttributeHandle($0 + 1))
+      }
+      guard let characteristic = found else { return (nil, nil) }
+      let isPermitted =
+        characteristic.authorize?(state.accessory, .read, context(state, for: state.centrals[read.central])) ?? true
+      return (characteristic.path, isPermitted ? characteristic.value(of: state.accessory, at: elapsed()) : nil)
     }
-    guard let result else {
-      read.reject(.attributeNotFound)
+    guard let path, let octets else {
+      read.reject(path == nil ? .attributeNotFound : .insufficientAuthorization)
       return
     }
-    read.respond(with: Data(result.octets))
-    if read.offset == 0 { try observer?(PlayedEvent(.read(result.octets), result.path, by: read.central)) }
+    read.respond(with: Data(octets))
+    if read.offset == 0 { try observer?(PlayedEvent(.read(octets), path, by: read.central)) }
   }
 
   private func answer(_ write: WriteRequest) throws {

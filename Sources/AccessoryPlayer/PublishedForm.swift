@@ -4,6 +4,13 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 
+extension AttributePermissions {
+  /// The permissions that an app can choose.
+  package static let published: AttributePermissions = [
+    .readable, .writeable, .readEncryptionRequired, .writeEncryptionRequired,
+  ]
+}
+
 /// The form in which characteristics and advertising of `BluetoothLab` are published by an app.
 package enum PublishedForm {
   /// Returns the UUID for Apple's API.
@@ -20,19 +27,23 @@ package enum PublishedForm {
   /// Returns a characteristic whose requests `LocalPeripheral.requests` reports.
   package static func characteristic(
     _ uuid: BluetoothUUID, _ properties: CharacteristicProperties, _ protection: CharacteristicProtection,
-    _ descriptors: [AccessoryDescriptor]
+    _ descriptors: [AccessoryDescriptor], permissions chosen: AttributePermissions? = nil
   ) -> LocalCharacteristic {
     let declared = properties.subtracting([.broadcast, .extendedProperties])
     var properties = CBCharacteristicProperties(rawValue: UInt(declared.rawValue))
     var permissions: CBAttributePermissions = []
     if declared.contains(.read) { permissions.insert(.readable) }
-    if !declared.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
+    if !declared.isDisjoint(with: [.write, .writeWithoutResponse, .authenticatedSignedWrites]) {
+      permissions.insert(.writeable)
+    }
     if protection == .encrypted {
       if permissions.contains(.readable) { permissions.insert(.readEncryptionRequired) }
       if permissions.contains(.writeable) { permissions.insert(.writeEncryptionRequired) }
       if declared.contains(.notify) { properties.insert(.notifyEncryptionRequired) }
       if declared.contains(.indicate) { properties.insert(.indicateEncryptionRequired) }
     }
+    // Apple's permissions are the first four.
+    if let chosen { permissions = CBAttributePermissions(rawValue: UInt(chosen.intersection(.published).rawValue)) }
     return LocalCharacteristic(
       self.uuid(uuid), properties, permissions: permissions, descriptors: descriptors.compactMap { descriptor(of: $0) })
   }
@@ -43,7 +54,7 @@ package enum PublishedForm {
     case .userDescription(let text, _): .userDescription(text)
     case .presentationFormat(let format): .presentationFormat(Data(format.octets))
     case .aggregateFormat: nil
-    case .other(let uuid, let octets): .other(self.uuid(uuid), Data(octets))
+    case .other(let uuid, let octets, _, _): .other(self.uuid(uuid), Data(octets))
     }
   }
 

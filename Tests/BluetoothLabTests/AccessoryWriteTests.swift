@@ -17,7 +17,7 @@ struct AccessoryWriteTests {
     var attributes = AccessoryAttributes<Lock>()
     let service = Lock().services[0]
     let placement = try database.add(service.definition(includes: []))
-    attributes.add(service, at: placement)
+    attributes.add(service, index: 0, at: placement)
     self.attributes = attributes
     first = placement.values[0]
     second = placement.values[1]

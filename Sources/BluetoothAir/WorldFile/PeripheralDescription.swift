@@ -11,12 +11,26 @@ package struct PeripheralDescription: Hashable, Sendable {
     package var isPrimary: Bool
     /// The included services, which precede this one.
     package var includes: [BluetoothUUID]
+    /// True if the file gives the service a handle, includes by handles, or times at which it comes and goes.
+    package var hasFixedShape: Bool
     /// The characteristics, in the order of the file.
     package var characteristics: [Characteristic]
 
     /// Returns the characteristics of which a written value of `characteristic` is the value as well.
     package func echoes(of characteristic: BluetoothUUID) -> [BluetoothUUID] {
       characteristics.filter { $0.echo == characteristic && $0.uuid != characteristic }.map(\.uuid)
+    }
+  }
+
+  /// Accesses of a characteristic that the server does not authorize: Insufficient Authorization.
+  package struct Refusal: Hashable, Sendable {
+    package let accesses: Set<AttributeAccess>
+    /// The time since the start from which they are authorized; nil: never.
+    package let until: Duration?
+
+    /// Returns true if an access at a time since the start is authorized.
+    package func permits(_ access: AttributeAccess, at age: Duration) -> Bool {
+      !accesses.contains(access) || until.map { age >= $0 } ?? false
     }
   }
 
@@ -45,6 +59,12 @@ package struct PeripheralDescription: Hashable, Sendable {
     package var output: ValueProgram.Output
     /// The characteristic of the same service whose written values are the values of this one; nil: none.
     package var echo: BluetoothUUID?
+    /// The accesses that are not authorized; nil: all are.
+    package var refusal: Refusal?
+    /// The permissions; nil: those that the properties and the protection need.
+    package var permissions: AttributePermissions?
+    /// True if the file gives the characteristic a handle, or shows clients other properties than those that are served.
+    package var hasFixedShape: Bool
 
     /// True if clients can subscribe to the value.
     package var hasSubscriptions: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
@@ -73,9 +93,10 @@ extension DescribedPeripheral {
   /// The description in the file.
   fileprivate var description: PeripheralDescription {
     var states = characteristics[...]
-    let services = services.map { service in
+    let services = zip(services, presences).map { service, presence in
       PeripheralDescription.Service(
         uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
+        hasFixedShape: service.handle != nil || !service.includedHandles.isEmpty || !presence.isAlways,
         characteristics: service.characteristics.compactMap { characteristic in
           states.popFirst().map { Self.description(of: characteristic, $0) }
         })
@@ -91,6 +112,7 @@ extension DescribedPeripheral {
       uuid: characteristic.uuid, properties: characteristic.properties, protection: characteristic.protection,
       hasReliableWrite: characteristic.hasReliableWrite, descriptors: characteristic.descriptors,
       values: state.values, period: state.period, maximumLength: state.maximumLength, program: state.program,
-      output: state.output, echo: state.echo)
+      output: state.output, echo: state.echo, refusal: state.refusal, permissions: characteristic.permissions,
+      hasFixedShape: characteristic.handle != nil || characteristic.shownProperties != nil)
   }
 }

@@ -31,7 +31,7 @@ extension PeripheralBroker {
       return nil
     case .failure(.full): return .outOfSpace
     case .failure(.invalidValueLength): return .att(.invalidAttributeValueLength)
-    case .failure(.unknownService), .failure(.invalidDescriptor): return .invalidParameters
+    case .failure(.unknownService), .failure(.invalidDescriptor), .failure(.invalidHandle): return .invalidParameters
     }
   }
 

@@ -12,8 +12,8 @@ package struct GATTDatabase: Sendable {
     var preferredConnectionParameters: AttributeHandle = 0
     var centralAddressResolution: AttributeHandle = 0
     var serviceChanged: AttributeHandle = 0
-    /// The last handle of the services that cannot be removed.
-    var end: AttributeHandle = 0
+    /// The handles of the services that cannot be removed.
+    var range: ClosedRange<AttributeHandle> = 0...0
   }
 
   /// The attributes in ascending order of their handles. Only `GATTDatabase` changes them.
@@ -35,21 +35,26 @@ package struct GATTDatabase: Sendable {
 
   /// The two standard services with the default values, created once so that databases share the memory of their
   /// attributes.
-  private static let standard = GATTDatabase()
+  private static let standard = GATTDatabase(firstHandle: 1)
 
   /// Creates a database with the GAP and the GATT service.
   ///
   /// - Parameters:
   ///   - deviceName: The Device Name; the server returns at most 248 octets of it · Vol 3, Part C, 12.1.
   ///   - preferredParameters: The Peripheral Preferred Connection Parameters; nil: no specific values.
-  package init(deviceName: String, appearance: UInt16, preferredParameters: ConnectionParameters? = nil) {
-    self = Self.standard
+  ///   - firstHandle: The handle of the declaration of the GAP service; the GATT service follows.
+  package init(
+    deviceName: String, appearance: UInt16, preferredParameters: ConnectionParameters? = nil,
+    firstHandle: AttributeHandle = 1
+  ) {
+    self = firstHandle == 1 ? Self.standard : GATTDatabase(firstHandle: firstHandle)
     setDeviceName(deviceName)
     if appearance != 0 { store(ByteSlice(appearance.octets), at: system.appearance) }
     if let preferredParameters { setPreferredParameters(preferredParameters) }
   }
 
-  private init() {
+  private init(firstHandle: AttributeHandle) {
+    next = Int(firstHandle)
     func readable(_ uuid: BluetoothUUID, _ value: ByteSlice) -> GATTCharacteristicDefinition {
       GATTCharacteristicDefinition(uuid: uuid, properties: .read, permissions: .readable, value: value)
     }
@@ -77,7 +82,7 @@ package struct GATTDatabase: Sendable {
     if let index = index(of: gatt.values[2]) { attributes[index].content = .databaseHash }
     system = SystemHandles(
       appearance: gap.values[1], preferredConnectionParameters: gap.values[2],
-      centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0], end: gatt.range.upperBound)
+      centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0], range: gap.range.lowerBound...gatt.range.upperBound)
   }
 
   private mutating func place(

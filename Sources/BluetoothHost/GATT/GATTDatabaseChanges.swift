@@ -4,6 +4,8 @@ import BluetoothWire
 package enum GATTDatabaseError: Error, Hashable, Sendable {
   /// There are not enough free handles.
   case full
+  /// This handle is 0, taken, not after the handles before it, or in a service whose declaration has no fixed handle.
+  case invalidHandle(AttributeHandle)
   /// There is no service declaration at this handle.
   case unknownService(AttributeHandle)
   /// A value is longer than `ATT.maximumValueLength`, or has a length that its own definition forbids.
@@ -14,7 +16,8 @@ package enum GATTDatabaseError: Error, Hashable, Sendable {
 
 /// The addition and removal of services.
 extension GATTDatabase {
-  /// Adds a service after all existing services, or in a gap between them if too few handles are left at the end.
+  /// Adds a service at its handle. A service without one follows all existing services, or fills a gap between them if
+  /// too few handles are left at the end.
   package mutating func add(_ service: GATTServiceDefinition) throws(GATTDatabaseError) -> GATTServicePlacement {
     var includes: [GATTAttribute] = []
     for declaration in service.includes {
@@ -24,9 +27,13 @@ extension GATTDatabase {
       includes.append(attributes[index])
     }
     try service.check()
-    let size = service.attributeCount
+    let size = service.layout.count
     let start: Int
-    if next + size - 1 <= Int(AttributeHandle.max) {
+    if let handle = service.handle {
+      guard isFree(Int(handle)..<Int(handle) + size) else { throw .invalidHandle(handle) }
+      start = Int(handle)
+      next = max(next, start + size)
+    } else if next + size - 1 <= Int(AttributeHandle.max) {
       start = next
       next += size
     } else {
@@ -37,10 +44,21 @@ extension GATTDatabase {
     return place(service, at: start, includes: includes)
   }
 
+  /// Returns true if no service has one of these handles.
+  private func isFree(_ handles: Range<Int>) -> Bool {
+    guard let first = AttributeHandle(exactly: handles.lowerBound), first > 0,
+      handles.upperBound <= Int(AttributeHandle.max) + 1
+    else { return false }
+    let index = firstIndex(from: first)
+    if index < attributes.count, handles.contains(Int(attributes[index].handle)) { return false }
+    // The service before may end with a gap.
+    return attributes[..<index].last { GATTType.isGrouping($0.type) }.map { $0.groupEnd < first } ?? true
+  }
+
   /// Removes the service with this declaration and the include declarations that refer to it. Returns the range for
   /// `GATTBearer.databaseChanged`; nil if there is no such service, or if it belongs to the host.
   package mutating func remove(declaration: AttributeHandle) -> ClosedRange<AttributeHandle>? {
-    guard declaration > system.end, let index = index(of: declaration), GATTType.isGrouping(attributes[index].type)
+    guard !system.range.contains(declaration), let index = index(of: declaration), GATTType.isGrouping(attributes[index].type)
     else { return nil }
     let range = declaration...attributes[index].groupEnd
     let reference = declaration.octets
@@ -64,13 +82,10 @@ extension GATTDatabase {
 
   /// Returns the start of the first free range of `size` handles.
   private func gap(of size: Int) -> Int? {
-    var free = Int(system.end) + 1
-    var index = firstIndex(from: AttributeHandle(free))
-    while index < attributes.count {
-      let attribute = attributes[index]
+    var free = 1
+    for attribute in attributes {
       if Int(attribute.handle) - free >= size { return free }
       free = max(free, Int(attribute.groupEnd) + 1)
-      index += 1
     }
     return free + size - 1 <= Int(AttributeHandle.max) ? free : nil
   }
@@ -82,7 +97,7 @@ extension GATTDatabase {
   mutating func place(
     _ service: GATTServiceDefinition, at start: Int, includes: [GATTAttribute]
   ) -> GATTServicePlacement {
-    let end = AttributeHandle(start + service.attributeCount - 1)
+    let end = AttributeHandle(start + service.layout.count - 1)
     var builder = ServiceBuilder(next: AttributeHandle(start))
     builder.add {
       GATTAttribute(
@@ -117,14 +132,15 @@ private struct ServiceBuilder {
   }
 
   mutating func add(_ characteristic: GATTCharacteristicDefinition) {
-    let properties = characteristic.declaredProperties
+    if let handle = characteristic.handle { next = handle }
+    let properties = characteristic.performedProperties
     let permissions = characteristic.permissions
     let value = next + 1
     values.append(value)
     add {
       GATTAttribute(
         readable: GATTType.characteristic, at: $0,
-        value: [properties.rawValue] + value.octets + characteristic.uuid.attributeValue)
+        value: [(characteristic.shownProperties ?? properties).rawValue] + value.octets + characteristic.uuid.attributeValue)
     }
     add {
       GATTAttribute(
@@ -168,6 +184,7 @@ private struct ServiceBuilder {
     case .formats: content = .stored(ByteSlice())
     }
     let permissions = descriptor.permissions
+    if let handle = descriptor.handle { next = handle }
     let handle = next
     add {
       GATTAttribute(
@@ -179,29 +196,46 @@ private struct ServiceBuilder {
 
   /// Sets the value of each Characteristic Aggregate Format to the handles that it refers to.
   mutating func resolveFormats(of service: GATTServiceDefinition) {
-    guard let first = attributes.first?.handle else { return }
     for (characteristic, handles) in zip(service.characteristics, descriptors) {
       for (descriptor, handle) in zip(characteristic.descriptors, handles) {
         guard case .formats(let paths) = descriptor.content else { continue }
         let value = paths.flatMap { descriptors[$0.characteristic][$0.descriptor].octets }
-        attributes[Int(handle - first)].content = .stored(ByteSlice(value))
+        guard let index = attributes.firstIndex(where: { $0.handle == handle }) else { continue }
+        attributes[index].content = .stored(ByteSlice(value))
       }
     }
   }
 }
 
 extension GATTServiceDefinition {
-  /// The number of handles that the service needs.
-  fileprivate var attributeCount: Int {
-    characteristics.reduce(1 + includes.count) { count, characteristic in
-      let properties = characteristic.declaredProperties
-      return count + 2 + (characteristic.allowedSubscription == nil ? 0 : 1)
-        + (properties.contains(.broadcast) ? 1 : 0) + (properties.contains(.extendedProperties) ? 1 : 0)
-        + characteristic.descriptors.count
+  /// The number of handles from the declaration to the last attribute of the service, and the first fixed handle that
+  /// is not after the attributes before it; nil: the handles are in order.
+  var layout: (count: Int, misplaced: AttributeHandle?) {
+    var count = 1 + includes.count
+    var misplaced: AttributeHandle?
+    func skip(to handle: AttributeHandle?) {
+      guard let handle else { return }
+      if let start = self.handle, Int(handle) >= Int(start) + count {
+        count = Int(handle) - Int(start)
+      } else {
+        misplaced = misplaced ?? handle
+      }
     }
+    for characteristic in characteristics {
+      skip(to: characteristic.handle)
+      let properties = characteristic.performedProperties
+      count += 2 + (characteristic.allowedSubscription == nil ? 0 : 1)
+      count += (properties.contains(.broadcast) ? 1 : 0) + (properties.contains(.extendedProperties) ? 1 : 0)
+      for descriptor in characteristic.descriptors {
+        skip(to: descriptor.handle)
+        count += 1
+      }
+    }
+    return (count, misplaced)
   }
 
   fileprivate func check() throws(GATTDatabaseError) {
+    if let handle = layout.misplaced { throw .invalidHandle(handle) }
     for characteristic in characteristics {
       try Self.check(characteristic.value, characteristic.lengths)
       for descriptor in characteristic.descriptors {
@@ -250,8 +284,8 @@ extension GATTServiceDefinition {
 }
 
 extension GATTCharacteristicDefinition {
-  /// The properties, including the Extended Properties bit if there are extended properties.
-  fileprivate var declaredProperties: CharacteristicProperties {
+  /// The operations, including the Extended Properties bit if there are extended properties.
+  fileprivate var performedProperties: CharacteristicProperties {
     extendedProperties.isEmpty ? properties : properties.union(.extendedProperties)
   }
 

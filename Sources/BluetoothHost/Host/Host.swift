@@ -35,7 +35,9 @@ package struct Host {
           policy: configuration.pairing, identity: address, identityKey: key,
           generator: configuration.keyGenerator(else: random.split("security")))),
       server: GATTServerStore(
-        database: GATTDatabase(deviceName: configuration.deviceName, appearance: configuration.appearance)))
+        database: GATTDatabase(
+          deviceName: configuration.deviceName, appearance: configuration.appearance,
+          firstHandle: configuration.firstHandle)))
   }
 
   /// The controller's BD_ADDR; nil: the controller has none, or the host has not read it yet.

@@ -7,9 +7,13 @@ package struct GATTServiceDefinition: Sendable {
   /// The declaration handles of the included services, which must already be in the database.
   package var includes: [AttributeHandle]
   package var characteristics: [GATTCharacteristicDefinition]
+  /// The handle of the declaration; nil: the first handle after all handles that were ever used.
+  package var handle: AttributeHandle?
   package init(
-    uuid: BluetoothUUID, isPrimary: Bool, includes: [AttributeHandle], characteristics: [GATTCharacteristicDefinition]
+    uuid: BluetoothUUID, isPrimary: Bool, includes: [AttributeHandle], characteristics: [GATTCharacteristicDefinition],
+    handle: AttributeHandle? = nil
   ) {
+    self.handle = handle
     self.uuid = uuid
     self.isPrimary = isPrimary
     self.includes = includes
@@ -35,6 +39,11 @@ package struct GATTCharacteristicDefinition: Hashable, Sendable {
   /// The characteristic's descriptors, except those that the database adds automatically if required: Client and Server
   /// Characteristic Configuration, and Characteristic Extended Properties.
   package var descriptors: [GATTDescriptorDefinition]
+  /// The properties in the declaration, if they differ from the operations that `properties` permits; nil: they are the
+  /// same. The specification wants the same; databases for tests of clients have others.
+  package var shownProperties: CharacteristicProperties?
+  /// The handle of the declaration, if the service has a handle; nil: the next handle.
+  package var handle: AttributeHandle?
 
   package init(
     uuid: BluetoothUUID, properties: CharacteristicProperties, extendedProperties: GATTExtendedProperties = [],
@@ -73,6 +82,8 @@ package struct GATTDescriptorDefinition: Hashable, Sendable {
   package var permissions: AttributePermissions
   /// The permitted lengths of the value in octets; the server rejects a write of another length.
   package var lengths: ClosedRange<Int>
+  /// The handle, if the service has a handle; nil: the next handle.
+  package var handle: AttributeHandle?
 
   package init(
     uuid: BluetoothUUID, content: Content, permissions: AttributePermissions = .readable,

@@ -58,6 +58,8 @@ package struct HostConfiguration: Sendable {
   package var deviceName: String
   /// The value of the Appearance characteristic; 0: unknown.
   package var appearance: UInt16
+  /// The handle of the declaration of the GAP service, which the GATT service follows.
+  package var firstHandle: AttributeHandle = 1
   /// The random static address of the device; nil: a random one.
   package var address: DeviceAddress?
   /// True if the device's identity address is the public address of its controller, which it also uses on the air

@@ -40,6 +40,9 @@ public protocol Accessory: Sendable {
   var services: [AccessoryService<Self>] { get }
   /// The value of the GAP Appearance characteristic.
   var appearance: Appearance { get }
+  /// The handle of the declaration of the GAP service, 1 to 65,000, which the GATT service follows. `Device.serve` uses
+  /// the services of its device instead.
+  var firstHandle: UInt16 { get }
 
   /// Called when the device has been turned on.
   mutating func started(in context: inout AccessoryContext)
@@ -70,6 +73,8 @@ extension Accessory {
   public var services: [AccessoryService<Self>] { [] }
   /// 0: unknown.
   public var appearance: Appearance { Appearance(rawValue: 0) }
+  /// 1, the first handle.
+  public var firstHandle: UInt16 { 1 }
   /// Does nothing.
   public mutating func started(in context: inout AccessoryContext) {}
   /// Does nothing.

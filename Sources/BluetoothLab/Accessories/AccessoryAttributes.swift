@@ -17,21 +17,39 @@ package struct AccessoryAttributes<Owner: Accessory> {
   package private(set) var subscriptions: [AccessorySubscriber] = []
   /// The characteristic values that clients have configured to be broadcast.
   private var broadcasts: Set<AttributeHandle> = []
-  private var declarations: [(service: BluetoothUUID, handle: AttributeHandle)] = []
+  /// The services, each with its index in `Accessory.services` and its handles, of which the first is the declaration.
+  private var services: [(index: Int, uuid: BluetoothUUID, handles: ClosedRange<AttributeHandle>)] = []
 
   package init() {}
 
   /// Returns the declaration handles of the services that `service` includes, without those that have not been added.
   package func includes(of service: AccessoryService<Owner>) -> [AttributeHandle] {
-    service.includes.compactMap { included in declarations.first { $0.service == included }?.handle }
+    service.includes.compactMap { included in services.first { $0.uuid == included }?.handles.lowerBound }
+      + service.includedHandles
   }
 
-  package mutating func add(_ service: AccessoryService<Owner>, at placement: GATTServicePlacement) {
-    declarations.append((service.uuid, placement.range.lowerBound))
+  /// Adds the service with this index in `Accessory.services`.
+  package mutating func add(_ service: AccessoryService<Owner>, index: Int, at placement: GATTServicePlacement) {
+    services.append((index, service.uuid, placement.range))
     for (characteristic, handle) in zip(service.characteristics, placement.values) {
       paths.append((handle, characteristic.path))
       characteristics.append(characteristic)
     }
+  }
+
+  /// Returns the declaration of the service with this index; nil: the service is not there.
+  package func declaration(ofServiceAt index: Int) -> AttributeHandle? {
+    services.first { $0.index == index }?.handles.lowerBound
+  }
+
+  /// Removes the service with this index, and the subscriptions to its values.
+  package mutating func removeService(at index: Int) {
+    guard let place = services.firstIndex(where: { $0.index == index }) else { return }
+    let handles = services.remove(at: place).handles
+    characteristics = zip(paths, characteristics).filter { !handles.contains($0.0.handle) }.map(\.1)
+    paths.removeAll { handles.contains($0.handle) }
+    subscriptions.removeAll { handles.contains($0.handle) }
+    broadcasts = broadcasts.filter { !handles.contains($0) }
   }
 
   package func path(at handle: AttributeHandle) -> CharacteristicPath? { paths.first { $0.handle == handle }?.path }
@@ -85,19 +103,38 @@ package struct AccessoryAttributes<Owner: Accessory> {
 }
 
 extension AccessoryService {
+  /// Returns the indices of the services in an order in which each follows those that it includes by their handles.
+  /// Services that include each other keep their order: the database has an error for the first of them.
+  static func orderOfInclusion(_ services: [Self]) -> [Int] {
+    var waiting = Array(services.indices)
+    var order: [Int] = []
+    while !waiting.isEmpty {
+      let missing = Set(waiting.compactMap { services[$0].handle })
+      let next = waiting.firstIndex { missing.isDisjoint(with: services[$0].includedHandles) } ?? 0
+      order.append(waiting.remove(at: next))
+    }
+    return order
+  }
+
   /// Returns the definition of the service for the host's GATT server.
   ///
   /// - Parameter includes: the declaration handles of the included services.
   func definition(includes: [AttributeHandle]) -> GATTServiceDefinition {
     GATTServiceDefinition(
-      uuid: uuid, isPrimary: isPrimary, includes: includes,
-      characteristics: characteristics.map { characteristic in
-        GATTCharacteristicDefinition(
-          uuid: characteristic.uuid, properties: characteristic.properties,
-          extendedProperties: characteristic.extendedProperties, permissions: characteristic.permissions, value: nil,
-          subscriptionNeedsEncryption: characteristic.protection == .encrypted,
-          descriptors: characteristic.descriptors.map(definition))
-      })
+      uuid: uuid, isPrimary: isPrimary, includes: includes, characteristics: characteristics.map(definition),
+      handle: handle)
+  }
+
+  private func definition(of characteristic: AccessoryCharacteristic<Owner>) -> GATTCharacteristicDefinition {
+    var definition = GATTCharacteristicDefinition(
+      uuid: characteristic.uuid, properties: characteristic.properties,
+      extendedProperties: characteristic.extendedProperties,
+      permissions: characteristic.permissions ?? characteristic.neededPermissions, value: nil,
+      subscriptionNeedsEncryption: characteristic.protection == .encrypted,
+      descriptors: characteristic.descriptors.map(self.definition))
+    definition.shownProperties = characteristic.shownProperties
+    definition.handle = characteristic.handle
+    return definition
   }
 
   private func definition(of descriptor: AccessoryDescriptor) -> GATTDescriptorDefinition {
@@ -110,8 +147,11 @@ extension AccessoryService {
       return GATTDescriptorDefinition(uuid: 0x2904, value: ByteSlice(format.octets))
     case .aggregateFormat(let parts):
       return GATTDescriptorDefinition(uuid: 0x2905, content: .formats(parts.compactMap(formatPath)))
-    case .other(let uuid, let octets):
-      return GATTDescriptorDefinition(uuid: uuid, value: ByteSlice(octets))
+    case .other(let uuid, let octets, let permissions, let handle):
+      var definition = GATTDescriptorDefinition(
+        uuid: uuid, content: .stored(ByteSlice(octets)), permissions: permissions)
+      definition.handle = handle
+      return definition
     }
   }
 
@@ -125,11 +165,47 @@ extension AccessoryService {
   }
 }
 
+extension GATTDatabaseError {
+  /// The reason in words for the author of an accessory.
+  fileprivate var reason: String {
+    switch self {
+    case .full: "no attribute handles are left"
+    case .invalidHandle(let handle):
+      "the attribute handle \(handle) is taken, or not after those before it in a service with a fixed handle"
+    case .unknownService(let handle):
+      "no service has the attribute handle \(handle), or the services include each other"
+    case .invalidValueLength: "a value is longer than \(ATT.maximumValueLength) octets"
+    case .invalidDescriptor(let uuid): "the descriptor \(uuid) has a value or permissions that it can't have"
+    }
+  }
+}
+
+extension Accessory {
+  /// The index of the first service that the database of a host refuses, with the reason; nil: it takes all of them.
+  package var refusedService: (index: Int, reason: String)? {
+    let services = services
+    var database = GATTDatabase(deviceName: "", appearance: 0, firstHandle: firstHandle)
+    var attributes = AccessoryAttributes<Self>()
+    for index in AccessoryService.orderOfInclusion(services) {
+      let service = services[index]
+      do throws(GATTDatabaseError) {
+        let placement = try database.add(service.definition(includes: attributes.includes(of: service)))
+        attributes.add(service, index: index, at: placement)
+      } catch {
+        return (index, error.reason)
+      }
+    }
+    return nil
+  }
+}
+
 extension AccessoryCharacteristic {
-  fileprivate var permissions: AttributePermissions {
+  /// The permissions that the properties and the protection need.
+  fileprivate var neededPermissions: AttributePermissions {
     var permissions: AttributePermissions = []
     if properties.contains(.read) { permissions.insert(.readable) }
-    if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
+    let writes: CharacteristicProperties = [.write, .writeWithoutResponse, .authenticatedSignedWrites]
+    if !properties.isDisjoint(with: writes) { permissions.insert(.writeable) }
     if protection == .encrypted {
       if permissions.contains(.readable) { permissions.insert(.readEncryptionRequired) }
       if permissions.contains(.writeable) { permissions.insert(.writeEncryptionRequired) }

@@ -18,6 +18,7 @@ public struct AccessoryContext: Sendable {
     case update(PreferredConnectionParameters)
     case disconnect
     case advertise(Advertising?)
+    case setService(Int, isPresent: Bool)
   }
 
   /// The world's radio time.
@@ -117,6 +118,12 @@ public struct AccessoryContext: Sendable {
   /// Replaces the advertising until the next connection ends; nil stops advertising. An accessory stops advertising
   /// when a central connects: with this method it accepts a further central.
   public mutating func advertise(_ advertising: Advertising?) { request(.advertise(advertising)) }
+
+  /// Adds or removes the service with this index in `Accessory.services`. Connected clients that have subscribed get
+  /// Service Changed · Vol 3, Part G, 2.5.2. A service with a fixed handle returns to it; another one gets new handles.
+  public mutating func setService(at index: Int, isPresent: Bool) {
+    request(.setService(index, isPresent: isPresent))
+  }
 }
 
 /// The connection parameters that an accessory requests. Values outside the specification's range are clamped.

@@ -31,14 +31,14 @@ final class AccessoryServer<A: Accessory>: HostedAccessory<A>, SystemServer, @un
 
   func started(_ host: inout Host, at now: Instant) {
     isOn = true
-    if !hasPublished { for service in accessory.services { publish(service, on: &host, at: now) } }
+    if !hasPublished { addServices(to: &host, at: now) }
     hasPublished = true
     withAccessory(&host, at: now) { $0.started(in: &$1) }
   }
 
-  private func publish(_ service: AccessoryService<A>, on host: inout Host, at now: Instant) {
+  override func publish(_ service: AccessoryService<A>, index: Int, on host: inout Host, at now: Instant) {
     do throws(GATTDatabaseError) {
-      try add(service, to: &host, at: now)
+      try add(service, index: index, to: &host, at: now)
     } catch {
       DaemonLog.note("can't publish the service \(service.uuid): \(error)", of: name)
     }

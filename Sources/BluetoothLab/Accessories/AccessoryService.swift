@@ -9,9 +9,15 @@ public struct AccessoryService<Owner: Accessory>: Sendable {
   /// True for a primary service; false for a secondary service, which clients find only through a service that
   /// includes it · Vol 3, Part G, 3.1.
   public var isPrimary = true
-  /// The included services · Vol 3, Part G, 3.2. Each must precede this service in `Accessory.services`; otherwise
-  /// its include declaration is left out.
+  /// The included services · Vol 3, Part G, 3.2: of several with one UUID, the first. Each must precede this service in
+  /// `Accessory.services`; otherwise its include declaration is left out.
   public var includes: [BluetoothUUID] = []
+  /// The handles of further included services, which may be anywhere in `Accessory.services` and have fixed handles.
+  public var includedHandles: [UInt16] = []
+  /// The handle of the declaration, 1 to 65,535; nil: the first one after those of the services before.
+  public var handle: UInt16?
+  /// False for a service that is not there until `AccessoryContext.setService(at:isPresent:)` adds it.
+  public var isPresentAtStart = true
 
   /// Creates a primary service. The program stops when the accessory is turned on if one of the characteristics was
   /// created for another service.
@@ -38,11 +44,23 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   public var properties: CharacteristicProperties
   /// The link security required to read, write or subscribe to the value. A central that lacks it pairs.
   public var protection = CharacteristicProtection.none
+  /// The permissions of the value; nil: those that the properties and `protection` need, without authentication and
+  /// authorization. An operation needs its property, too.
+  public var permissions: AttributePermissions?
+  /// The properties in the declaration, if clients are to be shown others than those that the server performs; nil: the
+  /// same. With them a database for tests of clients takes a command, or indicates a value, without the property.
+  public var shownProperties: CharacteristicProperties?
+  /// The handle of the declaration, which the value follows, in a service with a fixed handle; nil: the next handle.
+  public var handle: UInt16?
   /// True if the Reliable Write extended property is set: clients may write the value together with others, all or
   /// none · Vol 3, Part G, 3.3.3.1.
   public var hasReliableWrite = false
   /// The descriptors, besides the configuration and Extended Properties descriptors, which are added automatically.
   public var descriptors: [AccessoryDescriptor] = []
+  /// Asked before each read and each write of a client that has passed the permissions; false answers the request with
+  /// Insufficient Authorization (0x08) · Vol 3, Part F, 4. The parts of a prepared write are asked about when they are
+  /// executed. nil: all are permitted.
+  public var authorize: (@Sendable (Owner, AttributeAccess, AccessoryContext) -> Bool)?
   package let read: Reading
   /// Returns the octets that a value has at a time of the world, such as those of a clock; nil for values that change
   /// only in callbacks of the accessory.
@@ -147,6 +165,11 @@ package enum AccessoryClientEvent {
   case subscribedAgain
 }
 
+/// An access of a client to a value.
+public enum AttributeAccess: Hashable, Sendable, CaseIterable {
+  case read, write
+}
+
 /// The link security that access to a characteristic requires · Vol 3, Part C, 10.2.1.
 public enum CharacteristicProtection: Hashable, Sendable, CaseIterable {
   /// No encryption: security mode 1, level 1.
@@ -164,6 +187,7 @@ public enum AccessoryDescriptor: Hashable, Sendable {
   /// Characteristic Aggregate Format: the value is the concatenation of the values that the first presentation
   /// formats of these characteristics of the same service describe, in this order.
   case aggregateFormat([BluetoothUUID])
-  /// Another, readable descriptor with its UUID and value.
-  case other(BluetoothUUID, [UInt8])
+  /// Another descriptor with its UUID and value. A value that clients may write is stored. The handle is fixed in a
+  /// service with a fixed handle; nil: the next one.
+  case other(BluetoothUUID, [UInt8], permissions: AttributePermissions = .readable, handle: UInt16? = nil)
 }

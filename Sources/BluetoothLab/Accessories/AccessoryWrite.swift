@@ -26,6 +26,9 @@ package struct AccessoryWrite {
     for (place, value) in values.enumerated() {
       guard let characteristic = attributes.characteristic(at: value.handle) else { continue }
       do throws(ATTErrorCode) {
+        if let authorize = characteristic.authorize, !authorize(accessory, .write, context) {
+          throw .insufficientAuthorization
+        }
         try characteristic.write(&accessory, value.octets, &context)
       } catch {
         // Changes made while rejecting the first value, such as an attempt counter, are intended by the accessory.

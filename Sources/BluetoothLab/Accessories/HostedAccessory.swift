@@ -17,11 +17,37 @@ class HostedAccessory<A: Accessory> {
 
   init(_ accessory: A) { self.accessory = accessory }
 
-  /// Adds a service of the accessory to the database of the host.
-  final func add(_ service: AccessoryService<A>, to host: inout Host, at now: Instant) throws(GATTDatabaseError) {
+  /// Adds the services that are there at the start to the database of the host, each after those that it includes.
+  final func addServices(to host: inout Host, at now: Instant) {
+    let services = accessory.services
+    for index in AccessoryService.orderOfInclusion(services) where services[index].isPresentAtStart {
+      publish(services[index], index: index, on: &host, at: now)
+    }
+  }
+
+  /// Adds a service of the accessory, and handles the error of the database.
+  func publish(_ service: AccessoryService<A>, index: Int, on host: inout Host, at now: Instant) {}
+
+  /// Adds the service with this index to the database of the host.
+  final func add(
+    _ service: AccessoryService<A>, index: Int, to host: inout Host, at now: Instant
+  ) throws(GATTDatabaseError) {
     switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
-    case .success(let placement): attributes.add(service, at: placement)
+    case .success(let placement): attributes.add(service, index: index, at: placement)
     case .failure(let error): throw error
+    }
+  }
+
+  /// Adds or removes the service with this index, if it is not there or there.
+  private func setService(_ index: Int, _ isPresent: Bool, _ host: inout Host, at now: Instant) {
+    let services = accessory.services
+    guard services.indices.contains(index) else { return }
+    switch (attributes.declaration(ofServiceAt: index), isPresent) {
+    case (nil, true): publish(services[index], index: index, on: &host, at: now)
+    case (let declaration?, false):
+      host.removeService(declaration: declaration, at: now)
+      attributes.removeService(at: index)
+    case (nil, false), (_?, true): break
     }
   }
 
@@ -72,6 +98,7 @@ class HostedAccessory<A: Accessory> {
       guard let handle = attributes.characteristic(path)?.handle else { break }
       host.update(handle, with: slice(of: octets, in: host.pool), on: client.link, at: now)
     case .wake(let time): wakeTime = time.map { now + TimeSpan($0) }
+    case .setService(let index, let isPresent): setService(index, isPresent, &host, at: now)
     case .update, .disconnect, .advertise: break
     }
   }
@@ -134,11 +161,7 @@ class HostedAccessory<A: Accessory> {
   final func handle(_ event: GATTEvent, on connection: HCI.ConnectionHandle, _ host: inout Host, at now: Instant) {
     switch event {
     case .readRequested(let request, let handle, let offset):
-      let value = attributes.characteristic(at: handle)?.value(of: accessory, at: now.sinceZero.duration) ?? []
-      host.respond(
-        to: request, on: connection,
-        with: offset <= value.count
-          ? .success(ByteSlice(value.dropFirst(offset))) : .failure(.invalidOffset), at: now)
+      host.respond(to: request, on: connection, with: read(handle, offset, on: connection, host, at: now), at: now)
     case .writeRequested(let request, let parts):
       var context = context(at: now, for: connection, mtu: host.mtu(of: connection))
       let result = write(parts, in: &context)
@@ -171,6 +194,21 @@ class HostedAccessory<A: Accessory> {
   ) {
     guard let handler = characteristic.clientEvent else { return }
     withAccessory(&host, at: now, for: connection) { handler(&$0, event, AccessoryClient(link: connection), &$1) }
+  }
+
+  /// Returns the octets of a value from an offset on, or the error of the read.
+  private func read(
+    _ handle: AttributeHandle, _ offset: Int, on connection: HCI.ConnectionHandle, _ host: borrowing Host,
+    at now: Instant
+  ) -> Result<ByteSlice, ATT.ErrorCode> {
+    guard let characteristic = attributes.characteristic(at: handle) else { return .failure(.attributeNotFound) }
+    if let authorize = characteristic.authorize {
+      guard authorize(accessory, .read, context(at: now, for: connection, mtu: host.mtu(of: connection))) else {
+        return .failure(.insufficientAuthorization)
+      }
+    }
+    let value = characteristic.value(of: accessory, at: now.sinceZero.duration)
+    return offset <= value.count ? .success(ByteSlice(value.dropFirst(offset))) : .failure(.invalidOffset)
   }
 
   /// Passes a write to the accessory as whole values.

@@ -26,7 +26,9 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
       Controller(
         configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool),
       StationSettings(of: radio, in: environment, named: configuration.name))
-    host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
+    var hostConfiguration = configuration.host
+    hostConfiguration.firstHandle = accessory.firstHandle
+    host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     super.init(accessory)
   }
 
@@ -124,7 +126,7 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
       super.perform(effect, &host, at: now)
       guard progress != nil, let handle = attributes.characteristic(path)?.handle else { break }
       if attributes.isBroadcast(handle) { advertise(&host, at: now) }
-    case .send, .wake: super.perform(effect, &host, at: now)
+    case .send, .wake, .setService: super.perform(effect, &host, at: now)
     case .update(let preferred):
       for link in connections { host.updateConnection(link, preferred.parameters, at: now) }
     case .disconnect: for link in connections { host.disconnect(link, at: now) }
@@ -152,7 +154,7 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
   private func handle(_ event: HostEvent, at now: Instant) {
     switch event {
     case .powerChanged(.on):
-      if !hasStarted { for service in accessory.services { publish(service, at: now) } }
+      if !hasStarted { addServices(to: &host, at: now) }
       hasStarted = true
       progress = AdvertisingProgress(accessory.advertising, at: now)
       advertise(&host, at: now)
@@ -205,13 +207,13 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
         + "if it is the same device, remove the accessory's bonds (forgetBonds)", of: name)
   }
 
-  private func publish(_ service: AccessoryService<A>, at now: Instant) {
+  override func publish(_ service: AccessoryService<A>, index: Int, on host: inout Host, at now: Instant) {
     if let stranger = service.characteristics.first(where: { $0.path.service != service.uuid }) {
       // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
       fatalError("the service \(service.uuid) lists the characteristic \(stranger.uuid) of \(stranger.path.service)")
     }
     do throws(GATTDatabaseError) {
-      try add(service, to: &host, at: now)
+      try add(service, index: index, to: &host, at: now)
     } catch {
       // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
       fatalError("can't publish the service \(service.uuid) of the accessory: \(error)")

@@ -209,6 +209,11 @@ final class PeripheralPlayer: Sendable {
             read.reject(.attributeNotFound)
             continue
           }
+          guard isAuthorized(.read, index) else {
+            read.reject(.insufficientAuthorization)
+            try report("read", index, read.central, nil, rejection: .insufficientAuthorization)
+            continue
+          }
           // The parts of a long value must be those of one value.
           if read.offset > 0 {
             read.respond(with: Data(value(index)))
@@ -236,6 +241,10 @@ final class PeripheralPlayer: Sendable {
     try report("read", index, read.central, value)
   }
 
+  private func isAuthorized(_ access: AttributeAccess, _ index: Int) -> Bool {
+    entries[index].description.refusal?.permits(access, at: stage.now - start) ?? true
+  }
+
   private func answer(_ write: WriteRequest) throws {
     met(write.central)
     var values: [(index: Int, value: [UInt8])] = []
@@ -244,6 +253,7 @@ final class PeripheralPlayer: Sendable {
         write.reject(.attributeNotFound)
         return
       }
+      guard isAuthorized(.write, index) else { return try reject(write, .insufficientAuthorization) }
       let place = values.firstIndex { $0.index == index }
       let before = place.map { values[$0].value } ?? (part.offset == 0 ? [] : value(index))
       guard part.offset <= before.count else { return try reject(write, .invalidOffset) }

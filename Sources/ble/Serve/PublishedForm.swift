@@ -9,16 +9,23 @@ import CoreBluetoothExtras
 extension PublishedForm {
   /// Returns a characteristic whose requests `LocalPeripheral.requests` reports.
   static func characteristic(_ description: PeripheralDescription.Characteristic) -> LocalCharacteristic {
-    characteristic(description.uuid, description.properties, description.protection, description.descriptors)
+    characteristic(description.uuid, description.properties, description.protection, description.descriptors,
+      permissions: description.permissions)
   }
 
   /// Returns what an app can't publish, one line for each kind.
   static func notes(about description: PeripheralDescription) -> [String] {
-    notes(
+    var notes = notes(
       description.advertising,
       description.services.flatMap(\.characteristics).map {
-        ($0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors)
+        ($0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors, $0.permissions, $0.hasFixedShape)
       })
+    let shaped = description.services.filter(\.hasFixedShape).map { "\($0.uuid)" }
+    if !shaped.isEmpty {
+      notes.append(
+        "an app can't give services handles and times: they follow each other at \(shaped.joined(separator: ", "))")
+    }
+    return notes
   }
 
   /// Returns what an app can't publish of an accessory, one line for each kind.
@@ -26,13 +33,16 @@ extension PublishedForm {
     notes(
       accessory.advertising,
       accessory.services.flatMap(\.characteristics).map {
-        ($0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors)
+        (
+          $0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors, $0.permissions,
+          $0.handle != nil || $0.shownProperties != nil
+        )
       })
   }
 
   private typealias Published = (
     uuid: BluetoothUUID, properties: CharacteristicProperties, hasReliableWrite: Bool,
-    descriptors: [AccessoryDescriptor]
+    descriptors: [AccessoryDescriptor], permissions: AttributePermissions?, hasFixedShape: Bool
   )
 
   private static func notes(_ advertising: Advertising, _ all: [Published]) -> [String] {
@@ -51,6 +61,11 @@ extension PublishedForm {
     }
     note("the property \"broadcast\"") { $0.properties.contains(.broadcast) }
     note("reliable writes") { $0.hasReliableWrite }
+    note("fixed handles and other shown properties") { $0.hasFixedShape }
+    note("authentication and authorization as permissions") { !($0.permissions ?? []).isSubset(of: .published) }
+    note("writable descriptors") {
+      $0.descriptors.contains { if case .other(_, _, let permissions, _) = $0 { permissions != .readable } else { false } }
+    }
     return notes
   }
 }

@@ -63,7 +63,7 @@ struct RecordingFile {
 
   private mutating func services(_ tree: GATTTree) -> [JSONText] {
     var known: Set<BluetoothUUID> = []
-    var (repeated, lost, unusual) = ([String](), [String](), [String]())
+    var lost: [String] = []
     var result: [JSONText] = []
     for service in ordered(tree.services) {
       guard let uuid = BluetoothUUID(service.uuid.uuidString), !ServiceReader.addedServices.contains(uuid) else {
@@ -83,32 +83,22 @@ struct RecordingFile {
       if !includes.isEmpty { fields.append(("includes", .list(includes.map { .text($0.uuidString) }))) }
       known.insert(uuid)
       var characteristics: [JSONText] = []
-      var names: Set<BluetoothUUID> = []
       let room = min(
         WorldLimits.characteristics.upperBound, WorldLimits.allCharacteristics - counts.characteristics)
       let formats = Self.formats(of: service.characteristics, upTo: room)
       for characteristic in service.characteristics {
-        guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted else {
-          repeated.append(characteristic.uuid.uuidString)
-          continue
-        }
+        guard let uuid = BluetoothUUID(characteristic.uuid.uuidString) else { continue }
         guard characteristics.count < room else {
           surplus.append("\(uuid)")
           continue
         }
-        guard let fields = self.fields(of: characteristic, uuid, formats) else {
-          unusual.append("\(uuid)")
-          continue
-        }
         counts.characteristics += 1
-        characteristics.append(.object(fields))
+        characteristics.append(.object(fields(of: characteristic, uuid, formats)))
       }
       if !characteristics.isEmpty { fields.append(("characteristics", .list(characteristics))) }
       result.append(.object(fields))
     }
-    note("several characteristics of one type in a service", repeated)
     note("services that only others include", lost)
-    note("characteristics with only signed writes", unusual)
     note("aggregate formats with parts that are not in the file", lostFormats)
     note("more attributes", surplus)
     return result
@@ -130,7 +120,7 @@ struct RecordingFile {
 
   /// The words for the properties that a file can describe.
   private static func words(of characteristic: GATTTree.Characteristic) -> [String] {
-    characteristic.properties.words.filter { !["signed-write", "extended"].contains($0) }
+    characteristic.properties.words.filter { $0 != "extended" }
   }
 
   /// Returns the characteristics that the file will have, by the handles of their presentation formats.
@@ -141,13 +131,8 @@ struct RecordingFile {
   ) -> [UInt16: BluetoothUUID] {
     var formats: [UInt16: BluetoothUUID] = [:]
     var names: Set<BluetoothUUID> = []
-    var room = count
-    for characteristic in characteristics {
+    for characteristic in characteristics.prefix(count) {
       guard let uuid = BluetoothUUID(characteristic.uuid.uuidString), names.insert(uuid).inserted,
-        !words(of: characteristic).isEmpty
-      else { continue }
-      room -= 1
-      guard room >= 0,
         let handle = characteristic.descriptors.first(where: { format(in: $0) != nil })?.handle
       else { continue }
       formats[handle] = uuid
@@ -163,16 +148,14 @@ struct RecordingFile {
     return try? PresentationFormat(value.octets)
   }
 
-  /// Returns the fields of a characteristic; nil: a file can't describe it.
+  /// Returns the fields of a characteristic.
   ///
   /// - Parameter formats: the characteristics of the service by the handles of their presentation formats.
   private mutating func fields(
     of characteristic: GATTTree.Characteristic, _ uuid: BluetoothUUID, _ formats: [UInt16: BluetoothUUID]
-  ) -> [(String, JSONText)]? {
-    let words = Self.words(of: characteristic)
-    guard !words.isEmpty else { return nil }
+  ) -> [(String, JSONText)] {
     var fields: [(String, JSONText)] = [
-      ("uuid", .text("\(uuid)")), ("properties", .list(words.map { .text($0) })),
+      ("uuid", .text("\(uuid)")), ("properties", .list(Self.words(of: characteristic).map { .text($0) })),
     ]
     if let period = characteristic.period {
       counts.values += 1

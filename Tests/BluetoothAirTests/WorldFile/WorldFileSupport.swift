@@ -8,7 +8,7 @@ import Testing
 
 /// The world files of the examples.
 enum ExampleWorlds {
-  static let names = ["fitness-room", "gym", "home", "hospital-ward", "weather-station"]
+  static let names = ["fitness-room", "gym", "home", "hospital-ward", "qualification", "weather-station"]
   static func path(_ name: String) -> String { WorkingCopy.url("Examples/Worlds/\(name).yaml").path }
 }
 

@@ -85,6 +85,69 @@ struct GATTDatabaseTests {
         == [0x2800, 0x2803, 0x2A37, 0x2902, 0x2803, 0x2A38, 0x2901, 0x2803, 0x2A39, 0x2902])
   }
 
+  @Test("A service with fixed handles stands there with its gaps, before or after other services")
+  func fixedHandles() throws {
+    var database = GATTDatabase(deviceName: "Sensor", appearance: 0, firstHandle: 256)
+    #expect(database.attributes.first?.handle == 256)
+    var value = GATTCharacteristicDefinition.dynamic(.notify)
+    value.handle = 0x25
+    var descriptor = GATTDescriptorDefinition(uuid: 0x2901, value: [0x41])
+    descriptor.handle = 0x2F
+    value.descriptors = [descriptor]
+    var definition = service(.dynamic(.read), value)
+    definition.handle = 0x20
+    let placement = try database.add(definition)
+    #expect(placement == GATTServicePlacement(range: 0x20...0x2F, values: [0x22, 0x26], descriptors: [[], [0x2F]]))
+    #expect(database.attributes.prefix(7).map(\.handle) == [0x20, 0x21, 0x22, 0x25, 0x26, 0x27, 0x2F])
+    #expect(database.attributes[0].groupEnd == 0x2F)
+    // A service without a handle follows all others, and the fixed one returns to its place.
+    let last = try database.add(service(.dynamic(.read)))
+    #expect(last.range.lowerBound > database.system.range.upperBound)
+    #expect(database.remove(declaration: 0x20) == 0x20...0x2F)
+    #expect(database.remove(declaration: 256) == nil)
+    #expect(try database.add(definition) == placement)
+  }
+
+  @Test("A fixed handle that is 0, taken, within another service or out of order is refused and changes nothing")
+  func misplaced() throws {
+    var database = GATTDatabase(deviceName: "Sensor", appearance: 0, firstHandle: 256)
+    var first = GATTCharacteristicDefinition.dynamic(.read)
+    first.handle = 0x28
+    var definition = service(first)
+    definition.handle = 0x20
+    _ = try database.add(definition)
+    let before = database.attributes.map(\.handle)
+    for handle in [0, 0x20, 0x1E, 0x24, 0x29, 256, 260, 0xFFFF] as [AttributeHandle] {
+      var other = service(.dynamic(.read))
+      other.handle = handle
+      #expect(throws: GATTDatabaseError.invalidHandle(handle)) { try database.add(other) }
+    }
+    for (start, handle) in [(nil, 0x40), (0x40, 0x40), (0x50, 0x4F)] as [(AttributeHandle?, AttributeHandle)] {
+      var characteristic = GATTCharacteristicDefinition.dynamic(.read)
+      characteristic.handle = handle
+      var other = service(characteristic)
+      other.handle = start
+      #expect(throws: GATTDatabaseError.invalidHandle(handle)) { try database.add(other) }
+    }
+    #expect(database.attributes.map(\.handle) == before)
+  }
+
+  @Test("The declaration may show other properties than those that the server performs")
+  func shownProperties() throws {
+    var database = GATTDatabase.named()
+    var characteristic = GATTCharacteristicDefinition.dynamic([.read, .writeWithoutResponse, .indicate])
+    characteristic.shownProperties = .read
+    let value = try database.add(service(characteristic)).values[0]
+    let index = try #require(database.index(of: value))
+    guard case .stored(let declaration) = database.attributes[index - 1].content else {
+      Issue.record("the declaration has no value")
+      return
+    }
+    #expect(declaration[0] == CharacteristicProperties.read.rawValue)
+    #expect(database.attributes[index].access.contains(.writeCommand))
+    #expect(database.configuration(of: value) == index + 1)
+  }
+
   @Test("A freed handle is not reused while unused handles are left")
   func growth() throws {
     var database = GATTDatabase.named()

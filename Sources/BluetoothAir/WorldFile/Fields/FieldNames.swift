@@ -40,6 +40,20 @@ enum ProtectionNames {
   static let all: [String: CharacteristicProtection] = ["none": .none, "encrypted": .encrypted]
 }
 
+enum PermissionNames {
+  static let all: [String: AttributePermissions] = [
+    "readable": .readable, "writeable": .writeable, "readEncryptionRequired": .readEncryptionRequired,
+    "writeEncryptionRequired": .writeEncryptionRequired, "readAuthenticationRequired": .readAuthenticationRequired,
+    "writeAuthenticationRequired": .writeAuthenticationRequired,
+    "readAuthorizationRequired": .readAuthorizationRequired,
+    "writeAuthorizationRequired": .writeAuthorizationRequired,
+  ]
+}
+
+enum AccessNames {
+  static let all: [String: AttributeAccess] = ["read": .read, "write": .write]
+}
+
 enum PressureUnitNames {
   static let all: [String: PressureUnit] = ["mmHg": .millimetresOfMercury, "kPa": .kilopascal]
 }
@@ -86,6 +100,6 @@ enum OutputNames {
 enum PropertyNames {
   static let all: [String: CharacteristicProperties] = [
     "broadcast": .broadcast, "read": .read, "write-without-response": .writeWithoutResponse, "write": .write,
-    "notify": .notify, "indicate": .indicate,
+    "notify": .notify, "indicate": .indicate, "signed-write": .authenticatedSignedWrites,
   ]
 }

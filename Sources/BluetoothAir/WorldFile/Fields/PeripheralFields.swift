@@ -22,6 +22,9 @@ extension ObjectShape {
         "The services, of which several may have one UUID; the GAP and GATT services are added automatically",
         else: "none",
         example: #"[{"uuid": "180F"}]"#),
+      WorldField(
+        "firstHandle", .integer(1...65_000),
+        "The attribute handle of the GAP service, which the GATT service follows", else: "1", example: "256"),
     ])
 
   static let service = ObjectShape(
@@ -37,8 +40,23 @@ extension ObjectShape {
         else: "none",
         example: #"["180A"]"#),
       WorldField(
+        "includedHandles", .list(.integer(1...65_535), count: 0...100),
+        "Further included services, by the `handle` that each of them has; they may be defined after this one",
+        else: "none", example: "[128]"),
+      WorldField(
+        "handle", .integer(1...65_535), "The attribute handle of the declaration",
+        else: "the first one after those of the services before", example: "16"),
+      WorldField(
+        "presentFrom", .number(WorldLimits.seconds),
+        "The time after the start from which the service is there, seconds. Clients that have subscribed to Service "
+          + "Changed are told", else: "0", example: "10"),
+      WorldField(
+        "presentUntil", .number(WorldLimits.seconds),
+        "The time after the start at which the service is removed, seconds. If it is before `presentFrom`, the service "
+          + "is there at the start, is removed, and returns", else: "never", example: "20"),
+      WorldField(
         "characteristics", .list(.object(.characteristic), count: WorldLimits.characteristics),
-        "The characteristics, each with a different UUID",
+        "The characteristics, of which several may have one UUID: fields that name one mean the first",
         else: "none", example: #"[{"uuid": "2A19", "properties": ["read"]}]"#),
     ])
 
@@ -47,7 +65,7 @@ extension ObjectShape {
     [
       WorldField(required: "uuid", .uuid, "The UUID", example: #""2A19""#),
       WorldField(
-        required: "properties", .list(.choice(PropertyNames.all.keys.sorted()), count: 1...6),
+        required: "properties", .list(.choice(PropertyNames.all.keys.sorted()), count: 0...7),
         "The properties. A written value is stored, and sent to the subscribed clients",
         example: #"["read", "notify"]"#),
       WorldField("value", .octets(0...512), "The value", else: "none", example: #""64""#),
@@ -87,6 +105,26 @@ extension ObjectShape {
         "The link security that reads, writes and subscriptions require", else: #""none""#,
         example: #""encrypted""#),
       WorldField(
+        "permissions", .list(.choice(PermissionNames.all.keys.sorted()), count: 0...8),
+        "The permissions of the value. An operation needs its property, too",
+        else: "those that the properties and `protection` need", example: #"["readable"]"#),
+      WorldField(
+        "shownProperties", .list(.choice(PropertyNames.all.keys.sorted()), count: 0...7),
+        "The properties that clients see, if they differ from those that the server performs", else: "`properties`",
+        example: #"["read"]"#),
+      WorldField(
+        "refuses", .list(.choice(AccessNames.all.keys.sorted()), count: 1...2),
+        "The accesses that the server does not authorize: they get the error Insufficient Authorization",
+        else: "none", example: #"["write"]"#),
+      WorldField(
+        "refusesUntil", .number(WorldLimits.seconds),
+        "The time after the start from which the server authorizes the accesses of `refuses`, seconds", else: "never",
+        example: "5"),
+      WorldField(
+        "handle", .integer(1...65_534),
+        "The attribute handle of the declaration, which the value follows, in a service with a `handle`",
+        else: "the next one", example: "20"),
+      WorldField(
         "reliableWrite", .flag, "True if it supports reliable writes", else: "false",
         example: "true"),
       WorldField(
@@ -120,12 +158,19 @@ extension ObjectShape {
     ])
 
   static let descriptor = ObjectShape(
-    "descriptor", "a readable descriptor",
+    "descriptor", "a descriptor",
     [
       WorldField(
         required: "uuid", .uuid,
         "The UUID, except 2900 to 2905, which are added automatically or have their own fields", example: #""2908""#),
       WorldField("value", .octets(0...512), "The value", else: "none", example: #""0001""#),
+      WorldField(
+        "permissions", .list(.choice(PermissionNames.all.keys.sorted()), count: 0...8),
+        "The permissions; a written value is stored", else: #"["readable"]"#,
+        example: #"["readable", "writeable"]"#),
+      WorldField(
+        "handle", .integer(1...65_535), "The attribute handle, in a service with a `handle`", else: "the next one",
+        example: "22"),
     ])
 
   // MARK: Advertising

@@ -23,6 +23,8 @@ struct DescribedPeripheral: Accessory {
     let output: ValueProgram.Output
     /// The characteristic of the same service whose written values are the values of this one; nil: none.
     let echo: BluetoothUUID?
+    /// The accesses that are not authorized; nil: all are.
+    let refusal: Refusal?
 
     fileprivate(set) var value: [UInt8]
     private var next = 1
@@ -31,11 +33,12 @@ struct DescribedPeripheral: Accessory {
 
     init(
       path: CharacteristicPath, service: Int, values: [[UInt8]], period: Duration?, maximumLength: Int,
-      sendsUpdates: Bool, program: ValueProgram? = nil, output: ValueProgram.Output = .text, echo: BluetoothUUID? = nil
+      sendsUpdates: Bool, program: ValueProgram? = nil, output: ValueProgram.Output = .text, echo: BluetoothUUID? = nil,
+      refusal: Refusal? = nil
     ) {
       (self.path, self.service, self.values, self.period) = (path, service, values, period)
       (self.maximumLength, self.sendsUpdates) = (maximumLength, sendsUpdates)
-      (self.program, self.output, self.echo) = (program, output, echo)
+      (self.program, self.output, self.echo, self.refusal) = (program, output, echo, refusal)
       value = values.first ?? []
     }
 
@@ -48,8 +51,38 @@ struct DescribedPeripheral: Accessory {
     }
   }
 
+  /// Accesses that the server does not authorize.
+  typealias Refusal = PeripheralDescription.Refusal
+
+  /// The times since the start at which a service is there.
+  struct Presence: Hashable, Sendable {
+    /// The time from which the service is there; nil: from the start.
+    let from: Duration?
+    /// The time at which the service is removed; nil: never. Before `from`, the service is there at the start, too.
+    let until: Duration?
+
+    /// True if the service is there all the time.
+    var isAlways: Bool { from == nil && until == nil }
+
+    func contains(_ age: Duration) -> Bool {
+      switch (from ?? .zero, until) {
+      case (let from, nil): age >= from
+      case (let from, let until?) where from < until: age >= from && age < until
+      case (let from, let until?): age >= from || age < until
+      }
+    }
+
+    /// Returns the next time after `age` at which the service may be added or removed.
+    func next(after age: Duration) -> Duration? { [from, until].compactMap { $0 }.filter { $0 > age }.min() }
+  }
+
   var advertising = Advertising()
-  var services: [AccessoryService<Self>] = []
+  private(set) var services: [AccessoryService<Self>] = []
+  /// The presence of each service.
+  private(set) var presences: [Presence] = []
+  var firstHandle: UInt16 = 1
+  /// The time at which the device was turned on.
+  private var start = Duration.zero
   var appearance = Appearance(rawValue: 0)
   /// The connection parameters that the peripheral requests after each connection; nil: none.
   var preferredParameters: PreferredConnectionParameters?
@@ -65,15 +98,37 @@ struct DescribedPeripheral: Accessory {
 
   mutating func add(_ characteristic: Characteristic) { characteristics.append(characteristic) }
 
+  mutating func add(_ service: AccessoryService<Self>, _ presence: Presence) {
+    services.append(service)
+    presences.append(presence)
+  }
+
   /// Returns the definition of the characteristic that will be added at `index`.
   static func definition(
     _ path: CharacteristicPath, _ properties: CharacteristicProperties, at index: Int
   ) -> AccessoryCharacteristic<Self> {
-    AccessoryCharacteristic(
+    var definition = AccessoryCharacteristic<Self>(
       octetsOf: path, properties, read: { $0.characteristics[index].value },
       write: { (peripheral, octets, context) throws(ATTErrorCode) in
         try peripheral.write(octets, at: index, &context)
       })
+    definition.authorize = { peripheral, access, context in
+      peripheral.characteristics[index].refusal?.permits(access, at: context.now - peripheral.start) ?? true
+    }
+    return definition
+  }
+
+  mutating func started(in context: inout AccessoryContext) {
+    start = context.now
+    updateServices(&context)
+    schedule(&context)
+  }
+
+  /// Adds and removes the services whose time has come. Those whose presence has not changed stay as they are.
+  private func updateServices(_ context: inout AccessoryContext) {
+    for (index, presence) in presences.enumerated() where !presence.isAlways {
+      context.setService(at: index, isPresent: presence.contains(context.now - start))
+    }
   }
 
   mutating func connected(in context: inout AccessoryContext) {
@@ -89,6 +144,7 @@ struct DescribedPeripheral: Accessory {
   mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) { schedule(&context) }
 
   mutating func timeReached(in context: inout AccessoryContext) {
+    updateServices(&context)
     for index in characteristics.indices {
       guard let due = characteristics[index].due, due <= context.now else { continue }
       characteristics[index].due = nil
@@ -98,9 +154,10 @@ struct DescribedPeripheral: Accessory {
     schedule(&context)
   }
 
-  /// Updates the notification times. A period begins when a client subscribes, and after each notification.
+  /// Schedules the next notification and the next change of a service. A period begins when a client subscribes, and after each notification.
   private mutating func schedule(_ context: inout AccessoryContext) {
-    var next: Duration?
+    let age = context.now - start
+    var next = presences.compactMap { $0.next(after: age) }.min().map { start + $0 }
     for index in characteristics.indices {
       guard let period = characteristics[index].period, context.subscriptions.contains(characteristics[index].path)
       else {

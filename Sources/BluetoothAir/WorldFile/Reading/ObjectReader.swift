@@ -50,6 +50,11 @@ struct ObjectReader {
   func position(_ name: String) -> Position? { self[name]?.position }
   func word<T>(_ name: String, _ meanings: [String: T]) -> T? { text(name).flatMap { meanings[$0] } }
 
+  /// Returns the meanings of a list of words; nil if the field is missing.
+  func words<T>(_ name: String, _ meanings: [String: T]) -> [T]? {
+    has(name) ? list(name).compactMap { $0.value.text.flatMap { meanings[$0] } } : nil
+  }
+
   /// Returns the value of a field as a duration, from a number of seconds within the limits.
   func time(_ name: String) -> Duration? {
     number(name).flatMap { WorldLimits.seconds.contains($0) ? .seconds($0) : nil }

@@ -13,6 +13,8 @@ package struct ServiceReader {
 
   mutating func read(_ object: ObjectReader, into peripheral: inout DescribedPeripheral) {
     var known: Set<BluetoothUUID> = []
+    var entries: [ObjectReader] = []
+    if let handle: UInt16 = object.whole("firstHandle") { peripheral.firstHandle = handle }
     for entry in object.objects("services", .service) {
       guard let uuid = entry.uuid("uuid") else { continue }
       if Self.addedServices.contains(uuid) {
@@ -21,6 +23,10 @@ package struct ServiceReader {
       var service = AccessoryService<DescribedPeripheral>(uuid, [])
       if let isPrimary = entry.flag("isPrimary") { service.isPrimary = isPrimary }
       service.includes = includes(entry, known)
+      service.includedHandles = entry.list("includedHandles").compactMap { $0.value.whole(UInt16.self) }
+      service.handle = entry.whole("handle")
+      let presence = DescribedPeripheral.Presence(from: entry.time("presentFrom"), until: entry.time("presentUntil"))
+      service.isPresentAtStart = presence.contains(.zero)
       for characteristic in entry.objects("characteristics", .characteristic) {
         guard let made = self.characteristic(characteristic, in: service, of: peripheral) else { continue }
         service.characteristics.append(made)
@@ -28,9 +34,11 @@ package struct ServiceReader {
       }
       checkEchoes(entry, of: service)
       checkAggregateFormats(entry, of: service)
-      peripheral.services.append(service)
+      peripheral.add(service, presence)
       known.insert(uuid)
+      entries.append(entry)
     }
+    checkHandles(entries, of: peripheral)
     if count > WorldLimits.allCharacteristics {
       problems.add(
         object.place("services"), object.path("services"),
@@ -51,25 +59,35 @@ package struct ServiceReader {
   ) -> AccessoryCharacteristic<DescribedPeripheral>? {
     count += 1
     guard let uuid = object.uuid("uuid") else { return nil }
-    if service.characteristics.contains(where: { $0.uuid == uuid }) {
-      problems.add(object.place("uuid"), object.path("uuid"), "duplicate characteristic \(uuid) in this service")
-    }
-    let properties = object.list("properties").compactMap { value, _ in
-      value.text.flatMap { PropertyNames.all[$0] }
-    }
-    // Services with one UUID may have characteristics with one UUID.
+    // Characteristics of a service, and of services with one UUID, may have one UUID.
     let path = CharacteristicPath(uuid, of: service.uuid, instance: peripheral.number(of: uuid, in: service.uuid))
     var characteristic = DescribedPeripheral.definition(
-      path, CharacteristicProperties(properties), at: peripheral.count)
+      path, CharacteristicProperties(object.words("properties", PropertyNames.all) ?? []), at: peripheral.count)
     if object.has("notifyPeriod"), characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
       problems.add(
         object.place("notifyPeriod"), object.path("notifyPeriod"),
         "requires the property \"notify\" or \"indicate\"")
     }
     if let protection = object.word("protection", ProtectionNames.all) { characteristic.protection = protection }
+    characteristic.permissions = object.words("permissions", PermissionNames.all).map { AttributePermissions($0) }
+    characteristic.shownProperties = object.words("shownProperties", PropertyNames.all).map {
+      CharacteristicProperties($0)
+    }
+    characteristic.handle = object.whole("handle")
+    if object.has("refusesUntil"), !object.has("refuses") {
+      problems.add(object.place("refusesUntil"), object.path("refusesUntil"), "requires the field \"refuses\"")
+    }
     if let isReliable = object.flag("reliableWrite") { characteristic.hasReliableWrite = isReliable }
     characteristic.descriptors = descriptors(object)
     return characteristic
+  }
+
+  /// Reports a service that the database of a host refuses, such as one whose handles another one has.
+  private mutating func checkHandles(_ entries: [ObjectReader], of peripheral: DescribedPeripheral) {
+    guard problems.isEmpty, let (index, reason) = peripheral.refusedService else { return }
+    let entry = entries[index]
+    let field = entry.has("handle") ? "handle" : "uuid"
+    problems.add(entry.place(field), entry.path(field), reason)
   }
 
   /// Reports echoes of characteristics that the service does not have.
@@ -131,7 +149,10 @@ package struct ServiceReader {
           entry.place("uuid"), entry.path("uuid"),
           "\(uuid) is added automatically, has its own field, or is not a descriptor")
       }
-      result.append(.other(uuid, entry.octets("value") ?? []))
+      let permissions = entry.words("permissions", PermissionNames.all).map { AttributePermissions($0) }
+      result.append(
+        .other(
+          uuid, entry.octets("value") ?? [], permissions: permissions ?? .readable, handle: entry.whole("handle")))
     }
     return result
   }
@@ -154,7 +175,10 @@ package struct ServiceReader {
       path: characteristic.path, service: service, values: values, period: object.time("notifyPeriod"),
       maximumLength: object.whole("maximumLength") ?? 512,
       sendsUpdates: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]),
-      program: program(object), output: object.word("output", OutputNames.all) ?? .text, echo: object.uuid("echo"))
+      program: program(object), output: object.word("output", OutputNames.all) ?? .text, echo: object.uuid("echo"),
+      refusal: object.words("refuses", AccessNames.all).map {
+        DescribedPeripheral.Refusal(accesses: Set($0), until: object.time("refusesUntil"))
+      })
   }
 
   private func program(_ object: ObjectReader) -> ValueProgram? {
