@@ -59,6 +59,8 @@ package protocol WorldDevice: SimulatedDevice {
   func setHCIObserver(_ observer: (any HCIObserver)?)
   /// The address by which other devices know this device; nil: unknown.
   var identityAddress: DeviceAddress? { get }
+  /// Returns true if the device uses or has used this address on the air.
+  func hasAddress(_ address: DeviceAddress) -> Bool
   /// Makes the controller lose all its state and send a Hardware Error event · Vol 4, Part E, 7.7.16.
   func failController(at now: Instant)
   /// Sets the drift of the device's sleep clock: from now on its seconds are longer by `partsPerBillion`.
@@ -67,6 +69,8 @@ package protocol WorldDevice: SimulatedDevice {
   func uses(at now: Instant) -> RadioTimeAccount
   /// The reports of the device's connections: recently ended ones first, then the current ones.
   var links: [LinkReport] { get }
+  /// The device's connection attempts by peer and role.
+  var attempts: [AttemptReport] { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.
   func setPower(_ on: Bool, at now: Instant)
   /// Switches the device off, as for a restart, which `setPower` completes. Returns true if Bluetooth was on.

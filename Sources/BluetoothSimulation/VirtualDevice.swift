@@ -239,6 +239,14 @@ final class VirtualDevice: WorldDevice {
 
   var links: [LinkReport] { parts?.station.controller.links ?? [] }
 
+  var attempts: [AttemptReport] { parts?.station.controller.attempts ?? [] }
+
+  func hasAddress(_ address: DeviceAddress) -> Bool {
+    var hasAddress = false
+    parts?.daemon.withHost { hasAddress = $0.hasAddress(address) }
+    return hasAddress
+  }
+
   // MARK: HCI
 
   /// Passes packets between host and controller until neither side has any. HCI transfers take no simulated time.

@@ -130,7 +130,11 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
       var comments = [outcome()]
       // A fault replaced the encrypted payload, so the stored plaintext does not belong to the packet.
       if marks.contains(where: \.isReplacement) { packet.plainPayload = nil }
-      if packet.plainPayload != nil, !secrets.decryptsAir { comments.append("encrypted") }
+      if packet.plainPayload != nil, !secrets.decryptsAir {
+        comments.append("encrypted")
+        // Without the timing, a reader could not tell the events that the peripheral may skip from losses.
+        if let timing = packet.updatedTiming { comments.append(timing) }
+      }
       writer.airPacket(
         packet, crc: packet.crc, channel: record.channel, modulation: record.modulation, power: record.power,
         start: record.start, direction: directions.direction(of: packet, sender: record.radio.index),
@@ -266,6 +270,19 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   private func name(of radio: RadioID) -> String {
     radio == .none ? "fault: injected" : radio.index < names.count ? names[radio.index] : "device \(radio.index)"
+  }
+}
+
+extension AirPacket {
+  /// The new connection parameters in words if the packet is an encrypted LL_CONNECTION_UPDATE_IND; else nil.
+  fileprivate var updatedTiming: String? {
+    guard let plainPayload, LL.DataHeader(rawValue: header).llid == .control,
+      case .connectionUpdateInd(let timing, _)? = try? LL.ControlPDU(payload: plainPayload)
+    else { return nil }
+    // Units of 1.25 ms, and of 10 ms.
+    let interval = Double(timing.interval) * 1.25
+    return "LL_CONNECTION_UPDATE_IND: interval \(interval) ms, latency \(timing.latency), "
+      + "timeout \(Int(timing.timeout) * 10) ms"
   }
 }
 

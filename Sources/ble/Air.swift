@@ -367,7 +367,7 @@ extension Air {
       for device in answer.statistics ?? [] {
         for link in device.links where link.isCentral {
           links.add([
-            device.name, link.peer ?? "?", link.isConnected ? "connected" : "ended", "\(link.sentOctets)",
+            device.name, link.peer, link.isConnected ? "connected" : "ended", "\(link.sentOctets)",
             "\(link.receivedOctets)", "\(link.retransmissions)", link.rssi.map { "\(Int($0.rounded())) dBm" } ?? "-",
           ])
         }

@@ -140,8 +140,7 @@ import Testing
     var plot = CapturePlot()
     for packet in Self.packets(try Self.decode(file)) {
       let description = dissector.describe(packet)
-      statistics.add(packet, description)
-      plot.add(description)
+      plot.add(description, statistics.add(packet, description))
     }
     #expect(statistics.packets == 3 && statistics.end > 3_000_000_000_000_000_000)
     #expect(plot.svg("times").hasSuffix("</svg>\n"))

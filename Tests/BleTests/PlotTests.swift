@@ -27,7 +27,7 @@ import Testing
         number: number + 1, time: Int64(number) * 1_000_000, interface: interface, octets: content,
         originalLength: content.count)
       packet.comments = ["a → b -50 dBm"]
-      plot.add(dissector.describe(packet))
+      plot.add(dissector.describe(packet), .received)
     }
     return plot.svg("picture")
   }

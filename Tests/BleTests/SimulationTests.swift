@@ -159,6 +159,34 @@ import Testing
     #expect(try failure("3..4")?.description.hasSuffix("subscribe with seed 3, scan with seed 4") == true)
   }
 
+  @Test("Shards that are missing are an error that names them and the seeds of their runs")
+  func missingShards() throws {
+    let path = NSTemporaryDirectory() + "/ble-tests-\(UUID().uuidString).json"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    func failure(_ runs: [(seed: UInt64, shard: String?)]) throws -> Failure? {
+      let results = runs.map { run in
+        var result = Self.result(run.seed)
+        (result.summary.sweep, result.summary.shard) = ("1..6", run.shard)
+        return result
+      }
+      let text = results.flatMap(\.records).map { $0.line + "\n" }.joined()
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      let command = try Simulate.parse(["--merge", path])
+      return #expect(throws: Failure.self) { try command.run() }
+    }
+    let missing = try failure([(1, "1/3"), (4, "1/3"), (3, "3/3"), (6, "3/3")])
+    #expect(missing?.description == "the results lack shard 2/3: 2 runs with the seeds 2,5 of the sweep")
+    #expect(missing?.status == ExitStatus.notFound)
+    let several = try failure([(1, "1/3"), (4, "1/3")])
+    #expect(
+      several?.description == "the results lack the shards 2/3, 3/3: 4 runs with the seeds 2..3,5..6 of the sweep")
+    // A shard of which a run is missing, and a sweep without shards.
+    let cut = try failure([(1, "1/2"), (2, "2/2"), (3, "1/2"), (4, "2/2"), (5, "1/2")])
+    #expect(cut?.description == "the results lack the run with seed 6 of the sweep")
+    let whole = try failure([(1, nil), (2, nil), (3, nil), (4, nil), (5, nil)])
+    #expect(whole?.description == "the results lack the run with seed 6 of the sweep")
+  }
+
   @Test("Results may have lines that end with CR and LF")
   func lineEnds() throws {
     let lines = Self.result(3).records.map(\.line)

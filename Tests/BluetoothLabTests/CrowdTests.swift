@@ -72,11 +72,11 @@ private final class Crowd {
     for device in statistics.devices {
       if device.receiving + device.transmitting > device.time { result.append("\(device.name): more than all time") }
       for link in device.links {
-        guard let peer = link.peer.flatMap({ statistics[$0] })?.links.first(where: { $0.number == link.number }) else {
+        guard let peer = statistics[link.peer]?.links.first(where: { $0.number == link.number }) else {
           continue
         }
         if link.received.packets > peer.sent.packets || link.received.octets > peer.sent.octets {
-          result.append("\(device.name): received more than \(peer.peer ?? "?") has sent")
+          result.append("\(device.name): received more than \(peer.peer) has sent")
         }
       }
     }

@@ -101,12 +101,41 @@ struct StatisticsTests {
     #expect(try JSONDecoder().decode(WorldStatistics.self, from: data) == statistics)
   }
 
-  @Test("The metrics of a peer that has left have one dimension, whichever other connections end")
-  func dimensionOfUnknownPeer() {
-    var link = LinkStatistics(number: 0x8E89_BED7, isCentral: true, isConnected: false)
-    #expect(link.peerDimension == "unknown 8e89bed7")
-    link.peer = "strap"
-    #expect(link.peerDimension == "strap")
+  @Test("An attempt to connect whose request is lost counts as failed, and no link stands for it")
+  func lostRequests() async throws {
+    let meeting = Encounter(HeartRateSensor())
+    meeting.world.add([.air(.lose, .connectIndications, .numbers(1...3))])
+    #expect(await meeting.prepare())
+    let statistics = meeting.world.statistics
+    let phone = try #require(statistics["phone"])
+    var expected = ConnectionAttempts(peer: "accessory")
+    (expected.count, expected.lostRequests) = (4, 3)
+    #expect(phone.attempts == [expected] && phone.failedAttempts == 3)
+    #expect(phone.links.map(\.peer) == ["accessory"] && phone.retransmissions == 0)
+    let accessory = try #require(statistics["accessory"])
+    #expect(accessory.links.map(\.peer) == ["phone"] && accessory.attempts.isEmpty)
+    await meeting.world.run(for: .seconds(1))
+    #expect(meeting.world.statistics.since(statistics)["phone"]?.attempts == [ConnectionAttempts(peer: "accessory")])
+    let metrics = TestMetrics()
+    meeting.world.reportMetrics(to: metrics)
+    let dimensions = [("device", "phone"), ("peer", "accessory")]
+    #expect(try metrics.expectCounter("bluetooth_connection_attempts", dimensions).totalValue == 4)
+    #expect(try metrics.expectCounter("bluetooth_connection_attempts_failed", dimensions).totalValue == 3)
+  }
+
+  @Test("An attempt fails without an answer if the central misses the peripheral's packets, and both have names")
+  func unanswered() async throws {
+    let meeting = Encounter(HeartRateSensor())
+    meeting.world.add([.air(.lose, .control(from: "accessory"), .numbers(1...6))])
+    #expect(await meeting.prepare())
+    let statistics = meeting.world.statistics
+    var expected = ConnectionAttempts(peer: "accessory")
+    (expected.count, expected.unanswered) = (2, 1)
+    #expect(statistics["phone"]?.attempts == [expected])
+    #expect(statistics["phone"]?.links.map(\.peer) == ["accessory"])
+    // The peripheral received the central's packets, so it had a link.
+    #expect(statistics["accessory"]?.links.map(\.peer) == ["phone", "phone"])
+    #expect(statistics["accessory"]?.links.map(\.isConnected) == [false, true])
   }
 
   @Test("Counters and gauges are exported for each device and peer, with the increments since the last report")

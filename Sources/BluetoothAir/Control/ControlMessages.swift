@@ -104,8 +104,8 @@ package struct ControlAnswer: Codable, Sendable {
   /// The statistics of a device.
   package struct Statistics: Codable, Sendable, Hashable {
     package struct Link: Codable, Sendable, Hashable {
-      /// The name of the peer device; nil if it is not known.
-      package var peer: String?
+      /// The name of the peer device; its address if no device of the air has it.
+      package var peer: String
       package var isCentral: Bool
       package var isConnected: Bool
       package var sentOctets: Int

@@ -50,6 +50,10 @@ final class ExternalHostDevice: WorldDevice {
   var address: DeviceAddress { configuration.address }
   var identityAddress: DeviceAddress? { address }
 
+  func hasAddress(_ address: DeviceAddress) -> Bool {
+    address == self.address || attachedHost?.station.controller.hasAddress(address) ?? false
+  }
+
   // MARK: Hosts
 
   /// Connects a host to a new controller in the state after power-on.
@@ -194,6 +198,8 @@ final class ExternalHostDevice: WorldDevice {
   }
 
   var links: [LinkReport] { attachedHost?.station.controller.links ?? [] }
+
+  var attempts: [AttemptReport] { attachedHost?.station.controller.attempts ?? [] }
 }
 
 /// The owner of the links to hosts. It flushes and closes the links. Confined to the world's executor.

@@ -16,8 +16,9 @@ struct ConnectionTable {
   private var entries: [Entry] = []
   private var touched: [Int] = []
   private var lastHandle: UInt16 = 0
-  /// The reports of the connections that have ended recently.
+  /// The reports of the established connections that have ended recently.
   private var endedLinks: [LinkReport] = []
+  private(set) var attempts = AttemptTable()
   /// The maximum length of data PDUs that new connections prefer.
   var preferredLength = DataLengthState.minimum
   /// The preference of LE Set Default PHY, for new connections.
@@ -70,6 +71,7 @@ struct ConnectionTable {
     entries.append(
       Entry(
         handle: connection.handle, activityID: scheduler.add(.connection(index)), deadline: connection.deadline))
+    attempts.noteCreation(of: connection)
     connections.append(connection)
     touch(index)
     return index
@@ -91,12 +93,12 @@ struct ConnectionTable {
     entries.removeLast()
   }
 
-  /// Restores the state after power on. The reports of ended connections and the last handle are kept.
+  /// Restores the state after power on. The reports of ended connections, the attempts and the last handle are kept.
   mutating func reset() {
     for index in connections.indices { noteEnd(of: index) }
-    let (lastHandle, endedLinks) = (lastHandle, endedLinks)
+    let (lastHandle, endedLinks, attempts) = (lastHandle, endedLinks, attempts)
     self = ConnectionTable()
-    (self.lastHandle, self.endedLinks) = (lastHandle, endedLinks)
+    (self.lastHandle, self.endedLinks, self.attempts) = (lastHandle, endedLinks, attempts)
   }
 
   /// Returns the next handle. Handles, 0x0001 to 0x0EFF, are assigned in turn, so that a new connection never gets
@@ -133,7 +135,7 @@ struct ConnectionTable {
   /// The maximum number of ended connections in `links`.
   static let reportedLinks = 64
 
-  /// The reports of the connections that have ended recently, followed by the present connections.
+  /// The reports of the established connections that have ended recently, followed by the present connections.
   var links: [LinkReport] {
     mutating get {
       var result = endedLinks
@@ -142,15 +144,17 @@ struct ConnectionTable {
     }
   }
 
-  /// Returns the statistics of a connection so far, or of the last connection with this handle that has ended; nil:
-  /// neither is known.
+  /// Returns the statistics of a connection so far, or of the last established connection with this handle that has
+  /// ended; nil: neither is known.
   mutating func statistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
     if let index = index(of: handle) { return connections[index].statistics }
     return endedLinks.last { $0.handle == handle }?.statistics
   }
 
-  /// Records the end of a connection, and removes the oldest record if there are too many.
+  /// Records the end of a connection, and removes the oldest record if there are too many. A connection that was never
+  /// established is a failed attempt.
   mutating func noteEnd(of index: Int) {
+    guard connections[index].isEstablished else { return attempts.noteFailure(of: connections[index]) }
     if endedLinks.count >= Self.reportedLinks { endedLinks.removeFirst() }
     endedLinks.append(LinkReport(connections[index], isConnected: false))
   }

@@ -5,15 +5,21 @@ package struct LinkReport: Hashable, Sendable {
   package var handle: HCI.ConnectionHandle
   /// The access address of the connection; both ends share it, and it is almost always unique.
   package var accessAddress: UInt32
+  /// The identity address of the peer if it is known, else the address on the air.
+  package var peer: DeviceAddress
   package var isCentral: Bool
   package var isConnected: Bool
+  /// True if a packet of the peer has arrived.
+  package var isEstablished: Bool
   package var statistics: LinkStatistics
 
   init(_ connection: borrowing Connection, isConnected: Bool) {
     handle = connection.handle
     accessAddress = connection.accessAddress
+    peer = connection.peer
     isCentral = connection.role == .central
     self.isConnected = isConnected
+    isEstablished = connection.isEstablished
     statistics = connection.statistics
   }
 }

@@ -104,11 +104,19 @@ package struct Controller: ~Copyable {
 
   // MARK: Observation
 
-  /// The reports of the connections that have ended recently, followed by the present connections.
+  /// The reports of the established connections that have ended recently, followed by the present connections.
   package var links: [LinkReport] { mutating get { connections.links } }
 
-  /// Returns the statistics of a connection so far, or of the last connection with this handle that has ended; nil:
-  /// neither is known.
+  /// The connection attempts by peer and role.
+  package var attempts: [AttemptReport] { mutating get { connections.attempts.entries } }
+
+  /// Returns true if the device itself uses this address, apart from private addresses.
+  package mutating func hasAddress(_ address: DeviceAddress) -> Bool {
+    address == device.configuration.address || address == device.randomAddress
+  }
+
+  /// Returns the statistics of a connection so far, or of the last established connection with this handle that has
+  /// ended; nil: neither is known.
   package mutating func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
     connections.statistics(of: handle)
   }

@@ -191,6 +191,7 @@ package struct Dissector {
       result.name = "encrypted PDU"
       result.payloadLength = max(0, air.payload.count - 4)
       result.detail = "\(result.payloadLength) octets"
+      result.timing = result.comments.lazy.compactMap(Self.timing).first
       return
     }
     switch header.llid {
@@ -236,6 +237,17 @@ package struct Dissector {
   private static let repeatedHeaderBits: UInt16 = 0x000B
   /// The length of a MIC · Vol 6, Part B, 2.4.
   private static let codeLength = 4
+
+  /// Reads the comment with which a capture of a world tells the parameters in an encrypted packet:
+  /// `LL_CONNECTION_UPDATE_IND: interval 15.0 ms, latency 20, timeout 4000 ms`.
+  private static func timing(_ comment: String) -> (interval: UInt16, latency: UInt16, timeout: UInt16)? {
+    let words = comment.split { $0 == " " || $0 == "," }
+    guard words.count == 9, words[0] == "LL_CONNECTION_UPDATE_IND:", let interval = Double(words[2]),
+      let latency = UInt16(words[5]), let timeout = UInt32(words[7]),
+      let units = UInt16(exactly: (interval / 1.25).rounded())
+    else { return nil }
+    return (units, latency, UInt16(clamping: timeout / 10))
+  }
 
   // MARK: HCI
 

@@ -66,6 +66,14 @@ extension Host {
   /// The address that this device uses when it does not use a private address.
   package var ownIdentity: DeviceAddress { context.ownIdentity }
 
+  /// Returns true if this device uses the address: its identity, its random static address, or a private address that
+  /// its key resolves.
+  package func hasAddress(_ address: DeviceAddress) -> Bool {
+    if address == context.ownIdentity || address == context.address { return true }
+    guard address.randomKind == .resolvablePrivate, let key = context.security.context.identityKey else { return false }
+    return IdentityResolvingKey(key)?.resolves(address.value) ?? false
+  }
+
   /// The bonds in the order of their creation.
   package var bonds: [Bond] { context.security.bonds.all }
 

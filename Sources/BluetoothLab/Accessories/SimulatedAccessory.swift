@@ -97,6 +97,8 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
 
   var identityAddress: DeviceAddress? { host.ownIdentity }
 
+  func hasAddress(_ address: DeviceAddress) -> Bool { host.hasAddress(address) }
+
   func setCapture(_ capture: DeviceCapture?) { station.setCapture(capture) }
 
   func failController(at now: Instant) {
@@ -111,6 +113,8 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
   func uses(at now: Instant) -> RadioTimeAccount { station.uses(at: now) }
 
   var links: [LinkReport] { station.controller.links }
+
+  var attempts: [AttemptReport] { station.controller.attempts }
 
   // MARK: The accessory
 

@@ -47,8 +47,10 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   public var missedPackets = 0
   /// The use of the radio, by purpose.
   public var uses: [RadioPurpose: Use] = [:]
-  /// The connections: the latest 64 ended connections in the order of their ends, then the current connections.
+  /// The established connections: the latest 64 ended ones in the order of their ends, then the current ones.
   public var links: [LinkStatistics] = []
+  /// The attempts to connect to other devices, by peripheral, in the order of the first attempts.
+  public var attempts: [ConnectionAttempts] = []
   /// The current consumption of the device's chip.
   public var chip = CurrentProfile.modern
   /// The device's battery.
@@ -67,6 +69,8 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   /// The time spent neither receiving nor transmitting.
   public var sleeping: Duration { time - receiving - transmitting }
 
+  /// The number of attempts to connect that failed.
+  public var failedAttempts: Int { attempts.reduce(0) { $0 + $1.failed } }
   /// The number of packets retransmitted on the connections in `links`.
   public var retransmissions: Int { links.reduce(0) { $0 + $1.retransmissions } }
   /// The number of connection events missed because the radio was in use for something else, on the connections in
@@ -80,6 +84,26 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   private func throughput(_ direction: KeyPath<LinkStatistics, LinkStatistics.Direction>) -> Double {
     time > .zero ? Double(8 * links.reduce(0) { $0 + $1[keyPath: direction].octets }) / time.seconds : 0
   }
+}
+
+/// The attempts of a central to connect to one peripheral. An attempt is a connection request (CONNECT_IND or
+/// AUX_CONNECT_REQ), and succeeds with the first packet of the peripheral on the connection.
+public struct ConnectionAttempts: Hashable, Sendable, Codable {
+  /// The name of the peripheral; its address if no device of the world has it.
+  public var peer: String
+  /// The number of connection requests that the central has sent.
+  public var count = 0
+  /// The number of attempts that failed because the peripheral did not receive the connection request.
+  public var lostRequests = 0
+  /// The number of attempts that failed although the peripheral received the connection request: no packet of the
+  /// peripheral arrived within six connection intervals.
+  public var unanswered = 0
+
+  /// Creates a record without attempts.
+  public init(peer: String) { self.peer = peer }
+
+  /// The number of attempts that failed.
+  public var failed: Int { lostRequests + unanswered }
 }
 
 /// The activity on one connection as one of its devices sees it.
@@ -99,8 +123,8 @@ public struct LinkStatistics: Hashable, Sendable, Codable {
 
   /// The access address of the connection, which identifies it on both its devices.
   public var number: UInt32
-  /// The name of the peer device; nil if unknown.
-  public var peer: String?
+  /// The name of the peer device; its address if no device of the world has it.
+  public var peer: String
   /// True if this device is the central.
   public var isCentral: Bool
   /// True while the connection exists.
@@ -134,8 +158,9 @@ public struct LinkStatistics: Hashable, Sendable, Codable {
   }
 
   /// Creates statistics of a connection without activity.
-  public init(number: UInt32, isCentral: Bool, isConnected: Bool = true) {
+  public init(number: UInt32, peer: String, isCentral: Bool, isConnected: Bool = true) {
     self.number = number
+    self.peer = peer
     self.isCentral = isCentral
     self.isConnected = isConnected
   }

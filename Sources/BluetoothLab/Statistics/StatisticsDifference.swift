@@ -27,9 +27,22 @@ extension DeviceStatistics {
         result.uses[purpose, default: Use()].transmitting[power, default: .zero] -= time
       }
     }
+    result.attempts = attempts.map { attempts in
+      earlier.attempts.first { $0.peer == attempts.peer }.map { attempts.since($0) } ?? attempts
+    }
     result.links = links.map { link in
       earlier.links.first { $0.number == link.number }.map { link.since($0) } ?? link
     }
+    return result
+  }
+}
+
+extension ConnectionAttempts {
+  fileprivate func since(_ earlier: ConnectionAttempts) -> ConnectionAttempts {
+    var result = self
+    result.count -= earlier.count
+    result.lostRequests -= earlier.lostRequests
+    result.unanswered -= earlier.unanswered
     return result
   }
 }

@@ -2,7 +2,7 @@ import Metrics
 
 extension World {
   /// Reports the activity since the last call to the metrics system: counters and gauges with the dimensions `device`
-  /// and, for connections, `peer`. Only this method uses the metrics system, so metrics do not slow down the world.
+  /// and, for connections and attempts, `peer`. Only this method uses the metrics system, so metrics do not slow down the world.
   ///
   /// | label | kind | unit |
   /// | --- | --- | --- |
@@ -10,6 +10,7 @@ extension World {
   /// | `bluetooth_crc_errors`, `bluetooth_packets_missed` | counter | packets |
   /// | `bluetooth_air_time` | counter | microseconds sent |
   /// | `bluetooth_radio_sending`, `bluetooth_radio_listening` | gauge | part of the device's time so far, 0 to 1 |
+  /// | `bluetooth_connection_attempts`, `bluetooth_connection_attempts_failed` | counter | connection requests |
   /// | `bluetooth_link_packets_sent`, `bluetooth_link_packets_received` | counter | packets |
   /// | `bluetooth_link_air_time` | counter | microseconds sent |
   /// | `bluetooth_link_throughput_sent` | gauge | bits per second since the last call |
@@ -27,19 +28,19 @@ extension World {
       let before = earlier.flatMap { index < $0.devices.count ? $0.devices[index] : nil }
       let reporter = MetricsReporter(factory: factory, dimensions: [("device", device.name)])
       reporter.report(device, since: before)
+      func linkReporter(_ peer: String) -> MetricsReporter {
+        MetricsReporter(factory: factory, dimensions: [("device", device.name), ("peer", peer)])
+      }
+      for attempts in device.attempts {
+        let old = before?.attempts.first { $0.peer == attempts.peer }
+        linkReporter(attempts.peer).report(attempts, since: old)
+      }
       for link in device.links {
         let old = before?.links.first { $0.number == link.number }
-        let peer = link.peerDimension
-        MetricsReporter(factory: factory, dimensions: [("device", device.name), ("peer", peer)])
-          .report(link, since: old)
+        linkReporter(link.peer).report(link, since: old)
       }
     }
   }
-}
-
-extension LinkStatistics {
-  /// The value of the dimension `peer`: the name of the peer, or the link's access address if the peer has left.
-  package var peerDimension: String { peer ?? "unknown \(String(number, radix: 16))" }
 }
 
 /// Reports the difference between two snapshots to a metrics system.
@@ -56,6 +57,11 @@ private struct MetricsReporter {
     guard device.time > .zero else { return }
     show("bluetooth_radio_sending", device.transmitting.seconds / device.time.seconds)
     show("bluetooth_radio_listening", device.receiving.seconds / device.time.seconds)
+  }
+
+  func report(_ attempts: ConnectionAttempts, since old: ConnectionAttempts?) {
+    count("bluetooth_connection_attempts", attempts.count, old?.count)
+    count("bluetooth_connection_attempts_failed", attempts.failed, old?.failed)
   }
 
   func report(_ link: LinkStatistics, since old: LinkStatistics?) {

@@ -1,4 +1,5 @@
 import BluetoothController
+import BluetoothDissection
 import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
@@ -26,14 +27,14 @@ extension World {
     let (names, supplies) = (deviceNames, supplies)
     return inspect { engine in
       let reports = names.indices.map { engine.report(RadioID(index: $0)) }
+      var peers = PeerNames(names, reports, engine)
       var statistics = WorldStatistics(time: engine.now.sinceZero.duration, devices: [])
       for (index, name) in names.enumerated() {
-        var device = DeviceStatistics(
-          name, reports[index],
-          peers: { link in
-            reports.indices.first { $0 != index && reports[$0].links.contains { $0.accessAddress == link } }
-              .map { names[$0] }
-          })
+        var device = DeviceStatistics(name, reports[index])
+        device.links = reports[index].links.filter(\.isEstablished).map {
+          LinkStatistics($0, peer: peers.name(of: $0, on: index))
+        }
+        device.attempts = peers.attempts(of: index)
         (device.chip, device.cell) = (supplies[index].chip, supplies[index].cell)
         statistics.devices.append(device)
       }
@@ -55,6 +56,7 @@ struct DeviceReport {
   var radio: RadioStatistics?
   var uses = RadioTimeAccount()
   var links: [LinkReport] = []
+  var attempts: [AttemptReport] = []
 }
 
 extension WorldEngine {
@@ -65,13 +67,81 @@ extension WorldEngine {
     if let device = device as? any WorldDevice {
       report.uses = device.uses(at: now)
       report.links = device.links
+      report.attempts = device.attempts
     }
     return report
   }
 }
 
+/// The names of the peers of connections and attempts.
+private struct PeerNames {
+  private let names: [String]
+  private let reports: [DeviceReport]
+  private let engine: WorldEngine
+  /// The devices with a connection, by its access address.
+  private var ends: [UInt32: [Int]] = [:]
+  /// The devices by their addresses; nil: no device of the world has the address.
+  private var owners: [DeviceAddress: Int?] = [:]
+
+  init(_ names: [String], _ reports: [DeviceReport], _ engine: WorldEngine) {
+    (self.names, self.reports, self.engine) = (names, reports, engine)
+    for index in reports.indices {
+      for link in reports[index].links { ends[link.accessAddress, default: []].append(index) }
+    }
+  }
+
+  /// Returns the name of the peer on a connection of the device with this index.
+  mutating func name(of link: LinkReport, on index: Int) -> String {
+    let peer = ends[link.accessAddress]?.first { $0 != index } ?? owner(of: link.peer)
+    return peer.map { names[$0] } ?? link.peer.digits
+  }
+
+  private mutating func owner(of address: DeviceAddress) -> Int? {
+    if let known = owners[address] { return known }
+    let owner = names.indices.first { index in
+      (engine.device(RadioID(index: index)) as? any WorldDevice)?.hasAddress(address) ?? false
+    }
+    owners[address] = .some(owner)
+    return owner
+  }
+
+  /// Returns the attempts of a central. A request was lost if the peripheral has not created a connection for it.
+  mutating func attempts(of central: Int) -> [ConnectionAttempts] {
+    var result: [ConnectionAttempts] = []
+    var failures: [Int] = []
+    var peripherals: [Int?] = []
+    for report in reports[central].attempts where report.isCentral {
+      let peripheral = owner(of: report.peer)
+      let peer = peripheral.map { names[$0] } ?? report.peer.digits
+      let place = result.firstIndex { $0.peer == peer } ?? result.count
+      if place == result.count {
+        result.append(ConnectionAttempts(peer: peer))
+        failures.append(0)
+        peripherals.append(peripheral)
+      }
+      result[place].count += report.created
+      failures[place] += report.failed
+    }
+    for place in result.indices {
+      let received = peripherals[place].map { requests(of: central, receivedBy: $0) } ?? 0
+      result[place].lostRequests = min(failures[place], max(0, result[place].count - received))
+      result[place].unanswered = failures[place] - result[place].lostRequests
+    }
+    return result
+  }
+
+  /// Returns the number of connection requests of a central that the peripheral has received.
+  private mutating func requests(of central: Int, receivedBy peripheral: Int) -> Int {
+    var count = 0
+    for report in reports[peripheral].attempts where !report.isCentral && owner(of: report.peer) == central {
+      count += report.created
+    }
+    return count
+  }
+}
+
 extension DeviceStatistics {
-  fileprivate init(_ name: String, _ report: DeviceReport, peers: (UInt32) -> String?) {
+  fileprivate init(_ name: String, _ report: DeviceReport) {
     self.init(name: name)
     if let radio = report.radio {
       time = (radio.airTime + radio.receiving + radio.idle).duration
@@ -90,14 +160,13 @@ extension DeviceStatistics {
       for sending in own.transmitting { use.transmitting[sending.power] = sending.time.duration }
       uses[purpose] = use
     }
-    links = report.links.map { LinkStatistics($0, peer: peers($0.accessAddress)) }
   }
 }
 
 extension LinkStatistics {
-  fileprivate init(_ report: LinkReport, peer: String?) {
-    self.init(number: report.accessAddress, isCentral: report.isCentral, isConnected: report.isConnected)
-    self.peer = peer
+  fileprivate init(_ report: LinkReport, peer: String) {
+    self.init(
+      number: report.accessAddress, peer: peer, isCentral: report.isCentral, isConnected: report.isConnected)
     let counts = report.statistics
     sent = Direction(counts.sent)
     received = Direction(counts.received)

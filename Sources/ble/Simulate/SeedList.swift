@@ -66,6 +66,11 @@ struct Shard: ExpressibleByArgument, Hashable, Sendable {
   let number: Int
   let count: Int
 
+  init(number: Int, count: Int) { (self.number, self.count) = (number, count) }
+
+  /// The shard as an argument.
+  var argument: String { "\(number)/\(count)" }
+
   init?(argument: String) {
     let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
     guard parts.count == 2, let number = parts[0], let count = parts[1], 1...1_000_000 ~= count, 1...count ~= number

@@ -167,6 +167,7 @@ struct Simulate: ParsableCommand {
     var result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
     result.summary.clients = options.clients.rawValue
     result.summary.sweep = options.seeds?.argument
+    result.summary.shard = options.shard?.argument
     do throws(Capture.Failure) { try world.finishCapture() } catch { throw Failure("\(error)") }
     // The capture ends at the interrupt, and is complete. A report of a part of the time would pass for the whole.
     guard !isOver, !interrupt.hasOccurred else { throw Interrupt.failure }
@@ -213,6 +214,7 @@ struct Simulate: ParsableCommand {
         for var result in try SimulationResult.read(text, named: "a job") {
           // The seeds of the job are a part of them.
           result.summary.sweep = self.seeds?.argument
+          result.summary.shard = shard?.argument
           try add(result)
         }
       }
@@ -254,6 +256,8 @@ struct Simulate: ParsableCommand {
           + "\(other.0 ?? "-") with seed \(other.1)", status: ExitStatus.ambiguous)
     }
     try checkSeeds(of: results)
+    // The joined results are those of the whole sweep.
+    for index in results.indices { results[index].summary.shard = nil }
     results.sort { $0.summary.seed < $1.summary.seed }
     try put(
       output.json
@@ -265,27 +269,33 @@ extension Simulate {
   /// Checks that the results are those of all seeds: those of `--seeds`, or else those of the sweeps to which the runs
   /// belong.
   ///
-  /// - Throws: `Failure` if the seeds differ from `--seeds`. Without that option, missing runs are a note.
+  /// - Throws: `Failure` with the seeds that are missing, and their shards, or that are too many.
   private func checkSeeds(of results: [SimulationResult]) throws {
     let present = Set(results.map(\.summary.seed))
     func list(_ seeds: Set<UInt64>) -> String {
       "\(seeds.count == 1 ? "the run with seed" : "\(seeds.count) runs with the seeds") "
         + SeedList(seeds.sorted()).argument
     }
-    if let seeds {
-      let wanted = Set(seeds.seeds)
-      if let missing = Self.nonEmpty(wanted.subtracting(present)) {
-        throw Failure("the results lack \(list(missing))", status: ExitStatus.notFound)
-      }
-      if let other = Self.nonEmpty(present.subtracting(wanted)) {
-        throw Failure("the results have \(list(other)) in addition to --seeds", status: ExitStatus.ambiguous)
-      }
-    } else {
-      let sweeps = Set(results.compactMap(\.summary.sweep)).compactMap { SeedList(argument: $0) }
-      if let missing = Self.nonEmpty(Set(sweeps.flatMap(\.seeds)).subtracting(present)) {
-        complain("note: the results lack \(list(missing)) of the sweep")
-      }
+    let sweeps = Set(results.compactMap(\.summary.sweep)).compactMap { SeedList(argument: $0) }
+    let wanted = seeds.map { Set($0.seeds) } ?? Set(sweeps.flatMap(\.seeds)).union(present)
+    if let missing = Self.nonEmpty(wanted.subtracting(present)) {
+      let shards = sweeps.count == 1 ? missingShards(of: results, in: sweeps[0]) : []
+      let names = shards.map(\.argument).joined(separator: ", ")
+      throw Failure(
+        "the results lack " + (shards.isEmpty ? "" : "\(shards.count == 1 ? "shard" : "the shards") \(names): ")
+          + list(missing) + (seeds == nil ? " of the sweep" : ""), status: ExitStatus.notFound)
     }
+    if let other = Self.nonEmpty(present.subtracting(wanted)) {
+      throw Failure("the results have \(list(other)) in addition to --seeds", status: ExitStatus.ambiguous)
+    }
+  }
+
+  /// Returns the shards of a sweep of which the results have no run; none if the runs do not name their shards.
+  private func missingShards(of results: [SimulationResult], in sweep: SeedList) -> [Shard] {
+    let present = Set(results.compactMap(\.summary.shard)).compactMap { Shard(argument: $0) }
+    guard let count = present.first?.count, present.allSatisfy({ $0.count == count }) else { return [] }
+    return (1...count).map { Shard(number: $0, count: count) }
+      .filter { !present.contains($0) && !sweep.shard($0).seeds.isEmpty }
   }
 
   private static func nonEmpty(_ seeds: Set<UInt64>) -> Set<UInt64>? { seeds.isEmpty ? nil : seeds }

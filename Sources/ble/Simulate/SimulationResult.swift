@@ -13,6 +13,8 @@ struct SimulationResult: Sendable {
     /// The connections that the clients have established, and those that have ended.
     var connections: Int
     var disconnections: Int
+    /// The attempts to connect that failed; nil: a former version of the program has not written it.
+    var failedAttempts: Int?
     /// The number of links that have a record; nil: a former version of the program has not written it.
     var links: Int?
     /// The values that the clients have received by notifications and indications.
@@ -29,6 +31,8 @@ struct SimulationResult: Sendable {
     var clients: String?
     /// The seeds of the whole sweep to which the run belongs, as an argument; nil: the run is alone.
     var sweep: String?
+    /// The shard of the sweep to which the run belongs, as an argument; nil: the sweep is not divided.
+    var shard: String?
   }
 
   struct Device: Codable, Hashable, Sendable {
@@ -51,6 +55,19 @@ struct SimulationResult: Sendable {
     /// Days; nil: without limit.
     var batteryLife: Double?
     var warning: String?
+  }
+
+  /// The attempts of a central to connect to a peripheral.
+  struct Attempts: Codable, Hashable, Sendable {
+    var seed: UInt64
+    var central: String
+    var peripheral: String
+    /// The connection requests that the central has sent.
+    var attempts: Int
+    /// The attempts that failed because the peripheral did not receive the request.
+    var lostRequests: Int
+    /// The other attempts that failed: the central received no packet of the peripheral.
+    var unanswered: Int
   }
 
   struct Link: Codable, Hashable, Sendable {
@@ -80,6 +97,7 @@ struct SimulationResult: Sendable {
 
   var summary: Summary
   var devices: [Device] = []
+  var attempts: [Attempts] = []
   var links: [Link] = []
 
   init(_ summary: Summary) { self.summary = summary }
@@ -88,6 +106,11 @@ struct SimulationResult: Sendable {
     let energies = statistics.energy()
     for (device, energy) in zip(statistics.devices, energies) {
       devices.append(Device(seed, device, energy))
+      attempts += device.attempts.map { pair in
+        Attempts(
+          seed: seed, central: device.name, peripheral: pair.peer, attempts: pair.count,
+          lostRequests: pair.lostRequests, unanswered: pair.unanswered)
+      }
       for link in device.links where link.isCentral {
         // The peripheral counts what it has retransmitted.
         let other = statistics.devices.lazy.flatMap(\.links).first { $0.number == link.number && !$0.isCentral }
@@ -98,7 +121,8 @@ struct SimulationResult: Sendable {
     let duration = statistics.time.seconds.rounded(places: 9)
     summary = Summary(
       seed: seed, duration: duration, devices: devices.count, connections: phones.reduce(0) { $0 + $1.connections },
-      disconnections: phones.reduce(0) { $0 + $1.disconnections }, links: links.count,
+      disconnections: phones.reduce(0) { $0 + $1.disconnections },
+      failedAttempts: statistics.devices.reduce(0) { $0 + $1.failedAttempts }, links: links.count,
       values: phones.reduce(0) { $0 + $1.values },
       packets: devices.reduce(0) { $0 + $1.sent }, crcErrors: devices.reduce(0) { $0 + $1.crcErrors },
       missedPackets: devices.reduce(0) { $0 + $1.missedPackets },
@@ -127,7 +151,7 @@ extension SimulationResult.Device {
 extension SimulationResult.Link {
   fileprivate init(_ seed: UInt64, _ central: String, _ link: LinkStatistics, _ other: LinkStatistics?) {
     self.init(
-      seed: seed, central: central, peripheral: link.peerDimension, connected: link.isConnected,
+      seed: seed, central: central, peripheral: link.peer, connected: link.isConnected,
       duration: link.time.seconds.rounded(places: 9),
       toPeripheral: Direction(
         packets: link.sent.packets, octets: link.sent.octets, throughput: link.throughputSent.rounded(places: 3),
@@ -152,8 +176,10 @@ extension Double {
 // MARK: Records
 
 extension SimulationResult {
-  /// The result as records: the summary, then devices and links.
-  var records: [JSONRecord] { [summary.record] + devices.map(\.record) + links.map(\.record) }
+  /// The result as records: the summary, then devices, attempts to connect and links.
+  var records: [JSONRecord] {
+    [summary.record] + devices.map(\.record) + attempts.map(\.record) + links.map(\.record)
+  }
 }
 
 extension SimulationResult.Summary {
@@ -164,6 +190,7 @@ extension SimulationResult.Summary {
     record.add("devices", devices)
     record.add("connections", connections)
     record.add("disconnections", disconnections)
+    record.add("failedAttempts", failedAttempts)
     record.add("links", links)
     record.add("values", values)
     record.add("packets", packets)
@@ -174,6 +201,7 @@ extension SimulationResult.Summary {
     record.add("throughput", .decimal(throughput, places: 3))
     record.add("clients", clients)
     record.add("sweep", sweep)
+    record.add("shard", shard)
     return record
   }
 }
@@ -196,6 +224,19 @@ extension SimulationResult.Device {
     record.add("connectionShare", .decimal(connectionShare, places: 4))
     record.add("batteryLife", batteryLife.map { .decimal($0, places: 2) })
     record.add("warning", warning)
+    return record
+  }
+}
+
+extension SimulationResult.Attempts {
+  fileprivate var record: JSONRecord {
+    var record = JSONRecord("simulatedAttempts")
+    record.add("seed", .number("\(seed)"))
+    record.add("central", central)
+    record.add("peripheral", peripheral)
+    record.add("attempts", attempts)
+    record.add("lostRequests", lostRequests)
+    record.add("unanswered", unanswered)
     return record
   }
 }
@@ -256,6 +297,12 @@ extension SimulationResult {
           let device = try decoder.decode(Device.self, from: data)
           guard results.last?.summary.seed == device.seed else { throw fail("a device before the record of its run") }
           results[results.count - 1].devices.append(device)
+        case "simulatedAttempts":
+          let attempts = try decoder.decode(Attempts.self, from: data)
+          guard results.last?.summary.seed == attempts.seed else {
+            throw fail("attempts before the record of their run")
+          }
+          results[results.count - 1].attempts.append(attempts)
         case "simulatedLink":
           let link = try decoder.decode(Link.self, from: data)
           guard results.last?.summary.seed == link.seed else { throw fail("a link before the record of its run") }

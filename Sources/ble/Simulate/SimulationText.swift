@@ -8,11 +8,25 @@ enum SimulationText {
     let summary = result.summary
     var text = """
       \(summary.duration.fixed(3)) s, seed \(summary.seed): \(summary.devices) devices, \(summary.packets) packets
-      clients: connections \(summary.connections), ended \(summary.disconnections), values received \(summary.values)
+      clients: connections \(summary.connections), ended \(summary.disconnections), \
+      failed attempts \(summary.failedAttempts ?? 0), values received \(summary.values)
       losses: CRC errors \(summary.crcErrors), missed packets \(summary.missedPackets), \
       retransmissions \(summary.retransmissions)
 
       """
+    let attempts = result.attempts.filter { $0.lostRequests + $0.unanswered > 0 }
+    if !attempts.isEmpty {
+      var table = TextTable([
+        "central", "peripheral", "attempts that failed", "of", "request not received", "no answer",
+      ])
+      for pair in attempts {
+        table.add([
+          pair.central, pair.peripheral, "\(pair.lostRequests + pair.unanswered)", "\(pair.attempts)",
+          "\(pair.lostRequests)", "\(pair.unanswered)",
+        ])
+      }
+      text += "\n" + table.text + "\n"
+    }
     if !result.links.isEmpty {
       var table = TextTable([
         "central", "peripheral", "duration", "events", "missed", "to peripheral", "to central", "retransmitted", "RSSI",
@@ -57,6 +71,7 @@ enum SimulationText {
     }
     addCount("connections", \.connections)
     addCount("connections that ended", \.disconnections)
+    addCount("attempts that failed") { $0.failedAttempts ?? 0 }
     addCount("values received", \.values)
     addCount("packets", \.packets)
     addCount("CRC errors", \.crcErrors)

@@ -119,6 +119,8 @@ final class CrowdHost: WorldDevice {
   func setCapture(_ capture: DeviceCapture?) { station.setCapture(capture) }
   func uses(at now: Instant) -> RadioTimeAccount { station.uses(at: now) }
   var links: [LinkReport] { station.controller.links }
+  var attempts: [AttemptReport] { station.controller.attempts }
+  func hasAddress(_ address: DeviceAddress) -> Bool { station.controller.hasAddress(address) }
   func setClockDrift(partsPerBillion: Int64) {
     station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }

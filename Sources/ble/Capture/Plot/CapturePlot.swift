@@ -19,17 +19,26 @@ struct CapturePlot {
     let octets: Int
     let level: Int?
     let isLost: Bool
+    let isSkipped: Bool
     let isConnection: Bool
   }
 
   private var packets: [Packet] = []
   private var counts: [Series: Int] = [:]
-  private var titles: [Series: String] = [:]
+  /// The connections in words, for titles, and the addresses of their devices.
+  private var connections: [Series: (text: String, addresses: [DeviceAddress])] = [:]
+  /// The numbers of the links that were not established: attempts to connect, of which the packets count as lost.
+  var failedLinks: Set<Int> = []
+  /// The names of devices, by their addresses.
+  var names: [DeviceAddress: String] = [:]
 
   /// The largest number of connections, and of advertisers, that are drawn with pens of their own.
   private static let limit = 6
 
-  mutating func add(_ packet: PacketDescription) {
+  /// Adds a packet.
+  ///
+  /// - Parameter fate: the result of its transmission.
+  mutating func add(_ packet: PacketDescription, _ fate: CaptureStatistics.Fate) {
     let isAdvertising = packet.content == .advertising
     let series: Series
     if isAdvertising {
@@ -37,14 +46,11 @@ struct CapturePlot {
         return
       }
       series = .advertiser(address)
-      titles[series] = address.digits
     } else {
       guard let link = packet.link, packet.content != .command, packet.content != .event else { return }
       series = .connection(link)
-      if titles[series] == nil {
-        // The peripheral's address is the last one; a capture that begins later has none.
-        let peer = packet.addresses.last.map { " with \($0.digits)" } ?? ""
-        titles[series] = "\(packet.interface.title) \(packet.connectionText ?? "")\(peer)"
+      if connections[series] == nil {
+        connections[series] = ("\(packet.interface.title) \(packet.connectionText ?? "")", packet.addresses)
       }
     }
     counts[series, default: 0] += 1
@@ -52,7 +58,25 @@ struct CapturePlot {
       Packet(
         time: Double(packet.time) / 1e9, channel: packet.channel, series: series,
         octets: packet.isRetransmission || packet.content == .ll || isAdvertising ? 0 : packet.payloadLength,
-        level: packet.level, isLost: packet.isLost || packet.isRetransmission, isConnection: !isAdvertising))
+        level: packet.level, isLost: fate == .lost || packet.repeatsData && fate != .skipped,
+        isSkipped: fate == .skipped, isConnection: !isAdvertising))
+  }
+
+  /// The title of a series: the names of its devices if the capture tells them, or their addresses.
+  private func title(_ series: Series) -> String {
+    switch series {
+    case .advertiser(let address): return names[address] ?? address.digits
+    case .connection:
+      guard let (text, addresses) = connections[series] else { return "" }
+      let known = addresses.compactMap { names[$0] }
+      if known.count == 2, known.count == addresses.count { return "\(known[0]) → \(known[1]), \(text)" }
+      // The peripheral's address is the last one; a capture that begins later has none.
+      return text + (addresses.last.map { " with \(names[$0] ?? $0.digits)" } ?? "")
+    }
+  }
+
+  private func isFailedAttempt(_ series: Series) -> Bool {
+    if case .connection(let link) = series { failedLinks.contains(link) } else { false }
   }
 
   /// Writes the picture.
@@ -89,9 +113,13 @@ struct CapturePlot {
     // The hosts' side of connections on the air shows the same again.
     let hasAir = packets.contains { $0.channel != nil }
     let onAir = Set(packets.lazy.filter { $0.channel != nil }.map(\.series))
+    func isShown(_ series: Series) -> Bool { !hasAir || onAir.contains(series) }
     func isConnection(_ series: Series) -> Bool {
-      if case .connection = series { !hasAir || onAir.contains(series) } else { false }
+      if case .connection = series { isShown(series) && !isFailedAttempt(series) } else { false }
     }
+    let failed = counts.keys.filter { isShown($0) && isFailedAttempt($0) }.count
+    let failedAttempts =
+      failed == 0 ? nil : failed == 1 ? "1 failed attempt to connect" : "\(failed) failed attempts to connect"
     let connections = ranked(isConnection)
     let count = counts.keys.filter(isConnection).count - connections.count
     let others = count == 0 ? nil : count == 1 ? "1 other connection" : "\(count) other connections"
@@ -109,6 +137,7 @@ struct CapturePlot {
     picture.text(title, Self.left, 26, size: 16, isBold: true)
     let channels = Frame(top: 60, bottom: 440, start: start, end: end, lowest: -0.7, highest: 39.7)
     drawChannels(in: channels, connections, &picture)
+    if let failedAttempts { drawNote(failedAttempts, in: channels, &picture) }
     let throughput = Frame(top: 500, bottom: 640, start: start, end: end, lowest: 0, highest: 1)
     drawThroughput(in: throughput, connections, &picture)
     drawNote(about: [others], in: throughput, &picture)
@@ -127,9 +156,9 @@ struct CapturePlot {
   /// The series with the most packets, in the order of their titles.
   private func ranked(_ isIncluded: (Series) -> Bool) -> [Series] {
     counts.filter { isIncluded($0.key) }
-      .sorted { ($1.value, titles[$0.key] ?? "") < ($0.value, titles[$1.key] ?? "") }
-      .prefix(Self.limit).map(\.key)
-      .sorted { (titles[$0] ?? "") < (titles[$1] ?? "") }
+      .map { (series: $0.key, count: $0.value, title: title($0.key)) }
+      .sorted { ($1.count, $0.title) < ($0.count, $1.title) }
+      .prefix(Self.limit).sorted { $0.title < $1.title }.map(\.series)
   }
 
   private func drawFrame(_ frame: Frame, _ title: String, _ ticks: AxisTicks, _ picture: inout SVGPicture) {
@@ -165,13 +194,22 @@ struct CapturePlot {
       distinct(onAir.filter(isIncluded).map { (frame.x($0.time), frame.y(Double($0.channel ?? 0))) })
     }
     picture.circles(points { !$0.isConnection }, radius: 1.6, colour: "#777777")
+    // A skipped packet is the most frequent one on a connection with latency, so it is drawn below the others.
+    picture.circles(points(\.isSkipped), radius: 0.8, colour: Self.skippedColour)
     for (number, series) in connections.enumerated() {
-      picture.symbols(points { $0.series == series && !$0.isLost }, SVGPicture.Pen(number))
+      picture.symbols(points { $0.series == series && !$0.isLost && !$0.isSkipped }, SVGPicture.Pen(number))
     }
-    let others = points { packet in packet.isConnection && !connections.contains(packet.series) && !packet.isLost }
+    let attempts = Set(counts.keys.filter(isFailedAttempt))
+    let others = points { packet in
+      packet.isConnection && !connections.contains(packet.series) && !packet.isLost && !packet.isSkipped
+        && !attempts.contains(packet.series)
+    }
     picture.symbols(others, SVGPicture.Pen.others)
-    picture.crosses(points { $0.isConnection && $0.isLost }, radius: 3, colour: "#000000")
+    picture.crosses(
+      points { $0.isConnection && ($0.isLost || attempts.contains($0.series)) }, radius: 3, colour: "#000000")
   }
+
+  private static let skippedColour = "#BBBBBB"
 
   private static let binCount = 120
 
@@ -232,7 +270,11 @@ struct CapturePlot {
   private func drawNote(about others: [String?], in frame: Frame, _ picture: inout SVGPicture) {
     let parts = others.compactMap { $0 }
     guard !parts.isEmpty else { return }
-    picture.text("not shown: \(parts.joined(separator: ", "))", Self.right, frame.top - 8, size: 11, anchor: .end)
+    drawNote("not shown: \(parts.joined(separator: ", "))", in: frame, &picture)
+  }
+
+  private func drawNote(_ text: String, in frame: Frame, _ picture: inout SVGPicture) {
+    picture.text(text, Self.right, frame.top - 8, size: 11, anchor: .end)
   }
 
   private func drawLegend(
@@ -248,7 +290,7 @@ struct CapturePlot {
       let (x, y) = place(number)
       picture.polyline([(x, y - 4), (x + 34, y - 4)], SVGPicture.Pen(number))
       picture.symbols([(x + 17, y - 4)], SVGPicture.Pen(number), isSmall: false)
-      picture.text(titles[series] ?? "", x + 42, y, size: 11)
+      picture.text(title(series), x + 42, y, size: 11)
     }
     var last = connections.count + advertisers.count
     if let others {
@@ -262,5 +304,8 @@ struct CapturePlot {
     picture.text("advertising", x + 18, y, size: 11)
     picture.crosses([(x + 100, y - 4)], radius: 3, colour: "#000000")
     picture.text("lost or retransmitted", x + 110, y, size: 11)
+    guard packets.contains(where: \.isSkipped) else { return }
+    picture.circles([(x + 232, y - 4)], radius: 2, colour: Self.skippedColour)
+    picture.text("skipped", x + 240, y, size: 11)
   }
 }

@@ -69,10 +69,12 @@ struct CaptureReport {
       case .packet(let packet):
         let description = dissector.describe(packet)
         guard filter.admits(description) else { continue }
-        statistics.add(packet, description)
-        plot?.add(description)
+        let fate = statistics.add(packet, description)
+        plot?.add(description, fate)
       }
     }
+    plot?.failedLinks = statistics.failedLinks
+    plot?.names = statistics.names
     try input.check(interfaces: filter.interfaces)
     guard statistics.packets > 0 else {
       dissector.complainOfNotes()
@@ -113,16 +115,33 @@ struct CaptureReport {
       }
       parts.append(table.text)
     }
+    let attempts = statistics.attempts.filter { $0.failed > 0 }
+    if !attempts.isEmpty {
+      var table = TextTable(["attempts that failed", "of", "request not received", "no answer", "devices"])
+      for pair in attempts {
+        table.add([
+          "\(pair.failed)", "\(pair.count)", "\(pair.lostRequests)", "\(pair.unanswered)", devices(pair.addresses),
+        ])
+      }
+      parts.append(table.text)
+    }
     for connection in statistics.connections { parts.append(lines(connection).joined(separator: "\n")) }
     var sections = parts[0] + "\n"
     for part in parts.dropFirst() { sections += "\n" + part + "\n" }
     return sections
   }
 
+  /// Returns the names of devices with their addresses, or only the addresses: "phone (C0:…) → strap (D8:…)".
+  private func devices(_ addresses: [DeviceAddress]) -> String {
+    addresses.map { address in
+      statistics.names[address].map { "\($0.printable) (\(address.digits))" } ?? "\(address)"
+    }.joined(separator: " → ")
+  }
+
   private func lines(_ connection: CaptureStatistics.Connection) -> [String] {
     let isAir = connection.interface.link.isAir
     let number = isAir ? connection.number.hexadecimal : UInt16(truncatingIfNeeded: connection.number).hexadecimal
-    let devices = connection.addresses.map(\.description).joined(separator: " → ")
+    let devices = devices(connection.addresses)
     var lines = [
       "connection 0x\(number) of \(connection.interface.title.printable)" + (devices.isEmpty ? "" : ": \(devices)")
     ]
@@ -140,7 +159,10 @@ struct CaptureReport {
     if !connection.phys.isEmpty { parameters.append(connection.phys.joined(separator: ", then ")) }
     if connection.isEncrypted { parameters.append("encrypted") }
     if !parameters.isEmpty { lines.append("  " + parameters.joined(separator: ", ")) }
-    if isAir { lines.append("  \(connection.events) connection events, \(connection.unanswered) unanswered") }
+    if isAir {
+      lines.append(
+        "  \(connection.events) connection events, \(connection.skipped) skipped, \(connection.unanswered) unanswered")
+    }
     let ways =
       isAir
       ? [("to peripheral", connection.toPeripheral), ("to central", connection.toCentral)]
@@ -183,7 +205,21 @@ struct CaptureReport {
       record.add("lost", channel.lost)
       return record
     }
-    return [summary] + interfaces + channels + statistics.connections.map { record($0) }
+    let attempts = statistics.attempts.map { pair in
+      var record = JSONRecord("captureAttempts")
+      record.add("interface", pair.interface.title)
+      record.add("addresses", .list(pair.addresses.map { .text($0.digits) }))
+      record.add("names", names(pair.addresses))
+      record.add("attempts", pair.count)
+      record.add("lostRequests", pair.lostRequests)
+      record.add("unanswered", pair.unanswered)
+      return record
+    }
+    return [summary] + interfaces + channels + attempts + statistics.connections.map { record($0) }
+  }
+
+  private func names(_ addresses: [DeviceAddress]) -> JSONText? {
+    statistics.names(of: addresses).map { .list($0.map { .text($0) }) }
   }
 
   private func record(_ connection: CaptureStatistics.Connection) -> JSONRecord {
@@ -206,6 +242,7 @@ struct CaptureReport {
       "connection",
       "0x" + (isAir ? connection.number.hexadecimal : UInt16(truncatingIfNeeded: connection.number).hexadecimal))
     record.add("addresses", .list(connection.addresses.map { .text($0.digits) }))
+    record.add("names", names(connection.addresses))
     record.add("start", .decimal(Double(connection.start) / 1e9, places: 9))
     record.add("end", .decimal(Double(connection.end) / 1e9, places: 9))
     record.add("endReason", connection.endReason.map { Int($0.rawValue) })
@@ -216,6 +253,7 @@ struct CaptureReport {
     record.add("encrypted", .flag(connection.isEncrypted))
     if isAir {
       record.add("events", connection.events)
+      record.add("skipped", connection.skipped)
       record.add("unanswered", connection.unanswered)
     }
     record.add(isAir ? "toPeripheral" : "toController", way(connection.toPeripheral))
