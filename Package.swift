@@ -435,7 +435,8 @@ let package = Package(
       name: "BleTests",
       dependencies: [
         "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "BeaconLocation",
-        "CoreBluetoothExtras", "CoreBluetooth", "BluetoothCrypto", "BluetoothWire",
+        "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothCrypto",
+        "BluetoothWire",
         "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],

@@ -20,10 +20,34 @@ import Testing
     #expect(steep.interval.upperBound < near.interval.upperBound)
     let exact = try #require(DistanceModel(exponent: 2, shadowing: 0).estimate(level: -53, levelAtOneMetre: -59))
     #expect(exact.interval == exact.metres...exact.metres && abs(exact.metres - 0.5) < 0.002)
-    // 0 dBm and free space: −40.2 dBm at one metre.
-    let power = try #require(model.estimate(level: -60.2, transmitPower: 0))
+    // Usual products with 0 dBm have −59 dBm at one metre, with a deviation of 8 dB besides the shadowing.
+    let power = try #require(model.estimate(level: -79, transmitPower: 0))
     #expect(abs(power.metres - 10) < 1e-9)
+    // 1.96 · √(5² + 8²) dB at 20 dB per decade.
+    #expect(abs(power.interval.upperBound - 84.05) < 0.01 && abs(power.interval.lowerBound - 1.190) < 0.001)
+    let known = DistanceModel(lossAtOneMetre: 40, lossDeviation: 0, exponent: 2, shadowing: 5)
+    #expect(known.estimate(level: -60, transmitPower: 0) == known.estimate(level: -60, levelAtOneMetre: -40))
     #expect("\(near)" == "1.0 m (0.3 m to 3.1 m)")
+  }
+
+  @Test(
+    "The interval of a device that tells its power contains the true distance in each environment of the lab",
+    arguments: [Environment.free, .lineOfSight, .office])
+  func environments(environment: Environment) throws {
+    let world = World(seed: 1)
+    world.setEnvironment(environment)
+    let phone = world.makeDevice(named: "phone")
+    let distances = [0.5, 1, 3, 10, 30]
+    let tags = distances.map { world.add(BatteryPack(), named: "\($0) m", at: Position(x: $0)) }
+    world.run(for: .milliseconds(1))
+    for (tag, distance) in zip(tags, distances) {
+      let level = world.level(of: 4, from: tag, at: phone)
+      let estimate = try #require(DistanceModel().estimate(level: level, transmitPower: 4))
+      #expect(estimate.interval.contains(distance), "\(distance) m: \(estimate)")
+      let measured = DistanceModel(lossAtOneMetre: environment.reference + environment.margin, lossDeviation: 0)
+      let exact = try #require(measured.estimate(level: level, transmitPower: 4))
+      #expect(abs(exact.metres / distance - 1) < 0.01, "\(distance) m: \(exact)")
+    }
   }
 
   @Test("Values that are not finite have no estimate, and parameters out of range are replaced")
@@ -69,7 +93,7 @@ import Testing
       advertising.kind = .broadcast
       world.add(Broadcaster(advertising), named: name, at: Position(x: 10))
     }
-    // At 10 m the level is −65 dBm; at one metre it is −40 dBm.
+    // At 10 m the level is −65 dBm; at one metre it is −40 dBm, and Eddystone takes it for −41 dBm.
     let region = CLBeaconRegion(uuid: UUID(), major: 1, identifier: "region")
     add("iBeacon", region.advertisingData(measuredPower: -40))
     add("power", [.flags(), .transmitPower(0), .name("p")])
@@ -80,7 +104,7 @@ import Testing
     let scan = stage.start {
       try await central.waitUntilPoweredOn()
       for try await packet in central.packets(isActive: false) {
-        found.change { $0[packet.address] = .some(packet.distance(DistanceModel(exponent: 2.5))) }
+        found.change { $0[packet.address] = .some(packet.distance(DistanceModel(lossAtOneMetre: 40))) }
       }
     }
     stage.run(for: .seconds(2))

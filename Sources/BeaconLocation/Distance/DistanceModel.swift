@@ -5,21 +5,29 @@ import Foundation
 ///
 /// The deviation comes from walls, bodies and reflections. It is constant as long as nothing moves, so a longer
 /// measurement does not reduce it: with the default values, the distance is within a factor of 3.5 of the estimate in 95
-/// of 100 places.
+/// of 100 places. If the device tells its transmit power in place of the level at one metre, `lossDeviation` makes that
+/// a factor of 7.
 public struct DistanceModel: Hashable, Sendable {
+  /// The loss over the first metre in decibels, from a device's transmit power to the level that another device reports.
+  /// Ideal antennas in free space lose 40; usual products, with their small antennas, cases and bodies, lose 59: an
+  /// iBeacon with 0 dBm advertises −59 dBm.
+  public var lossAtOneMetre: Double
+  /// The standard deviation of `lossAtOneMetre` between products, in decibels. Negative values count as 0.
+  public var lossDeviation: Double
   /// The path loss exponent: 2 in free space, 2.5 to 4 indoors, less than 2 in corridors. Values below 0.1 count as 0.1.
   public var exponent: Double
   /// The standard deviation of the level in decibels: 3 outdoors, 4 to 8 indoors. Negative values count as 0.
   public var shadowing: Double
 
-  /// Creates a model.
-  public init(exponent: Double = 2.5, shadowing: Double = 7) {
+  /// Creates a model, by default of an unknown place with usual products.
+  public init(
+    lossAtOneMetre: Double = 59, lossDeviation: Double = 8, exponent: Double = 2.5, shadowing: Double = 7
+  ) {
+    self.lossAtOneMetre = lossAtOneMetre
+    self.lossDeviation = lossDeviation
     self.exponent = exponent
     self.shadowing = shadowing
   }
-
-  /// The path loss in decibels over the first metre in free space at 2.44 GHz: 20 · log₁₀(4π · 1 m / λ).
-  public static let lossAtOneMetre = 40.2
 
   /// The quantile of the normal distribution that bounds 95 of 100 deviations.
   private static let quantile = 1.96
@@ -31,23 +39,39 @@ public struct DistanceModel: Hashable, Sendable {
   ///   - levelAtOneMetre: the level at a distance of one metre in dBm, as beacons advertise it.
   /// - Returns: the estimate; nil if a value is not finite.
   public func estimate(level: Double, levelAtOneMetre: Double) -> DistanceEstimate? {
+    estimate(loss: levelAtOneMetre - level, deviation: max(shadowing, 0))
+  }
+
+  /// Estimates the distance from the loss beyond the first metre and its standard deviation, in decibels.
+  private func estimate(loss: Double, deviation: Double) -> DistanceEstimate? {
     let slope = 10 * max(exponent, 0.1)
-    let metres = pow(10, (levelAtOneMetre - level) / slope)
-    let factor = pow(10, Self.quantile * max(shadowing, 0) / slope)
+    let metres = pow(10, loss / slope)
+    let factor = pow(10, Self.quantile * deviation / slope)
     guard metres.isFinite, (metres * factor).isFinite, metres > 0 else { return nil }
     return DistanceEstimate(metres: metres, interval: metres / factor...metres * factor)
   }
 
   /// Estimates the distance of a device that tells its transmit power.
   ///
-  /// The antennas of both devices change the level by several decibels, so this estimate is worse than one with a
-  /// measured level at one metre.
+  /// The antennas of both devices change the level by several decibels, so the interval is wider than that of an
+  /// estimate from the level at one metre.
   ///
   /// - Parameters:
   ///   - level: the received level in dBm.
   ///   - transmitPower: the transmit power in dBm.
   public func estimate(level: Double, transmitPower: Double) -> DistanceEstimate? {
-    estimate(level: level, levelAtOneMetre: transmitPower - Self.lossAtOneMetre)
+    let (shadowing, lossDeviation) = (max(shadowing, 0), max(lossDeviation, 0))
+    return estimate(
+      loss: transmitPower - lossAtOneMetre - level,
+      deviation: (shadowing * shadowing + lossDeviation * lossDeviation).squareRoot())
+  }
+
+  /// Estimates the distance of a device with this reference.
+  package func estimate(level: Double, _ reference: PowerReference) -> DistanceEstimate? {
+    switch reference {
+    case .levelAtOneMetre(let reference): estimate(level: level, levelAtOneMetre: reference)
+    case .transmitPower(let power): estimate(level: level, transmitPower: power)
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import BeaconLocation
 import BluetoothAdapters
 import BluetoothAir
 import BluetoothLab
@@ -19,6 +20,8 @@ final class Stage: Sendable {
   private let world: World?
   /// The executor that runs the verb in the world's virtual time; nil: the verb runs in real time.
   private let executor: StepExecutor?
+  /// The model for distances: that of the world, or of an unknown place.
+  let distanceModel: DistanceModel
   /// The time limit of each step, in seconds.
   let timeout: Double
   private let start: ContinuousClock.Instant
@@ -45,6 +48,7 @@ final class Stage: Sendable {
         throw Failure(error.description, status: ExitStatus.usage)
       }
       (controller, world, executor) = (.specifier(specifier), nil, nil)
+      distanceModel = DistanceModel()
     case .world(let path):
       let file: WorldFile
       do throws(WorldFileFailure) { file = try WorldFile(path: path) } catch {
@@ -53,6 +57,7 @@ final class Stage: Sendable {
       let (world, device) = file.makeWorld(
         time: options.virtualTime ? .virtual : .real(speed: 1), seed: options.seed, client: "ble")
       (controller, self.world, executor) = (.device(device), world, options.virtualTime ? StepExecutor() : nil)
+      distanceModel = DistanceModel(file.environment)
     }
   }
 

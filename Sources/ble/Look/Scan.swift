@@ -73,7 +73,7 @@ struct Scan: ParsableCommand {
 
   private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {
     let central = try await stage.makeCentral()
-    let log = NIOLockedValueBox(SightingLog(filter: filter, start: stage.now))
+    let log = NIOLockedValueBox(SightingLog(filter: filter, model: stage.distanceModel, start: stage.now))
     let isLive = Screen.isLive && stage.isReal && !output.json
     do {
       let isComplete = try await duration.run(on: stage) { try await receive(from: central, stage, log, isLive) }
@@ -128,7 +128,8 @@ struct Scan: ParsableCommand {
     for try await packet in central.packets(isActive: mode == .active) {
       guard let (device, time, shown) = log.withLockedValue({ $0.add(packet, at: stage.now) }) else { continue }
       if !isSilent {
-        try put((output.json ? record(packet, device, time).line : line(packet, device, time)) + "\n")
+        let model = stage.distanceModel
+        try put((output.json ? record(packet, device, time, model).line : line(packet, device, time, model)) + "\n")
       }
       if shown == count { return }
     }
@@ -136,17 +137,22 @@ struct Scan: ParsableCommand {
 
   // MARK: Text
 
-  private func line(_ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration) -> String {
+  private func line(
+    _ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
+  ) -> String {
     let fields = [
       time.seconds.fixed(3), device.address.digits, packet.pduType.rawValue,
       packet.rssi.map { "\($0) dBm" } ?? "-", device.name ?? "-",
       device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", "), device.companyText ?? "-",
-      device.distanceText ?? "-",
+      device.distanceText(model) ?? "-",
     ]
     return fields.map(\.printable).joined(separator: "\t")
   }
 
-  private func record(_ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration) -> JSONRecord {
+  private func record(
+    _ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
+  ) -> JSONRecord {
+    let distance = device.distance(model)
     var record = JSONRecord("sighting")
     record.add("time", .decimal(time.seconds, places: 6))
     record.add("address", device.address.digits)
@@ -162,8 +168,14 @@ struct Scan: ParsableCommand {
     record.add("company", device.company.map { Int($0) })
     record.add("companyName", device.company.flatMap { AssignedNumbers.companyName($0) })
     record.add("txPower", device.fields.txPowerLevel.map { Int($0) } ?? packet.txPower)
-    record.add("distance", device.distance.map { .decimal($0.metres, places: 2) })
-    record.add("distanceBasis", device.distance?.basis.rawValue)
+    record.add("distance", distance.map { .decimal($0.estimate.metres, places: 2) })
+    record.add(
+      "distanceInterval",
+      distance.map { distance in
+        let interval = distance.estimate.interval
+        return .list([interval.lowerBound, interval.upperBound].map { .decimal($0, places: 2) })
+      })
+    record.add("distanceBasis", distance?.basis.rawValue)
     record.add("eddystone", EddystoneFrame(packet).map(\.json))
     record.add("data", "0x" + packet.data.digits)
     return record
@@ -173,13 +185,15 @@ struct Scan: ParsableCommand {
 /// The packets that a scan has received.
 struct SightingLog: Sendable {
   let filter: ScanFilter
+  let model: DistanceModel
   let start: Duration
   private var devices: [DeviceAddress: SightedDevice] = [:]
   /// The number of packets that the filter has admitted.
   private(set) var shown = 0
 
-  init(filter: ScanFilter, start: Duration) {
+  init(filter: ScanFilter, model: DistanceModel, start: Duration) {
     self.filter = filter
+    self.model = model
     self.start = start
   }
 
@@ -222,7 +236,7 @@ struct SightingLog: Sendable {
     for device in shown {
       let age = (now - start - device.lastSeen).seconds
       table.add([
-        device.level.map { "\(Int($0.rounded())) dBm" } ?? "-", device.distanceText ?? "-",
+        device.level.map { "\(Int($0.rounded())) dBm" } ?? "-", device.distanceText(model) ?? "-",
         age < 2 ? "now" : "\(Int(age)) s ago", device.address.digits, device.name?.shortened(to: 24) ?? "-",
         device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", ").shortened(to: 32),
         device.companyText ?? "-",

@@ -1,5 +1,6 @@
 import BeaconLocation
 import BluetoothDissection
+import BluetoothLab
 import BluetoothNumbers
 import BluetoothTypes
 import BluetoothWire
@@ -12,13 +13,13 @@ struct SightedDevice: Sendable {
   let peripheral: Peripheral
   let address: DeviceAddress
   private(set) var fields = AdvertisingFields()
-  private(set) var beacon: Beacon?
   /// The last Eddystone frame that identifies the device; its telemetry if there is none.
   private(set) var eddystone: EddystoneFrame?
   /// The signal strength in dBm, smoothed over the last packets; nil: not available.
   private(set) var level: Double?
   private(set) var lastSeen = Duration.zero
-  private var headerPower: Int?
+  /// The level that the device has told last; a beacon's own level precedes the transmit power.
+  private var reference: PowerReference?
 
   /// The weight of a new packet in the smoothed signal strength.
   private static let weight = 0.25
@@ -31,9 +32,13 @@ struct SightedDevice: Sendable {
   mutating func add(_ packet: AdvertisingPacket, at time: Duration) {
     let octets = ByteSlice(packet.data)
     fields.add(octets)
-    beacon = Beacon(AdvertisingData(octets)) ?? beacon
     if let frame = EddystoneFrame(packet), frame.isIdentity || eddystone?.isIdentity != true { eddystone = frame }
-    headerPower = packet.txPower ?? headerPower
+    if let told = PowerReference(packet) {
+      switch (told, reference) {
+      case (.transmitPower, .levelAtOneMetre?): break
+      default: reference = told
+      }
+    }
     lastSeen = time
     guard let rssi = packet.rssi else { return }
     level = level.map { $0 + (Double(rssi) - $0) * Self.weight } ?? Double(rssi)
@@ -71,33 +76,28 @@ struct SightedDevice: Sendable {
     case assumed
   }
 
-  /// An estimate of the distance in metres, in free space; nil: the signal strength is not available. Walls, bodies and
-  /// antennas make it wrong by a factor of two and more.
-  var distance: (metres: Double, basis: Basis)? {
-    guard let level else { return nil }
-    let (power, basis) = powerAtOneMetre
-    // 20 dB for each factor of ten.
-    return (pow(10, (Double(power) - level) / 20), basis)
+  /// Returns an estimate of the distance; nil: the signal strength is not available.
+  func distance(_ model: DistanceModel) -> (estimate: DistanceEstimate, basis: Basis)? {
+    level.flatMap { model.estimate(level: $0, reference ?? .transmitPower(0)) }
+      .map { ($0, reference == nil ? .assumed : .advertised) }
   }
 
-  /// The level at a distance of one metre in dBm. In free space, 2.4 GHz lose 40 dB in the first metre.
-  private var powerAtOneMetre: (Int, Basis) {
-    switch beacon {
-    case .iBeacon(_, _, _, let power)?, .altBeacon(_, _, let power, _)?: return (Int(power), .advertised)
-    case .eddystoneUID(let power, _, _)?, .eddystoneURL(let power, _)?, .eddystoneEID(let power, _)?:
-      // At 0 m in the terms of Eddystone, which takes 41 dB for the first metre.
-      return (Int(power) - 41, .advertised)
-    default:
-      guard let power = fields.txPowerLevel.map(Int.init) ?? headerPower else { return (-40, .assumed) }
-      return (power - 40, .advertised)
+  /// The estimate and its interval as text: "2.0 m (0.6–7.1)", or "~2.0 m (0.6–7.1)" if the power is assumed.
+  func distanceText(_ model: DistanceModel) -> String? {
+    func text(_ metres: Double) -> String { metres.fixed(metres < 1 ? 2 : metres < 10 ? 1 : 0) }
+    return distance(model).map { estimate, basis in
+      let interval = "\(text(estimate.interval.lowerBound))–\(text(estimate.interval.upperBound))"
+      return (basis == .assumed ? "~" : "") + "\(text(estimate.metres)) m (\(interval))"
     }
   }
+}
 
-  /// The estimate as text: "2.0 m", or "~2.0 m" if the power is assumed.
-  var distanceText: String? {
-    distance.map { metres, basis in
-      (basis == .assumed ? "~" : "") + (metres < 10 ? metres.fixed(1) : "\(Int(metres.rounded()))") + " m"
-    }
+extension DistanceModel {
+  /// The model of a world, as a measurement of the place would give it: the loss of its environment, without a deviation
+  /// between products.
+  init(_ environment: Environment) {
+    self.init(
+      lossAtOneMetre: environment.reference + environment.margin, lossDeviation: 0, exponent: environment.exponent)
   }
 }
 
