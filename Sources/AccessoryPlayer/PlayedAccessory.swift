@@ -110,7 +110,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       let first = AttributeHandle(characteristics.count + 1)
       let handles = locals.indices.map { first + AttributeHandle($0) }
       state.attributes.add(
-        service, index: index, at: GATTServicePlacement(range: first...(first + AttributeHandle(locals.count)), values: handles))
+        service, index: index,
+        at: GATTServicePlacement(range: first...(first + AttributeHandle(locals.count)), values: handles))
       let local = LocalService(
         PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
         includes: service.includes.compactMap { known[$0] }, locals)

@@ -82,7 +82,8 @@ package struct GATTDatabase: Sendable {
     if let index = index(of: gatt.values[2]) { attributes[index].content = .databaseHash }
     system = SystemHandles(
       appearance: gap.values[1], preferredConnectionParameters: gap.values[2],
-      centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0], range: gap.range.lowerBound...gatt.range.upperBound)
+      centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0],
+      range: gap.range.lowerBound...gatt.range.upperBound)
   }
 
   private mutating func place(

@@ -58,7 +58,8 @@ extension GATTDatabase {
   /// Removes the service with this declaration and the include declarations that refer to it. Returns the range for
   /// `GATTBearer.databaseChanged`; nil if there is no such service, or if it belongs to the host.
   package mutating func remove(declaration: AttributeHandle) -> ClosedRange<AttributeHandle>? {
-    guard !system.range.contains(declaration), let index = index(of: declaration), GATTType.isGrouping(attributes[index].type)
+    guard !system.range.contains(declaration), let index = index(of: declaration),
+      GATTType.isGrouping(attributes[index].type)
     else { return nil }
     let range = declaration...attributes[index].groupEnd
     let reference = declaration.octets
@@ -140,7 +141,8 @@ private struct ServiceBuilder {
     add {
       GATTAttribute(
         readable: GATTType.characteristic, at: $0,
-        value: [(characteristic.shownProperties ?? properties).rawValue] + value.octets + characteristic.uuid.attributeValue)
+        value: [(characteristic.shownProperties ?? properties).rawValue] + value.octets
+          + characteristic.uuid.attributeValue)
     }
     add {
       GATTAttribute(

@@ -9,7 +9,8 @@ import CoreBluetoothExtras
 extension PublishedForm {
   /// Returns a characteristic whose requests `LocalPeripheral.requests` reports.
   static func characteristic(_ description: PeripheralDescription.Characteristic) -> LocalCharacteristic {
-    characteristic(description.uuid, description.properties, description.protection, description.descriptors,
+    characteristic(
+      description.uuid, description.properties, description.protection, description.descriptors,
       permissions: description.permissions)
   }
 
@@ -64,7 +65,9 @@ extension PublishedForm {
     note("fixed handles and other shown properties") { $0.hasFixedShape }
     note("authentication and authorization as permissions") { !($0.permissions ?? []).isSubset(of: .published) }
     note("writable descriptors") {
-      $0.descriptors.contains { if case .other(_, _, let permissions, _) = $0 { permissions != .readable } else { false } }
+      $0.descriptors.contains {
+        if case .other(_, _, let permissions, _) = $0 { permissions != .readable } else { false }
+      }
     }
     return notes
   }

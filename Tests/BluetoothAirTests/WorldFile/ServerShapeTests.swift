@@ -18,7 +18,8 @@ struct ServerShapeTests {
 
   private static func server(_ services: String, _ fields: String = "") throws -> WorldFile {
     try WorldFile(
-      text: #"{"devices": [{"name": "server", "accessory": {"kind": "peripheral", "services": [\#(services)]\#(fields)}}]}"#
+      text:
+        #"{"devices": [{"name": "server", "accessory": {"kind": "peripheral", "services": [\#(services)]\#(fields)}}]}"#
     )
   }
 
@@ -154,10 +155,12 @@ struct ServerShapeTests {
       Self.problem(#"{"uuid": "A000", "characteristics": [{"uuid": "B000", "properties": [], "handle": 70}]}"#)?
         .contains("the attribute handle 70 is taken, or not after") == true)
     #expect(
-      Self.problem(#"{"uuid": "A000", "includedHandles": [77]}"#)?.contains("no service has the attribute handle 77") == true)
+      Self.problem(#"{"uuid": "A000", "includedHandles": [77]}"#)?.contains("no service has the attribute handle 77")
+        == true)
     #expect(
       Self.problem(
-        #"{"uuid": "A000", "handle": 32, "includedHandles": [64]}, {"uuid": "A001", "handle": 64, "includedHandles": [32]}"#)?
-        .contains("the services include each other") == true)
+        #"{"uuid": "A000", "handle": 32, "includedHandles": [64]}, {"uuid": "A001", "handle": 64, "includedHandles": [32]}"#
+      )?
+      .contains("the services include each other") == true)
   }
 }
