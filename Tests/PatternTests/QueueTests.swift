@@ -29,7 +29,6 @@ private final class Seen: @unchecked Sendable {
       let app = App {
         // Threads of one quality of service serve each global queue.
         dispatchPrecondition(condition: .onQueue(root))
-        dispatchPrecondition(condition: .notOnQueue(.global(qos: .default)))
         seen.queues.append(DispatchQueue.getSpecific(key: key) == true)
       }
       let central = CBCentralManager(
