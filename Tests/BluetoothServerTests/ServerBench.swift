@@ -56,6 +56,8 @@ final class ServerBench {
     let served = ["phone", "lamp"].map { name in
       var options = DeviceOptions()
       options.policy = policy
+      // The lamp stands for an accessory, whose programs see all services of the phone.
+      if name == "lamp" { options.policy.hiddenServices = PlatformPolicy.macos.hiddenServices }
       let device = world.makeDevice(
         named: name, options, bondFolder: folder.file("bonds"),
         serving: ServingOptions(rule, shares: shares, adapter: name, questions: questions))
