@@ -56,6 +56,21 @@ import Testing
     #expect(packets[3].name == "LL_TERMINATE_IND" && packets[3].endReason?.rawValue == 0x13)
   }
 
+  @Test("A sniffer that gives all packets one direction shows the services of the device")
+  func oneDirection() throws {
+    let discovery = Fixture.att([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28])
+    let services = Fixture.att([0x11, 6, 1, 0, 5, 0, 0x0D, 0x18])
+    let packets = [Fixture.connectInd, Fixture.data(0b10, discovery), Fixture.data(0b10, services)]
+    let file = Fixture.pcap(
+      272, packets.enumerated().map { Fixture.nordic(3, $0.element, channel: 5, flags: 1, id: $0.offset == 0 ? 2 : 6) })
+    let described = try Fixture.describe(file).packets
+    #expect(described[1...].map(\.direction) == [.toCentral, .toCentral])
+    #expect(described.map(\.isRetransmission) == [false, false, false])
+    var devices = CapturedDevices()
+    for packet in described { devices.add(packet) }
+    #expect(try devices.choose(nil).server.content.map(\.uuid.description) == ["180D"])
+  }
+
   @Test("Messages of the nRF Sniffer without a packet, and those of later versions, are noted")
   func nordicNotes() throws {
     let file = Fixture.pcap(

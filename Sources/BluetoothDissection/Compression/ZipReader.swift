@@ -1,3 +1,5 @@
+import BluetoothWire
+
 /// Reads the first capture in a zip archive · APPNOTE.TXT of PKWARE. It reads from the beginning, without the
 /// directory at the end, so the archive can come from a pipe.
 struct ZipReader: CaptureFileReader {
@@ -172,7 +174,7 @@ struct ZipReader: CaptureFileReader {
     hasFileDescriptor = flags & Self.hasDescriptor != 0
     expectedCRC = input.uint32(14, bigEndian: false)
     let size = compressedSize(input, extra: Self.headerLength + nameLength, until: length)
-    name = String(decoding: input.slice(Self.headerLength, nameLength), as: UTF8.self)
+    name = String(decoding: input.slice(Self.headerLength, nameLength), as: UTF8.self).printable
     let isReadable = flags & Self.isEncrypted == 0
     (inflater, crc) = (Inflater(), CRC32())
     file = isReadable ? [CaptureDecoder(inflatedLimit: limit, depth: depth + 1)] : []

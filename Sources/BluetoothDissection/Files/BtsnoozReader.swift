@@ -11,6 +11,7 @@ struct BtsnoozReader: CaptureFileReader {
   /// The version, and the time of the last packet.
   private static let headerLength = 9
   private static let zlibHeaderLength = 2
+  private static let maximumLineLength = 1 << 12
 
   private var state: State
   private var interfaces = CaptureInterfaces()
@@ -20,7 +21,8 @@ struct BtsnoozReader: CaptureFileReader {
   /// The bits of base64 digits that make no octet yet.
   private var bits: UInt32 = 0
   private var bitCount = 0
-  private var version: UInt8 = 0
+  private var version: UInt8?
+  private var inflater = Inflater()
   /// The records, decompressed.
   private var records = CaptureOctets()
   /// The time of the packet before the next record, in microseconds.
@@ -83,10 +85,13 @@ struct BtsnoozReader: CaptureFileReader {
     while start + Self.beginning.count <= input.count {
       if input[start] == Self.beginning[0], input.starts(with: Self.beginning, at: start) {
         var end = start
-        while end < input.count, input[end] != Self.newline { end += 1 }
-        let isWhole = end < input.count
-        input.drop(isWhole ? end + 1 : start)
-        return isWhole
+        while end < input.count, end - start <= Self.maximumLineLength, input[end] != Self.newline { end += 1 }
+        // A longer line is none of a bug report.
+        if end - start <= Self.maximumLineLength {
+          let isWhole = end < input.count
+          input.drop(isWhole ? end + 1 : start)
+          return isWhole
+        }
       }
       start += 1
     }
@@ -133,34 +138,34 @@ struct BtsnoozReader: CaptureFileReader {
 
   // MARK: Records
 
-  /// Decompresses the records, and computes the time before the first one.
+  /// Decompresses the records that have arrived. After the last one, it computes the time before the first one.
   ///
   /// - Parameter isWhole: true if no octets follow.
   private mutating func decompress(isWhole: Bool = true) throws(CaptureProblem) {
-    var rest = content
-    guard rest.count >= Self.headerLength + Self.zlibHeaderLength else {
-      if isWhole { throw rest.problem("the section with packets ends too early") }
-      return
+    if version == nil {
+      guard content.count >= Self.headerLength + Self.zlibHeaderLength else {
+        if isWhole { throw content.problem("the section with packets ends too early") }
+        return
+      }
+      guard (1...2).contains(content[0]) else { throw content.problem("unknown version \(content[0]) of btsnooz") }
+      version = content[0]
+      time = Int64(bitPattern: content.number(1, 8, bigEndian: false))
+      content.drop(Self.headerLength + Self.zlibHeaderLength)
     }
-    version = rest[0]
-    guard (1...2).contains(version) else { throw rest.problem("unknown version \(version) of btsnooz") }
-    time = Int64(bitPattern: rest.number(1, 8, bigEndian: false))
-    rest.drop(Self.headerLength + Self.zlibHeaderLength)
-    var inflater = Inflater()
-    var records = CaptureOctets()
     while !inflater.isComplete {
-      let octets = try inflater.next(&rest)
+      let octets = try inflater.next(&content)
       if octets.isEmpty, !inflater.isComplete {
-        if isWhole { throw rest.problem("the section with packets ends too early") }
+        if isWhole { throw content.problem("the section with packets ends too early") }
         return
       }
       records.append(octets)
       guard records.count <= CaptureDecoder.maximumLength else {
-        throw rest.problem("the section with packets is too large")
+        throw content.problem("the section with packets is too large")
       }
     }
-    (self.records, content, state) = (records, CaptureOctets(), .records)
+    (content, state) = (CaptureOctets(), .records)
     // The times count back from that of the last packet.
+    var records = records
     while let length = try recordLength(records) {
       time &-= Int64(records.uint32(deltaOffset, bigEndian: false))
       records.drop(length)

@@ -73,6 +73,7 @@ struct Monitor: ParsableCommand {
     _ printer: PacketPrinter, until isOver: @escaping () -> Bool, _ isInterrupted: () -> Bool
   ) throws -> Int {
     var printer = printer
+    defer { printer.dissector.complainOfNotes() }
     let pipe = try NamedPipe()
     defer { withExtendedLifetime(pipe) {} }
     var request = ControlRequest(.capture)
@@ -109,6 +110,7 @@ struct Monitor: ParsableCommand {
     try ServerOptions.withServer(specifier) { server, token in
       try ServerQuestion(to: server, token: token).monitor { monitor.handle($0) && !isOver() }
     }
+    monitor.printer.dissector.complainOfNotes()
     return try monitor.result.get()
   }
 }
@@ -117,7 +119,7 @@ struct Monitor: ParsableCommand {
 private final class ServerMonitor: @unchecked Sendable {
   // Unchecked: the event loop of the question calls `handle`, and `result` is read after the end of the question.
 
-  private var printer: PacketPrinter
+  private(set) var printer: PacketPrinter
   private var interface: CaptureInterface?
   private var count = 0
   private var failure: (any Error)?
