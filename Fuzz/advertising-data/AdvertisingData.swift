@@ -11,7 +11,7 @@ public func fuzzAdvertisingData(_ start: UnsafePointer<UInt8>, _ count: Int) -> 
   let advertisement = ByteSlice(octets.dropFirst().prefix(Int(split)))
   let response = ByteSlice(octets.dropFirst(1 + Int(split)))
   var fields = AdvertisingFields(advertisement)
-  fields.add(response)
+  fields.merge(AdvertisingFields(response))
   precondition(fields.services.count + fields.solicitedServices.count <= count / 2, "more services than octets")
   precondition(Set(fields.services).count == fields.services.count, "a service that counts twice")
   for data in [advertisement, response] { check(AdvertisingData(data)) }

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Foundation
 import TestSupport
 import Testing
 
@@ -118,6 +119,29 @@ struct AdvertisingTests {
     #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
   }
 
+  @Test(
+    "Manufacturer data in the advertisement and in the scan response are reported in two callbacks",
+    arguments: [false, true])
+  func manufacturerDataTwice(allowsDuplicates: Bool) {
+    let world = World(seed: 3)
+    var advertising = Advertising(
+      AdvertisingPayload(fitting: [.flags(), .manufacturerData(company: 0x4454, [1, 2])]))
+    advertising.scanResponse = AdvertisingPayload(fitting: [.manufacturerData(company: 0x4454, [3, 0xEE])])
+    world.add(Broadcaster(advertising), named: "tag")
+    let listener = ManufacturerDataListener()
+    let central = CBCentralManager(
+      delegate: listener, queue: nil,
+      options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone", at: Position(x: 2))])
+    world.run(for: .milliseconds(300))
+    central.scanForPeripherals(
+      withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: allowsDuplicates])
+    world.run(for: .seconds(2))
+    let both = [Data([0x54, 0x44, 1, 2]), Data([0x54, 0x44, 3, 0xEE])]
+    let count = listener.values.count
+    #expect(listener.values == (0..<count).map { both[$0 % 2] })
+    #expect(allowsDuplicates ? count > 20 : count == 2, "\(count)")
+  }
+
   @Test("Directed advertising reaches only the central that was connected last")
   func directed() async throws {
     let meeting = Encounter(CallingBack())
@@ -178,5 +202,19 @@ struct AdvertisingTests {
     #expect(await level(-100, .bluetooth54) == own - 24)
     // A chip of 2010 has a single transmit power.
     #expect(await level(-8, .bluetooth40) == own)
+  }
+}
+
+/// Records the manufacturer data of each callback.
+private final class ManufacturerDataListener: NSObject, CBCentralManagerDelegate {
+  var values: [Data?] = []
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) {}
+
+  func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+    rssi level: NSNumber
+  ) {
+    values.append(advertisementData[CBAdvertisementDataManufacturerDataKey] as? Data)
   }
 }

@@ -146,7 +146,7 @@ struct PeripheralAdvertisementTests {
       #expect(advertisement.advertisingData.count <= 31)
       #expect(advertisement.scanResponse.count <= 31)
       var fields = AdvertisingFields(advertisement.advertisingData)
-      fields.add(advertisement.scanResponse)
+      fields.merge(AdvertisingFields(advertisement.scanResponse))
       #expect(services.allSatisfy { fields.services.contains($0) || fields.overflowArea?.mayContain($0) == true })
       #expect((fields.localName == nil) == (name == nil))
       #expect(name?.hasPrefix(fields.localName ?? "") ?? true)

@@ -3,9 +3,25 @@ import BluetoothWire
 /// A session's scan, from one scan command to the next.
 struct ActiveScan {
   let request: ScanRequest
-  /// The fingerprint of the content last reported to the session for each peer since the scan began. A fingerprint
-  /// takes 8 octets where the content takes 400, for each of thousands of peers.
-  private var reported: [PeerHandle: Int] = [:]
+  /// The fingerprints of the latest contents of each peer since the scan began. A fingerprint takes 8 octets where the
+  /// content takes 400, for each of thousands of peers.
+  private var reported: [PeerHandle: Fingerprints] = [:]
+
+  /// The fingerprints of a peer's contents; 0: none yet.
+  private struct Fingerprints {
+    private var advertisement = 0
+    private var scanResponse = 0
+    private var latest = 0
+
+    /// Records the content of a packet. Returns true if it differs from that of the latest packet and that of the
+    /// latest packet of its kind: an advertisement and a scan response that differ are each reported once.
+    mutating func take(_ fingerprint: Int, isScanResponse: Bool) -> Bool {
+      let former = isScanResponse ? scanResponse : advertisement
+      if isScanResponse { scanResponse = fingerprint } else { advertisement = fingerprint }
+      defer { latest = fingerprint }
+      return fingerprint != former && fingerprint != latest
+    }
+  }
 
   /// Returns the fingerprint of a report: a hash with a key that advertisers do not know, of 64 bits, so that two
   /// contents never share one in practice.
@@ -43,10 +59,11 @@ struct ActiveScan {
   /// first time and whenever the reported content has changed.
   /// An app in the background gets no duplicates.
   mutating func reports(
-    _ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = [], isInBackground: Bool = false
+    _ peer: PeerHandle, _ content: AdvertisingFields, isScanResponse: Bool = false, overflow: [BluetoothUUID] = [],
+    isInBackground: Bool = false
   ) -> Bool {
     if request.allowsDuplicates, !isInBackground { return true }
     let fingerprint = Self.fingerprint(of: content, overflow: overflow)
-    return reported.updateValue(fingerprint, forKey: peer) != fingerprint
+    return reported[peer, default: Fingerprints()].take(fingerprint, isScanResponse: isScanResponse)
   }
 }

@@ -45,9 +45,9 @@ extension GATTClientBroker {
     at now: Instant, _ context: inout DaemonContext
   ) {
     endStep(on: link, at: now, &context)
-    guard step == .readName, case .success(.value(let value)) = result,
-      let name = value.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }), !name.isEmpty
-    else { return }
+    guard step == .readName, case .success(.value(let value)) = result else { return }
+    let name = String(received: value)
+    guard !name.isEmpty else { return }
     let peer = context.links[link].peer
     context.peers[peer].hasDeviceName = true
     guard context.peers.setName(name, of: peer) else { return }

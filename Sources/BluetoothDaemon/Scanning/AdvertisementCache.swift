@@ -4,7 +4,11 @@ import DequeModule
 
 /// The latest data received from one advertiser.
 struct Sighting {
+  /// The merged content. If both packets have a value that can occur only once, such as manufacturer specific data, it
+  /// is the advertisement's.
   fileprivate(set) var content = AdvertisingFields()
+  /// The merged content with the scan response's values; nil: it does not differ.
+  private var responseContent: AdvertisingFields?
   fileprivate(set) var isConnectable = false
   /// False as long as only scan responses have been received.
   fileprivate(set) var hasAdvertisement = false
@@ -16,6 +20,11 @@ struct Sighting {
   private var scanResponse = ByteSlice()
 
   fileprivate init() {}
+
+  /// The merged content in which the values of one of the packets have priority.
+  func content(ofScanResponse isScanResponse: Bool) -> AdvertisingFields {
+    isScanResponse ? responseContent ?? content : content
+  }
 
   /// Records `report`. Returns true if the content has changed.
   fileprivate mutating func take(_ report: AdvertisingReport) -> Bool {
@@ -30,8 +39,12 @@ struct Sighting {
       guard advertisement != report.data else { return false }
       advertisement = ByteSlice(report.data.bytes)
     }
-    var updated = AdvertisingFields(advertisement)
-    updated.add(scanResponse)
+    let own = AdvertisingFields(advertisement)
+    var merged = own
+    merged.merge(AdvertisingFields(scanResponse))
+    var updated = merged
+    updated.merge(own)
+    responseContent = merged == updated ? nil : merged
     defer { content = updated }
     return content != updated
   }

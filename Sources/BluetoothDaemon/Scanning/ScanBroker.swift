@@ -151,7 +151,8 @@ struct ScanBroker {
       learn(outcome.sighting.content, of: peer, &context)
     }
     if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi, &context) }
-    if !outcome.isHeld { tell(outcome.sighting, of: report.address, rssi: report.rssi, &context) }
+    guard !outcome.isHeld else { return }
+    tell(outcome.sighting, isScanResponse: report.isScanResponse, of: report.address, rssi: report.rssi, &context)
   }
 
   /// Reports the devices whose scan response has not come in time.
@@ -161,21 +162,29 @@ struct ScanBroker {
     }
   }
 
-  /// Reports the device to each session whose scan it matches.
-  private func tell(_ sighting: Sighting, of address: DeviceAddress, rssi: Int8, _ context: inout DaemonContext) {
+  /// Reports the device to each session whose scan it matches, with the values of the advertisement or of the scan
+  /// response where both have one.
+  private func tell(
+    _ sighting: Sighting, isScanResponse: Bool = false, of address: DeviceAddress, rssi: Int8,
+    _ context: inout DaemonContext
+  ) {
+    let content = sighting.content(ofScanResponse: isScanResponse)
     for index in context.centrals.values.indices {
       // An app that does not keep up will get a later packet.
       guard let key = context.centrals.key(at: index), context.centrals.values[index]?.counters.backlog.isFull != true,
-        let overflow = context.centrals.values[index]?.scan?.match(sighting.content)
+        let overflow = context.centrals.values[index]?.scan?.match(content)
       else { continue }
       let use = context.scanUse(at: index)
       guard use != .none, let peer = enter(address, sighting.content, &context),
         context.centrals.update(
-          key, { $0.scan?.reports(peer, sighting.content, overflow: overflow, isInBackground: use == .reduced) })
-          == true
+          key,
+          {
+            $0.scan?.reports(
+              peer, content, isScanResponse: isScanResponse, overflow: overflow, isInBackground: use == .reduced)
+          }) == true
       else { continue }
       var discovery = Discovery(
-        peer: context.peers[peer].info, content: sighting.content, overflowServices: overflow,
+        peer: context.peers[peer].info, content: content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
       if let data = discovery.manufacturerData, context.policy.hiddenManufacturerData.contains(data) {
         discovery.manufacturerData = nil

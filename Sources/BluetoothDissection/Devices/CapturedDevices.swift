@@ -16,8 +16,10 @@ package struct CapturedDevices: Sendable {
     }
 
     package let address: DeviceAddress
+    /// The contents of the advertising data.
+    fileprivate var fields = AdvertisingFields()
     /// The name that the advertising data tell.
-    package fileprivate(set) var name: String?
+    package var name: String? { fields.localName }
     fileprivate var views: [CaptureInterface: View] = [:]
 
     init(address: DeviceAddress) { self.address = address }
@@ -73,7 +75,7 @@ package struct CapturedDevices: Sendable {
       change(report.address) { device in
         device.views[packet.interface, default: Device.View()].advertising.add(
           report.type, report.data, isConnectable: report.isConnectable, at: .nanoseconds(packet.time))
-        device.name = AdvertisingFields(ByteSlice(report.data)).localName ?? device.name
+        device.fields.merge(AdvertisingFields(ByteSlice(report.data)))
       }
     }
     guard let link = packet.link else { return }

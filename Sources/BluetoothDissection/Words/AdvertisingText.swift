@@ -13,7 +13,9 @@ enum AdvertisingText {
     for entry in fields.serviceData {
       words.append("\(SpecificationNames.name(of: entry.service) ?? "\(entry.service)"): 0x\(entry.data.bytes.digits)")
     }
-    if let data = fields.manufacturerData {
+    for structure in AdvertisingData(data) where structure.type == .manufacturerData && structure.data.count >= 2 {
+      let data = structure.data
+      guard OverflowArea(manufacturerData: data) == nil else { continue }
       let company = UInt16(data[0]) | UInt16(data[1]) << 8
       words.append(
         "\(AssignedNumbers.companyName(company) ?? "company 0x\(company.hexadecimal)"): "

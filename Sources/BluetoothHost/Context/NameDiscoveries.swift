@@ -114,7 +114,7 @@ struct NameDiscoveries {
       guard let name = characteristics.first(where: { $0.uuid == Self.characteristic }) else { break }
       entries[index].phase = .reading(handle)
       return .request(.read(name.value))
-    case (.reading, .value(let value)?): return .end(end(index), name: value.validUTF8Prefix)
+    case (.reading, .value(let value)?): return .end(end(index), name: String(received: value))
     default: break
     }
     return .end(end(index), name: nil)

@@ -1,11 +1,13 @@
+import BluetoothTypes
+
 /// The kind of a value, which distinguishes characteristics of the same format.
 public protocol ValueKind: Sendable {
   /// The UUID of the characteristic or descriptor.
   static var uuid: UInt16 { get }
 }
 
-/// A value that is text in UTF-8 · GATT Specification Supplement. Invalid UTF-8 is decoded as U+FFFD. Trailing zeros,
-/// which some devices send, are removed.
+/// A value that is text in UTF-8 · GATT Specification Supplement. The text ends before the first zero, because some
+/// devices pad it with zeros, and without an incomplete character at its end. Other invalid UTF-8 is decoded as U+FFFD.
 public struct TextValue<Kind: ValueKind>: CharacteristicValue, ExpressibleByStringLiteral {
   /// The text.
   public let text: String
@@ -21,8 +23,7 @@ public struct TextValue<Kind: ValueKind>: CharacteristicValue, ExpressibleByStri
   public init(from reader: inout ValueReader) throws(ValueError) { self.init(utf8: reader.rest()) }
 
   private init(utf8 octets: [UInt8]) {
-    let end = octets.lastIndex { $0 != 0 } ?? -1
-    text = String(decoding: octets[...end], as: UTF8.self)
+    text = String(received: octets)
   }
 
   public func write(to writer: inout ValueWriter) { writer.text(text) }

@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// Reads the fields of a value from its front, least significant octet first. Any input gives a field or an error,
 /// never a trap.
 public struct ValueReader: Sendable {
@@ -78,8 +80,9 @@ public struct ValueReader: Sendable {
     return Array(octets[position...])
   }
 
-  /// Reads all remaining octets as text. Invalid UTF-8 is decoded as U+FFFD.
-  public mutating func text() -> String { String(decoding: rest(), as: UTF8.self) }
+  /// Reads all remaining octets as text in UTF-8, which ends before the first zero and without an incomplete character.
+  /// Other invalid UTF-8 is decoded as U+FFFD.
+  public mutating func text() -> String { String(received: rest()) }
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {

@@ -1,19 +1,19 @@
 extension AdvertisingData.Structure {
   /// The decoded contents of this structure; nil if they violate the format of its type.
   ///
-  /// Truncated structures are decoded as far as possible: trailing octets that are shorter than a list element are
-  /// ignored, and text ends before the first octet that is not valid UTF-8.
+  /// Truncated structures are decoded as far as possible: trailing octets that are shorter than a list element, and an
+  /// incomplete character at the end of a text, are ignored.
   package var field: AdvertisingData.Field? {
     do throws(DecodingError) {
       if let list = services { return list.isEmpty && !data.isEmpty ? nil : .services(list, isComplete: isComplete) }
       if let list = solicitedServices { return list.isEmpty && !data.isEmpty ? nil : .solicitedServices(list) }
       switch type {
       case .serviceData16, .serviceData32, .serviceData128: return serviceData.map { .serviceData($0.service, $0.data) }
-      case .shortenedLocalName, .completeLocalName: return .localName(data.validUTF8Prefix, isComplete: isComplete)
+      case .shortenedLocalName, .completeLocalName: return .localName(String(received: data), isComplete: isComplete)
       case .publicTargetAddress, .randomTargetAddress: return targetAddresses
       case .uri: return uri
       case .broadcastName:
-        let name = data.validUTF8Prefix
+        let name = String(received: data)
         return 4...32 ~= name.unicodeScalars.count ? .broadcastName(name) : nil
       // Later versions may append octets to these structures. A receiver that knows only the first ones ignores the
       // rest.
@@ -41,7 +41,7 @@ extension AdvertisingData.Structure {
 
   /// The URI; `other` for a scheme number that is not known, because it can't be converted to text.
   private var uri: AdvertisingData.Field? {
-    var text = data.validUTF8Prefix
+    var text = String(received: data)
     guard !text.unicodeScalars.isEmpty else { return nil }
     let code = text.unicodeScalars.removeFirst().value
     return URIScheme.text(of: code).map { .uri($0 + text) } ?? .other(type, data)

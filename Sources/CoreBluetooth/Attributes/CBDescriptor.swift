@@ -42,7 +42,7 @@ open class CBDescriptor: CBAttribute {
     switch uuid {
     case .extendedProperties, .clientConfiguration, .serverConfiguration:
       return NSNumber(value: octets.prefix(2).reversed().reduce(UInt16(0)) { $0 << 8 | UInt16($1) })
-    case .userDescription: return String(decoding: octets, as: UTF8.self)
+    case .userDescription: return String(received: octets)
     default: return octets
     }
   }

@@ -71,9 +71,9 @@ public struct LocationAndNavigationClient: Sendable {
     return try control.integer(in: await control.perform(.requestNumberOfRoutes))
   }
 
-  /// Returns the name of the route with this index. Invalid UTF-8 is decoded as U+FFFD.
+  /// Returns the name of the route with this index.
   public func nameOfRoute(_ index: UInt16) async throws -> String {
-    String(decoding: try await control().perform(.requestNameOfRoute(index)), as: UTF8.self)
+    String(received: try await control().perform(.requestNameOfRoute(index)))
   }
 
   /// Selects the route with this index.

@@ -94,7 +94,7 @@ public struct NotificationCenterClient: Sendable {
     let displayName: UInt8 = 0
     let values = try await values(
       for: head + [displayName], NotificationResponse(head: head, attributes: [displayName]))
-    return String(decoding: values[displayName] ?? [], as: UTF8.self)
+    return String(received: values[displayName] ?? [])
   }
 
   /// Performs an action of a notification. The label of the action says what it does.

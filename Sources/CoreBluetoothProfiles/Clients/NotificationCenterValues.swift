@@ -1,4 +1,5 @@
 import BluetoothProfiles
+import CoreBluetoothExtras
 
 extension NotificationCenterClient {
   /// An event of a phone's notification center · Apple Notification Center Service Specification, Notification Source.
@@ -174,7 +175,7 @@ extension NotificationCenterClient {
 
     init(_ values: [UInt8: [UInt8]]) throws(NotificationCenterError) {
       func text(_ attribute: Attribute) -> String? {
-        values[attribute.id].map { String(decoding: $0, as: UTF8.self) }
+        values[attribute.id].map { String(received: $0) }
       }
       appIdentifier = text(.appIdentifier)
       title = text(.title())

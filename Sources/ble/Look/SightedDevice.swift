@@ -13,6 +13,8 @@ struct SightedDevice: Sendable {
   let peripheral: Peripheral
   let address: DeviceAddress
   private(set) var fields = AdvertisingFields()
+  /// The companies of the manufacturer specific data, in the order in which they were received.
+  private(set) var companies: [UInt16] = []
   /// The last Eddystone frame that identifies the device; its telemetry if there is none.
   private(set) var eddystone: EddystoneFrame?
   /// The signal strength in dBm, smoothed over the last packets; nil: not available.
@@ -31,7 +33,9 @@ struct SightedDevice: Sendable {
 
   mutating func add(_ packet: AdvertisingPacket, at time: Duration) {
     let octets = ByteSlice(packet.data)
-    fields.add(octets)
+    let content = AdvertisingFields(octets)
+    fields.merge(content)
+    if let company = content.company, !companies.contains(company) { companies.append(company) }
     if let frame = EddystoneFrame(packet), frame.isIdentity || eddystone?.isIdentity != true { eddystone = frame }
     if let told = PowerReference(packet) {
       switch (told, reference) {
@@ -47,17 +51,15 @@ struct SightedDevice: Sendable {
   /// The name as advertised, or as known from an earlier link.
   var name: String? { fields.localName ?? peripheral.name }
 
-  /// The company of the manufacturer specific data.
-  var company: UInt16? {
-    fields.manufacturerData.map { data in UInt16(data[0]) | UInt16(data[1]) << 8 }
-  }
+  /// The company of the latest manufacturer specific data.
+  var company: UInt16? { fields.company }
 
-  var companyName: String? {
-    company.map { AssignedNumbers.companyName($0) ?? "0x" + [UInt8($0 >> 8), UInt8($0 & 0xFF)].digits }
+  /// The companies, or the content of an Eddystone frame, which has no manufacturer specific data.
+  var companyText: String? {
+    guard !companies.isEmpty else { return eddystone?.summary }
+    return companies.map { AssignedNumbers.companyName($0) ?? "0x" + [UInt8($0 >> 8), UInt8($0 & 0xFF)].digits }
+      .joined(separator: ", ")
   }
-
-  /// The company, or the content of an Eddystone frame, which has no manufacturer specific data.
-  var companyText: String? { companyName ?? eddystone?.summary }
 
   /// The advertised services, and those with service data.
   var services: [BluetoothUUID] {
@@ -101,6 +103,13 @@ extension DistanceModel {
   }
 }
 
+extension AdvertisingFields {
+  /// The company of the manufacturer specific data.
+  fileprivate var company: UInt16? {
+    manufacturerData.map { data in UInt16(data[0]) | UInt16(data[1]) << 8 }
+  }
+}
+
 /// The advertisers that a scan shows.
 struct ScanFilter: Sendable {
   var name: String?
@@ -112,7 +121,7 @@ struct ScanFilter: Sendable {
   func admits(_ device: SightedDevice) -> Bool {
     if let name, device.name?.lowercased().contains(name.lowercased()) != true { return false }
     if !services.isEmpty, !services.contains(where: device.services.contains) { return false }
-    if let companies, device.company.map(companies.contains) != true { return false }
+    if let companies, companies.isDisjoint(with: device.companies) { return false }
     if let rssi, device.level.map({ $0 < Double(rssi) }) != false { return false }
     return true
   }

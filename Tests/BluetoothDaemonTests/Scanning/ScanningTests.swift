@@ -44,6 +44,29 @@ struct SightingTests {
     #expect(sighting.isConnectable)
   }
 
+  @Test("Manufacturer data in the advertisement and in the scan response: each packet's report has its own")
+  mutating func bothHaveManufacturerData() {
+    func packet(_ value: UInt8, isScanResponse: Bool) -> AdvertisingReport {
+      let octets = data {
+        $0.appendManufacturerData(company: 0x4454, [value])
+        $0.appendServiceData(0xFCD2, [value])
+        $0.appendServices([isScanResponse ? 0x180F : 0x180D])
+      }
+      return report(octets, isScanResponse: isScanResponse)
+    }
+    _ = take(packet(1, isScanResponse: false))
+    let sighting = take(packet(2, isScanResponse: true)).sighting
+    for (isScanResponse, value) in [(false, UInt8(1)), (true, 2)] {
+      let content = sighting.content(ofScanResponse: isScanResponse)
+      #expect(content.manufacturerData == [0x54, 0x44, value])
+      #expect(content.serviceData.map(\.data) == [[value]])
+      #expect(content.services == [0x180D, 0x180F])
+    }
+    // A repeated packet changes neither.
+    #expect(!take(packet(1, isScanResponse: false)).hasChanged)
+    #expect(!take(packet(2, isScanResponse: true)).hasChanged)
+  }
+
   @Test("A repeated packet changes nothing, and neither does an empty scan response")
   mutating func unchanged() {
     let advertisement = report(data { $0.appendServices([0x180D]) })
@@ -123,6 +146,20 @@ struct ActiveScanTests {
     #expect(scan.reports(peer, named) == true)
     #expect(scan.reports(peer, named) == false)
     #expect(scan.reports(PeerHandle(index: 1), named) == true)
+  }
+
+  @Test("2.3 Without AllowDuplicates, an advertisement and a scan response that differ are each reported once")
+  func alternates() {
+    var scan = scan(nil)
+    let contents = [UInt8(1), 2, 3].map { value in fields { $0.appendManufacturerData(company: 0x4454, [value]) } }
+    let packets = [
+      (0, false, true), (1, true, true), (0, false, false), (1, true, false), (0, false, false),
+      // The advertisement changes, and changes back.
+      (2, false, true), (1, true, false), (0, false, true),
+    ]
+    for (index, isScanResponse, isReported) in packets {
+      #expect(scan.reports(peer, contents[index], isScanResponse: isScanResponse) == isReported)
+    }
   }
 
   @Test("2.3 With AllowDuplicates each packet is reported")
