@@ -276,6 +276,18 @@ struct ChannelTests {
     #expect(try signals(&bench, handle) == [.flowControlCreditIndication(local, credits: 1)])
   }
 
+  @Test("An SDU of length 0 leaves the channel open, and its credit returns")
+  func emptySDU() throws {
+    var (bench, handle) = try opened()
+    bench.receive(local, [0, 0], on: handle)
+    #expect(try signals(&bench, handle) == [])
+    bench.receive(local, [0, 0], on: handle)
+    #expect(try signals(&bench, handle) == [.flowControlCreditIndication(local, credits: 2)])
+    bench.receive(local, [1, 0, 9], on: handle)
+    #expect(bench.sdus == [[9]])
+    #expect(bench.closed.isEmpty)
+  }
+
   @Test("An SDU that arrives octet by octet is delivered")
   func octetByOctet() throws {
     var (bench, handle) = try opened()

@@ -10,7 +10,7 @@ struct CreditChannel {
     case noCredit
     /// A K-frame longer than this side's MPS.
     case frameTooLong
-    /// A first K-frame without an SDU length, or with an SDU length of 0.
+    /// A first K-frame without an SDU length.
     case noLength
     /// An SDU longer than this side's MTU.
     case sduTooLong
@@ -154,7 +154,7 @@ struct CreditChannel {
 
   // MARK: Incoming K-frames
 
-  /// Processes the payload of a K-frame. Returns the SDU that it completes; nil: the SDU is incomplete.
+  /// Processes the payload of a K-frame. Returns the SDU that it completes; nil: the SDU is incomplete or empty.
   mutating func receive(_ payload: ByteSlice, pool: PacketPool) throws(Violation) -> ByteSlice? {
     guard granted > 0 else { throw .noCredit }
     granted -= 1
@@ -162,10 +162,13 @@ struct CreditChannel {
     if assembly == nil {
       guard payload.count >= Self.lengthSize else { throw .noLength }
       let length = Int(payload[0]) | Int(payload[1]) << 8
-      // An empty SDU is indistinguishable from no SDU. Other stacks accept empty SDUs, but none sends them.
-      guard length > 0 else { throw .noLength }
       guard length <= max(receiveMTU, offered.mtu) else { throw .sduTooLong }
       let part = payload.dropFirst(Self.lengthSize)
+      // The layers above see a stream of octets, to which an empty SDU adds none: its credit returns at once.
+      if length == 0, part.isEmpty {
+        returnable += 1
+        return nil
+      }
       // An SDU in a single K-frame is not copied.
       if part.count == length {
         held += 1
