@@ -77,6 +77,36 @@ import Testing
     #expect(abs(rounded - 0.114375) < 1e-9)
   }
 
+  @Test("Values that a file can't have are left out of a recording, which says so, and a description is made readable")
+  func unusualValues() throws {
+    func value(_ octets: [UInt8], _ uuid: String) -> GATTTree.Value {
+      .value(ValueText(octets, of: CBUUID(string: uuid)))
+    }
+    let descriptors = [
+      GATTTree.Descriptor(uuid: CBUUID(string: "2901"), value: value([0x41, 0xFF, 0x42, 0], "2901")),
+      GATTTree.Descriptor(uuid: CBUUID(string: "2908"), value: value(Array(repeating: 1, count: 513), "2908")),
+    ]
+    let tree = GATTTree(services: [
+      GATTTree.Service(
+        uuid: CBUUID(string: "FFE0"), isPrimary: true, includes: [],
+        characteristics: [
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: "FFE1"), properties: .read, value: value(Array(repeating: 1, count: 765), "FFE1"),
+            descriptors: descriptors),
+          GATTTree.Characteristic(
+            uuid: CBUUID(string: "FFE2"), properties: .read, value: value(Array(repeating: 1, count: 512), "FFE2"),
+            descriptors: []),
+        ])
+    ])
+    var advertising = RecordedAdvertising()
+    advertising.add(.advInd, [2, 1, 6], isConnectable: true, at: .zero)
+    let recording = RecordingFile(named: "a", advertising, tree)
+    #expect(recording.notes == ["the file can't describe values of more than 512 octets: left out FFE1"])
+    let service = try #require(try WorldFile(text: recording.yaml).members.first?.description?.services.first)
+    #expect(service.characteristics.map { $0.values.map(\.count) } == [[], [512]])
+    #expect(service.characteristics[0].descriptors.count == 1)
+  }
+
   @Test("A recorded tree is a file that describes the same services")
   func tree() throws {
     func value(_ octets: [UInt8], _ uuid: String) -> GATTTree.Value {

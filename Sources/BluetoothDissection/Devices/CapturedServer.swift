@@ -28,8 +28,6 @@ package struct CapturedServer: Sendable {
 
   /// The most values of a characteristic that are kept, as in a world file.
   private static let maximumSequence = 10_000
-  /// The longest value of an attribute · Vol 3, Part F, 3.2.9.
-  private static let maximumLength = 512
 
   /// True if the capture has shown no attribute.
   package var isEmpty: Bool { services.isEmpty && characteristics.isEmpty && notifications.isEmpty && values.isEmpty }
@@ -74,7 +72,7 @@ package struct CapturedServer: Sendable {
       // Octets before the offset may be missing in the capture.
       let isNext = value.count >= Int(offset)
       let whole = isNext ? value.prefix(Int(offset)) + part.bytes : value
-      values[handle]?.append((time, Array(whole.prefix(Self.maximumLength))))
+      values[handle]?.append((time, Array(whole.prefix(ATT.maximumReadLength))))
     case (.writeResponse, .writeRequest(let handle, let value)?):
       // Bit 0 stands for notifications, bit 1 for indications · Vol 3, Part G, 3.3.3.3.
       guard types[handle] == GATTType.configuration, !value.isEmpty, value[0] & 3 != 0 else { return }
@@ -216,9 +214,9 @@ package struct CapturedServer: Sendable {
       .first { $0.1.uuid == uuid }.flatMap { values[$0.1.valueHandle]?.first?.value }
   }
 
-  /// The Device Name of the GAP service · Vol 3, Part C, 12.1; nil: it was not read, or is no UTF-8.
+  /// The Device Name of the GAP service · Vol 3, Part C, 12.1; nil: it was not read, or is empty.
   package var deviceName: String? {
-    gapValue(BluetoothUUID(0x2A00)).flatMap { $0.isEmpty ? nil : String(validating: $0, as: UTF8.self) }
+    gapValue(BluetoothUUID(0x2A00)).map { String(received: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// The Appearance of the GAP service · Vol 3, Part C, 12.2; nil: it was not read.

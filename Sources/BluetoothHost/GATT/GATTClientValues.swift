@@ -6,9 +6,7 @@ extension GATTClient {
 
   /// Handles the first part of a value; a value that fills the response may be longer.
   mutating func read(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step {
-    guard value.count >= partLength(context), value.count < ATT.maximumValueLength else {
-      return .done(.value(value.prefix(ATT.maximumValueLength)))
-    }
+    guard value.count >= partLength(context) else { return .done(.value(value)) }
     longValue.removeAll(keepingCapacity: true)
     value.withUnsafeBytes { longValue.append(contentsOf: $0) }
     return readBlob(handle)
@@ -16,10 +14,9 @@ extension GATTClient {
 
   mutating func readRest(_ handle: AttributeHandle, _ part: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step {
     part.withUnsafeBytes { longValue.append(contentsOf: $0) }
-    guard part.count >= partLength(context), longValue.count < ATT.maximumValueLength else {
-      return longValueRead(context)
-    }
-    return readBlob(handle)
+    // No offset addresses the octets behind the limit, and a truncated value would look complete.
+    guard longValue.count <= ATT.maximumReadLength else { return .failed(.att(.invalidAttributeValueLength)) }
+    return part.count >= partLength(context) ? readBlob(handle) : longValueRead(context)
   }
 
   /// Returns the number of octets that fill a response, whether the server has sent it before or after a change of
@@ -38,10 +35,7 @@ extension GATTClient {
   }
 
   func longValueRead(_ context: GATTContext) -> GATTProcedure.Step {
-    let value = longValue.withUnsafeBytes { octets in
-      ByteSlice(UnsafeRawBufferPointer(rebasing: octets.prefix(ATT.maximumValueLength)), in: context.pool)
-    }
-    return .done(.value(value))
+    .done(.value(longValue.withUnsafeBytes { ByteSlice($0, in: context.pool) }))
   }
 
   /// Begins Read Multiple or, if the response is to have a length before each value, Read Multiple Variable.
@@ -77,7 +71,7 @@ extension GATTClient {
     var values: [GATTValue] = []
     for element in list {
       guard element.handle > values.last?.handle ?? 0, range.contains(element.handle) else {
-        return .failed(.invalidResponse)
+        return .failed(.invalidHandle)
       }
       values.append(GATTValue(handle: element.handle, value: element.value))
     }

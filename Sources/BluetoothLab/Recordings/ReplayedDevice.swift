@@ -28,8 +28,6 @@ struct ReplayedDevice: Accessory {
     let advertising: Advertising
   }
 
-  /// The longest value of an attribute · Vol 3, Part F, 3.2.9.
-  private static let maximumLength = 512
   /// The most characteristics, as in a world file: with their descriptors, they have room in a database.
   private static let maximumCharacteristics = 1_000
   /// The most descriptors of a characteristic besides those that the database adds.
@@ -73,6 +71,9 @@ struct ReplayedDevice: Accessory {
     let firstSent = changes.first { $0.isSent }?.offset
     subscriptionOffset = device.server.subscriptionTime.map(offset) ?? firstSent ?? .zero
     frames = Self.frames(of: device.advertising, from: .nanoseconds(beginning))
+    if server.hasLongValues {
+      notes.append("values of more than \(ATT.maximumValueLength) octets are replayed with the first ones")
+    }
     if server.isIncomplete { notes.append("the device has more than \(Self.maximumCharacteristics) characteristics") }
     if frames.isEmpty {
       notes.append("the capture has no advertising of \(device.title): it advertises with its name only")
@@ -118,6 +119,8 @@ struct ReplayedDevice: Accessory {
     var changes: [Change] = []
     /// True if there were too many characteristics.
     var isIncomplete = false
+    /// True if there were values that an attribute can't have.
+    var hasLongValues = false
 
     init(_ captured: [CapturedServer.Service], _ offset: (Int64) -> Duration) {
       /// The numbers of characteristics with the same UUIDs of characteristic and service.
@@ -153,6 +156,7 @@ struct ReplayedDevice: Accessory {
       let updates = characteristic.updates.map { ($0, isSent: true) }
       let events = (reads + updates).enumerated()
         .sorted { ($0.element.0.time, $0.offset) < ($1.element.0.time, $1.offset) }.map(\.element)
+      if events.contains(where: { $0.0.octets.count > ATT.maximumValueLength }) { hasLongValues = true }
       var value = Self.octets(events.first?.0)
       attributes.append(Attribute(path: path, initial: value, value: value))
       var before: Int64?
@@ -170,7 +174,7 @@ struct ReplayedDevice: Accessory {
     }
 
     private static func octets(_ value: CapturedServer.Value?) -> [UInt8] {
-      Array((value?.octets ?? []).prefix(ReplayedDevice.maximumLength))
+      Array((value?.octets ?? []).prefix(ATT.maximumValueLength))
     }
   }
 
@@ -181,16 +185,17 @@ struct ReplayedDevice: Accessory {
       octetsOf: path, captured.properties.subtracting([.extendedProperties, .authenticatedSignedWrites]),
       read: { $0.attributes[index].value },
       write: { (device, octets, _) throws(ATTErrorCode) in
-        guard octets.count <= Self.maximumLength else { throw .invalidAttributeValueLength }
+        guard octets.count <= ATT.maximumValueLength else { throw .invalidAttributeValueLength }
         device.attributes[index].value = octets
       })
     if captured.needsEncryption { result.protection = .encrypted }
     for descriptor in captured.descriptors.prefix(maximumDescriptors) {
-      guard let value = descriptor.value, value.count <= maximumLength else { continue }
+      guard let value = descriptor.value, value.count <= ATT.maximumValueLength else { continue }
       switch descriptor.uuid.shortValue {
       case 0x2900?: result.hasReliableWrite = value.first.map { $0 & 1 != 0 } ?? false
       case 0x2901?:
-        if let text = String(validating: value, as: UTF8.self) { result.descriptors.append(.userDescription(text)) }
+        result.descriptors.append(
+          .userDescription(String(validating: value, as: UTF8.self) ?? String(received: value)))
       case 0x2904?:
         if let format = try? PresentationFormat(value) { result.descriptors.append(.presentationFormat(format)) }
       // The database adds the configurations. An aggregate format has handles of the captured device. Declarations are

@@ -16,6 +16,8 @@ struct RecordingFile {
   private var lostFormats: [String] = []
   /// The attributes that exceed the limits of a file, or that no file can name.
   private var surplus: [String] = []
+  /// The characteristics with values, or with descriptors, that are too long for a file.
+  private var longValues: [String] = []
 
   /// Creates the recording of a device.
   init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree) {
@@ -101,6 +103,7 @@ struct RecordingFile {
     note("services that only others include", lost)
     note("aggregate formats with parts that are not in the file", lostFormats)
     note("more attributes", surplus)
+    note("values of more than \(ATT.maximumValueLength) octets", longValues)
     return result
   }
 
@@ -157,11 +160,11 @@ struct RecordingFile {
     var fields: [(String, JSONText)] = [
       ("uuid", .text("\(uuid)")), ("properties", .list(Self.words(of: characteristic).map { .text($0) })),
     ]
-    if let period = characteristic.period {
+    if let period = characteristic.period, fits(characteristic.sequence, uuid) {
       counts.values += 1
       fields.append(("values", .list(characteristic.sequence.map { .text($0.digits) })))
       fields.append(("notifyPeriod", .decimal(period, places: 3)))
-    } else if case .value(let value) = characteristic.value {
+    } else if case .value(let value) = characteristic.value, fits([value.octets], uuid) {
       counts.values += 1
       if let text = value.text, Array(text.utf8) == value.octets {
         fields.append(("text", .text(text)))
@@ -177,7 +180,7 @@ struct RecordingFile {
       if !fields.contains(where: { $0.0 == name }) { fields.append((name, value)) }
     }
     for descriptor in characteristic.descriptors {
-      guard case .value(let value) = descriptor.value else { continue }
+      guard case .value(let value) = descriptor.value, fits([value.octets], uuid) else { continue }
       switch BluetoothUUID(descriptor.uuid.uuidString) {
       case 0x2900?:
         // Bit 0 stands for reliable writes, bit 1 for a writable description · Vol 3, Part G, 3.3.3.1.
@@ -185,8 +188,9 @@ struct RecordingFile {
         if bits & 1 != 0 { add("reliableWrite", .flag(true)) }
         hasWritableDescription = bits & 2 != 0
       case 0x2901?:
-        guard let text = String(validating: value.octets, as: UTF8.self) else { break }
-        add("userDescription", .text(text))
+        add(
+          "userDescription",
+          .text(String(validating: value.octets, as: UTF8.self) ?? String(received: value.octets)))
       case 0x2904?:
         if let format = Self.format(in: descriptor) { add("presentationFormat", Self.fields(of: format)) }
       case 0x2905?:
@@ -211,6 +215,13 @@ struct RecordingFile {
     }
     if !others.isEmpty { fields.append(("descriptors", .list(others))) }
     return fields
+  }
+
+  /// Returns true if a file can have these values of a characteristic, and notes it otherwise.
+  private mutating func fits(_ values: [[UInt8]], _ uuid: BluetoothUUID) -> Bool {
+    if values.allSatisfy({ $0.count <= ATT.maximumValueLength }) { return true }
+    if !longValues.contains("\(uuid)") { longValues.append("\(uuid)") }
+    return false
   }
 
   private static func fields(of format: PresentationFormat) -> JSONText {

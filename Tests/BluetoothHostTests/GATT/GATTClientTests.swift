@@ -64,22 +64,33 @@ struct GATTClientTests {
     #expect(client.events == failure(.att(.readNotPermitted)))
   }
 
-  @Test("A15 A long read of an endless value stops at 512 octets")
-  func endlessValue() {
-    var client = BearerHarness(.central)
+  /// Reads a value of `length` octets, which repeat `pattern(22)`; returns the number of requests.
+  private func readParts(of length: Int, _ client: inout BearerHarness) -> Int {
     var next = client.request(.read(3))
-    next = client.send(hex("0b") + pattern(22))
-    var parts = 1
-    while !next.isEmpty, parts < 100 {
-      next = client.send(hex("0d") + pattern(22))
+    var parts = 0
+    while !next.isEmpty, parts < 4_000 {
+      #expect(next == [parts == 0 ? hex("0a0300") : hex("0c0300") + ByteSlice(UInt16(22 * parts).octets)])
+      next = client.send(hex(parts == 0 ? "0b" : "0d") + pattern(22).prefix(min(22, length - 22 * parts)))
       parts += 1
     }
-    #expect(parts == 24)
-    guard case .completed(1, .success(.value(let value))) = client.events.first else {
-      Issue.record("no value")
-      return
-    }
-    #expect(value.count == 512)
+    return parts
+  }
+
+  @Test(
+    "A long read returns a value whole, also if it is longer than 512 octets",
+    arguments: [(512, 24), (513, 24), (765, 35), (770, 36), (65_535, 2_979)])
+  func longValue(length: Int, requests: Int) {
+    var client = BearerHarness(.central)
+    #expect(readParts(of: length, &client) == requests)
+    let value = ByteSlice((0..<length).map { pattern(22)[$0 % 22] })
+    #expect(client.events == success(.value(value)))
+  }
+
+  @Test("A15 A long read of an endless value fails where no offset addresses further octets")
+  func endlessValue() {
+    var client = BearerHarness(.central)
+    #expect(readParts(of: .max, &client) == 2_979)
+    #expect(client.events == failure(.att(.invalidAttributeValueLength)))
   }
 
   @Test(
