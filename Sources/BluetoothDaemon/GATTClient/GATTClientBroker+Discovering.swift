@@ -207,6 +207,7 @@ extension SessionError {
     switch error {
     case .att(let code): self = .att(code)
     case .invalidResponse: self = .invalidResponse
+    case .invalidHandle: self = .invalidHandle
     case .timeout: self = .timeout
     }
   }

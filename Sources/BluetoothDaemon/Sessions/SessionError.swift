@@ -10,6 +10,8 @@ package enum SessionError: Error, Hashable, Sendable {
   case timeout
   /// The peer violated the protocol.
   case invalidResponse
+  /// The peer sent a handle of an attribute that can't be, such as the end of a service before its start.
+  case invalidHandle
   /// This version or this adapter does not support the request.
   case notSupported
   /// The arguments are invalid.

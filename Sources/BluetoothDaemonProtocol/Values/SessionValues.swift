@@ -31,6 +31,7 @@ extension MessageWriter {
       append(code.rawValue)
     case .timeout: put(ErrorNumber.timeout)
     case .invalidResponse: put(ErrorNumber.invalidResponse)
+    case .invalidHandle: put(ErrorNumber.invalidHandle)
     case .notSupported: put(ErrorNumber.notSupported)
     case .invalidParameters: put(ErrorNumber.invalidParameters)
     case .uuidNotAllowed: put(ErrorNumber.uuidNotAllowed)
@@ -129,6 +130,7 @@ extension MessageReader {
     case .link: .link(HCI.ErrorCode(rawValue: try uint8()))
     case .timeout: .timeout
     case .invalidResponse: .invalidResponse
+    case .invalidHandle: .invalidHandle
     case .notSupported: .notSupported
     case .invalidParameters: .invalidParameters
     case .uuidNotAllowed: .uuidNotAllowed

@@ -101,9 +101,8 @@ struct DiscoveryProcedure {
 
   private mutating func found(_ list: ATT.GroupDataList, _ pool: PacketPool) -> GATTProcedure.Step {
     for element in list {
-      guard let uuid = BluetoothUUID(attributeValue: element.value),
-        add(element.handle, element.groupEnd, uuid)
-      else { return .failed(.invalidResponse) }
+      guard let uuid = BluetoothUUID(attributeValue: element.value) else { return .failed(.invalidResponse) }
+      guard add(element.handle, element.groupEnd, uuid) else { return .failed(.invalidHandle) }
     }
     return findFurtherServices(pool)
   }
@@ -112,7 +111,7 @@ struct DiscoveryProcedure {
     _ list: ATT.HandlesInformationList, _ uuid: BluetoothUUID, _ pool: PacketPool
   ) -> GATTProcedure.Step {
     for element in list {
-      guard add(element.found, element.groupEnd, uuid) else { return .failed(.invalidResponse) }
+      guard add(element.found, element.groupEnd, uuid) else { return .failed(.invalidHandle) }
     }
     return findFurtherServices(pool)
   }
@@ -143,10 +142,11 @@ struct DiscoveryProcedure {
   ) -> GATTProcedure.Step {
     for element in list {
       var reader = ByteReader(element.value)
-      guard element.handle > includes.last?.declaration ?? 0, range.contains(element.handle),
-        element.value.count == 4 || element.value.count == 6,
-        let first = try? reader.uint16(), let last = try? reader.uint16(), first > 0, last >= first
+      guard element.value.count == 4 || element.value.count == 6, let first = try? reader.uint16(),
+        let last = try? reader.uint16()
       else { return .failed(.invalidResponse) }
+      guard element.handle > includes.last?.declaration ?? 0, range.contains(element.handle), first > 0, last >= first
+      else { return .failed(.invalidHandle) }
       let uuid = BluetoothUUID(attributeValue: reader.rest())
       if uuid == nil { unresolved.append(includes.count) }
       includes.append(
@@ -184,11 +184,12 @@ struct DiscoveryProcedure {
   ) -> GATTProcedure.Step {
     for element in list {
       var reader = ByteReader(element.value)
-      guard element.handle > characteristics.last?.declaration ?? 0, range.contains(element.handle),
-        let properties = try? reader.uint8(), let value = try? reader.uint16(), value > element.handle,
-        value <= range.upperBound,
+      guard let properties = try? reader.uint8(), let value = try? reader.uint16(),
         let uuid = BluetoothUUID(attributeValue: reader.rest())
       else { return .failed(.invalidResponse) }
+      guard element.handle > characteristics.last?.declaration ?? 0, range.contains(element.handle),
+        value > element.handle, value <= range.upperBound
+      else { return .failed(.invalidHandle) }
       characteristics.append(
         GATTCharacteristic(
           declaration: element.handle, value: value, properties: CharacteristicProperties(rawValue: properties),
@@ -210,7 +211,7 @@ struct DiscoveryProcedure {
   ) -> GATTProcedure.Step {
     for element in list {
       guard element.handle > descriptors.last?.handle ?? 0, range.contains(element.handle) else {
-        return .failed(.invalidResponse)
+        return .failed(.invalidHandle)
       }
       descriptors.append(GATTDescriptor(handle: element.handle, uuid: element.type))
     }

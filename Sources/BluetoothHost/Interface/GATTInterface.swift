@@ -111,8 +111,11 @@ package struct GATTValue: Hashable, Sendable {
 package enum GATTError: Error, Hashable, Sendable {
   /// The server answered with this error code.
   case att(ATT.ErrorCode)
-  /// The server violated the protocol, for example with handles that do not increase.
+  /// The server violated the protocol, for example with a PDU of the wrong length.
   case invalidResponse
+  /// The server sent a handle that can't be: 0, one that does not increase, one outside the requested range, or the end
+  /// of a group before its start.
+  case invalidHandle
   /// The server did not answer within 30 s; the bearer is closed · Vol 3, Part F, 3.3.3.
   case timeout
 }

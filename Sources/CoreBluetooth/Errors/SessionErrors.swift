@@ -23,6 +23,7 @@ extension SessionError {
         ])
     case .timeout: return Self.plain(.connectionTimeout)
     case .invalidResponse, .refused: return Self.plain(.unknown)
+    case .invalidHandle: return Self.plain(.invalidHandle)
     case .notSupported: return Self.plain(.operationNotSupported)
     case .invalidHandle: return Self.plain(.invalidHandle)
     case .invalidParameters: return Self.plain(.invalidParameters)

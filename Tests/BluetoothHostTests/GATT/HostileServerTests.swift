@@ -10,8 +10,13 @@ struct HostileServerTests {
     let request: GATTRequest
     let answers: [String]
     let why: String
+    var error = GATTError.invalidResponse
     init(_ request: GATTRequest, _ answers: String..., why: String) {
       (self.request, self.answers, self.why) = (request, answers, why)
+    }
+    /// An answer with a handle that can't be.
+    init(_ request: GATTRequest, _ answers: String..., handle: String) {
+      (self.request, self.answers, why, error) = (request, answers, handle, .invalidHandle)
     }
     var testDescription: String { "\(request): \(why)" }
   }
@@ -25,60 +30,61 @@ struct HostileServerTests {
   private static let values = GATTRequest.readByType(0x2A37, in: 10...20)
 
   private static let broken: [BrokenAnswer] = [
-    BrokenAnswer(services, "1106 00000500 0018", why: "handle 0"),
-    BrokenAnswer(services, "1106 05000400 0018", why: "the end before the start"),
-    BrokenAnswer(services, "1106 01000500 0018 01000500 0018", why: "the same service twice"),
-    BrokenAnswer(services, "1106 01000500 0018 05000900 0118", why: "services that overlap"),
-    BrokenAnswer(services, "1106 06000900 0018 01000500 0118", why: "services that go down"),
-    BrokenAnswer(services, "1106 01000500 0018", "1106 01000500 0018", why: "the first services again"),
-    BrokenAnswer(services, "1106 01000500 0018", "1106 03000600 0018", why: "a service before what was asked for"),
+    BrokenAnswer(services, "1106 00000500 0018", handle: "handle 0"),
+    BrokenAnswer(services, "1106 01000300 0018 04000000 e0ff", handle: "an end handle of 0"),
+    BrokenAnswer(services, "1106 05000400 0018", handle: "the end before the start"),
+    BrokenAnswer(services, "1106 01000500 0018 01000500 0018", handle: "the same service twice"),
+    BrokenAnswer(services, "1106 01000500 0018 05000900 0118", handle: "services that overlap"),
+    BrokenAnswer(services, "1106 06000900 0018 01000500 0118", handle: "services that go down"),
+    BrokenAnswer(services, "1106 01000500 0018", "1106 01000500 0018", handle: "the first services again"),
+    BrokenAnswer(services, "1106 01000500 0018", "1106 03000600 0018", handle: "a service before what was asked for"),
     BrokenAnswer(services, "1106 01000500 0018 0600", why: "half a service"),
     BrokenAnswer(services, "1107 0100050000180000", why: "a UUID of 24 bits"),
     BrokenAnswer(services, "1108 01000500 00180000", why: "a UUID of 32 bits"),
     BrokenAnswer(services, "1104 01000500", why: "no UUID"), BrokenAnswer(services, "1106", why: "no service"),
     BrokenAnswer(services, "1100 01000500", why: "length 0"), BrokenAnswer(services, "1103 010005", why: "length 3"),
     BrokenAnswer(services, "11", why: "no length"), BrokenAnswer(services, "11ff 01000500 0018", why: "length 255"),
-    BrokenAnswer(service, "07 00000400", why: "handle 0"),
-    BrokenAnswer(service, "07 05000400", why: "end before start"),
-    BrokenAnswer(service, "07 05000900 09000a00", why: "services that overlap"),
-    BrokenAnswer(service, "07 05000900", "07 05000900", why: "the first service again"),
+    BrokenAnswer(service, "07 00000400", handle: "handle 0"),
+    BrokenAnswer(service, "07 05000400", handle: "end before start"),
+    BrokenAnswer(service, "07 05000900 09000a00", handle: "services that overlap"),
+    BrokenAnswer(service, "07 05000900", "07 05000900", handle: "the first service again"),
     BrokenAnswer(service, "07 050009", why: "half a range"), BrokenAnswer(service, "07", why: "no service"),
-    BrokenAnswer(includes, "0908 1500 01000500 0018", why: "outside the range"),
-    BrokenAnswer(includes, "0908 0900 01000500 0018", why: "before the range"),
-    BrokenAnswer(includes, "0908 0b00 05000100 0018", why: "a service that ends before it begins"),
-    BrokenAnswer(includes, "0908 0b00 00000500 0018", why: "a service at handle 0"),
-    BrokenAnswer(includes, "0908 0b00 01000500 0018 0b00 01000500 0018", why: "the same declaration twice"),
-    BrokenAnswer(includes, "0908 0b00 01000500 0018", "0908 0b00 01000500 0018", why: "the first one again"),
+    BrokenAnswer(includes, "0908 1500 01000500 0018", handle: "outside the range"),
+    BrokenAnswer(includes, "0908 0900 01000500 0018", handle: "before the range"),
+    BrokenAnswer(includes, "0908 0b00 05000100 0018", handle: "a service that ends before it begins"),
+    BrokenAnswer(includes, "0908 0b00 00000500 0018", handle: "a service at handle 0"),
+    BrokenAnswer(includes, "0908 0b00 01000500 0018 0b00 01000500 0018", handle: "the same declaration twice"),
+    BrokenAnswer(includes, "0908 0b00 01000500 0018", "0908 0b00 01000500 0018", handle: "the first one again"),
     BrokenAnswer(includes, "0907 0b00 01000500 00", why: "half a UUID"),
     BrokenAnswer(includes, "0902 0b00", why: "nothing"),
     BrokenAnswer(includes, "0906 1400 01000500", "0b00", why: "a service without a UUID"),
     BrokenAnswer(includes, "0906 1400 01000500", "0b01020304", why: "a service with a UUID of 32 bits"),
-    BrokenAnswer(characteristics, "0907 0b00 02 0c00 372a 0b00 02 0c00 372a", why: "the same declaration twice"),
-    BrokenAnswer(characteristics, "0907 0c00 02 0d00 372a 0b00 02 0c00 372a", why: "declarations that go down"),
-    BrokenAnswer(characteristics, "0907 1500 02 1600 372a", why: "outside the range"),
-    BrokenAnswer(characteristics, "0907 0000 02 0100 372a", why: "handle 0"),
-    BrokenAnswer(characteristics, "0907 0b00 02 0b00 372a", why: "a value where the declaration is"),
-    BrokenAnswer(characteristics, "0907 0b00 02 0000 372a", why: "a value at handle 0"),
-    BrokenAnswer(characteristics, "0907 0b00 02 1500 372a", why: "a value outside the range"),
-    BrokenAnswer(characteristics, "0907 0b00 02 0c00 372a", "0907 0b00 02 0c00 372a", why: "the first one again"),
+    BrokenAnswer(characteristics, "0907 0b00 02 0c00 372a 0b00 02 0c00 372a", handle: "the same declaration twice"),
+    BrokenAnswer(characteristics, "0907 0c00 02 0d00 372a 0b00 02 0c00 372a", handle: "declarations that go down"),
+    BrokenAnswer(characteristics, "0907 1500 02 1600 372a", handle: "outside the range"),
+    BrokenAnswer(characteristics, "0907 0000 02 0100 372a", handle: "handle 0"),
+    BrokenAnswer(characteristics, "0907 0b00 02 0b00 372a", handle: "a value where the declaration is"),
+    BrokenAnswer(characteristics, "0907 0b00 02 0000 372a", handle: "a value at handle 0"),
+    BrokenAnswer(characteristics, "0907 0b00 02 1500 372a", handle: "a value outside the range"),
+    BrokenAnswer(characteristics, "0907 0b00 02 0c00 372a", "0907 0b00 02 0c00 372a", handle: "the first one again"),
     BrokenAnswer(characteristics, "0906 0b00 02 0c00 37", why: "half a UUID"),
     BrokenAnswer(characteristics, "0909 0b00 02 0c00 372a0000", why: "a UUID of 32 bits"),
     BrokenAnswer(characteristics, "0905 0b00 02 0c00", why: "no UUID"),
     BrokenAnswer(characteristics, "0902 0b00", why: "nothing but a handle"),
     BrokenAnswer(characteristics, "0901 0b", why: "length 1"), BrokenAnswer(characteristics, "0900", why: "length 0"),
     BrokenAnswer(characteristics, "0907 0b00 02 0c00 372a 0d", why: "a rest"),
-    BrokenAnswer(one, "0907 0b00 02 0c00 372a", "0907 0b00 02 0c00 372a", why: "the first one again"),
-    BrokenAnswer(descriptors, "0501 0a000229 0a000229", why: "the same handle twice"),
-    BrokenAnswer(descriptors, "0501 0b000229 0a000229", why: "handles that go down"),
-    BrokenAnswer(descriptors, "0501 09000229", why: "before the range"),
-    BrokenAnswer(descriptors, "0501 15000229", why: "behind the range"),
-    BrokenAnswer(descriptors, "0501 0a000229", "0501 0a000229", why: "the first one again"),
+    BrokenAnswer(one, "0907 0b00 02 0c00 372a", "0907 0b00 02 0c00 372a", handle: "the first one again"),
+    BrokenAnswer(descriptors, "0501 0a000229 0a000229", handle: "the same handle twice"),
+    BrokenAnswer(descriptors, "0501 0b000229 0a000229", handle: "handles that go down"),
+    BrokenAnswer(descriptors, "0501 09000229", handle: "before the range"),
+    BrokenAnswer(descriptors, "0501 15000229", handle: "behind the range"),
+    BrokenAnswer(descriptors, "0501 0a000229", "0501 0a000229", handle: "the first one again"),
     BrokenAnswer(descriptors, "0503 0a000229", why: "an unknown format"),
     BrokenAnswer(descriptors, "0501", why: "nothing"),
     BrokenAnswer(descriptors, "0502 0a000229", why: "a short UUID as a long one"),
     BrokenAnswer(descriptors, "0501 0a0002", why: "half a UUID"),
-    BrokenAnswer(values, "0904 0900 0102", why: "outside the range"),
-    BrokenAnswer(values, "0904 0b00 0102 0b00 0102", why: "the same handle twice"),
+    BrokenAnswer(values, "0904 0900 0102", handle: "outside the range"),
+    BrokenAnswer(values, "0904 0b00 0102 0b00 0102", handle: "the same handle twice"),
     BrokenAnswer(values, "0904 0b00 0102 0c", why: "a rest"), BrokenAnswer(values, "0901 0b", why: "length 1"),
   ]
 
@@ -91,7 +97,7 @@ struct HostileServerTests {
       let isLast = index == row.answers.count - 1
       #expect(server.say(answer).count == (isLast ? 0 : 1))
     }
-    #expect(server.result() == .failure(.invalidResponse))
+    #expect(server.result() == .failure(row.error))
     #expect(server.ask(.read(3), token: 2) == [[0x0A, 3, 0]])
     server.expectUnharmed()
   }

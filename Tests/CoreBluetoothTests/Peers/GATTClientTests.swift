@@ -104,6 +104,15 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
   }
 
+  @Test("A server whose handles can't be, such as an end before its start, causes CBError.invalidHandle")
+  func impossibleHandles() {
+    let bench = CentralHarness(CentralApp())
+    let peripheral = bench.connect()
+    bench.adapter.tell(.servicesDiscovered(peripheral.handle, .failure(.invalidHandle)))
+    #expect(bench.app.events == ["services failed"])
+    #expect(bench.app.lastError?.code == .invalidHandle)
+  }
+
   @Test("Included services are the same objects as the discovered services")
   func includedServices() {
     let bench = CentralHarness(CentralApp())
@@ -270,7 +279,7 @@ import Testing
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
     let descriptors = bench.discoverDescriptors([0x2901, 0x2902, 0x2902], of: sensor)
-    bench.adapter.tell(.valueRead(sensor.handle, .init(4), .success([0xFF, 0x41])))
+    bench.adapter.tell(.valueRead(sensor.handle, .init(4), .success([0xFF, 0x41, 0, 0])))
     bench.adapter.tell(.valueRead(sensor.handle, .init(5), .success([])))
     bench.adapter.tell(.valueRead(sensor.handle, .init(6), .success([1, 2, 3])))
     #expect(descriptors[0].value as? String == "\u{FFFD}A")
