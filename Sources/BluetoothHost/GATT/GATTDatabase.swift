@@ -2,14 +2,13 @@ import BluetoothWire
 
 /// The attributes of the local server · Vol 3, Part G, 2.6. All links share one database.
 ///
-/// It begins with the GAP service (Device Name, Appearance, Peripheral Preferred Connection Parameters, Central
-/// Address Resolution) and the GATT service (Service Changed, Client Supported Features, Database Hash, Server
+/// It begins with the GAP service (Device Name, Appearance, Central Address Resolution, and Peripheral Preferred
+/// Connection Parameters if they have values) and the GATT service (Service Changed, Client Supported Features, Database Hash, Server
 /// Supported Features).
 package struct GATTDatabase: Sendable {
   /// The handles of the values that the host maintains itself, in the order of the handles.
   struct SystemHandles {
     var appearance: AttributeHandle = 0
-    var preferredConnectionParameters: AttributeHandle = 0
     var centralAddressResolution: AttributeHandle = 0
     var serviceChanged: AttributeHandle = 0
     /// The handles of the services that cannot be removed.
@@ -25,6 +24,9 @@ package struct GATTDatabase: Sendable {
   /// The number of include declarations. If it is 0, a service can be removed without a search of all other services.
   var includeCount = 0
   private(set) var system = SystemHandles()
+  /// The declaration and the value of the Peripheral Preferred Connection Parameters. Their handles stay free while
+  /// there are no specific values: clients complain about a value without any.
+  private var parameterAttributes: [GATTAttribute] = []
   /// The value of Device Name.
   private(set) var deviceName = ByteSlice()
   /// The Database Hash, if it has been computed since the last change.
@@ -41,16 +43,11 @@ package struct GATTDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - deviceName: The Device Name; the server returns at most 248 octets of it · Vol 3, Part C, 12.1.
-  ///   - preferredParameters: The Peripheral Preferred Connection Parameters; nil: no specific values.
   ///   - firstHandle: The handle of the declaration of the GAP service; the GATT service follows.
-  package init(
-    deviceName: String, appearance: UInt16, preferredParameters: ConnectionParameters? = nil,
-    firstHandle: AttributeHandle = 1
-  ) {
+  package init(deviceName: String, appearance: UInt16, firstHandle: AttributeHandle = 1) {
     self = firstHandle == 1 ? Self.standard : GATTDatabase(firstHandle: firstHandle)
     setDeviceName(deviceName)
     if appearance != 0 { store(ByteSlice(appearance.octets), at: system.appearance) }
-    if let preferredParameters { setPreferredParameters(preferredParameters) }
   }
 
   private init(firstHandle: AttributeHandle) {
@@ -62,7 +59,7 @@ package struct GATTDatabase: Sendable {
       [
         readable(GATTType.deviceName, ByteSlice()),
         readable(GATTType.appearance, [0, 0]),
-        readable(GATTType.preferredConnectionParameters, Self.value(of: nil)),
+        readable(GATTType.preferredConnectionParameters, ByteSlice()),
         readable(GATTType.centralAddressResolution, [0]),
       ], GATTType.gapService)
     let gatt = place(
@@ -81,9 +78,11 @@ package struct GATTDatabase: Sendable {
     if let index = index(of: gatt.values[1]) { attributes[index].content = .clientFeatures }
     if let index = index(of: gatt.values[2]) { attributes[index].content = .databaseHash }
     system = SystemHandles(
-      appearance: gap.values[1], preferredConnectionParameters: gap.values[2],
-      centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0],
+      appearance: gap.values[1], centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0],
       range: gap.range.lowerBound...gatt.range.upperBound)
+    let parameters = firstIndex(from: gap.values[2]) - 1
+    parameterAttributes = Array(attributes[parameters...parameters + 1])
+    setPreferredParameters(nil)
   }
 
   private mutating func place(
@@ -102,23 +101,27 @@ package struct GATTDatabase: Sendable {
     deviceName = name.utf8Prefix(Self.maximumDeviceNameLength)
   }
 
-  /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values · Vol 3, Part C, 12.3.
-  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) {
-    store(Self.value(of: parameters), at: system.preferredConnectionParameters)
+  /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values, and no such characteristic
+  /// · Vol 3, Part C, 12.3. Returns the range of its handles for `GATTBearer.databaseChanged`.
+  @discardableResult
+  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) -> ClosedRange<AttributeHandle> {
+    let handles = parameterAttributes[0].handle...parameterAttributes[1].handle
+    attributes.removeAll { handles.contains($0.handle) }
+    if let parameters {
+      attributes.insert(contentsOf: parameterAttributes, at: firstIndex(from: handles.lowerBound))
+      store(
+        ByteSlice(
+          parameters.minimumInterval.octets + parameters.maximumInterval.octets + parameters.latency.octets
+            + parameters.supervisionTimeout.octets), at: handles.upperBound)
+    }
+    forgetHash()
+    return handles
   }
 
   /// Sets Central Address Resolution: true if a peripheral may address this device, as a central, with a private
   /// address · Vol 3, Part C, 12.4.
   package mutating func setCentralAddressResolution(_ isSupported: Bool) {
     store([isSupported ? 1 : 0], at: system.centralAddressResolution)
-  }
-
-  private static func value(of parameters: ConnectionParameters?) -> ByteSlice {
-    let unspecific: UInt16 = 0xFFFF
-    let (minimum, maximum, latency, timeout) =
-      parameters.map { ($0.minimumInterval, $0.maximumInterval, $0.latency, $0.supervisionTimeout) }
-      ?? (unspecific, unspecific, 0, unspecific)
-    return ByteSlice(minimum.octets + maximum.octets + latency.octets + timeout.octets)
   }
 
   // MARK: Values

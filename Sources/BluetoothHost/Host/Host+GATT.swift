@@ -141,9 +141,11 @@ extension Host {
   /// Sets the Device Name.
   package mutating func setDeviceName(_ name: String) { context.server.database.setDeviceName(name) }
 
-  /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values · Vol 3, Part C, 12.3.
-  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) {
-    context.server.database.setPreferredParameters(parameters)
+  /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values, and no such characteristic
+  /// · Vol 3, Part C, 12.3.
+  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?, at now: Instant) {
+    table.databaseChanged(context.server.database.setPreferredParameters(parameters), &context, at: now)
+    settle(at: now)
   }
 
   /// Sets Central Address Resolution: true if a peripheral may address this device, as a central, with a private

@@ -14,15 +14,16 @@ struct GATTDatabaseTests {
   @Test("The GAP and GATT services always exist, from handle 1 on")
   func system() {
     let database = GATTDatabase.named()
-    #expect(database.attributes.map(\.handle) == Array(1...19))
+    // Handles 6 and 7 are for Peripheral Preferred Connection Parameters.
+    #expect(database.attributes.map(\.handle) == Array(1...5) + Array(8...19))
     #expect(
       database.attributes.map(\.type) == [
-        0x2800, 0x2803, 0x2A00, 0x2803, 0x2A01, 0x2803, 0x2A04, 0x2803, 0x2AA6,
+        0x2800, 0x2803, 0x2A00, 0x2803, 0x2A01, 0x2803, 0x2AA6,
         0x2800, 0x2803, 0x2A05, 0x2902, 0x2803, 0x2B29, 0x2803, 0x2B2A, 0x2803, 0x2B3A,
       ])
     #expect(database.attributes[0].groupEnd == 9)
-    #expect(database.attributes[9].groupEnd == 19)
-    #expect(database.attributes[Int(database.system.serviceChanged) - 1].type == 0x2A05)
+    #expect(database.attributes[7].groupEnd == 19)
+    #expect(database.index(of: database.system.serviceChanged).map { database.attributes[$0].type } == 0x2A05)
   }
 
   @Test("Adding and removing services one by one copies the attributes only when their memory doubles")
@@ -40,14 +41,14 @@ struct GATTDatabaseTests {
       declarations.append(try database.add(service(.stored(ByteSlice([UInt8(number & 0xFF)])))).range.lowerBound)
       noteMemory()
     }
-    // 19 attributes, then 3 for each service: 7 doublings lead from 32 to 4,096.
+    // 17 attributes, then 3 for each service: 7 doublings lead from 32 to 4,096.
     #expect(copies <= 10, "adding")
     copies = 0
     for declaration in declarations.reversed() {
       _ = database.remove(declaration: declaration)
       noteMemory()
     }
-    #expect(database.attributes.count == 19)
+    #expect(database.attributes.count == 17)
     #expect(copies <= 1, "removing")
   }
 
@@ -81,7 +82,7 @@ struct GATTDatabaseTests {
         .dynamic(0x2A39, .indicate)))
     #expect(placement == GATTServicePlacement(range: 20...29, values: [22, 25, 28], descriptors: [[], [26], []]))
     #expect(
-      database.attributes[19...].map(\.type)
+      database.attributes[17...].map(\.type)
         == [0x2800, 0x2803, 0x2A37, 0x2902, 0x2803, 0x2A38, 0x2901, 0x2803, 0x2A39, 0x2902])
   }
 
@@ -184,7 +185,7 @@ struct GATTDatabaseTests {
     #expect(outer.range == 23...26)
     let changed = database.remove(declaration: inner.range.lowerBound)
     #expect(changed == 20...24)
-    #expect(database.attributes[19...].map(\.handle) == [23, 25, 26])
+    #expect(database.attributes[17...].map(\.handle) == [23, 25, 26])
   }
 
   @Test(
@@ -204,7 +205,7 @@ struct GATTDatabaseTests {
     #expect(throws: GATTDatabaseError.unknownService(99)) { try database.add(service(includes: [99])) }
     #expect(throws: GATTDatabaseError.unknownService(2)) { try database.add(service(includes: [2])) }
     #expect(throws: GATTDatabaseError.invalidValueLength) { try database.add(service(.stored(pattern(513)))) }
-    #expect(database.attributes.count == 19)
+    #expect(database.attributes.count == 17)
   }
 
   @Test("A Device Name is truncated to 248 octets at a character boundary and can be changed")
@@ -223,22 +224,30 @@ struct GATTDatabaseTests {
     _ = database.remove(declaration: first.range.lowerBound)
     for handle in AttributeHandle(0)...30 {
       let index = database.index(of: handle)
-      #expect((index != nil) == ((1...19).contains(handle) || (23...25).contains(handle)))
+      #expect((index != nil) == ((1...19).contains(handle) && !(6...7).contains(handle) || (23...25).contains(handle)))
       if let index { #expect(database.attributes[index].handle == handle) }
     }
   }
 
-  @Test("The GAP service gives the preferred parameters and the support for address resolution")
+  @Test("The GAP service gives the preferred parameters if there are any, and the support for address resolution")
   func gapValues() {
     var client = HostileClient()
-    #expect(client.send("080100ffff042a") == [hex("090a 0700 ffffffff0000ffff")])
+    #expect(client.send("080100ffff042a") == [hex("010801000a")])
+    #expect(client.send("08060009000328") == [hex("0907 0800 02 0900 a62a")])
     #expect(client.send("080100ffffa62a") == [hex("0903 0900 00")])
+    let without = client.bench.host.context.server.database.hash()
     client.bench.host.setPreferredParameters(
-      ConnectionParameters(minimumInterval: 12, maximumInterval: 24, latency: 4, supervisionTimeout: 600))
+      ConnectionParameters(minimumInterval: 12, maximumInterval: 24, latency: 4, supervisionTimeout: 600),
+      at: client.bench.now)
+    #expect(client.bench.host.context.server.database.hash() != without)
+    #expect(client.send("080100ffff042a") == [hex("090a 0700 0c00 1800 0400 5802")])
     client.bench.host.setCentralAddressResolution(true)
     client.bench.host.setDeviceName("Lamp")
     #expect(client.send("0a0700") == [hex("0b 0c00 1800 0400 5802")])
     #expect(client.send("0a0900") == [hex("0b01")])
     #expect(client.send("0a0300") == [hex("0b") + ByteSlice("Lamp".utf8)])
+    client.bench.host.setPreferredParameters(nil, at: client.bench.now)
+    #expect(client.send("0a0700") == [hex("010a070001")])
+    #expect(client.bench.host.context.server.database.hash() == without)
   }
 }
