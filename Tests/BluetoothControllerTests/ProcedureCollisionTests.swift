@@ -145,13 +145,119 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("A central that starts a second change during a first one loses the connection")
-  func centralMixes() throws {
-    let link = try LinkHarness(timeout: 100)
+  /// A PDU with which a peer starts a procedure with an instant; the instants are at event 60.
+  struct Start: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let octets: [UInt8]
+    let changes: ControlProcedures.Transaction
+
+    static let parameterRequest = Start(
+      testDescription: "LL_CONNECTION_PARAM_REQ",
+      octets: [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12), changes: .parameters)
+    static let phyRequest = Start(testDescription: "LL_PHY_REQ", octets: [0x16, 2, 2], changes: .phys)
+    static let parameterUpdate = Start(
+      testDescription: "LL_CONNECTION_UPDATE_IND", octets: [0x00, 1, 0, 0, 24, 0, 0, 0, 200, 0, 60, 0],
+      changes: .parameters)
+    static let mapUpdate = Start(
+      testDescription: "LL_CHANNEL_MAP_IND", octets: [0x01, 0xFF, 0, 0, 0, 0, 60, 0], changes: .channelMap)
+    static let phyUpdate = Start(testDescription: "LL_PHY_UPDATE_IND", octets: [0x18, 2, 2, 60, 0], changes: .phys)
+    static let all = [parameterRequest, phyRequest, parameterUpdate, mapUpdate, phyUpdate]
+
+    func error(during change: ControlProcedures.Transaction) -> HCI.ErrorCode {
+      changes == change ? .llProcedureCollision : .differentTransactionCollision
+    }
+  }
+
+  /// The procedure in progress between its last PDU and its instant.
+  enum Pending: String, CaseIterable, Sendable {
+    case parameterUpdate, mapUpdate, phyUpdate, peripheralsPHYRequest, peripheralsParameterRequest
+    case centralsPHYRequest, centralsParameterRequest
+
+    var changes: ControlProcedures.Transaction {
+      switch self {
+      case .parameterUpdate, .peripheralsParameterRequest, .centralsParameterRequest: .parameters
+      case .mapUpdate: .channelMap
+      case .phyUpdate, .peripheralsPHYRequest, .centralsPHYRequest: .phys
+      }
+    }
+  }
+
+  /// A link on which a procedure waits for its instant. The procedures without a request are injected if
+  /// `isForPeripheral`.
+  private func link(_ pending: Pending, isForPeripheral: Bool) throws -> LinkHarness {
+    let link = try LinkHarness(
+      timeout: 100,
+      peripheral: {
+        // The central then updates the parameters without a request.
+        if pending == .parameterUpdate, !isForPeripheral { $0.features.remove(.connectionParametersRequestProcedure) }
+      })
+    (link.central.acceptsParameters, link.peripheral.acceptsParameters) = (true, true)
     link.runEvents(4)
-    #expect(link.injectFromCentral([0x01, 0xFF, 0, 0, 0, 0, 60, 0]).isEmpty)
-    #expect(link.injectFromCentral([0x18, 2, 2, 60, 0]).isEmpty)
-    #expect(link.peripheral.disconnections == [.differentTransactionCollision])
+    switch pending {
+    case .parameterUpdate where isForPeripheral: _ = link.injectFromCentral(Start.parameterUpdate.octets)
+    case .mapUpdate where isForPeripheral: _ = link.injectFromCentral(Start.mapUpdate.octets)
+    case .phyUpdate: _ = link.injectFromCentral(Start.phyUpdate.octets)
+    case .mapUpdate: link.central.send(.leSetHostChannelClassification(0xFFFF))
+    case .parameterUpdate, .centralsParameterRequest:
+      link.central.send(.leConnectionUpdate(link.centralHandle, parameters(40), HCI.ConnectionEventLength()))
+    case .peripheralsParameterRequest:
+      link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters(40), HCI.ConnectionEventLength()))
+    case .centralsPHYRequest: link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0))
+    case .peripheralsPHYRequest: link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0))
+    }
+    let device = isForPeripheral ? link.peripheral : link.central
+    link.air.run(until: { device.controller.connections[0].procedures.update?.instant != nil })
+    link.runEvents(1)
+    return link
+  }
+
+  @Test(
+    "A central that starts a procedure before the instant of another one loses the connection, by request or instruction",
+    arguments: [
+      Pending.parameterUpdate, .mapUpdate, .phyUpdate, .peripheralsPHYRequest, .peripheralsParameterRequest,
+      .centralsPHYRequest,
+    ], Start.all)
+  func centralBreaksRules(pending: Pending, start: Start) throws {
+    let link = try link(pending, isForPeripheral: true)
+    #expect(link.injectFromCentral(start.octets).isEmpty)
+    #expect(link.peripheral.disconnections == [start.error(during: pending.changes)])
+  }
+
+  @Test(
+    "A peripheral's request before the instant of a procedure is rejected if the peripheral has no part in it",
+    arguments: [Pending.mapUpdate, .parameterUpdate], [Start.parameterRequest, .phyRequest])
+  func requestsCross(pending: Pending, start: Start) throws {
+    let link = try link(pending, isForPeripheral: false)
+    let error = start.error(during: pending.changes).rawValue
+    #expect(link.injectFromPeripheral(start.octets) == [[0x11, start.octets[0], error]])
+    #expect(link.central.disconnections.isEmpty)
+  }
+
+  @Test(
+    "A peripheral that starts a procedure before the instant of one that it has a part in loses the connection",
+    arguments: [
+      Pending.centralsPHYRequest, .centralsParameterRequest, .peripheralsPHYRequest, .peripheralsParameterRequest,
+    ], [Start.parameterRequest, .phyRequest])
+  func peripheralBreaksRules(pending: Pending, start: Start) throws {
+    let link = try link(pending, isForPeripheral: false)
+    #expect(link.injectFromPeripheral(start.octets).isEmpty)
+    #expect(link.central.disconnections == [start.error(during: pending.changes)])
+  }
+
+  @Test(
+    "Procedures without an instant are answered before the instant of another one",
+    arguments: [Pending.parameterUpdate, .mapUpdate, .phyUpdate],
+    [
+      // LL_FEATURE_REQ, LL_VERSION_IND, LL_PING_REQ, LL_LENGTH_REQ, LL_CLOCK_ACCURACY_REQ
+      ([0x08, 0, 0, 0, 0, 0, 0, 0, 0], 0x09), ([0x0C, 9, 0, 0, 0, 0], 0x0C), ([0x12], 0x13),
+      ([0x14, 100, 0, 0x48, 8, 100, 0, 0x48, 8], 0x15), ([0x1D, 0], 0x1E),
+      // LL_CTE_REQ, LL_POWER_CONTROL_REQ and LL_SUBRATE_REQ, which the link layer does not know
+      ([0x1A, 0], 0x07), ([0x23, 1, 0, 0], 0x07), ([0x26, 1, 0, 1, 0, 0, 0, 0, 0, 100, 0], 0x07),
+    ] as [([UInt8], UInt8)])
+  func compatibleBeforeInstant(pending: Pending, request: ([UInt8], UInt8)) throws {
+    let link = try link(pending, isForPeripheral: true)
+    #expect(link.injectFromCentral(request.0).map { $0[0] } == [request.1])
+    #expect(link.peripheral.disconnections.isEmpty)
   }
 
   @Test("A procedure of the peer and a local procedure have separate timeouts of 40 s")

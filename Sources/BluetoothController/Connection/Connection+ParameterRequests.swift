@@ -6,18 +6,13 @@ extension Connection {
   mutating func takeParameterRequest(
     _ proposal: LL.ConnectionParameterProposal, at now: Instant, into output: inout HCIEventQueue
   ) {
-    let refusal: HCI.ErrorCode?
-    if !proposal.isValid {
-      refusal = .invalidLLParameters
-    } else if let reason = procedures.collision(with: .parameters, role: role) {
-      refusal = reason
-    } else if !proposal.isMove(of: values), !output.wants(.remoteConnectionParameterRequest) {
-      refusal = .unsupportedRemoteFeature
-    } else {
-      refusal = nil
+    guard proposal.isValid else {
+      reject(.connectionParamReq, .invalidLLParameters, in: output.pool)
+      return
     }
-    if let refusal {
-      reject(.connectionParamReq, refusal, in: output.pool)
+    if refuses(.connectionParamReq, of: .parameters, in: output.pool) { return }
+    guard proposal.isMove(of: values) || output.wants(.remoteConnectionParameterRequest) else {
+      reject(.connectionParamReq, .unsupportedRemoteFeature, in: output.pool)
       return
     }
     procedures.remote = .parameterRequest(proposal)

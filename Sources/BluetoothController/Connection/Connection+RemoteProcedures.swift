@@ -40,6 +40,20 @@ extension Connection {
       understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), rejecting: opcode, in: pool)
   }
 
+  /// Rejects a request of the peer for a procedure with an instant, or ends the connection, if the request collides with
+  /// a procedure in progress. Returns false if it does not.
+  mutating func refuses(
+    _ opcode: LL.ControlOpcode, of transaction: ControlProcedures.Transaction, in pool: PacketPool
+  ) -> Bool {
+    guard let collision = procedures.collision(with: transaction, role: role) else { return false }
+    if collision.endsConnection {
+      ending = .over(collision.error)
+    } else {
+      reject(opcode, collision.error, in: pool)
+    }
+    return true
+  }
+
   /// Processes a PDU with which the peer begins a procedure; returns false if the PDU is a response.
   private mutating func takeRequest(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HCIEventQueue) -> Bool {
     let pool = output.pool
@@ -120,10 +134,7 @@ extension Connection {
   private mutating func takePHYRequest(
     _ preferences: LL.PHYPreferences, at now: Instant, into output: inout HCIEventQueue
   ) {
-    if let reason = procedures.collision(with: .phys, role: role) {
-      reject(.phyReq, reason, in: output.pool)
-      return
-    }
+    if refuses(.phyReq, of: .phys, in: output.pool) { return }
     switch role {
     case .central: announcePHYUpdate(with: preferences, into: &output)
     case .peripheral:

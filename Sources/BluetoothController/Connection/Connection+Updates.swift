@@ -12,7 +12,7 @@ extension Connection {
   /// Queues the PDU of `change`. The instant is chosen when the PDU is sent for the first time: encryption that is
   /// being started, or a full queue, may delay the PDU beyond any instant chosen now.
   mutating func announce(_ change: ControlProcedures.Update, anchor: Instant? = nil, in pool: PacketPool) {
-    procedures.agree(on: change, at: nil, anchor: anchor)
+    procedures.agree(on: change, at: nil, anchor: anchor, role: role)
     send(change.pdu(instant: 0), meaning: .update, in: pool)
   }
 
@@ -57,12 +57,14 @@ extension Connection {
       begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
       return
     }
-    guard procedures.update == nil, procedures.remote.map({ $0.transaction == change.transaction }) ?? true else {
-      // The central has begun one procedure in the middle of another · 5.3.
-      ending = .over(.differentTransactionCollision)
+    // An update that is not the next step of the central's request can't be rejected.
+    if procedures.remote?.transaction != change.transaction,
+      let collision = procedures.collision(with: change.transaction, role: role)
+    {
+      ending = .over(collision.error)
       return
     }
-    procedures.agree(on: change, at: event)
+    procedures.agree(on: change, at: event, role: role)
     // If the instant is the event in progress, the central has already sent this packet with the new values.
     guard event == schedule.next else { return }
     planUpdate(isInEvent: true)

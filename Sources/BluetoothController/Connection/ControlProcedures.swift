@@ -62,6 +62,8 @@ struct ControlProcedures {
     var anchor: Instant?
     /// True if the update belongs to this device's active procedure.
     var isOwn: Bool
+    /// True if the peer has sent a PDU of the update's procedure.
+    var isPeersToo: Bool
     /// True if the change gives the connection new values.
     var hasEffect = true
   }
@@ -151,11 +153,18 @@ struct ControlProcedures {
 
   /// Sets the update that both devices have agreed on, or that the central has decided on. It takes effect at its
   /// instant.
-  mutating func agree(on change: Update, at instant: Int?, anchor: Instant? = nil) {
+  mutating func agree(on change: Update, at instant: Int?, anchor: Instant? = nil, role: ConnectionRole) {
     let isOwn = remote == nil && active?.transaction == change.transaction
     if isOwn { activeDeadline = nil }
     remote = nil
-    update = PendingUpdate(change: change, instant: instant, anchor: anchor, isOwn: isOwn)
+    // Only two of a central's procedures have waited for a PDU of the peer.
+    let isCentralsAlone =
+      switch active {
+      case .connectionUpdate?, .channelMapUpdate?: isOwn && role == .central
+      default: false
+      }
+    update = PendingUpdate(
+      change: change, instant: instant, anchor: anchor, isOwn: isOwn, isPeersToo: !isCentralsAlone)
     isUpdateDue = false
   }
 
@@ -194,20 +203,27 @@ struct ControlProcedures {
     activeDeadline = nil
   }
 
-  /// Returns the error with which this device must reject a procedure with an instant that the peer has started; nil:
-  /// the procedure may start. The central's procedure has priority: a peripheral accepts it, and waits for the central
-  /// to reject the peripheral's procedure · 5.3.
-  func collision(with transaction: Transaction, role: ConnectionRole) -> HCI.ErrorCode? {
-    let own: Transaction?
-    if let update {
-      own = update.change.transaction
-    } else if let remote {
-      own = remote.transaction
-    } else {
-      own = role == .central ? active?.transaction : nil
+  /// A procedure with an instant that the peer has started while another one is in progress.
+  struct Collision {
+    let error: HCI.ErrorCode
+    /// True if the peer breaks the rules, so that the connection must end; false: the procedure is rejected.
+    let endsConnection: Bool
+  }
+
+  /// Returns the collision with a procedure with an instant that the peer starts, with a request or with an instruction;
+  /// nil: the procedure may start.
+  ///
+  /// The connection ends if the peer has sent a PDU of an update whose instant has not come. If it has not, the two
+  /// procedures have crossed, and the central's has priority: a central rejects the peer's, and a peripheral accepts it
+  /// and waits for the central to reject its own. A request of the peer before the answer to its previous one is
+  /// rejected · 5.3.
+  func collision(with transaction: Transaction, role: ConnectionRole) -> Collision? {
+    func error(_ present: Transaction) -> HCI.ErrorCode {
+      present == transaction ? .llProcedureCollision : .differentTransactionCollision
     }
-    guard let own else { return nil }
-    return own == transaction ? .llProcedureCollision : .differentTransactionCollision
+    if let update { return Collision(error: error(update.change.transaction), endsConnection: update.isPeersToo) }
+    let own = remote?.transaction ?? (role == .central ? active?.transaction : nil)
+    return own.map { Collision(error: error($0), endsConnection: false) }
   }
 }
 
