@@ -31,8 +31,8 @@ enum UserChannel {
           : "missing CAP_NET_ADMIN: run `sudo setcap cap_net_admin+ep \(program)`, or run this program as root")
     case EBUSY, EALREADY, EUSERS:
       TransportError(
-        "adapter \(number) is in use: if BlueZ uses it, run `sudo systemctl stop bluetooth` and"
-          + " `sudo hciconfig hci\(number) down`, or `bluetoothctl power off`")
+        "adapter \(number) is in use: if BlueZ uses it, run `sudo systemctl stop bluetooth` and then"
+          + " `sudo hciconfig hci\(number) down`; `bluetoothctl power off` frees it for one run of a program only")
     case ENODEV, ENXIO:
       TransportError("no adapter \(number): `ls /sys/class/bluetooth` lists the adapters")
     case rfkill: TransportError("adapter \(number) is blocked: run `sudo rfkill unblock bluetooth`")
