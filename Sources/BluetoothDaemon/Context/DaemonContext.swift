@@ -268,20 +268,27 @@ struct DaemonContext: ~Copyable {
   mutating func publishConnected(_ link: LinkIndex) {
     let peer = links[link].peer
     let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
+    links[link].publishedServices = known
     directory.setConnected(peer, services: known)
     if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.needsUpdate = true }
-    reportConnection(of: link, services: known)
+    reportConnection(of: link)
+  }
+
+  /// True if a registration is for events about a link.
+  private func matches(_ filter: ConnectionEventFilter, _ link: LinkIndex) -> Bool {
+    guard let services = links[link].publishedServices else { return false }
+    return filter.peers.contains(peers[links[link].peer].info.identifier) || !filter.services.isDisjoint(with: services)
   }
 
   /// Tells the sessions that registered for it of a link that others have requested: once, when it is established or
   /// when the services for which they wait become known. A session with a full backlog is not told.
-  private mutating func reportConnection(of link: LinkIndex, services: [BluetoothUUID]) {
+  private mutating func reportConnection(of link: LinkIndex) {
     let peer = links[link].peer
     for index in centrals.values.indices {
       guard let filter = centrals.values[index]?.connectionEvents, let key = centrals.key(at: index) else { continue }
       let session = CentralSessionID(key: key)
-      guard filter.peers.contains(peers[peer].info.identifier) || !filter.services.isDisjoint(with: services),
-        peers[peer].userIndex(of: session) == nil, !links[link].eventReceivers.contains(session),
+      guard matches(filter, link), peers[peer].userIndex(of: session) == nil,
+        !links[link].eventReceivers.contains(session),
         centrals.values[index]?.counters.backlog.isFull != true
       else { continue }
       links[link].eventReceivers.append(session)
@@ -289,7 +296,7 @@ struct DaemonContext: ~Copyable {
     }
   }
 
-  /// Tells the sessions that were told of a link of its end, unless they have requested the link meanwhile.
+  /// Tells the sessions that registered for events about a link of its end, unless they have requested the link meanwhile.
   mutating func reportDisconnection(from peer: PeerHandle, to receivers: [CentralSessionID]) {
     for session in receivers where peers[peer].userIndex(of: session) == nil {
       deliver(.connectionEvent(peers[peer].info, isConnected: false), to: session)
@@ -303,10 +310,14 @@ struct DaemonContext: ~Copyable {
     }
   }
 
-  /// Registers a session for events about connections of others, in place of its former registration.
+  /// Registers a session for events about connections of others, in place of its former registration. Of the links that
+  /// exist, the session is told of the end only.
   mutating func register(_ session: CentralSessionID, for filter: ConnectionEventFilter?) {
     centrals.update(session.key) { $0.connectionEvents = filter }
-    for link in links.indices where filter == nil { links[link].eventReceivers.removeAll { $0 == session } }
+    for link in links.indices {
+      links[link].eventReceivers.removeAll { $0 == session }
+      if let filter, matches(filter, link) { links[link].eventReceivers.append(session) }
+    }
   }
 
   /// Fails the waiting connection attempts to a replaced peer: no device will be found under its identifier.

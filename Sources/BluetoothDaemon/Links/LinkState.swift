@@ -21,7 +21,9 @@ struct LinkState {
   /// True if a session that requires notifications for the peer has caused pairing on this link.
   var hasDemandedSecurity = false
 
-  /// The sessions that had an event about the establishment of the link, and get one about its end.
+  /// The services for which the directory lists the link; nil: it does not list the link.
+  var publishedServices: [BluetoothUUID]?
+  /// The sessions that registered for events about the link, and get one about its end.
   var eventReceivers: [CentralSessionID] = []
 
   /// The backlogs that must be low before the controller accepts data of the link again; see `holdIfFull`.

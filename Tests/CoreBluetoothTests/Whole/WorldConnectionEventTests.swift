@@ -59,6 +59,24 @@ import Testing
     #expect(!fixture.app.take().contains { $0.hasPrefix("event") })
   }
 
+  @Test("3.13 A manager that registers while a link exists is told of the link's end, and not of its beginning")
+  func registersLate() {
+    let peripheral = fixture.connect()
+    manager.registerForConnectionEvents(options: [.serviceUUIDs: [CBUUID(string: "180D")]])
+    manager.registerForConnectionEvents(options: [.serviceUUIDs: [TwoDeviceFixture.service]])
+    fixture.world.run(for: .seconds(2))
+    #expect(watcher.take().isEmpty)
+    fixture.central.cancelPeripheralConnection(peripheral)
+    fixture.expect("disconnected")
+    #expect(watcher.take() == ["event peerDisconnected"])
+    // The next link has both events.
+    fixture.central.connect(peripheral)
+    fixture.expect("connected")
+    fixture.central.cancelPeripheralConnection(peripheral)
+    fixture.expect("disconnected")
+    #expect(watcher.take() == ["event peerConnected", "event peerDisconnected"])
+  }
+
   @Test("3.13 A manager that connects itself to the peer gets its own disconnection, and no connection event for it")
   func joins() throws {
     let peripheral = fixture.discover()
