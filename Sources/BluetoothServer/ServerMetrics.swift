@@ -1,4 +1,5 @@
 import BluetoothDaemonProtocol
+import BluetoothWire
 import Metrics
 import NIOConcurrencyHelpers
 
@@ -21,6 +22,19 @@ final class ServerMetrics: Sendable {
         value += count
         return value
       })
+  }
+
+  /// Notes the links of an adapter.
+  func setLinks(_ count: Int, of adapter: String) {
+    Gauge(label: "btserver_links", dimensions: [("adapter", adapter)]).record(count)
+  }
+
+  /// Counts a link that has ended.
+  ///
+  /// - Parameter reason: the reason that the controller has reported; nil: the link has ended with the adapter.
+  func noteLinkEnd(_ reason: HCI.ErrorCode?, of adapter: String) {
+    let dimensions = [("adapter", adapter), ("reason", reason.map { "\($0)" } ?? "adapter")]
+    Counter(label: "btserver_link_ends_total", dimensions: dimensions).increment()
   }
 
   /// Counts a client that has been disconnected.

@@ -34,7 +34,7 @@ struct Apps: ParsableCommand {
         }
         table.add([
           app.name, "\(app.state)", app.adapter, "\(app.sessions)", processes.isEmpty ? "-" : processes, access,
-          app.hasCommand ? "yes" : "no",
+          app.isLaunchable ? "yes" : "no",
         ])
       }
       try say(lines: table.isEmpty ? ["no apps"] : table.lines)
@@ -59,7 +59,7 @@ struct Apps: ParsableCommand {
       case .undetermined: record.add("permission", "undetermined")
       }
       record.add("question", app.question)
-      record.add("launched", .flag(app.hasCommand))
+      record.add("launched", .flag(app.isLaunchable))
       return record
     }
   }

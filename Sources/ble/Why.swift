@@ -21,7 +21,7 @@ struct Why: ParsableCommand {
   func run() throws {
     let usages = try options.ask { try $0.uses(of: device) }
     guard !usages.isEmpty else {
-      let names = try options.ask { try $0.peerNames() }
+      let names = try options.ask { try $0.peers().compactMap(\.name) }
       throw Failure(
         "the adapter knows no device \"\(device)\"" + NameSuggestion.suggestion(for: device, among: names),
         status: ExitStatus.notFound)

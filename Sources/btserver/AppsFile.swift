@@ -42,6 +42,7 @@ struct AppsFile {
       case "executable":
         executable = value.place
         app.executable = try text(value, "executable")
+      case "user": app.user = try user(value)
       case "arguments": app.arguments = try texts(value, "arguments")
       case "environment":
         for member in try members(of: value, "environment") {
@@ -67,10 +68,10 @@ struct AppsFile {
       default: throw wrong(member.place, "unknown key \"\(member.name)\" of an app")
       }
     }
-    try check(app.executable, at: executable)
+    try check(app, at: executable)
     // The program's own manifest, which every program has, gives the values that are missing in the file.
     let own = AppIdentification.declaration(of: app.executable)
-    if app.name.isEmpty { app.name = own.name }
+    if app.name.isEmpty { app.name = AppIdentification.name(own.name, ofUser: app.user?.number ?? getuid()) }
     guard app.name.utf8.count <= 512 else { throw wrong(root.place, "name: longer than 512 octets") }
     app.manifest = own.manifest
     if let modes { app.manifest.backgroundModes = modes }
@@ -79,8 +80,17 @@ struct AppsFile {
     return app
   }
 
+  /// Reads the user of an app.
+  private func user(_ value: LocatedValue) throws -> AppUser {
+    let name = try text(value, "user")
+    guard let user = AppUser(name) else { throw wrong(value.place, "user: this machine has no user \"\(name)\"") }
+    if let problem = ProcessStarter().problem(startingAs: user) { throw wrong(value.place, "user: \(problem)") }
+    return user
+  }
+
   /// Checks the program of an app.
-  private func check(_ path: String, at place: TextLocation) throws {
+  private func check(_ app: RegisteredApp, at place: TextLocation) throws {
+    let path = app.executable
     guard path.hasPrefix("/") else { throw wrong(place, "executable: expected an absolute path") }
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
@@ -90,9 +100,21 @@ struct AppsFile {
     if (try? InputFile.beginning(of: path, 2, .regular)) == Array("#!".utf8) {
       throw wrong(place, "executable: \(path) is a script: name the program that it starts")
     }
-    // The server knows the app of a client by this file.
-    if let other = apps.first(where: { ProgramFile(path: $0.executable) == file }) {
+    // The server knows the app of a client by this file and its user.
+    let user = app.user?.number ?? getuid()
+    let other = apps.first { ($0.user?.number ?? getuid()) == user && ProgramFile(path: $0.executable) == file }
+    if let other {
       throw wrong(place, "executable: \(path) is the program of the app \"\(other.name)\" already")
+    }
+  }
+
+  /// Checks that only the superuser can change the file: a launcher acts as any user that the file names.
+  func checkOwner() throws {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_uid == 0, status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+      throw Failure(
+        "\(path): the file must belong to the superuser, and only its owner may change it",
+        status: Failure.wrongInput)
     }
   }
 

@@ -106,6 +106,12 @@ struct BtServer: ParsableCommand {
   @Flag(help: "Checks the options and the files that they name, and ends.")
   var check = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Launches one app of --apps for a server, which asks for it on the standard input. The unit btserver-launcher@ runs "
+        + "this as superuser.", visibility: .hidden))
+  var launcher = false
+
   /// Runs the server, and reports a failure in one line.
   static func main() {
     // The server also runs without a reader of its output.
@@ -131,6 +137,7 @@ struct BtServer: ParsableCommand {
   }
 
   func run() throws {
+    if launcher { return try launch() }
     let setup = try Setup(self)
     if check {
       // A check before the start of a service has no sockets: the service manager passes them to the server only.
@@ -196,6 +203,21 @@ struct BtServer: ParsableCommand {
     }
     tell("serves \(setup.names) at \(sockets.isEmpty ? socket : "the socket of the service manager")")
     ServiceManager.notify("READY=1")
+  }
+
+  /// Launches the app that a server asks for on the standard input.
+  private func launch() throws {
+    guard let path = apps, geteuid() == 0 else {
+      throw ValidationError("--launcher needs --apps, and is for the superuser")
+    }
+    AppLauncher(STDIN_FILENO) { name in
+      let file = try AppsFile(path: path)
+      try file.checkOwner()
+      guard let app = file.apps.first(where: { $0.name == name }) else {
+        throw Failure("\(path) has no app \"\(name)\"", status: Failure.wrongInput)
+      }
+      return app
+    }.run()
   }
 
   /// Connects to the desktop of the session; nil: this process belongs to none.
@@ -369,7 +391,9 @@ struct Setup {
     let sets = shares.advertisingSets.map { "\($0)" } ?? "all"
     lines.append("clients: at most \(limits.clients)")
     lines.append("share of an app: \(links) links, \(sets) advertising sets")
-    for app in apps { lines.append("app: \(app.name), \(app.executable)") }
+    for app in apps {
+      lines.append("app: \(app.name), \(app.executable)" + (app.user.map { ", as \($0.name)" } ?? ""))
+    }
     if let worldFile { lines.append("world: \(worldFile.members.count) devices") }
     // A check before the start of a service has no sockets: the service manager passes them to the server only.
     lines.append(

@@ -14,7 +14,7 @@ import Testing
   private func app(_ name: String) -> AppDescription {
     AppDescription(
       name: name, adapter: "phone", state: .foreground, processes: [1], sessions: 1, access: .allowed,
-      hasCommand: false, question: name)
+      isLaunchable: false, question: name)
   }
 
   @Test("Texts are cut between two characters, and a report that fits is left as it is")

@@ -243,7 +243,7 @@ struct MessageSamples {
       AppDescription(
         name: samples.text(), adapter: samples.text(), state: states[samples.count(0...3)],
         processes: samples.list { $0.number() }, sessions: samples.number(), access: accesses[samples.count(0...2)],
-        hasCommand: samples.bool(), question: samples.optional { $0.text() })
+        isLaunchable: samples.bool(), question: samples.optional { $0.text() })
     }
     let alerts = list {
       AlertDescription(number: $0.number(), time: Int64(bitPattern: $0.number()), app: $0.text(), text: $0.text())

@@ -31,15 +31,15 @@ final class RecordingStarter: AppStarter {
 
   func start(
     _ app: RegisteredApp, environment: [String: String], onEnd: @escaping @Sendable (_ hasFailed: Bool) -> Void
-  ) throws(ServerError) -> Int32 {
-    continuation.yield(Start(app: app, environment: environment, end: onEnd))
-    return count.withLockedValue { count in
+  ) throws(ServerError) -> Launch {
+    let process = count.withLockedValue { count in
       count += 1
       return count
     }
+    continuation.yield(Start(app: app, environment: environment, end: onEnd))
+    let stopped = stopped
+    return Launch(process: { process }, stop: { stopped.withLockedValue { $0.append(process) } })
   }
-
-  func stop(_ process: Int32) { stopped.withLockedValue { $0.append(process) } }
 }
 
 /// A server whose clients are apps with the names that the test gives them: all processes are that of the test.

@@ -95,6 +95,27 @@ import Testing
     #expect(AppIdentification.declaration(of: imitation).name == "com.example.app")
   }
 
+  @Test("A registered app is that of its user: the same program of another user is another app")
+  func registeredUsers() throws {
+    let program = try make("app/tool", info: "app/Info.plist", identifier("com.example.tool"))
+    let root = try #require(AppUser("0"))
+    #expect(AppUser("root") == root)
+    #expect(root.number == 0 && root.environment["USER"] == "root")
+    #expect(AppUser("no such user") == nil)
+    let manifest = AppManifest(usageDescription: "To test.")
+    let apps = AppIdentification(
+      [
+        RegisteredApp(name: "com.example.other@1001", executable: "/bin/sh", manifest: manifest),
+        RegisteredApp(name: "com.example.system", executable: program, manifest: manifest, user: root),
+      ], user: user)
+    #expect(apps.identity(of: client(program, user: 0)) == AppIdentity(name: "com.example.system", manifest: manifest))
+    #expect(apps.identity(of: client(program))?.name == "com.example.tool")
+    #expect(apps.identity(of: client(program, user: 1_001))?.name == "com.example.tool@1001")
+    // The name of a registered app stays that app's, with the number of a user, too.
+    let imitation = try make("copy/tool", info: "copy/Info.plist", identifier("com.example.other"))
+    #expect(apps.identity(of: client(imitation, user: 1_001))?.name == "\(imitation)@1001")
+  }
+
   @Test("The server learns the program file of a process from the system")
   func programFile() throws {
     let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

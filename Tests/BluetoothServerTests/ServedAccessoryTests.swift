@@ -178,7 +178,7 @@ struct ServedAccessoryTests {
     let bench = try AppBench(.macos)
     let torch = bench.start("torch")
     let peer = try await torch.find()
-    try await wait { try await bench.ask { try $0.peerNames() } == ["Flashlight"] }
+    try await wait { try await bench.ask { try $0.peers().compactMap(\.name) } == ["Flashlight"] }
     let address = try #require(torch.central.adapter.directory.address(of: peer.handle))
     let digits = String("\(address)".prefix(17))
     for text in ["Flashlight", peer.identifier.digits, "\(address)", digits, digits.lowercased()] {

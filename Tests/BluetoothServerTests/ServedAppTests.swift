@@ -477,11 +477,14 @@ struct ServedAppTests {
       #expect(history.ended(after: soon, hasFailed: true) == .wait(.seconds(pause)))
     }
     var other = history
+    #expect(!history.hasGivenUp)
     #expect(history.ended(after: soon, hasFailed: true) == .giveUp)
+    #expect(history.hasGivenUp)
     // A launch that has lasted makes up for failures, and so does the user.
     #expect(other.ended(after: .seconds(11), hasFailed: true) == .wait(.seconds(1)))
     #expect(other.ended(after: soon, hasFailed: true) == .wait(.seconds(2)))
     history.reset()
+    #expect(!history.hasGivenUp)
     #expect(history.ended(after: soon, hasFailed: true) == .wait(.seconds(2)))
   }
 }

@@ -93,6 +93,32 @@ struct ServedPermissionTests {
     #expect(try await bench.ask { try $0.apps() }.first?.question == nil)
   }
 
+  @Test("An app can be allowed by its complete name before it has ever used the server, also for later runs")
+  func allowedBefore() async throws {
+    let bench = try AppBench(.macos, rule: .ask)
+    let names = ["/opt/lights/torch", "com.example.torch", "/opt/lights/torch@1000", "com.example.torch@1000"]
+    for name in names { try await bench.ask { try $0.perform(.setPermission(app: name, true)) } }
+    for name in ["torch", "", "/", "/opt/", "com.example.torch@alice", "com.example@1@2", "com.exämple.torch"] {
+      let refusal = await #expect(throws: ServerQuestion.Refusal.self) {
+        try await bench.ask { try $0.perform(.setPermission(app: name, true)) }
+      }
+      #expect(
+        refusal?.description == "no app \"\(name)\" has used this server; the complete name of an app is its bundle "
+          + "identifier or the path of its program")
+    }
+    // No app can be ended that has never run.
+    await #expect(throws: ServerQuestion.Refusal.self) {
+      try await bench.ask { try $0.perform(.controlApp("com.example.lamp", .quit)) }
+    }
+    bench.bench.server.stop()
+    try bench.bench.restartDaemons()
+    let listed = try await bench.ask { try $0.apps() }
+    #expect(Set(listed.filter { $0.access == .allowed }.map(\.name)) == Set(names))
+    let torch = bench.start("/opt/lights/torch")
+    try await torch.central.state(.poweredOn)
+    #expect(bench.questions.open.isEmpty)
+  }
+
   @Test("A usage description of any length and with any characters is one short line, and the list of apps has it")
   func longUsage() async throws {
     let bench = try AppBench(.macos, rule: .ask)

@@ -116,7 +116,7 @@ package struct InfoDictionary: Hashable, Sendable {
   }
 
   /// Returns true if an app can have this bundle identifier.
-  private static func isPermitted(_ identifier: String) -> Bool {
+  package static func isPermitted(_ identifier: String) -> Bool {
     identifier.utf8.count <= maximumIdentifierLength
       && identifier.utf8.allSatisfy { octet in
         switch octet {

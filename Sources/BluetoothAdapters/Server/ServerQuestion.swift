@@ -65,18 +65,18 @@ package struct ServerQuestion: Sendable {
     try ask(.app(.explain(peer: peer))) { if case .app(.links(let links)) = $0 { links } else { nil } }
   }
 
-  /// Returns the names of the peers that the adapter knows.
+  /// Returns the peers that the adapter knows.
   ///
   /// - Throws: `AdapterError`.
-  package func peerNames() throws(AdapterError) -> [String] {
-    let names = NIOLockedValueBox<[String]>([])
+  package func peers() throws(AdapterError) -> [(name: String?, address: DeviceAddress, isBonded: Bool)] {
+    let peers = NIOLockedValueBox<[(name: String?, address: DeviceAddress, isBonded: Bool)]>([])
     // The server sends its directory before it answers.
-    return try ask(.listClients) { message -> [String]? in
+    return try ask(.listClients) { message in
       switch message {
-      case .directory(.peer(_, _, _, let name, _)):
-        if let name { names.withLockedValue { $0.append(name) } }
+      case .directory(.peer(_, _, let address, let name, let bond)):
+        peers.withLockedValue { $0.append((name: name, address: address, isBonded: bond != nil)) }
         return nil
-      case .clients: return names.withLockedValue { $0 }
+      case .clients: return peers.withLockedValue { $0 }
       default: return nil
       }
     }

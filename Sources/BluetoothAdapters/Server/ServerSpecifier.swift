@@ -63,10 +63,14 @@ package struct ServerSpecifier: Hashable, Sendable {
 }
 
 extension ServerSpecifier {
+  /// The option by which `ble` asks this server, after a space; empty: it is the default one.
+  package var serverOption: String {
+    place == .unix(path: Self.defaultPath) ? "" : " --server \(ServerSpecifier(place))"
+  }
+
   /// A line for a denied app: what the user of the server can do.
   package var adviceForDeniedApp: String {
-    let isDefault = place == .unix(path: Self.defaultPath)
-    let option = isDefault ? "" : " --server \(ServerSpecifier(place))"
+    let option = serverOption
     return "to allow it: ble settings allow NAME\(option); ble apps\(option) shows the names of apps"
   }
 }

@@ -130,6 +130,7 @@ extension CentralBroker {
     }
     let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
     context.links[index].lastTraffic = now
+    context.deliver(.system(.linkBegan(count: context.links.all.count)))
     let isAwaited =
       context.peers[peer].users.contains { $0.phase == .connecting } || context.inputDevices.wants(peer)
     if link.role == .peripheral, isAwaited {

@@ -142,6 +142,7 @@ extension Daemon {
     if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
     let receivers = context.links[link].eventReceivers
     let end = context.links.remove(link).end
+    context.deliver(.system(.linkEnded(reason, count: context.links.all.count)))
     bonds.keepDatabases(of: context.peers[peer].address, at: now, &context)
     context.directory.setDisconnected(peer)
     context.reportDisconnection(from: peer, to: receivers)
@@ -196,6 +197,7 @@ extension Daemon {
     channels.dropAll()
     context.dropPreservedState()
     if context.backlogs.holdsLinks { context.backlogs.heldLinksChanged = true }
+    for _ in context.links.all { context.deliver(.system(.linkEnded(nil, count: 0))) }
     context.links.removeAll()
     context.directory.setAllDisconnected()
   }

@@ -192,10 +192,13 @@ package struct PeerDirectory: Sendable {
     }
   }
 
-  /// Returns the known peers that a text names, with their addresses, in the order of their handles: by their name, by
-  /// their address, with or without its type, or by an identifier of the adapter or of an app. An identifier of an app
-  /// counts once the app has got it since the start of the adapter.
-  package func peers(named text: String, maximum: Int) -> [(peer: PeerInfo, address: DeviceAddress)] {
+  /// A known peer with its address, and the way in which a text names it.
+  package typealias NamedPeer = (element: (peer: PeerInfo, address: DeviceAddress), match: DeviceMatch)
+
+  /// Returns the known peers that a text names, in the order of their handles: by their name or a part of it, by their
+  /// address, with or without its type, or by an identifier of the adapter or of an app. An identifier of an app counts
+  /// once the app has got it since the start of the adapter.
+  package func peers(named text: String) -> [NamedPeer] {
     let uuid = text.utf8.count == 36 ? BluetoothUUID(text) : nil
     let value = DeviceAddress.value(text)
     return state.withLockedValue { state in
@@ -204,12 +207,12 @@ package struct PeerDirectory: Sendable {
         let identifier = PeerIdentifier(high: uuid.high, low: uuid.low)
         identifiers = Set(state.apps?.adapterIdentifiers(identifier) ?? []).union([identifier])
       }
-      var result: [(peer: PeerInfo, address: DeviceAddress)] = []
-      for (peer, address) in zip(state.peers, state.addresses) where result.count < maximum {
-        guard peer.name == text || address.value == value || identifiers.contains(peer.identifier) else { continue }
-        result.append((peer: peer, address: address))
+      return zip(state.peers, state.addresses).compactMap { peer, address in
+        let isIdentity = address.value == value || identifiers.contains(peer.identifier)
+        return DeviceMatch(text, name: peer.name, isIdentity: isIdentity).map {
+          (element: (peer: peer, address: address), match: $0)
+        }
       }
-      return result
     }
   }
 

@@ -33,6 +33,10 @@ package enum SystemEvent: Sendable {
   /// The answer to `setPermission`: the reason why the decision is not stored and applies only to this run; nil: it is
   /// stored.
   case permissionSet(UInt64, failure: String?)
+  /// A link has begun. These are all links of the adapter from now on.
+  case linkBegan(count: Int)
+  /// A link has ended, for this reason; nil: with the adapter.
+  case linkEnded(HCI.ErrorCode?, count: Int)
 }
 
 /// The receiver of the events of an adapter that belong to no app.

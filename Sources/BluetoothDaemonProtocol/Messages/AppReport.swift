@@ -13,13 +13,13 @@ package struct AppDescription: Hashable, Sendable {
   package var sessions: UInt32
   package var access: AppAccess
   /// True if the server has a command that launches the app.
-  package var hasCommand: Bool
+  package var isLaunchable: Bool
   /// The open question for permission: the app's own description of its use, which may be empty; nil: none is open.
   package var question: String?
 
   package init(
     name: String, adapter: String, state: AppRunState, processes: [UInt32], sessions: UInt32, access: AppAccess,
-    hasCommand: Bool, question: String? = nil
+    isLaunchable: Bool, question: String? = nil
   ) {
     self.name = name
     self.adapter = adapter
@@ -27,7 +27,7 @@ package struct AppDescription: Hashable, Sendable {
     self.processes = processes
     self.sessions = sessions
     self.access = access
-    self.hasCommand = hasCommand
+    self.isLaunchable = isLaunchable
     self.question = question
   }
 }
@@ -160,7 +160,7 @@ extension MessageWriter {
     append(list: app.processes) { $0.append($1) }
     append(app.sessions)
     append(app.access)
-    append(app.hasCommand)
+    append(app.isLaunchable)
     append(optional: app.question) { $0.append($1) }
   }
 
@@ -226,10 +226,10 @@ extension MessageReader {
     let processes = try list { (reader) throws(DecodingError) in try reader.uint32() }
     let sessions = try uint32()
     let access = try access()
-    let hasCommand = try bool()
+    let isLaunchable = try bool()
     return AppDescription(
       name: name, adapter: adapter, state: state, processes: processes, sessions: sessions, access: access,
-      hasCommand: hasCommand, question: try self.name())
+      isLaunchable: isLaunchable, question: try self.name())
   }
 
   fileprivate mutating func alertDescription() throws(DecodingError) -> AlertDescription {

@@ -32,16 +32,19 @@ package struct RegisteredApp: Hashable, Sendable {
   /// The variables that the program gets in addition to those of the server.
   package var environment: [String: String]
   package var manifest: AppManifest
+  /// The user of the program; nil: that of the server.
+  package var user: AppUser?
 
   package init(
     name: String, executable: String, arguments: [String] = [], environment: [String: String] = [:],
-    manifest: AppManifest = AppManifest()
+    manifest: AppManifest = AppManifest(), user: AppUser? = nil
   ) {
     self.name = name
     self.executable = executable
     self.arguments = arguments
     self.environment = environment
     self.manifest = manifest
+    self.user = user
   }
 }
 
@@ -65,7 +68,7 @@ package final class AppIdentification: Sendable {
   private let state = NIOLockedValueBox(State())
 
   /// - Parameters:
-  ///   - registered: the apps of the configuration. Their programs run as the user of the server.
+  ///   - registered: the apps of the configuration.
   ///   - user: the user of the server.
   package init(_ registered: [RegisteredApp], user: UInt32 = getuid()) {
     self.registered = registered
@@ -75,22 +78,52 @@ package final class AppIdentification: Sendable {
   /// Returns the app of a client; nil: the client belongs to no app, because it is on TCP.
   package func identity(of client: ClientIdentity) -> AppIdentity? {
     guard let process = client.process else { return nil }
+    if let known = registeredApp(of: process) { return AppIdentity(name: known.name, manifest: known.manifest) }
     var identity = identity(of: process)
-    // A user can make any program do anything in a process of their own, so that apps of different users are different.
-    if process.user != user { identity.name += "@\(process.user)" }
+    identity.name = Self.name(identity.name, ofUser: process.user, server: user)
     return identity
+  }
+
+  /// Returns the name of an app without a name in the configuration. A user can make any program do anything in a process
+  /// of their own, so that apps of different users are different.
+  package static func name(_ name: String, ofUser user: UInt32, server: UInt32 = getuid()) -> String {
+    user == server ? name : "\(name)@\(user)"
+  }
+
+  /// True if a text can be the name of an app that has not been seen: a path, or a bundle identifier of several parts,
+  /// with or without the number of a user.
+  static func isCompleteName(_ text: String) -> Bool {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard let name = parts.first, text.utf8.count <= maximumNameLength, name == text || UInt32(parts.last ?? "") != nil
+    else { return false }
+    if name.hasPrefix("/") { return name.utf8.count > 1 && !name.hasSuffix("/") }
+    return parts.count <= 2 && name.contains(".") && InfoDictionary.isPermitted(String(name))
+  }
+
+  /// True if the path of a process leads to its program file. In a container or in a mount namespace of its own, it may
+  /// be that of another file here.
+  private static func isHere(_ program: String, _ file: ProgramFile) -> Bool {
+    file == ProgramFile(path: program) && program.utf8.count <= maximumNameLength
+  }
+
+  private func registeredApp(of process: ClientIdentity.Process) -> RegisteredApp? {
+    guard let program = process.program, let file = process.file, Self.isHere(program, file) else { return nil }
+    return registered.first {
+      ($0.user?.number ?? user) == process.user && ProgramFile(path: $0.executable) == file
+    }
   }
 
   private func identity(of process: ClientIdentity.Process) -> AppIdentity {
     guard let program = process.program else { return AppIdentity(name: "unknown program") }
-    // In a container or in a mount namespace of its own, the path of a process may be that of another file here.
-    guard let file = process.file, file == ProgramFile(path: program), program.utf8.count <= Self.maximumNameLength
-    else {
+    guard let file = process.file, Self.isHere(program, file) else {
       let file = process.file.map { "file \($0.device):\($0.number)" } ?? "unknown file"
       return AppIdentity(name: "\(program.suffix(from: program.index(afterLast: "/"))) (\(file))")
     }
-    let known = registered.first { ProgramFile(path: $0.executable) == file }
-    if let known, process.user == user { return AppIdentity(name: known.name, manifest: known.manifest) }
+    if let other = registered.first(where: { ProgramFile(path: $0.executable) == file }) {
+      note(
+        "\(program) of the user \(process.user) is not the app \(other.name), which is registered for the user "
+          + "\(other.user?.number ?? user); no event launches it without an app with its user in the file of apps")
+    }
     guard let info = Self.infoDictionaryPaths(of: program).lazy.compactMap({ self.read($0) }).first else {
       return AppIdentity(name: program)
     }
@@ -126,10 +159,11 @@ package final class AppIdentification: Sendable {
 
   /// Returns true if a program may have a bundle identifier: no other program of the user has claimed it before.
   private func owns(_ identifier: String, _ program: String, _ user: UInt32) -> Bool {
-    let isTaken = registered.contains { $0.name == identifier }
+    let name = Self.name(identifier, ofUser: user, server: self.user)
+    let isTaken = registered.contains { $0.name == name }
     let owner = state.withLockedValue { state in
-      if let owner = state.owners["\(user) \(identifier)"] { return owner }
-      if !isTaken, state.owners.count < Self.maximumCount { state.owners["\(user) \(identifier)"] = program }
+      if let owner = state.owners[name] { return owner }
+      if !isTaken, state.owners.count < Self.maximumCount { state.owners[name] = program }
       return isTaken ? "a registered app" : program
     }
     if owner == program { return true }

@@ -21,7 +21,7 @@ final class AppLife: @unchecked Sendable {
   /// last value.
   private var isInFront = false
   /// The process that the server has launched, until it ends.
-  private var child: (process: Int32, start: NIODeadline)?
+  private var child: (launch: Launch, start: NIODeadline)?
   /// True from the launch for an event until the launched process uses the server.
   private var isLaunching = false
   /// True from the end of the time for the launch until the launched process, which has been asked to end, has ended.
@@ -31,6 +31,8 @@ final class AppLife: @unchecked Sendable {
   /// True from the end of the launched process until an event can launch the app again.
   private var isPausing = false
   private var history = LaunchHistory()
+  /// True if an event can launch the app, now or after a pause.
+  var isLaunchable: Bool { command != nil && !history.hasGivenUp }
   private let gate: LoopGate
   // The app can outlive the server.
   private weak var apps: ServerApps?
@@ -57,7 +59,7 @@ final class AppLife: @unchecked Sendable {
   ///   that events can launch the app again.
   func begin(_ connection: ServerConnection, on member: ServedApp) -> (isInFront: Bool, isStart: Bool) {
     let process = connection.identity?.process?.id
-    let isChild = child.map { $0.process == process } ?? false
+    let isChild = isChild(process)
     if isConnected {
       let isKnown = members.contains { $0.connections.contains { $0.identity?.process?.id == process } }
       guard !isKnown, !isChild, !connection.hasReturned else { return (isInFront: isInFront, isStart: false) }
@@ -74,6 +76,9 @@ final class AppLife: @unchecked Sendable {
     return (isInFront: isInFront, isStart: !isLaunched)
   }
 
+  /// True if a process is the one that the server has launched.
+  private func isChild(_ process: Int32?) -> Bool { process != nil && process == child?.launch.process }
+
   /// Forgets failures: the user has started the app. The adapter of `member` learns of the start before.
   private func startedByUser(beside member: ServedApp) {
     history.reset()
@@ -83,7 +88,7 @@ final class AppLife: @unchecked Sendable {
 
   /// Notes that a connection is added to others of the app on one adapter.
   func join(_ connection: ServerConnection) {
-    guard !connection.hasReturned, connection.identity?.process?.id != child?.process else { return }
+    guard !connection.hasReturned, !isChild(connection.identity?.process?.id) else { return }
     // The user has started another process of the app. The events of a suspended app would never reach it.
     comeToFront()
   }
@@ -108,7 +113,7 @@ final class AppLife: @unchecked Sendable {
 
   /// Ends a launch and forgets failures: the app has been ended.
   func quit() {
-    if isLaunching, let child { apps?.setup.starter.stop(child.process) }
+    if isLaunching { child?.launch.stop() }
     isLaunching = false
     endLaunchTime()
     isOverdue = false
@@ -129,11 +134,11 @@ final class AppLife: @unchecked Sendable {
       let start = NIODeadline.now()
       let gate = gate
       let variables = environment(of: command, for: member.served, apps)
-      let process = try apps.setup.starter.start(command, environment: variables) { [weak self] hasFailed in
+      let launch = try apps.setup.starter.start(command, environment: variables) { [weak self] hasFailed in
         guard let self else { return }
         gate.execute { self.childEnded(hasFailed) }
       }
-      child = (process, start)
+      child = (launch, start)
       isLaunching = true
       member.waitForProcess()
       let adapter = member.served.name
@@ -142,7 +147,7 @@ final class AppLife: @unchecked Sendable {
         guard let self else { return }
         launchTimeEnded(on: adapter)
       }
-      ServerLog.tell("\(name) on \(adapter): launched for an event (process \(process))")
+      ServerLog.tell("\(name) on \(adapter): launched for an event\(Self.text(launch))")
     } catch {
       ServerLog.warn("\(name) on \(member.served.name): \(error)")
       member.launchFailed()
@@ -154,9 +159,9 @@ final class AppLife: @unchecked Sendable {
   /// adapters are one a line, each once.
   private func environment(of command: RegisteredApp, for served: ServedAdapter, _ apps: ServerApps) -> [String: String]
   {
-    var result = ProcessInfo.processInfo.environment
+    var result = command.user?.environment ?? ProcessInfo.processInfo.environment
     for name in Self.ownVariables { result[name] = nil }
-    if let path = apps.socketPath { result["COREBLUETOOTH_ADAPTER"] = "server:\(path),\(served.name)" }
+    if let path = apps.socketPath { result[LaunchVariable.adapter] = "server:\(path),\(served.name)" }
     result.merge(command.environment) { $1 }
     func lines(_ identifiers: [String]) -> String {
       var listed: Set<String> = []
@@ -165,8 +170,8 @@ final class AppLife: @unchecked Sendable {
       }.joined(separator: "\n")
     }
     let preserved = members.map(\.preserved)
-    result["COREBLUETOOTH_LAUNCH_CENTRALS"] = lines(preserved.flatMap(\.centrals))
-    result["COREBLUETOOTH_LAUNCH_PERIPHERALS"] = lines(preserved.flatMap(\.peripherals))
+    result[LaunchVariable.centrals] = lines(preserved.flatMap(\.centrals))
+    result[LaunchVariable.peripherals] = lines(preserved.flatMap(\.peripherals))
     return result
   }
 
@@ -179,7 +184,7 @@ final class AppLife: @unchecked Sendable {
   /// does not use wait for its end.
   private func launchTimeEnded(on adapter: String) {
     launchTimer = nil
-    guard isLaunching, let child, let apps else {
+    guard isLaunching, let launch = child?.launch, let apps else {
       for member in members where member.isAwaiting { member.refuse() }
       return
     }
@@ -187,11 +192,14 @@ final class AppLife: @unchecked Sendable {
     isOverdue = true
     let limit = apps.limits.launchTime.nanoseconds / 1_000_000_000
     ServerLog.warn(
-      "\(name) on \(adapter): the launched program (process \(child.process)) has opened no manager within "
+      "\(name) on \(adapter): the launched program\(Self.text(launch)) has opened no manager within "
         + "\(limit) s; it is asked to end, and no event launches it before")
-    apps.setup.starter.stop(child.process)
+    launch.stop()
     for member in members where member.isAwaiting { member.launchFailed() }
   }
+
+  /// Returns the process of a launch for a line of the log.
+  private static func text(_ launch: Launch) -> String { launch.process.map { " (process \($0))" } ?? "" }
 
   private func childEnded(_ hasFailed: Bool) {
     guard let former = child else { return }

@@ -20,6 +20,8 @@ struct LaunchHistory {
 
   /// The number of failures since the last success.
   private(set) var failures = 0
+  /// True if the app is launched no more.
+  var hasGivenUp: Bool { failures >= Self.maximumFailures }
 
   /// Notes the end of a launched process.
   ///
@@ -32,7 +34,7 @@ struct LaunchHistory {
       return .wait(Self.shortestPause)
     }
     failures += 1
-    if failures >= Self.maximumFailures { return .giveUp }
+    if hasGivenUp { return .giveUp }
     return .wait(.nanoseconds(Self.shortestPause.nanoseconds << failures))
   }
 

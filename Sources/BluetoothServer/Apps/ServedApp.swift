@@ -48,7 +48,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
     return AppDescription(
       name: name, adapter: served.name, state: state, processes: Array(Set(processes)).sorted(),
       sessions: connections.reduce(0) { $0 + UInt32($1.sessionCount) },
-      access: served.adapter.directory.access(ofApp: name), hasCommand: life.command != nil,
+      access: served.adapter.directory.access(ofApp: name), isLaunchable: life.isLaunchable,
       question: apps?.question(of: name, on: served.name))
   }
 

@@ -50,7 +50,7 @@ final class ServerApps: @unchecked Sendable {
     var description: AppDescription {
       AppDescription(
         name: name, adapter: served.name, state: .terminated, processes: [], sessions: 0,
-        access: isAllowed ? .allowed : .denied, hasCommand: false)
+        access: isAllowed ? .allowed : .denied, isLaunchable: false)
     }
   }
 
@@ -60,6 +60,7 @@ final class ServerApps: @unchecked Sendable {
   /// The path of the socket for launched apps; nil: the server has none.
   var socketPath: String?
   let limits: ServerLimits
+  let metrics = ServerMetrics()
   private let adapters: [ServedAdapter]
   private var apps: [ServedApp] = []
   /// The lives of the apps in `apps`, by name.
@@ -110,6 +111,7 @@ final class ServerApps: @unchecked Sendable {
       let observer = AdapterObserver(gate) { [weak self] in self?.handle($0, of: served.name) }
       observers.append(observer)
       host.setSystemClient(observer)
+      metrics.setLinks(0, of: served.name)
       // The daemon knows the stored permissions of these apps before it takes the first client.
       for command in setup.registered {
         apps.append(ServedApp(life(of: command.name, command), on: served, host, of: self))
@@ -262,11 +264,11 @@ final class ServerApps: @unchecked Sendable {
 
   // MARK: Permissions
 
-  /// Allows or denies an app the use of all adapters, also of those that it has not used. Calls `answer` when the
+  /// Allows or denies an app the use of all adapters, also one that has never used the server. Calls `answer` when the
   /// adapters have stored the decision: with the reason why that is not possible; nil: it is done.
   func setPermission(_ isAllowed: Bool, of name: String, _ answer: @escaping (String?) -> Void) {
     do throws(ServerError) {
-      let found = try meaning(of: name)
+      let found = try meaning(of: name, takesNew: true)
       let change = PermissionChange(answer)
       for served in adapters {
         guard let host = served.host else { continue }
@@ -313,9 +315,12 @@ final class ServerApps: @unchecked Sendable {
   /// possible; nil: it is done.
   func setSharing(_ isAllowed: Bool, with text: String, on served: ServedAdapter) -> String? {
     guard let host = served.host else { return "this adapter shares no notifications" }
-    let bonded = served.adapter.directory.bondedPeers.filter { peer in
-      isMeant(text, name: peer.peer.name, peer.address, peer.peer.identifier, on: served)
-    }
+    let bonded = DeviceMatch.best(
+      of: served.adapter.directory.bondedPeers.compactMap { peer in
+        match(text, name: peer.peer.name, peer.address, peer.peer.identifier, on: served).map {
+          (element: peer, match: $0)
+        }
+      })
     guard bonded.count < 2 else { return "there are \(bonded.count) bonded devices \"\(text)\": use an address" }
     guard let address = bonded.first?.address else { return "there is no bond with a device \"\(text)\"" }
     host.send(.setNotificationSharing(isAllowed, with: address))
@@ -333,15 +338,19 @@ final class ServerApps: @unchecked Sendable {
   }
 
   /// Returns the name of the app that a user means: by its name, or by the last part of its path if that is unique.
-  private func meaning(of name: String) throws(ServerError) -> String {
+  ///
+  /// - Parameter takesNew: true if the complete name of an app that has not used the server is permitted.
+  private func meaning(of name: String, takesNew: Bool = false) throws(ServerError) -> String {
     let known = Set(apps.map(\.name) + decisions.map(\.name))
     let meant: Set<String> =
       known.contains(name) ? [name] : known.filter { $0.split(separator: "/").last.map { $0 == name } ?? false }
     guard meant.count < 2 else {
       throw ServerError("\"\(name)\" may be \(meant.sorted().joined(separator: " or "))")
     }
-    guard let found = meant.first else { throw ServerError("no app \"\(name)\" has used this server") }
-    return found
+    if let found = meant.first { return found }
+    if takesNew, AppIdentification.isCompleteName(name) { return name }
+    let advice = "; the complete name of an app is its bundle identifier or the path of its program"
+    throw ServerError("no app \"\(name)\" has used this server" + (takesNew ? advice : ""))
   }
 
   /// Returns the app that a user means, on the adapters that know it.
@@ -401,10 +410,21 @@ final class ServerApps: @unchecked Sendable {
     host.send(.reportLinks(questionCount))
   }
 
-  /// Returns the uses of the peers that a text names, or the known peers that it names if there are no uses.
+  /// Returns the uses of the peers that a text names best. A known peer without uses is one that nothing uses.
   private func find(_ text: String, _ usages: [PeerUsage], on served: ServedAdapter) -> [PeerUsage] {
-    let uses = usages.filter { isMeant(text, name: $0.name, $0.address, $0.identifier, on: served) }
-    return uses.isEmpty ? idlePeers(text, on: served) : uses
+    let used = usages.compactMap { usage in
+      match(text, name: usage.name, usage.address, usage.identifier, on: served).map {
+        (element: usage, match: $0)
+      }
+    }
+    let addresses = Set(usages.map(\.address))
+    let idle = served.adapter.directory.peers(named: text).filter { !addresses.contains($0.element.address) }.map {
+      let (peer, address) = $0.element
+      let usage = PeerUsage(
+        identifier: peer.identifier, address: address, name: peer.name, isLinked: false, isEnding: false, users: [])
+      return (element: usage, match: $0.match)
+    }
+    return Array(DeviceMatch.best(of: used + idle).prefix(max(used.count, Self.maximumIdlePeers)))
   }
 
   /// Returns the adapter's identifier behind one that an app may have saved in a former run; nil: none.
@@ -414,26 +434,20 @@ final class ServerApps: @unchecked Sendable {
     return served.adapter.directory.adapterIdentifier(text, ofApps: names + former)
   }
 
-  /// Returns the known peers that a text names, as peers that nothing uses.
-  private func idlePeers(_ text: String, on served: ServedAdapter) -> [PeerUsage] {
-    served.adapter.directory.peers(named: text, maximum: Self.maximumIdlePeers).map { peer, address in
-      PeerUsage(
-        identifier: peer.identifier, address: address, name: peer.name, isLinked: false, isEnding: false, users: [])
-    }
-  }
-
-  /// Returns true if a text is the name or the address of a peer, or an identifier by which the adapter or an app knows
-  /// it.
-  private func isMeant(
+  /// Returns the way in which a text names a peer, by which the adapter or an app knows it; nil: it does not.
+  private func match(
     _ text: String, name: String?, _ address: DeviceAddress, _ identifier: PeerIdentifier, on served: ServedAdapter
-  ) -> Bool {
+  ) -> DeviceMatch? {
     // With or without the type of the address, which follows its digits.
     let title = "\(address)"
     let forms = [title, String(title.prefix(while: { $0 != " " }))]
-    if name == text || forms.contains(where: { $0.caseInsensitiveCompare(text) == .orderedSame }) { return true }
-    let names = apps.filter { $0.served.name == served.name }.map(\.name)
-    let identifiers = names.map { served.adapter.directory.identifier(identifier, ofApp: $0) } + [identifier]
-    return identifiers.contains { $0.digits.caseInsensitiveCompare(text) == .orderedSame }
+    var isIdentity = forms.contains { $0.caseInsensitiveCompare(text) == .orderedSame }
+    if !isIdentity {
+      let names = apps.filter { $0.served.name == served.name }.map(\.name)
+      let identifiers = names.map { served.adapter.directory.identifier(identifier, ofApp: $0) } + [identifier]
+      isIdentity = identifiers.contains { $0.digits.caseInsensitiveCompare(text) == .orderedSame }
+    }
+    return DeviceMatch(text, name: name, isIdentity: isIdentity)
   }
 
   /// Calls `body` when the daemon has handled all requests that were sent before.
@@ -446,6 +460,10 @@ final class ServerApps: @unchecked Sendable {
   private func handle(_ event: SystemEvent, of adapter: String) {
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
+    case .linkBegan(let count): metrics.setLinks(count, of: adapter)
+    case .linkEnded(let reason, let count):
+      metrics.setLinks(count, of: adapter)
+      metrics.noteLinkEnd(reason, of: adapter)
     case .permissionSet(let number, let failure):
       permissionChanges.removeValue(forKey: number)?.take(failure, of: number)
     case .readyForApps(let preserved, let permissions):

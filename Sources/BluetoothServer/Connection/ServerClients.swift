@@ -5,7 +5,7 @@ import BluetoothTransport
 final class ServerClients: @unchecked Sendable {
   let adapters: [ServedAdapter]
   let limits: ServerLimits
-  let metrics = ServerMetrics()
+  var metrics: ServerMetrics { apps.metrics }
   let apps: ServerApps
   let log: ClientLog
   /// The connections whose clients have not said who they are, and have no place yet.

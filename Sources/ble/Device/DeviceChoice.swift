@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAir
+import BluetoothDaemon
 import BluetoothDissection
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -32,18 +33,13 @@ struct DeviceChoice: ParsableArguments {
 
   /// A device that was seen.
   struct Candidate: Sendable {
-    /// The kinds of matches, the best one first.
-    enum Match: Int, Sendable {
-      case identity, name, partOfName
-    }
-
     let peripheral: Peripheral
     /// The central that has found the device.
     let central: Central
     var name: String?
     var isConnectable: Bool
     var rssi: Int?
-    var match: Match?
+    var match: DeviceMatch?
 
     /// The device in messages.
     var title: String { name ?? peripheral.address?.digits ?? peripheral.id.uuidString }
@@ -119,18 +115,15 @@ struct DeviceChoice: ParsableArguments {
   }
 
   /// Returns how a device matches; nil: it does not.
-  private func match(_ candidate: Candidate) -> Candidate.Match? {
-    let text = device.lowercased()
-    if candidate.peripheral.id.uuidString.lowercased() == text { return .identity }
-    if let address = candidate.peripheral.address, address.digits.lowercased() == text { return .identity }
-    guard let name = candidate.name?.lowercased() else { return nil }
-    return name == text ? .name : name.contains(text) ? .partOfName : nil
+  private func match(_ candidate: Candidate) -> DeviceMatch? {
+    let identities = [candidate.peripheral.id.uuidString, candidate.peripheral.address?.digits]
+    let isIdentity = identities.contains { $0?.lowercased() == device.lowercased() }
+    return DeviceMatch(device, name: candidate.name, isIdentity: isIdentity)
   }
 
   private func choose(from search: Search) throws -> Candidate {
     let all = search.order.compactMap { search.candidates[$0] }
-    let best = all.compactMap { $0.match?.rawValue }.min()
-    let matches = all.filter { $0.match != nil && $0.match?.rawValue == best }
+    let matches = DeviceMatch.best(of: all.compactMap { device in device.match.map { (element: device, match: $0) } })
     guard let found = matches.first else {
       throw Failure(
         "no device \"\(device)\" among \(all.count == 1 ? "1 device" : "\(all.count) devices")"

@@ -1,5 +1,7 @@
 import BluetoothAdapters
+import BluetoothDaemonProtocol
 import BluetoothDissection
+import BluetoothWire
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
@@ -17,16 +19,70 @@ extension Stage {
     return central
   }
 
-  /// Waits until an adapter is on.
+  /// The time after which a verb says what it waits for, in seconds.
+  private static let patience = 2.0
+
+  /// A setting that only a user can change, and without which the adapter can't be used.
+  struct Obstacle {
+    let subject: String
+    let text: String
+    let remedy: String
+  }
+
+  /// Waits until an adapter is on. After a short time, one line says what keeps it from that and a user can change.
   func waitForPower(
     of wait: (TimeLimit?) async throws -> Void, _ state: () -> CBManagerState
   ) async throws {
+    var obstacle: Obstacle?
     do {
-      try await wait(stepLimit)
+      if mayHaveObstacle {
+        obstacle = try await findObstacle(to: wait, state)
+        if let obstacle { complain("waiting: \(obstacle.text); \(obstacle.remedy)") }
+      }
+      try await wait(mayHaveObstacle ? limit(timeout - Self.patience) : stepLimit)
     } catch is CancellationError {
       throw CancellationError()
     } catch {
-      throw Failure(reason(of: state()), status: ExitStatus.noAdapter)
+      let state = state()
+      // The obstacle may have gone, and another one may have come.
+      let text = obstacle.flatMap { state == .unknown || state == .poweredOff ? $0.text : nil }
+      throw Failure(text ?? reason(of: state), status: ExitStatus.noAdapter)
+    }
+  }
+
+  /// True if a user of a server may have to change a setting before the adapter can be used.
+  private var mayHaveObstacle: Bool { isReal && timeout > Self.patience && server != nil }
+
+  /// Waits a short time until an adapter is on. Returns what keeps it from that and a user can change; nil: nothing.
+  func findObstacle(
+    to wait: (TimeLimit?) async throws -> Void, _ state: () -> CBManagerState
+  ) async throws -> Obstacle? {
+    guard mayHaveObstacle, let server else { return nil }
+    do { try await wait(limit(Self.patience)) } catch is TimeLimitExceeded {
+      return await obstacle(of: server, in: state())
+    }
+    return nil
+  }
+
+  private func obstacle(of server: ServerSpecifier, in state: CBManagerState) async -> Obstacle? {
+    let option = server.serverOption
+    switch state {
+    case .poweredOff:
+      let name = server.adapter.isEmpty ? "" : " \(server.adapter.shellWord)"
+      return Obstacle(
+        subject: "power", text: reason(of: state), remedy: "to switch it on: ble settings power on\(name)\(option)")
+    case .unknown:
+      let question = ServerQuestion(to: server, within: .seconds(1))
+      let apps = await Task.detached { (try? question.apps()) ?? [] }.value
+      // One process has one name on all adapters of a server.
+      let process = UInt32(getpid())
+      guard let app = apps.first(where: { $0.processes.contains(process) && $0.question != nil }) else {
+        return nil
+      }
+      return Obstacle(
+        subject: "permission", text: "the user of the server has not decided if \(app.name) may use Bluetooth",
+        remedy: "to allow it: ble settings allow \(app.name.shellWord)\(option)")
+    default: return nil
     }
   }
 

@@ -28,9 +28,12 @@ struct Doctor: ParsableCommand {
       for finding in Self.requirements(of: specifier) { try report.add(finding) }
     }
     try report.add(Self.others(beside: choice))
-    try report.add(Self.bonds)
-    // A server asks its own user.
-    if choice.server == nil { try report.add(Self.prompts) }
+    if let server = choice.server {
+      if let bonds = Self.bonds(of: server) { try report.add(bonds) }
+    } else {
+      try report.add(Self.bonds)
+      try report.add(Self.prompts)
+    }
     try tryOut(&report)
     if report.hasFailed { throw Failure("the adapter can't be used", status: ExitStatus.noAdapter) }
   }
@@ -43,7 +46,15 @@ struct Doctor: ParsableCommand {
       let result = NIOLockedValueBox(Finding("controller", .bad, "it was not tried"))
       try Stage(adapter).run { stage in
         let central = Central(adapter: stage.adapter)
+        defer { central.close() }
         do {
+          if let obstacle = try? await stage.findObstacle(
+            to: central.waitUntilPoweredOn(within:), { central.state })
+          {
+            return result.withLockedValue {
+              $0 = Finding(obstacle.subject, .bad, obstacle.text, remedy: obstacle.remedy)
+            }
+          }
           try await stage.waitForPower(of: central.waitUntilPoweredOn(within:)) { central.state }
           result.withLockedValue { $0 = Finding("controller", .good, "it answers, and Bluetooth is on") }
         } catch let failure as Failure {
@@ -52,7 +63,6 @@ struct Doctor: ParsableCommand {
             remedy: remedy)
           result.withLockedValue { $0 = failed }
         }
-        central.close()
       }
       finding = result.withLockedValue { $0 }
     } catch let failure as Failure where failure.status != ExitStatus.interrupted {
@@ -206,6 +216,17 @@ struct Doctor: ParsableCommand {
         remedy: "set COREBLUETOOTH_BONDS to a folder of yours")
     }
     return Finding("bonds", .good, folder)
+  }
+
+  /// Returns the bonds of a server; nil: the server does not answer, which is a finding already.
+  private static func bonds(of server: ServerSpecifier) -> Finding? {
+    let bonds = try? ServerOptions.withServer("\(server)") { server, token in
+      try ServerQuestion(to: server, token: token, within: .seconds(2)).peers().filter(\.isBonded)
+    }
+    return bonds.map { bonds in
+      let titles = bonds.map { $0.name ?? $0.address.digits }.joined(separator: ", ")
+      return Finding("bonds", .good, bonds.isEmpty ? "the server keeps none" : "the server keeps those with \(titles)")
+    }
   }
 
   private static var prompts: Finding {

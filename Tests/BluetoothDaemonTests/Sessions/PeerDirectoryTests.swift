@@ -42,15 +42,17 @@ struct PeerDirectoryTests {
     #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [])
   }
 
-  @Test("Peers are found by name, by address with or without its type, and by identifier")
+  @Test("Peers are found by name or a part of it, by address with or without its type, and by identifier")
   func searched() {
     let one = directory.add(first, address, name: "One")
     let two = directory.add(second, DeviceAddress(0xC000_0000_0002, .public), name: "One")
-    func found(_ text: String, maximum: Int = 8) -> [PeerInfo] {
-      directory.peers(named: text, maximum: maximum).map(\.peer)
-    }
+    let three = directory.add(
+      PeerIdentifier(high: 5, low: 5), DeviceAddress(0xC000_0000_0005, .public), name: "Someone")
+    func found(_ text: String) -> [PeerInfo] { DeviceMatch.best(of: directory.peers(named: text)).map(\.peer) }
     #expect(found("One") == [one, two])
-    #expect(found("One", maximum: 1) == [one])
+    #expect(found("one") == [one, two])
+    #expect(found("Some") == [three])
+    #expect(directory.peers(named: "ONE").map(\.match) == [.name, .name, .partOfName])
     #expect(found(second.digits) == [two])
     for text in ["\(address)", "C0:00:00:00:00:01", "c0:00:00:00:00:01"] { #expect(found(text) == [one]) }
     for text in ["", "Two", "C0:00:00:00:01", "C0:00:00:00:00:03", PeerIdentifier(high: 3, low: 3).digits] {
