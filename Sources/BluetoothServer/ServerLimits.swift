@@ -16,8 +16,6 @@ package struct ServerLimits: Sendable {
   package var sessions = 64
   /// The maximum number of apps of one user on one adapter, counted from the start of the server.
   package var apps = 128
-  /// The maximum number of attributes in the published services of one client.
-  package var attributes = 1_024
   /// The maximum number of octets that wait for the client to read them.
   package var waitingOctets = 4 << 20
   /// The number of requests and events, of all clients together, that wait for the daemon or for delivery: above it, no

@@ -300,7 +300,7 @@ struct Setup {
     var limits = ServerLimits()
     limits.clients = options.clients
     self.limits = limits
-    shares = AppShares(links: options.linksPerApp, advertisingSets: options.setsPerApp)
+    shares = AppShares(links: options.linksPerApp, advertisingSets: options.setsPerApp, attributes: 1_024)
     apps = try options.apps.map { try AppsFile(path: $0).apps } ?? []
     guard let mode = UInt32(options.mode, radix: 8), mode <= 0o777 else {
       throw ValidationError("invalid --mode \"\(options.mode)\": expected 000 to 777, as for chmod")

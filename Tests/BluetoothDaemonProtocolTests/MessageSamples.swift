@@ -411,6 +411,7 @@ struct MessageSamples {
       .directory(.peer(number: number(), identifier(), address(), name: optional { $0.text() }, bond)),
       .directory(.peer(number: number(), identifier(), address(), name: nil, nil)),
       .directory(.connected(peer(), services: uuids())), .directory(.disconnected(peer())),
+      .directory(.removed(number: number())),
       .directory(.features([.privacy])), .writeCredits(session(), peer(), count: number()),
       .updateCredits(session(), count: number()), .channelOctets(channel(), octets(200)),
       .channelTaken(channel(), octets: number()), .channelEnded(channel(), .closed),

@@ -107,19 +107,15 @@ struct HostileClientTests {
     let bench = try ServerBench()
     let (app, session, peer) = try await app(bench)
     let (_, channel) = try await RawClient.connect(bench.path, reads: false)
-    let one = SessionNumber(1)
-    var octets = try RawClient.frame(.hello(Hello()))
-    var open = try RawClient.frame(.openCentral(one))
-    octets.writeBuffer(&open)
-    try await channel.writeAndFlush(octets)
-    // Each barrier has an answer, which this client does not read.
-    var barriers = ByteBuffer()
-    for number in 0..<2_000 as Range<UInt32> {
-      var frame = try RawClient.frame(.central(one, .barrier(number), seenStates: 0))
-      barriers.writeBuffer(&frame)
+    try await channel.writeAndFlush(try RawClient.frame(.hello(Hello())))
+    // Each request has an answer, which this client does not read.
+    var requests = ByteBuffer()
+    for _ in 0..<2_000 {
+      var frame = try RawClient.frame(.listClients)
+      requests.writeBuffer(&frame)
     }
     // 18 MB, more than all buffers between the two hold.
-    for _ in 0..<500 { channel.writeAndFlush(barriers, promise: nil) }
+    for _ in 0..<1_500 { channel.writeAndFlush(requests, promise: nil) }
     for _ in 0..<20 { try await expectService(app, session, peer) }
     // The rest still waits here, once the client's loop has written what it can.
     try await channel.eventLoop.submit {}.get()
@@ -143,6 +139,27 @@ struct HostileClientTests {
     }
     channel.flush()
     #expect(await client.refusal() == .tooSlow)
+  }
+
+  @Test("A client that handles none of 2,048 events of a manager is disconnected, whichever role the manager has")
+  func exhaustion() async throws {
+    let bench = try ServerBench()
+    let (app, session, peer) = try await app(bench)
+    let one = SessionNumber(1)
+    for isCentral in [true, false] {
+      let (client, channel) = try await RawClient.connect(bench.path)
+      channel.write(try RawClient.frame(.hello(Hello())), promise: nil)
+      channel.write(try RawClient.frame(isCentral ? .openCentral(one) : .openPeripheral(one)), promise: nil)
+      for number in 0..<UInt32(SessionLimits.maximumWaitingEvents) {
+        let message: ClientMessage =
+          isCentral
+          ? .central(one, .barrier(number), seenStates: 0) : .peripheral(one, .barrier(number), seenStates: 0)
+        channel.write(try RawClient.frame(message), promise: nil)
+      }
+      channel.flush()
+      #expect(await client.refusal() == .tooSlow)
+      try await expectService(app, session, peer)
+    }
   }
 
   @Test("More clients than the limit are refused")

@@ -422,11 +422,9 @@ struct ServedAppTests {
     #expect(alerts.map(\.number) == [1])
   }
 
-  @Test("A client that publishes more attributes than its share gets an error, and can publish after a removal")
+  @Test("An app that publishes more attributes than its share gets an error, and can publish after a removal")
   func attributes() async throws {
-    var limits = ServerLimits.patient
-    limits.attributes = 8
-    let bench = try AppBench(.macos, limits: limits)
+    let bench = try AppBench(.macos, shares: AppShares(attributes: 8))
     _ = bench.start("first")
     let lamp = RemotePeripheral(bench.bench.adapter("lamp"))
     let session = lamp.adapter.openPeripheralSession(for: lamp)

@@ -5,13 +5,13 @@ import NIOConcurrencyHelpers
 /// The peers that a server has named: its numbers, and the handles of this process. The numbers are valid for one
 /// connection, the handles for the life of the process.
 final class RemotePeers: Sendable {
-  /// The maximum number of peers in the life of a process: a server that names more violates the protocol.
-  static let limit = 4 * PeerNumbering.maximumCount
+  /// The number of peers at which those are forgotten that the server does not name and of which the app has no object.
+  /// A server names less at a time.
+  static let limit = 2 * PeerNumbering.maximumCount
 
   private struct Numbers {
     var byPeer: [PeerHandle: UInt32] = [:]
     var peers: [UInt32: PeerHandle] = [:]
-    var knownCount = 0
   }
 
   private let numbers = NIOLockedValueBox(Numbers())
@@ -47,19 +47,27 @@ final class RemotePeers: Sendable {
         directory.setAddress(address, of: peer)
         directory.setName(name, of: peer)
       } else {
-        guard numbers.withLockedValue({ $0.knownCount < Self.limit }) else { return false }
+        if directory.peerCount >= Self.limit {
+          directory.removeUnused(sparing: numbers.withLockedValue { Set($0.byPeer.keys) })
+          guard directory.peerCount < Self.limit else { return false }
+        }
         peer = directory.add(identifier, address, name: name).handle
       }
       directory.setBond(bond, of: address)
       return numbers.withLockedValue { numbers in
         guard numbers.peers.count < PeerNumbering.maximumCount || numbers.peers[number] != nil else { return false }
-        numbers.knownCount = max(numbers.knownCount, Int(peer.index) + 1)
         numbers.peers[number] = peer
         numbers.byPeer[peer] = number
         return true
       }
     case .connected(let peer, let services): directory.setConnected(peer, services: services)
     case .disconnected(let peer): directory.setDisconnected(peer)
+    case .removed(let number):
+      // The app still knows the peer: an attempt to connect introduces it again.
+      numbers.withLockedValue { numbers in
+        guard let peer = numbers.peers.removeValue(forKey: number), numbers.byPeer[peer] == number else { return }
+        numbers.byPeer[peer] = nil
+      }
     case .access(let access): directory.access = access
     case .features(let features): directory.features = features
     }

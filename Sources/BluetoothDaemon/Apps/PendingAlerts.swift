@@ -14,6 +14,9 @@ struct PendingAlerts {
 
   var isEmpty: Bool { candidates.isEmpty }
 
+  /// The peers that the events are about.
+  var peers: [PeerHandle] { candidates.map(\.peer) }
+
   /// Adds an event for an app that wants an alert.
   mutating func add(_ kind: Alert.Kind, _ peer: PeerHandle, for app: AppIndex, lastInFront: Int) {
     guard let index = candidates.firstIndex(where: { $0.kind == kind && $0.peer == peer }) else {

@@ -57,6 +57,24 @@ struct WaitingEvents {
 
   mutating func removeAll() { entries.removeAll() }
 
+  /// The peers that must stay known because an event about their link waits.
+  var peers: some Sequence<PeerHandle> {
+    entries.lazy.filter { !$0.isRepeatedSighting }.compactMap { entry in
+      switch entry {
+      case .central(_, let event): event.peer
+      case .peripheral(_, let event): event.peer
+      }
+    }
+  }
+
+  /// Removes the events about peers that are not known any more.
+  mutating func forget(_ forgotten: Set<PeerHandle>) {
+    entries.removeAll { entry in
+      guard entry.isRepeatedSighting, case .central(_, let event) = entry else { return false }
+      return event.peer.map(forgotten.contains) ?? false
+    }
+  }
+
   mutating func removeAll(of session: CentralSessionID) { remove(of: session) { _ in true } }
   mutating func removeAll(of session: PeripheralSessionID) { remove(of: session) { _ in true } }
 
@@ -105,7 +123,7 @@ struct WaitingEvents {
     default: remove(of: session) { event.replaces($0) }
     }
     entries.append(.central(session, event.withOwnOctets))
-    dropOldest { if case .central(_, .discovered) = $0 { true } else { false } }
+    dropOldest(where: \.isRepeatedSighting)
   }
 
   /// Removes an earlier loss of the same link with everything that followed it: the app gets the latest loss only.
@@ -207,6 +225,17 @@ extension CentralEvent {
     }
   }
 
+  /// The peer that the event is about; nil: none.
+  var peer: PeerHandle? {
+    switch self {
+    case .discovered(let discovery): discovery.peer.handle
+    case .packetReceived(let packet): packet.peer.handle
+    case .connectionEvent(let peer, _): peer.handle
+    case .nameChanged(let peer, _): peer
+    default: linkedPeer
+    }
+  }
+
   /// The peer whose link the event is about.
   fileprivate var linkedPeer: PeerHandle? {
     switch self {
@@ -241,7 +270,31 @@ extension CentralEvent {
   }
 }
 
+extension WaitingEvents.Entry {
+  /// True for an event that peers cause at will by being there.
+  fileprivate var isRepeatedSighting: Bool {
+    switch self {
+    case .central(_, .discovered), .central(_, .connectionEvent): true
+    default: false
+    }
+  }
+}
+
 extension PeripheralEvent {
+  /// The peer that the event is about; nil: none.
+  var peer: PeerHandle? {
+    switch self {
+    case .link(let central, _), .subscribed(let central, _), .unsubscribed(let central, _),
+      .maximumUpdateLengthChanged(let central), .readRequested(_, let central, _, _),
+      .writeRequested(_, let central, _), .centralDisconnected(let central), .channelOpened(let central, _),
+      .indicationConfirmed(let central, _):
+      central.handle
+    case .restored, .stateChanged, .advertisingStarted, .advertisingSetStarted, .advertisingSetEnded, .serviceAdded,
+      .channelPublished, .channelUnpublished, .readyToUpdate, .barrierReached:
+      nil
+    }
+  }
+
   /// Returns false for an event that waits until another event runs the app, such as one that comes from the system's
   /// own use of a link.
   ///

@@ -12,7 +12,11 @@ extension CentralBroker {
     _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard context.peers.contains(peer), let counters = context.centralCounters(of: session) else { return }
+    guard let counters = context.centralCounters(of: session) else { return }
+    guard context.peers.contains(peer) else {
+      return context.deliver(.connectionFailed(peer, .unknownPeer), to: session)
+    }
+    context.peers.use(peer)
     if let index = context.peers[peer].userIndex(of: session) {
       context.peers[peer].users[index].reconnects = reconnects
       switch context.peers[peer].users[index].phase {
@@ -102,6 +106,7 @@ extension CentralBroker {
     }
     guard isUsed else { return }
     context.appsLinksChanged()
+    context.releaseSharedLinks()
     context.publishConnected(link)
     gattClient.linkWasAdopted(link, at: now, &context)
   }
@@ -124,7 +129,7 @@ extension CentralBroker {
   /// Adds a new link, and connects the sessions that wait for its peer.
   mutating func connected(_ link: Link, at now: Instant, _ context: inout DaemonContext) {
     if link.role == .peripheral, context.refuses(link, at: now) { return }
-    guard let peer = context.peers.enter(link.peer, isLinked: true) else {
+    guard let peer = context.enter(link.peer, isLinked: true) else {
       context.host.disconnect(link.handle, at: now)
       return
     }
@@ -250,8 +255,7 @@ extension CentralBroker {
       context.deliver(.maximumWriteLengthChanged(peer, context.links[index].maximumValueLength), to: user.session)
     }
     context.reportChanges(of: index)
-    let central = context.centralInfo(of: index)
-    context.deliverToPeripherals(.maximumUpdateLengthChanged(central))
+    context.deliverToPeripherals(.maximumUpdateLengthChanged(context.centralInfo(of: index)), on: index)
   }
 
   // MARK: Delayed attempts
@@ -270,7 +274,7 @@ extension CentralBroker {
     let due = delayedUsers.filter { $0.until <= now }
     delayedUsers.removeAll { $0.until <= now }
     for user in due {
-      guard let index = context.peers[user.peer].userIndex(of: user.session),
+      guard context.peers.contains(user.peer), let index = context.peers[user.peer].userIndex(of: user.session),
         context.peers[user.peer].users[index].phase == .delayed(until: user.until)
       else { continue }
       if mustHold(context.peers[user.peer].users[index], of: user.peer, context) {

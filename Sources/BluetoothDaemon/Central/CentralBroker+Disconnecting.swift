@@ -32,8 +32,8 @@ extension CentralBroker {
     context.appsLinksChanged()
     context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {
-    case .delayed, .held, .disconnecting:
-      break
+    case .delayed: delayedUsers.removeAll { $0.peer == peer && $0.session == session }
+    case .held, .disconnecting: break
     case .connecting: cancelUnusedAttempt(peer, at: now, &context)
     case .connected:
       guard let link = context.links.index(of: peer) else { return }

@@ -3,15 +3,14 @@ import BluetoothWire
 
 /// Requests of sessions for other properties of a link.
 extension CentralBroker {
-  /// Requests other properties of the link to `peer`.
+  /// Requests other properties of a link.
   mutating func changeLink(
-    _ request: LinkRequest, to peer: PeerHandle, for session: CentralSessionID, at now: Instant,
-    _ context: inout DaemonContext
+    _ request: LinkRequest, of used: SessionLink<CentralRole>, at now: Instant, _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
+    let (link, session) = (used.index, used.session)
     // A session that uses the peer as peripheral waits for new parameters; the peer, as central, may only agree to some.
     if case .connectionParameters = request, context.links[link].link.role == .peripheral {
-      return context.report(.requestEnded(request.kind, .notSupported), of: peer, to: session)
+      return context.report(.requestEnded(request.kind, .notSupported), of: context.links[link].peer, to: session)
     }
     context.request(request, on: link, for: .central(session), at: now)
   }
@@ -21,11 +20,8 @@ extension CentralBroker {
     _ error: HostError?, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     guard let ended = context.links[link].requests.removeFirst() else { return }
-    let report = LinkEvent.requestEnded(ended.request.kind, error.map { SessionError($0) })
-    switch ended.requester {
-    case .central(let session): context.report(report, of: context.links[link].peer, to: session)
-    case .peripheral(let session): context.deliver(.link(context.centralInfo(of: link), report), to: session)
-    case nil: break
+    if let requester = ended.requester {
+      context.reportEnd(of: ended.request, error.map { SessionError($0) }, on: link, to: requester)
     }
     guard let next = context.links[link].requests.first else { return }
     context.host.changeLink(context.links[link].link.handle, next, at: now)

@@ -37,32 +37,45 @@ struct CentralBroker {
       }
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
     case .registerForConnectionEvents(let filter): context.register(session, for: filter)
-    case .changeLink(let peer, let request): changeLink(request, to: peer, for: session, at: now, &context)
-    case .readRSSI(let peer): gattClient.readRSSI(of: peer, for: session, at: now, &context)
-    case .discoverServices(let peer, let filter):
-      gattClient.discover(.services, filter: filter, at: peer, for: session, now: now, &context)
-    case .discoverIncludedServices(let peer, let service, let filter):
-      gattClient.discover(.includes(of: service.handle), filter: filter, at: peer, for: session, now: now, &context)
-    case .discoverCharacteristics(let peer, let service, let filter):
-      let procedure = DiscoveryProcedure.characteristics(of: service.handle)
-      gattClient.discover(procedure, filter: filter, at: peer, for: session, now: now, &context)
-    case .discoverDescriptors(let peer, let characteristic):
-      let procedure = DiscoveryProcedure.descriptors(of: characteristic.handle)
-      gattClient.discover(procedure, filter: nil, at: peer, for: session, now: now, &context)
-    case .read(let peer, let attribute): gattClient.read(attribute, at: peer, for: session, now: now, &context)
-    case .write(let peer, let attribute, let value):
-      gattClient.write(value, to: attribute, at: peer, for: session, now: now, &context)
-    case .writeWithoutResponse(let peer, let attribute, let value):
-      gattClient.writeWithoutResponse(
-        value, to: attribute, at: peer, isSigned: false, for: session, now: now, &context)
-    case .signedWriteWithoutResponse(let peer, let attribute, let value):
-      gattClient.writeWithoutResponse(
-        value, to: attribute, at: peer, isSigned: true, for: session, now: now, &context)
-    case .setNotify(let peer, let attribute, let isOn):
-      gattClient.setNotify(isOn, attribute, at: peer, for: session, now: now, &context)
-    case .openChannel(let peer, let psm): channels.openChannel(psm, to: peer, for: session, at: now, &context)
     // The daemon handles these commands itself.
     case .barrier, .askForPower, .observeLinks: break
+    case .changeLink, .readRSSI, .discoverServices, .discoverIncludedServices, .discoverCharacteristics,
+      .discoverDescriptors, .read, .write, .writeWithoutResponse, .signedWriteWithoutResponse, .setNotify, .openChannel:
+      guard let peer = command.linkedPeer else { return }
+      if let link = context.link(to: peer, for: session) {
+        perform(command, on: link, at: now, &channels, &context)
+      } else if command.takesCredit, context.peers.contains(peer) {
+        _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
+      }
+    }
+  }
+
+  /// Executes a command that uses a link of the session.
+  private mutating func perform(
+    _ command: CentralCommand, on link: SessionLink<CentralRole>, at now: Instant, _ channels: inout ChannelBroker,
+    _ context: inout DaemonContext
+  ) {
+    switch command {
+    case .changeLink(_, let request): changeLink(request, of: link, at: now, &context)
+    case .readRSSI: gattClient.readRSSI(of: link, at: now, &context)
+    case .discoverServices(_, let filter): gattClient.discover(.services, filter: filter, on: link, at: now, &context)
+    case .discoverIncludedServices(_, let service, let filter):
+      gattClient.discover(.includes(of: service.handle), filter: filter, on: link, at: now, &context)
+    case .discoverCharacteristics(_, let service, let filter):
+      gattClient.discover(.characteristics(of: service.handle), filter: filter, on: link, at: now, &context)
+    case .discoverDescriptors(_, let characteristic):
+      gattClient.discover(.descriptors(of: characteristic.handle), filter: nil, on: link, at: now, &context)
+    case .read(_, let attribute): gattClient.read(attribute, on: link, at: now, &context)
+    case .write(_, let attribute, let value): gattClient.write(value, to: attribute, on: link, at: now, &context)
+    case .writeWithoutResponse(_, let attribute, let value):
+      gattClient.writeWithoutResponse(value, to: attribute, isSigned: false, on: link, at: now, &context)
+    case .signedWriteWithoutResponse(_, let attribute, let value):
+      gattClient.writeWithoutResponse(value, to: attribute, isSigned: true, on: link, at: now, &context)
+    case .setNotify(_, let attribute, let isOn): gattClient.setNotify(isOn, attribute, on: link, at: now, &context)
+    case .openChannel(_, let psm): channels.openChannel(psm, on: link, at: now, &context)
+    case .scan, .stopScan, .synchronize, .endSynchronization, .connect, .cancelConnection, .requestAlerts,
+      .requireNotifications, .registerForConnectionEvents, .barrier, .askForPower, .observeLinks:
+      break
     }
   }
 
@@ -72,7 +85,7 @@ struct CentralBroker {
     _ stored: StoredApp.Central, for session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     for peer in stored.peers {
-      guard let handle = context.peers.enter(peer.address, isLinked: true) else { continue }
+      guard let handle = context.enter(peer.address, isLinked: true) else { continue }
       connect(handle, delay: .zero, reconnects: peer.reconnects, for: session, at: now, &context)
       guard let user = context.peers[handle].userIndex(of: session) else { continue }
       context.peers[handle].users[user].hasBeenConnected = peer.reconnects && peer.hasBeenConnected

@@ -19,19 +19,20 @@ struct ChannelBroker {
 
   // MARK: Opening
 
-  /// Opens a channel to a PSM of a peer.
+  /// Opens a channel to a PSM of the peer of a link.
   mutating func openChannel(
-    _ psm: UInt16, to peer: PeerHandle, for session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ psm: UInt16, on link: SessionLink<CentralRole>, at now: Instant, _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
     guard Self.possiblePSMs.contains(psm) else {
-      context.deliver(.channelOpened(peer, .failure(.invalidParameters)), to: session)
+      let peer = context.links[link.index].peer
+      context.deliver(.channelOpened(peer, .failure(.invalidParameters)), to: link.session)
       return
     }
     channelRequests += 1
     let token = ChannelToken(rawValue: channelRequests)
-    context.links[link].channels.opening.append(LinkChannels.Opening(token: token, session: session))
-    context.host.openChannels(spsm: psm, Self.settings, token: token, on: context.links[link].link.handle, at: now)
+    context.links[link.index].channels.opening.append(LinkChannels.Opening(token: token, session: link.session))
+    let connection = context.links[link.index].link.handle
+    context.host.openChannels(spsm: psm, Self.settings, token: token, on: connection, at: now)
   }
 
   private mutating func opened(
@@ -48,7 +49,7 @@ struct ChannelBroker {
         return abandon(channel, on: link, at: now, &context)
       }
       let open = enter(channel, of: .peripheral(owner), on: link, &context)
-      context.deliver(.channelOpened(context.centralInfo(of: link), open), to: owner)
+      context.deliver(.channelOpened(context.centralInfo(of: link), open), on: link, to: owner)
     }
   }
 
@@ -74,7 +75,10 @@ struct ChannelBroker {
     isEncrypted: Bool, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     let security = ChannelSecurity(level: isEncrypted ? .encrypted : .none)
-    guard let psm = context.host.publishChannel(Self.settings, security: security) else {
+    let taken = publishedChannels.owners.values.map { (session: $0, count: 1) }
+    guard context.mayTake(of: .channels, for: session, beside: taken),
+      let psm = context.host.publishChannel(Self.settings, security: security)
+    else {
       context.deliver(.channelPublished(psm: 0, .outOfSpace), to: session)
       return
     }

@@ -39,6 +39,9 @@ struct ActiveScan {
 
   init(_ request: ScanRequest) { self.request = request }
 
+  /// Forgets what has been reported of these peers.
+  mutating func forget(_ peers: Set<PeerHandle>) { reported = reported.filter { !peers.contains($0.key) } }
+
   /// Returns the requested services in the advertiser's overflow area; nil if the advertiser does not match the scan.
   func match(_ content: AdvertisingFields) -> [BluetoothUUID]? {
     guard request.packets == nil else { return nil }

@@ -1,7 +1,7 @@
 /// The state of flow control for apps that do not keep up with their events.
 struct BacklogState {
-  /// The backlog that the latest event found full.
-  var full: EventBacklog?
+  /// The client whose backlog the latest event found full.
+  var full: DaemonContext.Client?
   /// True while a link is held.
   var holdsLinks = false
   var heldLinksChanged = false

@@ -340,17 +340,6 @@ extension DaemonContext {
     return centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
   }
 
-  /// Returns true if the app of a session may request another link.
-  func mayLink(_ session: CentralSessionID) -> Bool {
-    guard let index = centrals.index(of: session.key) else { return true }
-    let app = centrals.values[index]?.app
-    // The rule of a platform is about apps only.
-    let limits = [app == nil ? nil : policy.linksPerApp, shares.links]
-    guard let limit = limits.compactMap(\.self).min() else { return true }
-    let count = peers.peers.count { peer in peer.users.contains { self.app(of: $0.session) == .some(app) } }
-    return count < limit
-  }
-
   /// Returns true if the system has as many links to peripherals as the platform allows, and none to this peer.
   func isAtLinkLimit(for peer: PeerHandle) -> Bool {
     guard let limit = policy.linkLimit, links.index(of: peer) == nil else { return false }
@@ -364,18 +353,6 @@ extension DaemonContext {
       let app = centrals.values[index]?.app, apps[app].isInBackground
     else { return true }
     return centrals.values[index]?.preservation.identifier != nil
-  }
-
-  /// Returns true if the app of a session may have another advertising set.
-  ///
-  /// - Parameter owners: the sessions with sets, one for each set.
-  func mayAdvertise(_ session: PeripheralSessionID, beside owners: [PeripheralSessionID]) -> Bool {
-    guard let limit = shares.advertisingSets, let index = peripherals.index(of: session.key) else { return true }
-    let app = peripherals.values[index]?.app
-    let count = owners.count { owner in
-      peripherals.index(of: owner.key).map { peripherals.values[$0]?.app == app } ?? false
-    }
-    return count < limit
   }
 
   /// Returns the app of an open session, which may be none; nil: the session is closed.

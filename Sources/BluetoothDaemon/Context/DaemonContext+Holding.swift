@@ -12,22 +12,27 @@ extension DaemonContext {
   }
 
   /// Holds the link if data received on it went to an app that does not keep up. Ends the link if that has not helped.
+  /// A link on which other apps depend goes on: the app that does not keep up loses the values that need no answer.
   mutating func holdIfFull(_ connection: HCI.ConnectionHandle, at now: Instant) {
-    guard let backlog = backlogs.full else { return }
+    guard let client = backlogs.full else { return }
     backlogs.full = nil
-    if backlog.isExhausted { endExhausting(connection, backlog, at: now) }
-    guard let link = links.index(of: connection), !links[link].heldFor.contains(where: { $0 === backlog }),
-      backlog.awaitLow()
-    else { return }
-    links[link].heldFor.append(backlog)
+    guard let link = links.index(of: connection), !isShared(link, beside: client) else { return }
+    if client.backlog.isExhausted { return endExhausting(link, client.backlog, at: now) }
+    guard !links[link].heldFor.contains(where: { $0 === client.backlog }), client.backlog.awaitLow() else {
+      return
+    }
+    links[link].heldFor.append(client.backlog)
     backlogs.holdsLinks = true
     backlogs.heldLinksChanged = true
   }
 
   /// True if the app of a peripheral manager handles no events although links that brought more have been ended.
   ///
-  /// Every link brings each peripheral manager an event for its MTU and one for its end.
-  var hasExhaustedPeripheral: Bool { peripherals.values.contains { $0?.counters.backlog.isExhausted ?? false } }
+  /// Every link brings each peripheral manager an event for its MTU and one for its end. A server disconnects such an
+  /// app, and its other apps must not wait for that.
+  var hasExhaustedPeripheral: Bool {
+    !shares.hasSeveralPrograms && peripherals.values.contains { $0?.counters.backlog.isExhausted ?? false }
+  }
 
   /// Ends a new link that the peer initiated, and returns true, if the app of a peripheral manager handles no events:
   /// a peer could otherwise cause events without limit by connecting again and again.
@@ -38,8 +43,8 @@ extension DaemonContext {
     return true
   }
 
-  private mutating func endExhausting(_ connection: HCI.ConnectionHandle, _ backlog: EventBacklog, at now: Instant) {
-    guard let link = links.index(of: connection), !links[link].isClosing else { return }
+  private mutating func endExhausting(_ link: LinkIndex, _ backlog: EventBacklog, at now: Instant) {
+    guard !links[link].isClosing else { return }
     let peer = peers[links[link].peer].info.identifier.digits
     backlogs.note("\(peer): disconnected, since \(backlog.count) callbacks wait on the queue of an app")
     end(link, because: .link(.connectionTerminatedByLocalHost), at: now)
@@ -48,16 +53,28 @@ extension DaemonContext {
   /// Releases the links whose apps have caught up.
   mutating func releaseLinks() {
     // A backlog that has grown again since it woke the daemon must wake it once more.
-    if backlogs.holdsLinks { releaseLinks { !$0.awaitLow() } }
+    if backlogs.holdsLinks { releaseLinks { _, backlog, _ in !backlog.awaitLow() } }
+  }
+
+  /// Releases the links that another app has begun to use.
+  mutating func releaseSharedLinks() {
+    guard backlogs.holdsLinks else { return }
+    releaseLinks { context, backlog, link in
+      guard let client = context.client(with: backlog) else { return true }
+      return context.isShared(link, beside: client)
+    }
   }
 
   /// Releases the links held for a closed session, whose events no app handles any more.
-  mutating func releaseLinks(heldFor backlog: EventBacklog) { releaseLinks { $0 === backlog } }
+  mutating func releaseLinks(heldFor backlog: EventBacklog) {
+    releaseLinks { _, held, _ in held === backlog }
+  }
 
-  private mutating func releaseLinks(where isReady: (EventBacklog) -> Bool) {
+  private mutating func releaseLinks(where isReady: (borrowing DaemonContext, EventBacklog, LinkIndex) -> Bool) {
     backlogs.holdsLinks = false
     for link in links.indices where !links[link].heldFor.isEmpty {
-      links[link].heldFor.removeAll(where: isReady)
+      let held = links[link].heldFor
+      links[link].heldFor = held.filter { !isReady(self, $0, link) }
       if links[link].heldFor.isEmpty { backlogs.heldLinksChanged = true } else { backlogs.holdsLinks = true }
     }
   }

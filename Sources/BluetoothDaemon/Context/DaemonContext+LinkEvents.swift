@@ -16,16 +16,30 @@ extension DaemonContext {
     for link in links.indices {
       guard let info = linkInfo(of: link) else { continue }
       links[link].reported = info
-      deliver(.link(centralInfo(of: link), .changed(info)), to: session)
+      report(info, of: link, to: session)
     }
   }
 
-  /// Gives a request to the host, or queues it.
+  /// Gives a request to the host, or queues it. A session with too many requests gets an error.
   mutating func request(
     _ request: LinkRequest, on link: LinkIndex, for requester: LinkRequestQueue.Requester, at now: Instant
   ) {
+    guard !links[link].requests.isFull(for: requester) else {
+      return reportEnd(of: request, .outOfSpace, on: link, to: requester)
+    }
     guard links[link].requests.append(request, of: requester) else { return }
     host.changeLink(links[link].link.handle, request, at: now)
+  }
+
+  /// Reports the end of a request to the session that has made it.
+  mutating func reportEnd(
+    of request: LinkRequest, _ error: SessionError?, on link: LinkIndex, to requester: LinkRequestQueue.Requester
+  ) {
+    let event = LinkEvent.requestEnded(request.kind, error)
+    switch requester {
+    case .central(let session): report(event, of: links[link].peer, to: session)
+    case .peripheral(let session): deliver(.link(centralInfo(of: link), event), to: session)
+    }
   }
 
   /// Returns true if a session observes its links.
@@ -64,16 +78,28 @@ extension DaemonContext {
 
   private mutating func reportToPeripherals(_ info: LinkInfo, of link: LinkIndex) {
     for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
-      guard let key = peripherals.key(at: index) else { continue }
-      deliver(.link(centralInfo(of: link), .changed(info)), to: PeripheralSessionID(key: key))
+      if let key = peripherals.key(at: index) { report(info, of: link, to: PeripheralSessionID(key: key)) }
     }
   }
 
-  /// Reports the reason for the end of a link to the sessions of peripheral managers that observe links.
-  mutating func reportEnd(_ reason: HCI.ErrorCode, of central: CentralInfo) {
+  /// Reports the properties of a link to a session, unless the session has too many events and has not heard of the
+  /// link.
+  private mutating func report(_ info: LinkInfo, of link: LinkIndex, to session: PeripheralSessionID) {
+    guard links[link].knownTo[session] != nil || peripheralCounters(of: session)?.backlog.isFull == false else {
+      return
+    }
+    if links[link].knownTo[session] == nil { links[link].knownTo[session] = false }
+    deliver(.link(centralInfo(of: link), .changed(info)), to: session)
+  }
+
+  /// Reports the reason for the end of a link to the sessions of peripheral managers that observe links and have heard
+  /// of this one.
+  mutating func reportEnd(_ reason: HCI.ErrorCode, on link: LinkIndex) {
     for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
-      guard let key = peripherals.key(at: index) else { continue }
-      deliver(.link(central, .ended(reason)), to: PeripheralSessionID(key: key))
+      guard let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
+        links[link].knownTo[session] != nil
+      else { continue }
+      deliver(.link(centralInfo(of: link), .ended(reason)), to: session)
     }
   }
 
@@ -87,9 +113,9 @@ extension DaemonContext {
     deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
   }
 
-  /// Reports that a client has repeated or changed its subscription to the session with the characteristic, if the session
-  /// observes links. A suspended app hears only of subscriptions that begin or end: a repetition among its waiting events
-  /// would be taken for a subscription of which the app has not heard.
+  /// Reports that a client has repeated or changed its subscription to the session with the characteristic, if the
+  /// session observes links. A suspended app hears only of subscriptions that begin or end: a repetition among its
+  /// waiting events would be taken for a subscription of which the app has not heard.
   mutating func reportRepetition(
     of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
   ) {
@@ -97,7 +123,7 @@ extension DaemonContext {
       peripheral.observesLinks, !peripheral.preservation.isPreserved
     else { return }
     if let app = peripheral.app, apps[app].isAsleep { return }
-    deliver(.subscribed(centralInfo(of: link), characteristic), to: session)
+    deliver(.subscribed(centralInfo(of: link), characteristic), on: link, to: session)
   }
 
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.

@@ -12,6 +12,8 @@ struct DaemonContext: ~Copyable {
     var counters: SessionCounters
     /// The app that owns the session; nil: none.
     var app: AppIndex?
+    /// The user who runs the session's client.
+    var user = ClientUser.unknown
     var preservation = SessionPreservation<CentralRole>.endsWithApp
     /// The state of a preserved session when its app ended.
     var restored: RestoredCentral?
@@ -33,6 +35,8 @@ struct DaemonContext: ~Copyable {
     var counters: SessionCounters
     /// The app that owns the session; nil: none.
     var app: AppIndex?
+    /// The user who runs the session's client.
+    var user = ClientUser.unknown
     var preservation = SessionPreservation<PeripheralRole>.endsWithApp
     /// The state of a preserved session when its app ended.
     var restored: RestoredPeripheral?
@@ -59,6 +63,7 @@ struct DaemonContext: ~Copyable {
   var prompts: PromptQueue
   var backlogs = BacklogState()
   var policyNotes = PolicyNotes()
+  var limitNotes = LimitNotes()
   var apps = AppTable()
   /// The commands of apps that have been suspended when they arrived and run now.
   var releasedCommands = Deque<DaemonRequest>()
@@ -70,7 +75,7 @@ struct DaemonContext: ~Copyable {
   private static let maximumAlerts = 256
   let policy: PlatformPolicy
   let shares: AppShares
-  private var events = Deque<DaemonEvent>(minimumCapacity: 32)
+  private(set) var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
   init(
     host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts,
@@ -148,7 +153,7 @@ struct DaemonContext: ~Copyable {
   }
 
   private mutating func send(_ event: CentralEvent, to session: CentralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.full = counters.backlog }
+    if counters.backlog.isFull { backlogs.full = client(of: session) }
     if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.central(session, event))
   }
@@ -170,7 +175,7 @@ struct DaemonContext: ~Copyable {
   }
 
   private mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.full = counters.backlog }
+    if counters.backlog.isFull { backlogs.full = client(of: session) }
     if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.peripheral(session, event))
   }
@@ -187,6 +192,24 @@ struct DaemonContext: ~Copyable {
     for index in peripherals.values.indices where peripherals.values[index]?.preservation.isForwarder != true {
       if let key = peripherals.key(at: index) { deliver(event, to: PeripheralSessionID(key: key)) }
     }
+  }
+
+  /// Sends an event about the central on a link to all sessions of peripheral managers, except those that have too many
+  /// events and do not know the central: no peer can make their events grow by connecting again and again.
+  mutating func deliverToPeripherals(_ event: PeripheralEvent, on link: LinkIndex) {
+    for index in peripherals.values.indices {
+      guard let peripheral = peripherals.values[index], !peripheral.preservation.isForwarder,
+        let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
+        links[link].knownTo[session] != nil || !peripheral.counters.backlog.isFull
+      else { continue }
+      deliver(event, to: session)
+    }
+  }
+
+  /// Sends an event of the central on a link to the session whose attribute or channel the central uses.
+  mutating func deliver(_ event: PeripheralEvent, on link: LinkIndex, to session: PeripheralSessionID) {
+    links[link].knownTo[session] = true
+    deliver(event, to: session)
   }
 
   /// Sends an event about a channel or an app.
@@ -237,15 +260,6 @@ struct DaemonContext: ~Copyable {
   mutating func forgetDatabaseIfUnused(of peer: PeerHandle) {
     let isUsed = peers[peer].users.contains { $0.reconnects && $0.hasBeenConnected }
     if !isUsed { host.forgetRemoteDatabase(of: peers[peer].address) }
-  }
-
-  /// Returns the link over which a session may use `peer`; nil: the session is not connected to the peer. The daemon
-  /// then drops the session's commands for the peer, as the session's client does.
-  func usedLink(of peer: PeerHandle, by session: CentralSessionID) -> LinkIndex? {
-    guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
-      peers[peer].users[user].phase == .connected
-    else { return nil }
-    return links.index(of: peer)
   }
 
   /// True if an app or the system uses the link, and it is not ending.

@@ -3,14 +3,23 @@ import BluetoothWire
 
 /// The peers of one adapter: their addresses, the identifiers by which apps know them, and the sessions that use them.
 struct PeerTable {
-  /// The maximum number of peers without a link. Further addresses are ignored, so that forged advertising addresses
-  /// cannot exhaust memory.
+  /// The maximum number of peers. The ones that nothing uses and that have not been heard for the longest time make
+  /// room for new ones.
   static let limit = 65_536
-  /// The maximum number of peers when the new one has a link. It is higher because forging a linked peer takes far
-  /// longer than forging an advertising address.
+  /// The maximum number of peers if sessions use so many that none can make room for a new link.
   static let linkLimit = 2 * limit
+  /// The number of peers that make room at once, so that a flood of addresses costs little for each address.
+  static let evictionCount = limit / 8
+  /// The maximum number of peers that the clients of one user have introduced and that have not been heard since.
+  static let introductionLimit = 256
 
+  /// The peers by the slots of their handles. Those of vacant slots have no users.
   private(set) var peers: [Peer] = []
+  private(set) var count = 0
+  /// The number of uses so far, which is the time of the latest use.
+  private var useCount: UInt64 = 0
+  /// The numbers of peers that the clients of each user have introduced and that have not been heard since.
+  private var introductions: [ClientUser: Int] = [:]
   private var byAddress: [DeviceAddress: PeerHandle] = [:]
   /// The identifiers from bond records, by identity address. A bonded peer keeps its identifier across runs.
   private var recalled: [DeviceAddress: PeerIdentifier] = [:]
@@ -25,16 +34,75 @@ struct PeerTable {
     self.directory = directory
   }
 
+  /// True if a peer must make room for a new one.
+  var isFull: Bool { count >= Self.limit }
+
   func handle(of address: DeviceAddress) -> PeerHandle? { byAddress[address] }
 
+  /// Returns the peer with `address`, of which there is a sign of life now; nil: there is none.
+  mutating func hear(_ address: DeviceAddress) -> PeerHandle? {
+    guard let handle = byAddress[address] else { return nil }
+    use(handle)
+    setIntroducer(nil, of: handle)
+    return handle
+  }
+
+  /// Notes that a peer is used now.
+  mutating func use(_ handle: PeerHandle) {
+    useCount += 1
+    peers[handle.slot].lastUse = useCount
+  }
+
+  private mutating func setIntroducer(_ user: ClientUser?, of handle: PeerHandle) {
+    if let former = peers[handle.slot].introducer {
+      let rest = introductions[former, default: 0] - 1
+      introductions[former] = rest > 0 ? rest : nil
+    }
+    peers[handle.slot].introducer = user
+    if let user { introductions[user, default: 0] += 1 }
+  }
+
   /// Returns the peer with `address`, adding it if it is new; nil if the table is full.
-  mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
-    if let handle = byAddress[address] { return handle }
-    guard peers.count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
+  ///
+  /// - Parameter introducer: the user whose client has introduced a new peer; nil: the peer has been heard or is used.
+  mutating func enter(_ address: DeviceAddress, isLinked: Bool = false, introducer: ClientUser? = nil) -> PeerHandle? {
+    if let handle = hear(address) { return handle }
+    guard count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
     let info = directory.add(recalled[address] ?? identifier(of: "\(address)"), address, name: nil)
-    peers.append(Peer(address: address, info: info))
+    let peer = Peer(address: address, info: info)
+    if info.handle.slot < peers.count { peers[info.handle.slot] = peer } else { peers.append(peer) }
+    count += 1
     byAddress[address] = info.handle
+    use(info.handle)
+    setIntroducer(introducer, of: info.handle)
     return info.handle
+  }
+
+  /// Returns the peers that nothing uses, the one that has not been heard for the longest time first.
+  ///
+  /// - Parameters:
+  ///   - named: the peers that something names.
+  ///   - introducer: the user whose clients have introduced the peers; nil: all peers.
+  func idle(sparing named: Set<PeerHandle>, introducedBy introducer: ClientUser? = nil) -> [PeerHandle] {
+    peers.filter { peer in
+      !peer.isVacant && peer.users.isEmpty && (introducer == nil || peer.introducer == introducer)
+        && !named.contains(peer.info.handle)
+    }
+    .sorted { $0.lastUse < $1.lastUse }.map(\.info.handle)
+  }
+
+  /// The number of peers that the clients of a user have introduced and that have not been heard since.
+  func introductionCount(of user: ClientUser) -> Int { introductions[user, default: 0] }
+
+  /// Forgets peers that nothing uses.
+  mutating func remove(_ handles: [PeerHandle]) {
+    for handle in handles where contains(handle) {
+      setIntroducer(nil, of: handle)
+      peers[handle.slot].isVacant = true
+      count -= 1
+    }
+    byAddress = byAddress.filter { contains($0.value) }
+    directory.remove(handles)
   }
 
   /// Restores a peer from the bond that a former run stored.
@@ -47,11 +115,11 @@ struct PeerTable {
   /// Returns the peer entry that had this identity address before, if any: the entry is now replaced, and no device
   /// will be found under its identifier again.
   mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) -> PeerHandle? {
-    peers[Int(handle.index)].address = identity
-    peers[Int(handle.index)].isReplaced = false
+    peers[handle.slot].address = identity
+    peers[handle.slot].isReplaced = false
     directory.setAddress(identity, of: handle)
     guard let former = byAddress.updateValue(handle, forKey: identity), former != handle else { return nil }
-    peers[Int(former.index)].isReplaced = true
+    peers[former.slot].isReplaced = true
     return former
   }
 
@@ -59,35 +127,37 @@ struct PeerTable {
   mutating func resetIdentifiers() {
     generation &+= 1
     recalled.removeAll()
-    for index in peers.indices {
-      let handle = PeerHandle(index: UInt32(index))
+    for handle in handles {
+      let peer = peers[handle.slot]
       // A replaced peer has the address of the peer that has replaced it.
-      let label = peers[index].isReplaced ? "\(peers[index].address) \(index)" : "\(peers[index].address)"
-      peers[index].info.identifier = identifier(of: label)
-      directory.setIdentifier(peers[index].info.identifier, of: handle)
+      let label = peer.isReplaced ? "\(peer.address) \(handle.index)" : "\(peer.address)"
+      peers[handle.slot].info.identifier = identifier(of: label)
+      directory.setIdentifier(peers[handle.slot].info.identifier, of: handle)
     }
   }
 
   /// True if `handle` names a peer of this adapter.
-  func contains(_ handle: PeerHandle) -> Bool { Int(handle.index) < peers.count }
-
-  subscript(handle: PeerHandle) -> Peer {
-    @inline(__always) _read { yield peers[Int(handle.index)] }
-    _modify { yield &peers[Int(handle.index)] }
+  func contains(_ handle: PeerHandle) -> Bool {
+    handle.slot < peers.count && peers[handle.slot].info.handle == handle && !peers[handle.slot].isVacant
   }
 
-  var handles: [PeerHandle] { peers.indices.map { PeerHandle(index: UInt32($0)) } }
+  subscript(handle: PeerHandle) -> Peer {
+    @inline(__always) _read { yield peers[handle.slot] }
+    _modify { yield &peers[handle.slot] }
+  }
+
+  var handles: [PeerHandle] { peers.lazy.filter { !$0.isVacant }.map(\.info.handle) }
 
   /// Changes the peer's name. Returns false if the peer already has this name.
   mutating func setName(_ name: String?, of handle: PeerHandle) -> Bool {
-    guard peers[Int(handle.index)].info.name != name else { return false }
-    peers[Int(handle.index)].info.name = name
+    guard peers[handle.slot].info.name != name else { return false }
+    peers[handle.slot].info.name = name
     directory.setName(name, of: handle)
     return true
   }
 
-  /// Returns a random UUID (version 4) that depends only on the address, the adapter's seed and the number of resets, so
-  /// that it is the same in every run with that seed, in whatever order peers appear.
+  /// Returns a random UUID (version 4) that depends only on the address, the adapter's seed and the number of resets,
+  /// so that it is the same in every run with that seed, in whatever order peers appear.
   private func identifier(of address: String) -> PeerIdentifier {
     let identifiers = generation == 0 ? identifiers : identifiers.split("reset \(generation)")
     var generator = identifiers.split(address)
@@ -111,6 +181,12 @@ struct Peer {
   /// True if another entry turned out to be the same device and has taken over its identity address.
   fileprivate(set) var isReplaced = false
   var info: PeerInfo
+  /// True if the peer has been forgotten: its slot is vacant.
+  fileprivate var isVacant = false
+  /// The number of the latest use.
+  fileprivate var lastUse: UInt64 = 0
+  /// The user whose client has introduced the peer; nil: the peer has been heard or linked.
+  fileprivate var introducer: ClientUser?
   /// True if the name was read from the peer's GAP service; a name in its advertising data does not replace it.
   var hasDeviceName = false
   /// The service UUIDs in the peer's latest advertisement.

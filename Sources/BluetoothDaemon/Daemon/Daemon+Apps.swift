@@ -311,6 +311,7 @@ extension Daemon {
     var restored: RestoredCentral?
     context.centrals.update(preserved.key) { central in
       central.counters = counters
+      central.user = owner.user
       central.preservation = .resumed(identifier, by: session)
       central.reportedStates = 0
       restored = central.restored.take()
@@ -340,6 +341,7 @@ extension Daemon {
     var restored: RestoredPeripheral?
     context.peripherals.update(preserved.key) { peripheral in
       peripheral.counters = counters
+      peripheral.user = owner.user
       peripheral.preservation = .resumed(identifier, by: session)
       peripheral.reportedStates = 0
       restored = peripheral.restored.take()

@@ -43,7 +43,11 @@ extension Daemon {
       let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .channel(let channel): channels.channelUsed(channel, at: now, &context)
-    case .introduce(let address): _ = context.peers.enter(address)
+    case .introduce(let address, let session):
+      guard let session = context.target(of: session), let index = context.centrals.index(of: session.key),
+        let central = context.centrals.values[index], permissions.state(for: central.app) == .poweredOn
+      else { return }
+      context.introduce(address, for: central.user)
     case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
     case .unhandled(let events): takeBack(events)
@@ -77,6 +81,7 @@ extension Daemon {
     context.storedAppsMayDiffer = true
     if let owner, resume(session, owner, at: now) { return }
     var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
+    if let owner { central.user = owner.user }
     if let owner, let app = enter(owner.app, at: now) {
       central.app = app
       permissions.recallAccess(of: app, &bonds, &context)
@@ -93,12 +98,14 @@ extension Daemon {
     context.storedAppsMayDiffer = true
     if let owner, resume(session, owner, at: now) { return }
     var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
+    if let owner { peripheral.user = owner.user }
     if let owner, let app = enter(owner.app, at: now) {
       peripheral.app = app
       permissions.recallAccess(of: app, &bonds, &context)
       if let identifier = owner.restoreIdentifier { peripheral.preservation = .possible(identifier) }
     }
     context.peripherals.place(peripheral, at: session.key)
+    context.releaseSharedLinks()
     guard mayUseBluetooth(peripheral.app) else { return }
     let state = permissions.state(for: peripheral.app)
     if state != .unknown { context.deliver(.stateChanged(state), to: session) }
@@ -117,7 +124,9 @@ extension Daemon {
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
     if case .observeLinks = command { return context.observeLinks(for: session) }
     guard isCurrent else {
-      if let peer = command.creditedPeer { _ = context.centralCounters(of: session)?.writeCredits(for: peer).put() }
+      if command.takesCredit, let peer = command.linkedPeer, context.peers.contains(peer) {
+        _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
+      }
       return
     }
     centrals.perform(command, for: session, at: now, &channels, &context)
@@ -201,10 +210,26 @@ extension Daemon {
 }
 
 extension CentralCommand {
-  /// The peer for which the sender has taken a credit; nil: the command needs none.
-  fileprivate var creditedPeer: PeerHandle? {
-    if case .writeWithoutResponse(let peer, _, _) = self { return peer }
-    if case .signedWriteWithoutResponse(let peer, _, _) = self { return peer }
-    return nil
+  /// The peer whose link to the session the command uses; nil: the command uses no link.
+  var linkedPeer: PeerHandle? {
+    switch self {
+    case .changeLink(let peer, _), .readRSSI(let peer), .discoverServices(let peer, _),
+      .discoverIncludedServices(let peer, _, _), .discoverCharacteristics(let peer, _, _),
+      .discoverDescriptors(let peer, _), .read(let peer, _), .write(let peer, _, _),
+      .writeWithoutResponse(let peer, _, _), .signedWriteWithoutResponse(let peer, _, _), .setNotify(let peer, _, _),
+      .openChannel(let peer, _):
+      peer
+    case .scan, .stopScan, .synchronize, .endSynchronization, .connect, .cancelConnection, .requestAlerts,
+      .requireNotifications, .registerForConnectionEvents, .barrier, .askForPower, .observeLinks:
+      nil
+    }
+  }
+
+  /// True if the sender has taken a credit for the peer.
+  var takesCredit: Bool {
+    switch self {
+    case .writeWithoutResponse, .signedWriteWithoutResponse: true
+    default: false
+    }
   }
 }

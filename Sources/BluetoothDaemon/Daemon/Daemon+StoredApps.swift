@@ -157,7 +157,7 @@ extension Daemon {
   mutating func restored(_ stored: StoredApp.Central) -> RestoredCentral {
     var peers: [RestoredCentral.RestoredPeer] = []
     for peer in stored.peers {
-      guard let handle = context.peers.enter(peer.address, isLinked: true) else { continue }
+      guard let handle = context.enter(peer.address, isLinked: true) else { continue }
       if context.peers[handle].info.name == nil { _ = context.peers.setName(peer.name, of: handle) }
       peers.append(RestoredCentral.RestoredPeer(info: context.peers[handle].info, reconnects: peer.reconnects))
     }

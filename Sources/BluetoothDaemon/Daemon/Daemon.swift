@@ -217,12 +217,15 @@ package struct Daemon: ~Copyable {
   /// Removes and returns the next alert for the user.
   package mutating func takeAlert() -> Alert? { context.takeAlert() }
 
-  private var hasNotes: Bool { bonds.hasNotes || context.backlogs.hasNotes || context.policyNotes.hasNotes }
+  private var hasNotes: Bool {
+    bonds.hasNotes || context.backlogs.hasNotes || context.policyNotes.hasNotes || !context.limitNotes.isEmpty
+  }
 
-  /// Removes and returns the lines about bonds, blocked apps and the platform's rules for the log.
+  /// Removes and returns the lines about bonds, blocked apps, the platform's rules and limits for the log.
   package mutating func takeNotes() -> [String] {
     guard hasNotes else { return [] }
     return bonds.takeNotes() + context.backlogs.takeNotes() + context.policyNotes.takeNotes()
+      + context.limitNotes.take()
   }
 
   /// True if the result of `takeHeldLinks` has changed.

@@ -7,10 +7,10 @@ import BluetoothWire
 extension GATTClientBroker {
   /// Answers a session's discovery from the known attributes, or after the procedure that finds them.
   mutating func discover(
-    _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSessionID,
-    now: Instant, _ context: inout DaemonContext
+    _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, on used: SessionLink<CentralRole>, at now: Instant,
+    _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
+    let (link, session) = (used.index, used.session)
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
     if context.knows(procedure, on: link) {
       deliverDiscovered(waiter, .success(()), on: link, &context)

@@ -4,10 +4,10 @@ import BluetoothWire
 extension GATTClientBroker {
   /// Subscribes a session to a characteristic's notifications or indications, or unsubscribes it.
   mutating func setNotify(
-    _ isOn: Bool, _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID, now: Instant,
+    _ isOn: Bool, _ attribute: RemoteAttributeID, on used: SessionLink<CentralRole>, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
+    let (link, session) = (used.index, used.session)
     guard let characteristic = context.database(of: link).characteristic(withValue: attribute.handle) else {
       deliverNotify(attribute.handle, .invalidHandle, isOn: false, on: link, to: session, &context)
       return

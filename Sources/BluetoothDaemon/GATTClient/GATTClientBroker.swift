@@ -35,53 +35,46 @@ struct GATTClientBroker {
 
   /// Reads an attribute's value.
   mutating func read(
-    _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID, now: Instant,
-    _ context: inout DaemonContext
+    _ attribute: RemoteAttributeID, on link: SessionLink<CentralRole>, at now: Instant, _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
-    send(.read(attribute.handle), for: .read(session, attribute), of: session, on: link, at: now, &context)
+    let operation = PendingOperation.read(link.session, attribute)
+    send(.read(attribute.handle), for: operation, of: link.session, on: link.index, at: now, &context)
   }
 
   /// Writes an attribute's value with response.
   mutating func write(
-    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSessionID,
-    now: Instant, _ context: inout DaemonContext
+    _ value: ByteSlice, to attribute: RemoteAttributeID, on link: SessionLink<CentralRole>, at now: Instant,
+    _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
     guard value.count <= ATT.maximumValueLength else {
-      context.deliver(.written(peer, attribute, .att(.invalidAttributeValueLength)), to: session)
-      return
+      let peer = context.links[link.index].peer
+      return context.deliver(.written(peer, attribute, .att(.invalidAttributeValueLength)), to: link.session)
     }
-    send(.write(attribute.handle, value), for: .write(session, attribute), of: session, on: link, at: now, &context)
+    let operation = PendingOperation.write(link.session, attribute)
+    send(.write(attribute.handle, value), for: operation, of: link.session, on: link.index, at: now, &context)
   }
 
-  /// Sends a write without response. The session's client has taken a credit for the write; the credit is returned in
-  /// every case.
+  /// Sends a write without response. The session's client has taken a credit for the write, which is returned when the
+  /// write ends.
   mutating func writeWithoutResponse(
-    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool,
-    for session: CentralSessionID,
-    now: Instant, _ context: inout DaemonContext
+    _ value: ByteSlice, to attribute: RemoteAttributeID, isSigned: Bool, on link: SessionLink<CentralRole>,
+    at now: Instant, _ context: inout DaemonContext
   ) {
-    guard let link = context.usedLink(of: peer, by: session), let user = context.peers[peer].userIndex(of: session)
-    else {
-      _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
-      return
-    }
+    let (peer, session) = (context.links[link.index].peer, link.session)
+    guard let user = context.peers[peer].userIndex(of: session) else { return }
     let credits = context.peers[peer].users[user].credits
     let request: GATTRequest =
       isSigned
       ? .signedWriteWithoutResponse(attribute.handle, value) : .writeWithoutResponse(attribute.handle, value)
-    send(request, for: .writeWithoutResponse(session, credits), of: session, on: link, at: now, &context)
+    send(request, for: .writeWithoutResponse(session, credits), of: session, on: link.index, at: now, &context)
   }
 
-  /// Reads the signal strength of the link to `peer`.
-  mutating func readRSSI(
-    of peer: PeerHandle, for session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
-  ) {
-    guard let link = context.usedLink(of: peer, by: session) else { return }
-    context.links[link].rssiReaders.append(session)
+  /// Reads the signal strength of a link.
+  mutating func readRSSI(of link: SessionLink<CentralRole>, at now: Instant, _ context: inout DaemonContext) {
+    context.links[link.index].rssiReaders.append(link.session)
     // Requests made while the controller is reading get the same answer.
-    if context.links[link].rssiReaders.count == 1 { context.host.readRSSI(context.links[link].link.handle, at: now) }
+    guard context.links[link.index].rssiReaders.count == 1 else { return }
+    context.host.readRSSI(context.links[link.index].link.handle, at: now)
   }
 
   // MARK: Host events

@@ -9,6 +9,9 @@ struct LinkRequestQueue {
     case peripheral(PeripheralSessionID)
   }
 
+  /// The maximum number of requests of one session, so that others do not wait for long.
+  private static let limit = 8
+
   struct Entry {
     /// The session that gets the answer; nil: it has left the link.
     var requester: Requester?
@@ -19,6 +22,9 @@ struct LinkRequestQueue {
 
   /// The request in progress; nil: none.
   var first: LinkRequest? { entries.first?.request }
+
+  /// True if a session has so many requests that it can't have another one.
+  func isFull(for requester: Requester) -> Bool { entries.count { $0.requester == requester } >= Self.limit }
 
   /// Adds a request. Returns true if it is the only one, and must be started.
   mutating func append(_ request: LinkRequest, of requester: Requester) -> Bool {

@@ -43,6 +43,9 @@ struct LinkState {
   var requests = LinkRequestQueue()
 
   // GATT server
+  /// The sessions that have had an event about the central on this link; true: the central has used an attribute or a
+  /// channel of the session.
+  var knownTo: [PeripheralSessionID: Bool] = [:]
   /// The updates that wait for the controller or for a confirmation, in order.
   var updates = Deque<OutstandingUpdate>()
 

@@ -2,10 +2,12 @@ import BluetoothHost
 import BluetoothWire
 
 /// The advertising requests of apps. A device has one advertiser, which combines all requests: the services of all of
-/// them, in the order of the requests, and the latest name.
+/// them, in the order of the requests, and the latest name. Users take turns with their services, so that nobody can
+/// push the services of others out of the advertisement.
 struct AdvertisingState {
   struct Request {
     let session: PeripheralSessionID
+    var user = ClientUser.unknown
     let localName: String?
     let services: [BluetoothUUID]
     /// The complete advertising; nil: it follows from the name and the services.
@@ -19,9 +21,10 @@ struct AdvertisingState {
   var isWanted: Bool { !requests.isEmpty }
 
   /// Adds a request. Returns false if the session is advertising already, or if requests exclude each other: complete
-  /// advertising can't be combined.
+  /// advertising can't be combined. The complete advertising of one user does not keep another user from advertising:
+  /// it waits meanwhile.
   mutating func start(_ request: Request) -> Bool {
-    guard !requests.contains(where: { $0.session == request.session || $0.custom != nil }),
+    guard !requests.contains(where: { $0.session == request.session || $0.custom != nil && $0.user == request.user }),
       request.custom == nil || requests.isEmpty
     else { return false }
     requests.append(request)
@@ -74,19 +77,29 @@ struct AdvertisingState {
   func content(_ use: (PeripheralSessionID) -> DaemonContext.RadioUse) -> Content? {
     var content = Content()
     var isEmpty = true
-    for request in requests {
+    // The services of each user, in the order of the users' first requests.
+    var services: [(user: ClientUser, services: [BluetoothUUID])] = []
+    let others = requests.filter { $0.custom == nil && use($0.session) != .none }
+    for request in others.isEmpty ? requests : others {
       switch use(request.session) {
       case .none: continue
       case .full:
         content.custom = request.custom
         content.localName = request.localName ?? content.localName
-        for service in request.services where !content.services.contains(service) { content.services.append(service) }
+        let place = services.firstIndex { $0.user == request.user } ?? services.count
+        if place == services.count { services.append((request.user, [])) }
+        services[place].services += request.services
         content.isSlow = false
       case .reduced:
         content.custom = request.custom
         content.overflowServices += request.services.filter { !content.overflowServices.contains($0) }
       }
       isEmpty = false
+    }
+    for turn in 0..<(services.map(\.services.count).max() ?? 0) {
+      for part in services where turn < part.services.count && !content.services.contains(part.services[turn]) {
+        content.services.append(part.services[turn])
+      }
     }
     content.overflowServices.removeAll { content.services.contains($0) }
     return isEmpty ? nil : content

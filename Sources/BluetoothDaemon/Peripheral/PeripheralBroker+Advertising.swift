@@ -6,6 +6,8 @@ extension PeripheralBroker {
   mutating func startAdvertising(
     _ request: AdvertisingState.Request, at now: Instant, _ context: inout DaemonContext
   ) {
+    var request = request
+    if let user = context.user(of: request.session) { request.user = user }
     guard advertising.start(request) else {
       context.deliver(.advertisingStarted(.alreadyAdvertising), to: request.session)
       return
@@ -21,8 +23,9 @@ extension PeripheralBroker {
     _ request: RestoredPeripheral.Advertising, for session: PeripheralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) -> Bool {
+    let user = context.user(of: session) ?? .unknown
     guard
-      advertising.goOn(.init(session: session, localName: request.localName, services: request.services))
+      advertising.goOn(.init(session: session, user: user, localName: request.localName, services: request.services))
     else { return false }
     applied = nil
     applyAdvertising(at: now, &context)
@@ -83,11 +86,11 @@ extension PeripheralBroker {
 
   /// Requests other connection parameters of a central.
   mutating func setConnectionLatency(
-    _ latency: ConnectionLatency, of central: PeerHandle, at now: Instant, _ context: inout DaemonContext
+    _ latency: ConnectionLatency, on link: SessionLink<PeripheralRole>, at now: Instant,
+    _ context: inout DaemonContext
   ) {
-    guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
     context.host.updateConnection(
-      context.links[link].link.handle, context.policy.parameters(for: latency), at: now)
+      context.links[link.index].link.handle, context.policy.parameters(for: latency), at: now)
   }
 }
 

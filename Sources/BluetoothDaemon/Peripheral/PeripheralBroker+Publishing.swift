@@ -17,6 +17,10 @@ extension PeripheralBroker {
   {
     guard !ReservedService.contains(service.uuid) else { return .uuidNotAllowed }
     guard localDatabase.service(service.id, of: session) == nil else { return .invalidParameters }
+    let taken = localDatabase.services.lazy.map { (session: $0.session, count: $0.range.count) }
+    guard context.mayTake(service.attributeCount, of: .attributes, for: session, beside: taken) else {
+      return .outOfSpace
+    }
     var includes: [AttributeHandle] = []
     for include in service.includes {
       guard let included = localDatabase.service(include, of: session) else { return .invalidParameters }
@@ -59,5 +63,12 @@ extension PeripheralBroker {
       }
     }
     context.host.removeService(declaration: service.range.lowerBound, at: now)
+  }
+}
+
+extension LocalService {
+  /// The maximum number of attributes: the declarations, the values, and a configuration for each characteristic.
+  fileprivate var attributeCount: Int {
+    characteristics.reduce(1 + includes.count) { $0 + 3 + $1.definition.descriptors.count }
   }
 }

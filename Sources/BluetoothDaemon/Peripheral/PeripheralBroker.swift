@@ -38,11 +38,17 @@ struct PeripheralBroker {
     case .respond(let id, let error, let value): respond(to: id, error, value: value, by: session, at: now, &context)
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now, &context)
     case .setConnectionLatency(let latency, let central):
-      setConnectionLatency(latency, of: central, at: now, &context)
+      guard let link = context.link(to: central, for: session) else { return }
+      setConnectionLatency(latency, on: link, at: now, &context)
     case .changeLink(let central, let request):
-      guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
-      context.request(request, on: link, for: .peripheral(session), at: now)
-    case .disconnect(let central): disconnect(central, by: session, at: now, &context)
+      guard let link = context.link(to: central, for: session) else { return }
+      context.request(request, on: link.index, for: .peripheral(session), at: now)
+    case .disconnect(let central):
+      if let link = context.link(to: central, for: session) {
+        disconnect(link, at: now, &context)
+      } else if let link = context.links.index(of: central), context.links[link].knownTo[session] != nil {
+        context.deliver(.centralDisconnected(context.centralInfo(of: link)), to: session)
+      }
     case .publishChannel(let isEncrypted):
       channels.publishChannel(isEncrypted: isEncrypted, by: session, at: now, &context)
     // The daemon handles these commands itself.
@@ -135,7 +141,8 @@ struct PeripheralBroker {
         session: characteristic.session, connection: connection, request: request, isShared: false, procedure: .read,
         characteristic: characteristic.id, since: now))
     context.deliver(
-      .readRequested(id, context.centralInfo(of: link), characteristic.id, offset: offset), to: characteristic.session)
+      .readRequested(id, context.centralInfo(of: link), characteristic.id, offset: offset), on: link,
+      to: characteristic.session)
   }
 
   /// Passes a write to the app that owns the characteristic. The parts of an Execute Write go to all apps whose
@@ -182,7 +189,7 @@ struct PeripheralBroker {
             session: session, connection: connection, request: $0, isShared: sessions.count > 1, procedure: .write,
             characteristic: nil, since: now))
       }
-      context.deliver(.writeRequested(id, context.centralInfo(of: link), writes), to: session)
+      context.deliver(.writeRequested(id, context.centralInfo(of: link), writes), on: link, to: session)
     }
   }
 
@@ -214,7 +221,8 @@ struct PeripheralBroker {
           characteristic: characteristic.id, since: now))
     }
     let write = CentralWrite(characteristic: characteristic.id, offset: part.offset, value: part.value)
-    context.deliver(.writeRequested(id, context.centralInfo(of: link), [write]), to: characteristic.session)
+    context.deliver(
+      .writeRequested(id, context.centralInfo(of: link), [write]), on: link, to: characteristic.session)
   }
 
   /// Sends an app's answer to the client.
@@ -256,7 +264,8 @@ struct PeripheralBroker {
       guard localDatabase.subscribe(connection, to: index) else {
         return context.reportRepetition(of: characteristic.id, on: link, to: characteristic.session)
       }
-      context.deliver(.subscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
+      context.deliver(
+        .subscribed(context.centralInfo(of: link), characteristic.id), on: link, to: characteristic.session)
     }
   }
 
@@ -339,14 +348,13 @@ struct PeripheralBroker {
   /// Ends the link to a central for a session. If a central manager, another session that serves centrals, or the
   /// system uses the link, it stays, and only the session is told of its end.
   private mutating func disconnect(
-    _ central: PeerHandle, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ link: SessionLink<PeripheralRole>, at now: Instant, _ context: inout DaemonContext
   ) {
-    guard context.peers.contains(central), let link = context.links.index(of: central) else { return }
     let isServedByOthers =
-      localDatabase.services.contains { $0.session != session }
-      || context.links[link].channels.entries.contains { $0.owner != .peripheral(session) }
-    guard context.isInUse(link) || isServedByOthers else { return context.end(link, at: now) }
-    context.deliver(.centralDisconnected(context.centralInfo(of: link)), to: session)
+      localDatabase.services.contains { $0.session != link.session }
+      || context.links[link.index].channels.entries.contains { $0.owner != .peripheral(link.session) }
+    guard context.isInUse(link.index) || isServedByOthers else { return context.end(link.index, at: now) }
+    context.deliver(.centralDisconnected(context.centralInfo(of: link.index)), to: link.session)
   }
 
   /// Ends the subscriptions, requests and updates of the client on a link, which has ended for this reason.
@@ -358,8 +366,8 @@ struct PeripheralBroker {
       let characteristic = localDatabase.characteristics[index]
       context.deliver(.unsubscribed(central, characteristic.id), to: characteristic.session)
     }
-    context.reportEnd(reason, of: central)
-    context.deliverToPeripherals(.centralDisconnected(central))
+    context.reportEnd(reason, on: link)
+    context.deliverToPeripherals(.centralDisconnected(central), on: link)
     while let update = context.links[link].updates.popFirst() { finishUpdate(update.call, copies: 1, &context) }
   }
 }

@@ -199,7 +199,7 @@ struct ScanBroker {
     for index in context.centrals.values.indices {
       guard let central = context.centrals.values[index], central.scan?.request.packets != nil,
         !central.counters.backlog.isFull, let key = context.centrals.key(at: index),
-        let peer = context.peers.enter(report.address)
+        let peer = context.enter(report.address)
       else { continue }
       let packet = ReceivedPacket(peer: context.peers[peer].info, report: report, time: now)
       context.deliver(.packetReceived(packet), to: SessionID(key: key))
@@ -209,8 +209,8 @@ struct ScanBroker {
   private func enter(_ address: DeviceAddress, _ content: AdvertisingFields, _ context: inout DaemonContext)
     -> PeerHandle?
   {
-    if let peer = context.peers.handle(of: address) { return peer }
-    guard let peer = context.peers.enter(address) else { return nil }
+    if let peer = context.peers.hear(address) { return peer }
+    guard let peer = context.enter(address) else { return nil }
     learn(content, of: peer, &context)
     return peer
   }

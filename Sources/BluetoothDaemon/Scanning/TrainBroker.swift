@@ -27,7 +27,9 @@ struct TrainBroker {
   ) {
     let user = User(session: session, number: number)
     let count = trains.reduce(0) { $0 + $1.users.count { $0.session == session } }
-    guard count < SessionLimits.synchronizations else {
+    let taken = trains.flatMap { $0.users.map { (session: $0.session, count: 1) } }
+    guard count < SessionLimits.synchronizations, context.mayTake(of: .synchronizations, for: session, beside: taken)
+    else {
       return context.deliver(.synchronization(number, .ended(.refused(.outOfSpace)), at: now), to: session)
     }
     if let index = trains.firstIndex(where: { $0.request.isSameTrain(as: request) }) {

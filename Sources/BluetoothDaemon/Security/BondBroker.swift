@@ -74,7 +74,7 @@ struct BondBroker {
     } else if let handle = context.peers.handle(of: record.identity) {
       record.identifier = context.peers[handle].info.identifier
       record.name = record.name ?? context.peers[handle].info.name
-    } else if record.identifier == .unknown, let handle = context.peers.enter(record.identity, isLinked: true) {
+    } else if record.identifier == .unknown, let handle = context.enter(record.identity, isLinked: true) {
       record.identifier = context.peers[handle].info.identifier
     }
     guard bonds.keep(record) else { return }

@@ -62,6 +62,16 @@ final class AppKnowledge: @unchecked Sendable {
     identifiers.values.compactMap { $0.ofAdapter[identifier] }
   }
 
+  /// Forgets the identifiers that apps have got of these peers, by the identifiers of the adapter.
+  func forget(_ forgotten: [PeerIdentifier]) {
+    for app in identifiers.keys {
+      for identifier in forgotten {
+        guard let derived = identifiers[app]?.ofApp.removeValue(forKey: identifier) else { continue }
+        identifiers[app]?.ofAdapter[derived] = nil
+      }
+    }
+  }
+
   /// Forgets the identifiers that apps have got.
   func forgetIdentifiers() { identifiers.removeAll() }
 

@@ -6,10 +6,13 @@ package struct SessionOwner: Hashable, Sendable {
   package var app: String
   /// The identifier for restoration, unique among the app's managers of one role; nil: the session is not preserved.
   package var restoreIdentifier: String?
+  /// The user who runs the app.
+  package var user: ClientUser
 
-  package init(app: String, restoreIdentifier: String? = nil) {
+  package init(app: String, restoreIdentifier: String? = nil, user: ClientUser = .unknown) {
     self.app = app
     self.restoreIdentifier = restoreIdentifier
+    self.user = user
   }
 }
 

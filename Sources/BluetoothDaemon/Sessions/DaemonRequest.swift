@@ -13,7 +13,8 @@ package enum DaemonRequest: Sendable {
   case openPeripheral(PeripheralSessionID, SessionOwner?)
   case peripheral(PeripheralSessionID, PeripheralCommand, seenStates: UInt32)
   case closePeripheral(PeripheralSessionID)
-  /// A process in which an app runs has ended, and has not handled these events of a session. The end of the app follows.
+  /// A process in which an app runs has ended, and has not handled these events of a session. The end of the app
+  /// follows.
   case unhandled(UnhandledEvents)
   /// An app has read from, written to or closed a channel. The octets are in the channel's `ChannelPipe`; a transport
   /// between processes sends them with this message.
@@ -22,9 +23,9 @@ package enum DaemonRequest: Sendable {
   case app(String, AppRequest)
   /// A request of the system's user that concerns no app.
   case system(SystemRequest)
-  /// A client in another process knows a device from before this daemon's start. The daemon makes it a peer, which the
-  /// directory shows, as if it had been heard.
-  case introduce(DeviceAddress)
+  /// A client in another process knows a device from before this daemon's start, or before the daemon has forgotten it.
+  /// The daemon makes it a peer, which the directory shows.
+  case introduce(DeviceAddress, CentralSessionID)
 }
 
 /// A message from the daemon to a client; see `DaemonRequest`.

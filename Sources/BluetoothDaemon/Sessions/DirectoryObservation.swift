@@ -8,6 +8,8 @@ package enum DirectoryChange: Hashable, Sendable {
   /// A link to the peer exists, over which these services are known to be offered. Replaces earlier services.
   case connected(PeerHandle, services: [BluetoothUUID])
   case disconnected(PeerHandle)
+  /// The adapter has forgotten the peer.
+  case removed(PeerHandle)
   case access(AppAccess)
   case features(AdapterFeatures)
 }
@@ -20,10 +22,14 @@ package enum DirectoryChange: Hashable, Sendable {
 package final class DirectoryObservation: Sendable {
   /// The changes that the copy does not have yet.
   struct Pending {
-    /// The number of peers that the copy has got in the order of their handles.
-    var peerCount = 0
-    /// The peers beyond `peerCount` that the copy has got because an event refers to them.
+    /// The number of slots whose peers the copy has got in their order.
+    var slotCount = 0
+    /// The peers beyond `slotCount` that the copy has got because an event refers to them.
     var early: Set<PeerHandle> = []
+    /// The peers in slots below `slotCount` that the copy has not got, because they are newer than the count.
+    var added: Set<PeerHandle> = []
+    /// The peers that the copy has got and that the directory has no more.
+    var removed: [PeerHandle] = []
     /// The peers that the copy has got and that have changed since.
     var changed: Set<PeerHandle> = []
     /// The peers whose links have been established, have ended or have other services.
@@ -34,7 +40,23 @@ package final class DirectoryObservation: Sendable {
     var isAnnounced = false
 
     /// True if the copy has got the peer.
-    func has(_ peer: PeerHandle) -> Bool { Int(peer.index) < peerCount || early.contains(peer) }
+    func has(_ peer: PeerHandle) -> Bool {
+      peer.slot < slotCount && !added.contains(peer) || early.contains(peer)
+    }
+
+    mutating func noteAddition(of peer: PeerHandle) {
+      if peer.slot < slotCount { added.insert(peer) }
+    }
+
+    mutating func noteRemoval(of peers: [PeerHandle]) {
+      links.removeAll(where: Set(peers).contains)
+      for peer in peers {
+        if has(peer) { removed.append(peer) }
+        added.remove(peer)
+        early.remove(peer)
+        changed.remove(peer)
+      }
+    }
 
     mutating func noteChange(of peer: PeerHandle) {
       if has(peer) { changed.insert(peer) }

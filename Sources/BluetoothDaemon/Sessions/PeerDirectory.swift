@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import DequeModule
 import NIOConcurrencyHelpers
 
 /// The features of an adapter's controller that this host uses.
@@ -18,16 +19,23 @@ package struct AdapterFeatures: OptionSet, Hashable, Sendable {
 ///
 /// All copies are the same directory.
 package struct PeerDirectory: Sendable {
+  fileprivate struct Entry {
+    var info: PeerInfo
+    var address: DeviceAddress
+  }
+
   fileprivate struct Connected {
     var handle: PeerHandle
     var services: [BluetoothUUID]
   }
 
   fileprivate struct State {
-    /// The peers by handle: `PeerHandle.index` counts from 0.
-    var peers: [PeerInfo] = []
-    /// The addresses of the peers, in the same order.
-    var addresses: [DeviceAddress] = []
+    /// The peers by the slots of their handles; nil: the slot is vacant.
+    var slots: [Entry?] = []
+    /// The handles of the next peers in the vacant slots, the slot that has been vacant for the longest time first.
+    var vacancies: Deque<PeerHandle> = []
+    /// The number of objects of apps for each peer that has some.
+    var holds: [PeerHandle: Int] = [:]
     /// The bonds by the identity addresses of their peers.
     var bonds: [DeviceAddress: BondInfo] = [:]
     var byIdentifier: [PeerIdentifier: PeerHandle] = [:]
@@ -104,27 +112,28 @@ package struct PeerDirectory: Sendable {
     state.withLockedValue { $0.apps?.identifier(identifier, ofApp: app) ?? identifier }
   }
 
-  /// Returns the adapter's identifier of the peer that an app knows by `identifier`; nil: the adapter knows no such peer.
+  /// Returns the adapter's identifier of the peer that an app knows by `identifier`; nil: the adapter knows no such
+  /// peer.
   package func adapterIdentifier(_ identifier: PeerIdentifier, ofApp app: String) -> PeerIdentifier? {
     state.withLockedValue { state in
       // Without apps, and in the copy of a server's directory, there are no identifiers but those of the adapter.
       guard let apps = state.apps else { return state.byIdentifier[identifier] == nil ? nil : identifier }
       if let known = apps.adapterIdentifier(identifier, ofApp: app) { return known }
       // The app may have saved the identifier in a former run.
-      return state.peers.first { apps.identifier($0.identifier, ofApp: app) == identifier }?.identifier
+      return state.peers.first { apps.identifier($0.info.identifier, ofApp: app) == identifier }?.info.identifier
     }
   }
 
   /// The maximum number of identifiers that `adapterIdentifier(_:ofApps:)` derives.
   private static let maximumDerivations = 8_192
 
-  /// Returns the adapter's identifier of the peer that one of these apps has known by `text` in a former run; nil: there
-  /// is none, or it is not among the first combinations of a peer and an app. Peers with bonds come first.
+  /// Returns the adapter's identifier of the peer that one of these apps has known by `text` in a former run; nil:
+  /// there is none, or it is not among the first combinations of a peer and an app. Peers with bonds come first.
   package func adapterIdentifier(_ text: String, ofApps names: [String]) -> PeerIdentifier? {
     guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
     let identifier = PeerIdentifier(high: uuid.high, low: uuid.low)
     // The lock is not held while the identifiers are derived.
-    let (apps, peers) = state.withLockedValue { ($0.apps, $0.peers) }
+    let (apps, peers) = state.withLockedValue { ($0.apps, $0.peers.map(\.info)) }
     guard let apps, !names.isEmpty else { return nil }
     for peer in peers.prefix(max(1, Self.maximumDerivations / names.count)) {
       if names.contains(where: { apps.derive(peer.identifier, ofApp: $0) == identifier }) { return peer.identifier }
@@ -152,43 +161,42 @@ package struct PeerDirectory: Sendable {
   /// Returns the peer with that identifier; nil if this adapter does not know it.
   package func peer(_ identifier: PeerIdentifier) -> PeerInfo? {
     state.withLockedValue { state in
-      state.byIdentifier[identifier].map { state.peers[Int($0.index)] }
+      state.byIdentifier[identifier].flatMap { state[$0]?.info }
     }
   }
 
-  /// Returns the peer that `handle` names; nil if the handle is not one of this adapter's.
-  package func peer(_ handle: PeerHandle) -> PeerInfo? {
-    state.withLockedValue { state in
-      Int(handle.index) < state.peers.count ? state.peers[Int(handle.index)] : nil
-    }
+  /// Returns the peer that `handle` names; nil if the handle is not one of this adapter's, or if the peer has been
+  /// removed.
+  package func peer(_ handle: PeerHandle) -> PeerInfo? { state.withLockedValue { $0[handle]?.info } }
+
+  /// Returns the handle with this number; nil: no peer can have had it. The peer may have been removed.
+  package func handle(_ number: UInt32) -> PeerHandle? {
+    let handle = PeerHandle(index: number)
+    return state.withLockedValue { handle.slot < $0.slots.count } ? handle : nil
   }
 
   /// Returns the address under which the adapter knows a peer: its identity address if it has a bond, else the address
   /// in its packets; nil if the handle is not one of this adapter's.
   package func address(of handle: PeerHandle) -> DeviceAddress? {
-    state.withLockedValue { state in
-      Int(handle.index) < state.addresses.count ? state.addresses[Int(handle.index)] : nil
-    }
+    state.withLockedValue { $0[handle]?.address }
   }
 
   /// Returns the bond with a peer; nil: none.
   package func bond(with handle: PeerHandle) -> BondInfo? {
-    state.withLockedValue { state in
-      Int(handle.index) < state.addresses.count ? state.bonds[state.addresses[Int(handle.index)]] : nil
-    }
+    state.withLockedValue { state in state[handle].flatMap { state.bonds[$0.address] } }
   }
 
   /// The peers with which the adapter has a bond, with their identity addresses, in the order of their handles.
   package var bondedPeers: [(peer: PeerInfo, address: DeviceAddress)] {
     state.withLockedValue { state in
-      zip(state.peers, state.addresses).filter { state.bonds[$0.1] != nil }.map { (peer: $0.0, address: $0.1) }
+      state.peers.filter { state.bonds[$0.address] != nil }.map { (peer: $0.info, address: $0.address) }
     }
   }
 
   /// Returns the known peers among `identifiers`, in the order of `identifiers`.
   package func peers(_ identifiers: [PeerIdentifier]) -> [PeerInfo] {
     state.withLockedValue { state in
-      identifiers.compactMap { state.byIdentifier[$0] }.map { state.peers[Int($0.index)] }
+      identifiers.compactMap { state.byIdentifier[$0].flatMap { state[$0]?.info } }
     }
   }
 
@@ -207,10 +215,10 @@ package struct PeerDirectory: Sendable {
         let identifier = PeerIdentifier(high: uuid.high, low: uuid.low)
         identifiers = Set(state.apps?.adapterIdentifiers(identifier) ?? []).union([identifier])
       }
-      return zip(state.peers, state.addresses).compactMap { peer, address in
-        let isIdentity = address.value == value || identifiers.contains(peer.identifier)
-        return DeviceMatch(text, name: peer.name, isIdentity: isIdentity).map {
-          (element: (peer: peer, address: address), match: $0)
+      return state.peers.compactMap { peer in
+        let isIdentity = peer.address.value == value || identifiers.contains(peer.info.identifier)
+        return DeviceMatch(text, name: peer.info.name, isIdentity: isIdentity).map {
+          (element: (peer: peer.info, address: peer.address), match: $0)
         }
       }
     }
@@ -222,34 +230,84 @@ package struct PeerDirectory: Sendable {
     state.withLockedValue { state in
       state.connected
         .filter { connected in connected.services.contains { services.contains($0) } }
-        .map { state.peers[Int($0.handle.index)] }
+        .compactMap { state[$0.handle]?.info }
     }
   }
 
   // MARK: Changes, by the executor only
 
-  /// Adds a peer under the next handle and returns it.
+  /// The number of peers.
+  package var peerCount: Int { state.withLockedValue { $0.slots.count - $0.vacancies.count } }
+
+  /// Adds a peer under a new handle and returns it.
   @discardableResult
   package func add(_ identifier: PeerIdentifier, _ address: DeviceAddress, name: String?) -> PeerInfo {
     var info = PeerInfo(handle: PeerHandle(index: 0), identifier: identifier, name: name)
     change { state in
-      info.handle = PeerHandle(index: UInt32(state.peers.count))
-      state.peers.append(info)
-      state.addresses.append(address)
+      if let vacancy = state.vacancies.popFirst() {
+        info.handle = vacancy
+      } else {
+        precondition(state.slots.count < PeerHandle.maximumSlots, "too many peers")
+        info.handle = PeerHandle(index: UInt32(state.slots.count))
+        state.slots.append(nil)
+      }
+      state.slots[info.handle.slot] = Entry(info: info, address: address)
       state.byIdentifier[identifier] = info.handle
-      return { _ in }
+      return { [info] in $0.noteAddition(of: info.handle) }
     }
     return info
   }
 
+  /// Removes peers. Later peers get their slots, with other handles.
+  package func remove(_ handles: [PeerHandle]) {
+    change { state in
+      let removed = handles.filter { state[$0] != nil }
+      guard !removed.isEmpty else { return nil }
+      var identifiers: [PeerIdentifier] = []
+      for handle in removed {
+        guard let identifier = state.slots[handle.slot].take()?.info.identifier else { continue }
+        if state.byIdentifier[identifier] == handle {
+          state.byIdentifier[identifier] = nil
+          identifiers.append(identifier)
+        }
+        state.vacancies.append(handle.next)
+      }
+      state.apps?.forget(identifiers)
+      return { $0.noteRemoval(of: removed) }
+    }
+  }
+
+  /// Removes the peers that no app has an object of, except those of `spared`.
+  package func removeUnused(sparing spared: Set<PeerHandle>) {
+    remove(
+      state.withLockedValue { state in
+        state.peers.map(\.info.handle).filter { !spared.contains($0) && state.holds[$0] == nil }
+      })
+  }
+
+  // MARK: Objects of apps
+
+  /// Keeps a peer in the directory as long as an app has an object of it.
+  package func hold(_ handle: PeerHandle) { state.withLockedValue { $0.holds[handle, default: 0] += 1 } }
+
+  package func release(_ handle: PeerHandle) {
+    state.withLockedValue { state in
+      let rest = state.holds[handle, default: 0] - 1
+      state.holds[handle] = rest > 0 ? rest : nil
+    }
+  }
+
+  /// The peers of which apps of this process have objects.
+  var heldPeers: some Sequence<PeerHandle> { state.withLockedValue { $0.holds.keys } }
+
+  // MARK: Changes of a peer, by the executor only
+
   /// Gives a peer another identifier: it is no longer found under the former one.
   package func setIdentifier(_ identifier: PeerIdentifier, of handle: PeerHandle) {
     change { state in
-      guard Int(handle.index) < state.peers.count else { return nil }
-      let former = state.peers[Int(handle.index)].identifier
-      guard former != identifier else { return nil }
+      guard let former = state[handle]?.info.identifier, former != identifier else { return nil }
       if state.byIdentifier[former] == handle { state.byIdentifier[former] = nil }
-      state.peers[Int(handle.index)].identifier = identifier
+      state.slots[handle.slot]?.info.identifier = identifier
       state.byIdentifier[identifier] = handle
       return { $0.noteChange(of: handle) }
     }
@@ -260,8 +318,8 @@ package struct PeerDirectory: Sendable {
 
   package func setAddress(_ address: DeviceAddress, of handle: PeerHandle) {
     change { state in
-      guard Int(handle.index) < state.addresses.count, state.addresses[Int(handle.index)] != address else { return nil }
-      state.addresses[Int(handle.index)] = address
+      guard let former = state[handle]?.address, former != address else { return nil }
+      state.slots[handle.slot]?.address = address
       return { $0.noteChange(of: handle) }
     }
   }
@@ -271,9 +329,9 @@ package struct PeerDirectory: Sendable {
       let former = state.bonds
       state.bonds = bonds
       guard !state.observations.isEmpty else { return nil }
-      let changed = state.addresses.indices.filter { former[state.addresses[$0]] != bonds[state.addresses[$0]] }
+      let changed = state.peers.filter { former[$0.address] != bonds[$0.address] }.map(\.info.handle)
       return { pending in
-        for index in changed { pending.noteChange(of: PeerHandle(index: UInt32(index))) }
+        for peer in changed { pending.noteChange(of: peer) }
       }
     }
   }
@@ -285,8 +343,8 @@ package struct PeerDirectory: Sendable {
 
   package func setName(_ name: String?, of handle: PeerHandle) {
     change { state in
-      guard Int(handle.index) < state.peers.count, state.peers[Int(handle.index)].name != name else { return nil }
-      state.peers[Int(handle.index)].name = name
+      guard let known = state[handle], known.info.name != name else { return nil }
+      state.slots[handle.slot]?.info.name = name
       return { $0.noteChange(of: handle) }
     }
   }
@@ -352,11 +410,18 @@ package struct PeerDirectory: Sendable {
         if pending.hasAccess { result.append(.access(state.access(for: observation))) }
         if pending.hasFeatures { result.append(.features(state.features)) }
         (pending.hasAccess, pending.hasFeatures) = (false, false)
-        while result.count < maximum, let peer = pending.changed.popFirst() { result.append(state.change(of: peer)) }
-        while result.count < maximum, pending.peerCount < state.peers.count {
-          let peer = PeerHandle(index: UInt32(pending.peerCount))
-          pending.peerCount += 1
-          if pending.early.remove(peer) == nil { result.append(state.change(of: peer)) }
+        while result.count < maximum, let peer = pending.removed.popLast() { result.append(.removed(peer)) }
+        while result.count < maximum, let peer = pending.changed.popFirst() {
+          if let change = state.change(of: peer) { result.append(change) }
+        }
+        while result.count < maximum, let peer = pending.added.popFirst() {
+          if let change = state.change(of: peer) { result.append(change) }
+        }
+        while result.count < maximum, pending.slotCount < state.slots.count {
+          let peer = state.slots[pending.slotCount]?.info.handle
+          pending.slotCount += 1
+          guard let peer, pending.early.remove(peer) == nil, let change = state.change(of: peer) else { continue }
+          result.append(change)
         }
         // The copy knows the peers of all links by then.
         while result.count < maximum, !pending.links.isEmpty {
@@ -386,10 +451,10 @@ package struct PeerDirectory: Sendable {
     state.withLockedValue { state in
       observation.with { pending in
         peers.compactMap { peer in
-          guard Int(peer.index) < state.peers.count else { return nil }
-          if pending.has(peer) { return pending.changed.remove(peer).map { state.change(of: $0) } }
-          pending.early.insert(peer)
-          return state.change(of: peer)
+          guard let change = state.change(of: peer) else { return nil }
+          if pending.has(peer) { return pending.changed.remove(peer).map { _ in change } }
+          if pending.added.remove(peer) == nil { pending.early.insert(peer) }
+          return change
         }
       }
     }
@@ -416,18 +481,16 @@ extension PeerDirectory.State {
     observation.app.flatMap { apps?.access(of: $0) } ?? access
   }
 
-  fileprivate func change(of peer: PeerHandle) -> DirectoryChange {
-    let address = addresses[Int(peer.index)]
-    return .peer(peers[Int(peer.index)], address, bonds[address])
+  fileprivate func change(of peer: PeerHandle) -> DirectoryChange? {
+    self[peer].map { .peer($0.info, $0.address, bonds[$0.address]) }
   }
-}
 
-extension DeviceAddress {
-  /// The bits of an address in the form of `description`, with or without its type; nil: the text has another form.
-  fileprivate static func value(_ text: String) -> UInt64? {
-    let type = " (random)"
-    let parts = (text.hasSuffix(type) ? text.dropLast(type.count) : text[...]).split(separator: ":")
-    guard parts.count == 6, parts.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
-    return UInt64(parts.joined(), radix: 16)
+  /// Returns a peer; nil: it has been removed, or the handle is not one of this adapter's.
+  fileprivate subscript(handle: PeerHandle) -> PeerDirectory.Entry? {
+    guard handle.slot < slots.count, let entry = slots[handle.slot], entry.info.handle == handle else { return nil }
+    return entry
   }
+
+  /// The peers, in the order of their slots.
+  fileprivate var peers: some Sequence<PeerDirectory.Entry> { slots.lazy.compactMap { $0 } }
 }

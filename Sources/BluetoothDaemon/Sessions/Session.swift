@@ -32,9 +32,6 @@ package final class Session<Role: SessionRole>: Sendable {
   /// number is high.
   package var pendingCount: Int { sessions.pendingCount }
 
-  /// Makes a device a peer of the adapter; see `DaemonRequest.introduce`.
-  package func introduce(_ address: DeviceAddress) { sessions.requests.post(.introduce(address)) }
-
   /// Calls `observer` with the number of credits and, for those of a central manager, their peer whenever the daemon
   /// returns credits. Called before the session's first command, by a client that passes the credits on to another
   /// process.
@@ -73,6 +70,9 @@ extension Session where Role == CentralRole {
   package func send(_ command: CentralCommand, seenStates: UInt32) {
     sessions.requests.post(.central(id, command, seenStates: seenStates))
   }
+
+  /// Makes a device a peer of the adapter; see `DaemonRequest.introduce`.
+  package func introduce(_ address: DeviceAddress) { sessions.requests.post(.introduce(address, id)) }
 
   /// Returns events to the daemon that the app has not handled, because its process has ended. Called before the end of
   /// the app, which the daemon then launches for them if it preserves the session.

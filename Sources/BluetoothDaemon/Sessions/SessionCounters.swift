@@ -34,6 +34,11 @@ package final class SessionCounters: Sendable {
     }
   }
 
+  /// Forgets the credits for peers that nothing uses.
+  func forget(_ peers: Set<PeerHandle>) {
+    writeCredits.withLockedValue { all in all.byPeer = all.byPeer.filter { !peers.contains($0.key) } }
+  }
+
   /// Returns all credits, because nothing that the client has submitted is pending any more: the way to the daemon in
   /// another process is lost.
   package func returnAllCredits() {

@@ -7,6 +7,8 @@ package enum DirectoryMessage: Hashable, Sendable {
   case peer(number: UInt32, PeerIdentifier, DeviceAddress, name: String?, BondInfo?)
   case connected(PeerHandle, services: [BluetoothUUID])
   case disconnected(PeerHandle)
+  /// The server has forgotten a peer: `number` names none.
+  case removed(number: UInt32)
   case access(AppAccess)
   case features(AdapterFeatures)
 
@@ -17,6 +19,7 @@ package enum DirectoryMessage: Hashable, Sendable {
       self = .peer(number: peer.handle.index, peer.identifier, address, name: peer.name, bond)
     case .connected(let peer, let services): self = .connected(peer, services: services)
     case .disconnected(let peer): self = .disconnected(peer)
+    case .removed(let peer): self = .removed(number: peer.index)
     case .access(let access): self = .access(access)
     case .features(let features): self = .features(features)
     }
@@ -27,6 +30,7 @@ package enum DirectoryMessage: Hashable, Sendable {
     case .peer: .peer
     case .connected: .connected
     case .disconnected: .disconnected
+    case .removed: .removed
     case .access: .access
     case .features: .features
     }
@@ -44,6 +48,7 @@ package enum DirectoryMessage: Hashable, Sendable {
       writer.append(peer)
       writer.append(list: services) { $0.append($1) }
     case .disconnected(let peer): writer.append(peer)
+    case .removed(let number): writer.append(number)
     case .access(let access): writer.append(access)
     case .features(let features): writer.append(features.rawValue)
     }
@@ -63,6 +68,7 @@ package enum DirectoryMessage: Hashable, Sendable {
       let peer = try reader.peer()
       self = .connected(peer, services: try reader.uuids())
     case .disconnected: self = .disconnected(try reader.peer())
+    case .removed: self = .removed(number: try reader.uint32())
     case .access: self = .access(try reader.access())
     case .features: self = .features(AdapterFeatures(rawValue: try reader.uint8()))
     }

@@ -90,7 +90,7 @@ enum CountMessageType: UInt16, CaseIterable {
 /// The changes of the directory of peers, from the server.
 enum DirectoryMessageType: UInt16, CaseIterable {
   case peer = 0x0600
-  case connected, disconnected, access, features
+  case connected, disconnected, access, features, removed
 }
 
 /// The events for central managers.

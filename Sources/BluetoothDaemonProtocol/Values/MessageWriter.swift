@@ -1,10 +1,10 @@
 import BluetoothDaemon
 import BluetoothWire
 
-/// The numbers by which the two sides name peers. The server's handles are the numbers; a client has handles of its own,
-/// because a server that has been started again counts from the beginning.
+/// The numbers by which the two sides name peers. The server's handles are the numbers; a client has handles of its
+/// own, because a server that has been started again counts from the beginning.
 package struct PeerNumbering: Sendable {
-  /// The number of peers that a server can have: two times as many as it keeps for advertisers that it only hears.
+  /// The number of peers that a server can have at a time: two times as many as it keeps if none has a link.
   package static let maximumCount = 131_072
 
   /// Returns the number of a peer; nil: the other side does not know the peer.
@@ -33,15 +33,17 @@ package struct PeerNumbering: Sendable {
   /// The identifier of no peer, in place of one that an app can't know.
   private static let noPeer = PeerIdentifier(high: 0, low: 0)
 
-  /// The numbering of a server: each handle is its own number, unless the directory does not have it.
+  /// The numbering of a server: each handle is its own number, unless the directory does not have it. A client may name
+  /// a peer that has just been removed.
   ///
   /// - Parameter app: the name of the app at the other side, which has identifiers of its own; nil: it has those of the
   ///   adapter.
   package static func ofServer(_ directory: PeerDirectory, for app: String? = nil) -> PeerNumbering {
-    let peer: @Sendable (UInt32) -> PeerHandle? = { directory.peer(PeerHandle(index: $0))?.handle }
-    guard let app else { return PeerNumbering(number: { $0.index }, peer: peer) }
+    let number: @Sendable (PeerHandle) -> UInt32? = { directory.peer($0)?.handle.index }
+    let peer: @Sendable (UInt32) -> PeerHandle? = { directory.handle($0) }
+    guard let app else { return PeerNumbering(number: number, peer: peer) }
     return PeerNumbering(
-      number: { $0.index }, peer: peer, outgoing: { directory.identifier($0, ofApp: app) },
+      number: number, peer: peer, outgoing: { directory.identifier($0, ofApp: app) },
       incoming: { directory.adapterIdentifier($0, ofApp: app) ?? noPeer })
   }
 }

@@ -78,6 +78,8 @@ final class Outbox: Sendable {
       if message.tellsState, let change = directory.accessChange(for: observation) { append(change, &state) }
       // In one step with the message, so that no other thread's message about the same peers comes between.
       for change in directory.changes(of: writer.peers, for: observation) { append(change, &state) }
+      // The peer has been forgotten since the event, so the event has no meaning for the client.
+      if writer.hasUnknownPeer { return false }
       append(writer, &state)
       if state.octets.count + state.inFlight > limit { state.failure = .full }
       defer { state.isAnnounced = true }

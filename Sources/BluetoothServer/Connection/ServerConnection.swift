@@ -30,7 +30,6 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private(set) var served: ServedAdapter?
   private(set) var outbox: Outbox?
   private let channels = ChannelTable()
-  private let allowance: AttributeAllowance
   /// The app of the client; nil: it belongs to none.
   private var appIdentity: AppIdentity?
   /// The app, from the first session until it ends.
@@ -51,10 +50,6 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   private var isPausing = false
   /// True if the client's octets are being processed.
   private var isProcessing = false
-  /// The number of devices that the client has introduced. Later ones are ignored, so that a client can't fill the
-  /// daemon's table of peers.
-  private var introductions = 0
-  private static let maximumIntroductions = 256
   /// The time that a client has to end itself after its app has been ended.
   static let stopTime = TimeAmount.seconds(5)
   /// The lines of the log that a client can cause again and again.
@@ -73,7 +68,6 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   init(_ clients: ServerClients, token: [UInt8]?) {
     self.clients = clients
     self.token = token
-    allowance = AttributeAllowance(limit: clients.limits.attributes)
   }
 
   var limits: ServerLimits { clients.limits }
@@ -323,10 +317,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     case .unknownMessage(let type): logOnce(.typeUnknownToClient, "does not know the messages of type \(type)")
     case .listClients: outbox?.send(.clients(clients.descriptions))
     case .app(let message): handle(message)
-    case .introduce(let address):
-      introductions += 1
-      let session = centrals.first?.value.counts.session
-      if introductions <= Self.maximumIntroductions { session?.introduce(address) }
+    case .introduce(let address): centrals.first?.value.counts.session?.introduce(address)
     case .openCentral(let number):
       guard let adapter = admit(number), let outbox else { return }
       let owner = owner(of: number)
@@ -337,15 +328,12 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
     case .openPeripheral(let number):
       guard let adapter = admit(number), let outbox else { return }
       let owner = owner(of: number)
-      let proxy = PeripheralProxy(
-        number, outbox, channels, allowance, keepsEvents: owner?.restoreIdentifier != nil)
+      let proxy = PeripheralProxy(number, outbox, channels, keepsEvents: owner?.restoreIdentifier != nil)
       peripherals[number] = proxy
       clients.metrics.addSessions(1)
       proxy.open(on: adapter, for: owner)
     case .closeCentral(let number): closed(centrals.removeValue(forKey: number)?.counts.take())
-    case .closePeripheral(let number):
-      allowance.removeAll(of: number.value)
-      closed(peripherals.removeValue(forKey: number)?.counts.take())
+    case .closePeripheral(let number): closed(peripherals.removeValue(forKey: number)?.counts.take())
     case .central(let number, let command, let seenStates):
       guard let proxy = centrals[number] else { return }
       if !proxy.perform(command, seenStates: seenStates) { violate("a write without a credit") }
@@ -403,7 +391,8 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   /// The app and the restore identifier of a session that is about to be opened; nil: the session belongs to no app.
   private func owner(of number: SessionNumber) -> SessionOwner? {
     let identifier = restoreIdentifiers.removeValue(forKey: number)
-    return app.map { SessionOwner(app: $0.name, restoreIdentifier: identifier) }
+    let user = ClientUser(self.identity?.process?.user)
+    return app.map { SessionOwner(app: $0.name, restoreIdentifier: identifier, user: user) }
   }
 
   // MARK: Output
@@ -437,8 +426,12 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
   // MARK: Clients that do not keep up
 
-  /// Starts to watch the client if the daemon holds links because of it.
+  /// Starts to watch the client if the daemon holds links because of it. Ends the connection if too many events wait.
   private func watchStall() {
+    if centrals.values.contains(where: \.counts.isExhausted) || peripherals.values.contains(where: \.counts.isExhausted)
+    {
+      return refuse(.tooSlow, "the app has not handled \(SessionLimits.maximumWaitingEvents) events of a manager")
+    }
     guard stallTimer == nil, let context, let handled = stalledCount else { return }
     stallTimer = context.eventLoop.scheduleTask(in: limits.stallTime) { [self] in
       stallTimer = nil

@@ -32,6 +32,9 @@ final class ProxyCounts<Role: SessionRole, Event: Sendable>: Sendable {
   /// True if the daemon holds the links that bring more events.
   var isFull: Bool { state.withLockedValue { $0.session?.backlog.isFull } ?? false }
 
+  /// True if the app has handled so few events that the connection must end.
+  var isExhausted: Bool { state.withLockedValue { $0.waiting >= SessionLimits.maximumWaitingEvents } }
+
   func set(_ session: Session<Role>) {
     state.withLockedValue { state in
       state.session = session
@@ -65,8 +68,8 @@ final class ProxyCounts<Role: SessionRole, Event: Sendable>: Sendable {
     return true
   }
 
-  /// Returns the session and the events that the app has not handled, and keeps no more events; nil: the session has been
-  /// closed, or its events are not kept.
+  /// Returns the session and the events that the app has not handled, and keeps no more events; nil: the session has
+  /// been closed, or its events are not kept.
   func takeUnhandled() -> (session: Session<Role>, events: [Event])? {
     state.withLockedValue { state -> (session: Session<Role>, events: [Event])? in
       guard let session = state.session, let events = state.unhandled else { return nil }

@@ -49,6 +49,8 @@ final class CentralProxy: CentralClient {
     guard let session = counts.session else { return true }
     switch command {
     case .writeWithoutResponse(let peer, _, _), .signedWriteWithoutResponse(let peer, _, _):
+      // The peer has been forgotten.
+      guard outbox.numbering.number(peer) != nil else { return true }
       guard session.writeCredits(for: peer).take() else { return false }
     default: break
     }
@@ -63,16 +65,11 @@ final class PeripheralProxy: PeripheralClient {
   let counts: ProxyCounts<PeripheralRole, PeripheralEvent>
   private let outbox: Outbox
   private let channels: ChannelTable
-  private let allowance: AttributeAllowance
 
   /// - Parameter keepsEvents: true if the daemon gets back the events that the app does not handle.
-  init(
-    _ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable, _ allowance: AttributeAllowance,
-    keepsEvents: Bool
-  ) {
+  init(_ number: SessionNumber, _ outbox: Outbox, _ channels: ChannelTable, keepsEvents: Bool) {
     counts = ProxyCounts(keepsEvents: keepsEvents)
     self.number = number
-    self.allowance = allowance
     self.outbox = outbox
     self.channels = channels
   }
@@ -88,11 +85,6 @@ final class PeripheralProxy: PeripheralClient {
   }
 
   func receive(_ event: PeripheralEvent) {
-    switch event {
-    case .serviceAdded(let id, .some): allowance.remove(id, of: number.value)
-    case .restored(let state): for service in state.services { allowance.addRestored(service, of: number.value) }
-    default: break
-    }
     counts.eventQueued(event.withOwnOctets)
     guard case .channelOpened(_, let info) = event, let channel = counts.session?.takeChannel(info) else {
       return outbox.send(.peripheral(number, event))
@@ -109,17 +101,7 @@ final class PeripheralProxy: PeripheralClient {
   /// Passes on a command of the app. Returns false if the app has no credit for it.
   func perform(_ command: PeripheralCommand, seenStates: UInt32) -> Bool {
     guard let session = counts.session else { return true }
-    switch command {
-    case .update: guard session.updateCredits.take() else { return false }
-    case .addService(let service):
-      guard allowance.add(service, of: number.value) else {
-        receive(.serviceAdded(service.id, .outOfSpace))
-        return true
-      }
-    case .removeService(let id): allowance.remove(id, of: number.value)
-    case .removeAllServices: allowance.removeAll(of: number.value)
-    default: break
-    }
+    if case .update = command { guard session.updateCredits.take() else { return false } }
     session.send(command, seenStates: seenStates)
     return true
   }

@@ -52,6 +52,7 @@ open class CBPeripheral: CBPeer {
     self.core = core
     content = NIOLockedValueBox(Content(name: info.name))
     super.init(identifier: core.identifier(of: info.identifier))
+    core.adapter?.directory.hold(handle)
   }
 
   /// Creates the object that represents a peripheral after the last reference to `former` has been released.
@@ -60,6 +61,7 @@ open class CBPeripheral: CBPeer {
     core = former.core
     content = NIOLockedValueBox(Content(name: former.content.withLockedValue { $0.name }))
     super.init(identifier: former.storedIdentifier)
+    core.adapter?.directory.hold(handle)
   }
 
   deinit {
@@ -71,6 +73,7 @@ open class CBPeripheral: CBPeer {
     core.released(
       handle, identity: ObjectIdentifier(self), in: state,
       successor: state == .disconnected ? nil : CBPeripheral(after: self))
+    core.adapter?.directory.release(handle)
   }
 
   /// The delegate of the peripheral's events; held weakly.

@@ -30,6 +30,28 @@ struct AdvertisingStateTests {
     #expect(advertising.isWanted)
   }
 
+  @Test("Users take turns with their services, and no advertising of one user's own keeps others from advertising")
+  mutating func users() {
+    let (mallory, bob) = (ClientUser(3), ClientUser(2))
+    let services = (0..<20 as Range<UInt16>).map { BluetoothUUID(0x1100 + $0) }
+    let custom = HostAdvertising(data: [2, 1, 6], scanResponse: [])
+    #expect(
+      advertising.start(.init(session: one, user: mallory, localName: nil, services: [], custom: custom)) == true)
+    #expect(content?.custom == custom)
+    #expect(advertising.start(.init(session: two, user: bob, localName: "Bob", services: [0x180D, 0x1816])) == true)
+    #expect(content?.custom == nil && content?.services == [0x180D, 0x1816])
+    _ = advertising.stop(two)
+    #expect(content?.custom == custom)
+    _ = advertising.stop(one)
+    #expect(advertising.start(.init(session: one, user: mallory, localName: nil, services: services)) == true)
+    #expect(advertising.start(.init(session: two, user: bob, localName: "Bob", services: [0x180D, 0x1816])) == true)
+    #expect(content?.services == [services[0], 0x180D, services[1], 0x1816] + services[2...])
+    // One user's advertising that is complete excludes other advertising of that user.
+    _ = advertising.stop(two)
+    #expect(
+      advertising.start(.init(session: two, user: mallory, localName: nil, services: [], custom: custom)) == false)
+  }
+
   /// The advertising if all apps are in the foreground.
   private var content: AdvertisingState.Content? { advertising.content { _ in .full } }
 

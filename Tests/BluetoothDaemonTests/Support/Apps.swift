@@ -11,10 +11,10 @@ struct Phone {
   let recorder = CentralRecorder()
   let session: CentralSession
 
-  init(_ air: DaemonNetwork, _ device: Int) {
+  init(_ air: DaemonNetwork, _ device: Int, _ owner: SessionOwner? = nil) {
     self.air = air
     self.device = device
-    session = CentralSession(client: recorder, in: air.devices[device].sessions)
+    session = CentralSession(client: recorder, owner: owner, in: air.devices[device].sessions)
     air.run()
   }
 
@@ -78,9 +78,9 @@ struct Sensor {
   let recorder = PeripheralRecorder()
   let session: PeripheralSession
 
-  init(_ air: DaemonNetwork, _ device: Int) {
+  init(_ air: DaemonNetwork, _ device: Int, _ owner: SessionOwner? = nil) {
     self.air = air
-    session = PeripheralSession(client: recorder, in: air.devices[device].sessions)
+    session = PeripheralSession(client: recorder, owner: owner, in: air.devices[device].sessions)
     air.run()
   }
 

@@ -18,11 +18,13 @@ final class DaemonNetwork {
     private let bonds: any BondStore
     private let policy: PlatformPolicy
     private let storesApps: Bool
+    private let shares: AppShares
 
     init(
       _ configuration: HostConfiguration, _ random: RandomStream, _ bonds: any BondStore, _ policy: PlatformPolicy,
-      storesApps: Bool
+      storesApps: Bool, shares: AppShares
     ) {
+      self.shares = shares
       self.configuration = configuration
       self.random = random
       self.bonds = bonds
@@ -31,11 +33,11 @@ final class DaemonNetwork {
       let host = Host(configuration: configuration, random: random, pool: PacketPool())
       daemon = Daemon(
         host: host, sessions: sessions, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
-        bonds: bonds, policy: policy, storesApps: storesApps)
+        bonds: bonds, shares: shares, policy: policy, storesApps: storesApps)
     }
 
     /// Returns a device with a new daemon, which has only what the store has.
-    func restarted() -> Device { Device(configuration, random, bonds, policy, storesApps: storesApps) }
+    func restarted() -> Device { Device(configuration, random, bonds, policy, storesApps: storesApps, shares: shares) }
   }
 
   var devices: [Device] = []
@@ -46,7 +48,8 @@ final class DaemonNetwork {
   /// - Parameter privacy: The lifetime of its private addresses in seconds; nil: it uses none.
   func add(
     _ name: String, isOn: Bool = true, maximumMTU: Int = 517, privacy: UInt16? = nil,
-    bonds: any BondStore = MemoryBondStore(), policy: PlatformPolicy = .macos, storesApps: Bool = false
+    bonds: any BondStore = MemoryBondStore(), policy: PlatformPolicy = .macos, storesApps: Bool = false,
+    shares: AppShares = AppShares()
   ) -> Int {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
@@ -55,7 +58,7 @@ final class DaemonNetwork {
     configuration.usesPrivateAddresses = privacy != nil
     if let privacy { configuration.privateAddressTimeout = privacy }
     let random = RandomStream(seed: UInt64(number))
-    devices.append(Device(configuration, random, bonds, policy, storesApps: storesApps))
+    devices.append(Device(configuration, random, bonds, policy, storesApps: storesApps, shares: shares))
     if isOn { setPower(true, of: number) }
     return number
   }

@@ -1,0 +1,83 @@
+import BluetoothWire
+
+// The shares of apps and users in what the adapter has a limited number of.
+extension DaemonContext {
+  /// The app and the user that take a part of a resource.
+  struct ShareHolder: Hashable {
+    let app: AppIndex?
+    let user: ClientUser
+  }
+
+  private func holder(of session: CentralSessionID) -> ShareHolder? {
+    guard let index = centrals.index(of: session.key) else { return nil }
+    return centrals.values[index].map { ShareHolder(app: $0.app, user: $0.user) }
+  }
+
+  /// Returns the user of a session; nil: the session is closed.
+  func user(of session: PeripheralSessionID) -> ClientUser? { holder(of: session)?.user }
+
+  private func holder(of session: PeripheralSessionID) -> ShareHolder? {
+    guard let index = peripherals.index(of: session.key) else { return nil }
+    return peripherals.values[index].map { ShareHolder(app: $0.app, user: $0.user) }
+  }
+
+  /// Returns true if a session may take more of a resource.
+  ///
+  /// - Parameter taken: what sessions have taken of it.
+  mutating func mayTake(
+    _ count: Int = 1, of resource: SharedResource, for session: CentralSessionID,
+    beside taken: some Sequence<(session: CentralSessionID, count: Int)>
+  ) -> Bool {
+    guard let holder = holder(of: session) else { return true }
+    let parts = taken.map { (holder: self.holder(of: $0.session), count: $0.count) }
+    return mayTake(count, of: resource, for: holder, beside: parts)
+  }
+
+  /// Returns true if a session may take more of a resource; see above.
+  mutating func mayTake(
+    _ count: Int = 1, of resource: SharedResource, for session: PeripheralSessionID,
+    beside taken: some Sequence<(session: PeripheralSessionID, count: Int)>
+  ) -> Bool {
+    guard let holder = holder(of: session) else { return true }
+    let parts = taken.map { (holder: self.holder(of: $0.session), count: $0.count) }
+    return mayTake(count, of: resource, for: holder, beside: parts)
+  }
+
+  private mutating func mayTake(
+    _ count: Int, of resource: SharedResource, for holder: ShareHolder,
+    beside parts: [(holder: ShareHolder?, count: Int)]
+  ) -> Bool {
+    let (appLimit, userLimit) = (shares.limit(ofApp: resource), shares.limit(ofUser: resource))
+    guard appLimit != nil || userLimit != nil else { return true }
+    var (ofApp, ofUser) = (count, count)
+    for part in parts where part.holder?.user == holder.user {
+      ofUser += part.count
+      if part.holder?.app == holder.app { ofApp += part.count }
+    }
+    if let appLimit, ofApp > appLimit {
+      let name = holder.app.map { apps[$0].name } ?? "clients without an app"
+      limitNotes.note("\(name): has its share of \(resource.rawValue), which is \(appLimit)")
+      return false
+    }
+    if let userLimit, ofUser > userLimit {
+      limitNotes.note("\(holder.user): has its share of \(resource.rawValue), which is \(userLimit)")
+      return false
+    }
+    return true
+  }
+
+  /// Returns true if a session may request another link.
+  mutating func mayLink(_ session: CentralSessionID) -> Bool {
+    // The rule of a platform is about apps only.
+    let platformLimit = owner(of: session) == nil ? nil : policy.linksPerApp
+    guard platformLimit != nil || shares.hasSeveralPrograms else { return true }
+    var users: [(session: CentralSessionID, count: Int)] = []
+    for peer in peers.peers where !peer.users.isEmpty { users += peer.users.map { (session: $0.session, count: 1) } }
+    if let platformLimit, let holder = holder(of: session),
+      users.count(where: { self.holder(of: $0.session)?.app == holder.app }) >= platformLimit
+    {
+      return false
+    }
+    return mayTake(of: .links, for: session, beside: users)
+  }
+}
