@@ -10,14 +10,13 @@ package enum SessionError: Error, Hashable, Sendable {
   case timeout
   /// The peer violated the protocol.
   case invalidResponse
-  /// The peer sent a handle of an attribute that can't be, such as the end of a service before its start.
+  /// The peer sent a handle of an attribute that can't be, such as the end of a service before its start, or it has no
+  /// such attribute any more, so that this device has not asked it.
   case invalidHandle
   /// This version or this adapter does not support the request.
   case notSupported
   /// The arguments are invalid.
   case invalidParameters
-  /// The peer has no such attribute any more; this device has not asked it.
-  case invalidHandle
   /// The UUID is reserved for the system.
   case uuidNotAllowed
   /// Advertising has started already.

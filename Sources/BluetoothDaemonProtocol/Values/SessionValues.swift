@@ -42,7 +42,6 @@ extension MessageWriter {
     case .tooManyPairedDevices: put(ErrorNumber.tooManyPairedDevices)
     case .refused: put(ErrorNumber.refused)
     case .unknownPeer: put(ErrorNumber.unknownPeer)
-    case .invalidHandle: put(ErrorNumber.invalidHandle)
     }
   }
 
@@ -141,7 +140,6 @@ extension MessageReader {
     case .tooManyPairedDevices: .tooManyPairedDevices
     case .refused: .refused
     case .unknownPeer: .unknownPeer
-    case .invalidHandle: .invalidHandle
     }
   }
 

@@ -68,7 +68,7 @@ package struct Dissector {
     case .hci(let octets, let isFromHost): describe(hci: octets, isFromHost, isCut: packet.isCut, &result)
     case .message(let name, let text):
       result.name = name
-      if let text { result.detail = text.validUTF8Prefix.trimmed }
+      if let text { result.detail = String(received: text).trimmed }
       if name == "Delete Index" || name == "Close Index" { endLinks(of: packet.interface) }
       readableCount += 1
     case .unsupported(let kind):

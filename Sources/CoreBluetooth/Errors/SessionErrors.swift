@@ -25,7 +25,6 @@ extension SessionError {
     case .invalidResponse, .refused: return Self.plain(.unknown)
     case .invalidHandle: return Self.plain(.invalidHandle)
     case .notSupported: return Self.plain(.operationNotSupported)
-    case .invalidHandle: return Self.plain(.invalidHandle)
     case .invalidParameters: return Self.plain(.invalidParameters)
     case .uuidNotAllowed: return Self.plain(.uuidNotAllowed)
     case .alreadyAdvertising: return Self.plain(.alreadyAdvertising)
