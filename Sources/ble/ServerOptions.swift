@@ -28,7 +28,7 @@ struct ServerOptions: ParsableArguments {
     guard let adapter else { return self }
     guard server?.contains(",") != true else { throw ValidationError("two names of an adapter") }
     var options = self
-    options.server = specifier.prefix { $0 != "," } + "," + adapter
+    options.server = "\(specifier.prefix { $0 != "," }),\(adapter)"
     return options
   }
 

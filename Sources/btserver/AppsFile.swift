@@ -111,7 +111,7 @@ struct AppsFile {
   /// Checks that only the superuser can change the file: a launcher acts as any user that the file names.
   func checkOwner() throws {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_uid == 0, status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+    guard stat(path, &status) == 0, status.st_uid == 0, status.st_mode & 0o022 == 0 else {
       throw Failure(
         "\(path): the file must belong to the superuser, and only its owner may change it",
         status: Failure.wrongInput)

@@ -19,7 +19,7 @@ struct InputLimitTests {
     ]
     for (arguments, limit) in verbs {
       // A file with a hole: it takes no space on the disk.
-      FileManager.default.createFile(atPath: long, contents: nil)
+      try #require(FileManager.default.createFile(atPath: long, contents: nil))
       try #require(truncate(long, off_t(limit + 1)) == 0)
       let prefix = arguments[0] == "write" ? "file:" : ""
       for (path, reason) in [

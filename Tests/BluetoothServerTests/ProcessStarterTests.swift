@@ -151,8 +151,9 @@ struct AppLauncherTests {
     #expect(starter.startCount == 0)
   }
 
-  /// What a server has learned of a launch.
-  private final class Server: Sendable {
+  /// The server of a launcher that the test plays, and the ends of launches that it has learned.
+  private final class Server: @unchecked Sendable {
+    // Unchecked: the folder is only read.
     let ends = NIOLockedValueBox<[Bool]>([])
     let folder: TemporaryFolder
     private let listener: CInt
@@ -166,8 +167,10 @@ struct AppLauncherTests {
     }
 
     func start(_ environment: [String: String] = [:]) -> Launch {
-      LauncherClient.start(RegisteredApp(name: "scale", executable: "/scale"), environment, at: path) { hasFailed in
-        self.ends.withLockedValue { $0.append(hasFailed) }
+      let ends = ends
+      return LauncherClient.start(RegisteredApp(name: "scale", executable: "/scale"), environment, at: path) {
+        hasFailed in
+        ends.withLockedValue { $0.append(hasFailed) }
       }
     }
 

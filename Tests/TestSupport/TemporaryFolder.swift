@@ -2,7 +2,7 @@ import Foundation
 
 /// A folder for the files of a test, which is removed with this object. `remove` at the end of the test's scope, by
 /// `defer`, keeps the object alive until then.
-package final class TemporaryFolder {
+package final class TemporaryFolder: Sendable {
   package let path: String
 
   /// Creates an empty folder in the system's folder for temporary files.

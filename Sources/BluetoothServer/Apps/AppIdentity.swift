@@ -93,11 +93,11 @@ package final class AppIdentification: Sendable {
   /// True if a text can be the name of an app that has not been seen: a path, or a bundle identifier of several parts,
   /// with or without the number of a user.
   static func isCompleteName(_ text: String) -> Bool {
+    guard text.utf8.count <= maximumNameLength else { return false }
+    if text.hasPrefix("/") { return !text.hasSuffix("/") }
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard let name = parts.first, text.utf8.count <= maximumNameLength, name == text || UInt32(parts.last ?? "") != nil
-    else { return false }
-    if name.hasPrefix("/") { return name.utf8.count > 1 && !name.hasSuffix("/") }
-    return parts.count <= 2 && name.contains(".") && InfoDictionary.isPermitted(String(name))
+    guard let name = parts.first, name.contains("."), InfoDictionary.isPermitted(String(name)) else { return false }
+    return parts.count == 1 || (parts.count == 2 && UInt32(parts[1]) != nil)
   }
 
   /// True if the path of a process leads to its program file. In a container or in a mount namespace of its own, it may

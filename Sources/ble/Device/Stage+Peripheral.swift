@@ -72,7 +72,7 @@ extension Stage {
       return Obstacle(
         subject: "power", text: reason(of: state), remedy: "to switch it on: ble settings power on\(name)\(option)")
     case .unknown:
-      let question = ServerQuestion(to: server, within: .seconds(1))
+      let question = ServerQuestion(to: server)
       let apps = await Task.detached { (try? question.apps()) ?? [] }.value
       // One process has one name on all adapters of a server.
       let process = UInt32(getpid())

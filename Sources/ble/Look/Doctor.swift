@@ -221,7 +221,7 @@ struct Doctor: ParsableCommand {
   /// Returns the bonds of a server; nil: the server does not answer, which is a finding already.
   private static func bonds(of server: ServerSpecifier) -> Finding? {
     let bonds = try? ServerOptions.withServer("\(server)") { server, token in
-      try ServerQuestion(to: server, token: token, within: .seconds(2)).peers().filter(\.isBonded)
+      try ServerQuestion(to: server, token: token).peers().filter(\.isBonded)
     }
     return bonds.map { bonds in
       let titles = bonds.map { $0.name ?? $0.address.digits }.joined(separator: ", ")
