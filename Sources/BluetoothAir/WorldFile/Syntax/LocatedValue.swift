@@ -49,7 +49,7 @@ extension LocatedValue {
     return ["", "~", "null", "Null", "NULL"].contains(plain)
   }
 
-  var flag: Bool? {
+  package var flag: Bool? {
     switch plain {
     case "true": true
     case "false": false
