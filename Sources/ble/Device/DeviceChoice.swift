@@ -90,7 +90,7 @@ struct DeviceChoice: ParsableArguments {
 
   /// Notes a sighting. Returns true if the search is over.
   private func note(
-    _ discovery: Discovery, by central: Central, at now: Duration, in search: inout Search
+    _ discovery: CoreBluetoothExtras.Discovery, by central: Central, at now: Duration, in search: inout Search
   ) -> Bool {
     let id = discovery.peripheral.id
     if search.candidates[id] == nil { search.order.append(id) }

@@ -95,7 +95,7 @@ struct RecordingFile {
           continue
         }
         counts.characteristics += 1
-        characteristics.append(.object(fields(of: characteristic, uuid, formats)))
+        characteristics.append(.object(self.fields(of: characteristic, uuid, formats)))
       }
       if !characteristics.isEmpty { fields.append(("characteristics", .list(characteristics))) }
       result.append(.object(fields))
