@@ -26,7 +26,7 @@ import Testing
     world.run(for: time)
     let result = SimulationResult(seed: seed, statistics: world.statistics, phones: phones)
     try world.finishCapture()
-    return (result, try CaptureReport(path, PacketFilter(try PacketFilterOptions.parse([]))))
+    return (result, try CaptureReport(path, PacketFilter(try PacketFilterOptions.parse([])), plots: true))
   }
 
   @Test("Polls that the latency permits to skip are no losses, and the update's encryption does not hide the latency")
@@ -50,7 +50,7 @@ import Testing
     #expect(connection.toPeripheral.retransmissions == link.toPeripheral.retransmissions)
     #expect(connection.toCentral.retransmissions == link.toCentral.retransmissions)
     #expect(report.statistics.channels.values.allSatisfy { $0.lost == 0 })
-    let picture = report.plot.svg("keyboard")
+    let picture = try #require(report.plot).svg("keyboard")
     #expect(picture.contains(">phone → keyboard, air 0x\(connection.number.hexadecimal)</text>"))
     #expect(picture.contains(">keyboard</text>") && picture.contains(">skipped</text>"))
     // The legend has the only cross.
@@ -83,8 +83,9 @@ import Testing
     #expect(report.statistics.connections.map(\.interface.title) == ["air", "strap", "phone"])
     let line = "\n3                     4   3                     0          phone ("
     #expect(report.text(Style(isPlain: true)).contains(line))
-    #expect(report.plot.svg("strap").contains(">3 failed attempts to connect</text>"))
-    #expect(!report.plot.svg("strap").contains("other connection"))
+    let picture = try #require(report.plot).svg("strap")
+    #expect(picture.contains(">3 failed attempts to connect</text>"))
+    #expect(!picture.contains("other connection"))
   }
 
   @Test("A captured attempt whose request is received, and no answer, has failed unanswered")
