@@ -132,6 +132,7 @@ import Testing
         number: 1, time: time, interface: CaptureReportTests.air, octets: [], originalLength: 0)
       var description = PacketDescription(packet)
       (description.connection, description.addresses) = (0x5065_0001, CaptureReportTests.addresses)
+      description.link = 1
       (description.channel, description.content, description.comments) = (5, .data, comments)
       change(&description)
       return statistics.add(packet, description)

@@ -4,7 +4,7 @@ import BluetoothWire
 package enum GATTDatabaseError: Error, Hashable, Sendable {
   /// There are not enough free handles.
   case full
-  /// This handle is 0, taken, not after the handles before it, or in a service whose declaration has no fixed handle.
+  /// This handle is 0, taken, or not after the handles before it.
   case invalidHandle(AttributeHandle)
   /// There is no service declaration at this handle.
   case unknownService(AttributeHandle)
@@ -27,17 +27,19 @@ extension GATTDatabase {
       includes.append(attributes[index])
     }
     try service.check()
-    let size = service.layout.count
+    let first = service.handle.map(Int.init) ?? next
+    let layout = service.layout(from: first)
+    if let handle = layout.misplaced { throw .invalidHandle(handle) }
     let start: Int
     if let handle = service.handle {
-      guard isFree(Int(handle)..<Int(handle) + size) else { throw .invalidHandle(handle) }
-      start = Int(handle)
-      next = max(next, start + size)
-    } else if next + size - 1 <= Int(AttributeHandle.max) {
-      start = next
-      next += size
+      guard isFree(first..<first + layout.count) else { throw .invalidHandle(handle) }
+      start = first
+      next = max(next, first + layout.count)
+    } else if first + layout.count - 1 <= Int(AttributeHandle.max) {
+      start = first
+      next += layout.count
     } else {
-      guard let gap = gap(of: size) else { throw .full }
+      guard let gap = gap(of: layout.count), service.layout(from: gap) == layout else { throw .full }
       start = gap
     }
     forgetHash()
@@ -98,7 +100,7 @@ extension GATTDatabase {
   mutating func place(
     _ service: GATTServiceDefinition, at start: Int, includes: [GATTAttribute]
   ) -> GATTServicePlacement {
-    let end = AttributeHandle(start + service.layout.count - 1)
+    let end = AttributeHandle(start + service.layout(from: start).count - 1)
     var builder = ServiceBuilder(next: AttributeHandle(start))
     builder.add {
       GATTAttribute(
@@ -210,18 +212,14 @@ private struct ServiceBuilder {
 }
 
 extension GATTServiceDefinition {
-  /// The number of handles from the declaration to the last attribute of the service, and the first fixed handle that
-  /// is not after the attributes before it; nil: the handles are in order.
-  var layout: (count: Int, misplaced: AttributeHandle?) {
+  /// Returns the number of handles from the declaration, at `start`, to the last attribute of the service, and the first
+  /// fixed handle that is not after the attributes before it; nil: the handles are in order.
+  func layout(from start: Int) -> (count: Int, misplaced: AttributeHandle?) {
     var count = 1 + includes.count
     var misplaced: AttributeHandle?
     func skip(to handle: AttributeHandle?) {
       guard let handle else { return }
-      if let start = self.handle, Int(handle) >= Int(start) + count {
-        count = Int(handle) - Int(start)
-      } else {
-        misplaced = misplaced ?? handle
-      }
+      if Int(handle) >= start + count { count = Int(handle) - start } else { misplaced = misplaced ?? handle }
     }
     for characteristic in characteristics {
       skip(to: characteristic.handle)
@@ -237,7 +235,6 @@ extension GATTServiceDefinition {
   }
 
   fileprivate func check() throws(GATTDatabaseError) {
-    if let handle = layout.misplaced { throw .invalidHandle(handle) }
     for characteristic in characteristics {
       try Self.check(characteristic.value, characteristic.lengths)
       for descriptor in characteristic.descriptors {

@@ -42,7 +42,7 @@ package struct GATTCharacteristicDefinition: Hashable, Sendable {
   /// The properties in the declaration, if they differ from the operations that `properties` permits; nil: they are the
   /// same. The specification wants the same; databases for tests of clients have others.
   package var shownProperties: CharacteristicProperties?
-  /// The handle of the declaration, if the service has a handle; nil: the next handle.
+  /// The handle of the declaration; nil: the next handle.
   package var handle: AttributeHandle?
 
   package init(
@@ -82,7 +82,7 @@ package struct GATTDescriptorDefinition: Hashable, Sendable {
   package var permissions: AttributePermissions
   /// The permitted lengths of the value in octets; the server rejects a write of another length.
   package var lengths: ClosedRange<Int>
-  /// The handle, if the service has a handle; nil: the next handle.
+  /// The handle; nil: the next one.
   package var handle: AttributeHandle?
 
   package init(

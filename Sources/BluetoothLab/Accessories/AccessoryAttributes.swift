@@ -171,7 +171,7 @@ extension GATTDatabaseError {
     switch self {
     case .full: "no attribute handles are left"
     case .invalidHandle(let handle):
-      "the attribute handle \(handle) is taken, or not after those before it in a service with a fixed handle"
+      "the attribute handle \(handle) is taken, or not after those before it"
     case .unknownService(let handle):
       "no service has the attribute handle \(handle), or the services include each other"
     case .invalidValueLength: "a value is longer than \(ATT.maximumValueLength) octets"

@@ -50,7 +50,7 @@ public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
   /// The properties in the declaration, if clients are to be shown others than those that the server performs; nil: the
   /// same. With them a database for tests of clients takes a command, or indicates a value, without the property.
   public var shownProperties: CharacteristicProperties?
-  /// The handle of the declaration, which the value follows, in a service with a fixed handle; nil: the next handle.
+  /// The handle of the declaration, which the value follows; nil: the next handle.
   public var handle: UInt16?
   /// True if the Reliable Write extended property is set: clients may write the value together with others, all or
   /// none · Vol 3, Part G, 3.3.3.1.
@@ -187,7 +187,7 @@ public enum AccessoryDescriptor: Hashable, Sendable {
   /// Characteristic Aggregate Format: the value is the concatenation of the values that the first presentation
   /// formats of these characteristics of the same service describe, in this order.
   case aggregateFormat([BluetoothUUID])
-  /// Another descriptor with its UUID and value. A value that clients may write is stored. The handle is fixed in a
-  /// service with a fixed handle; nil: the next one.
+  /// Another descriptor with its UUID and value. A value that clients may write is stored. The handle is nil for the
+  /// next one.
   case other(BluetoothUUID, [UInt8], permissions: AttributePermissions = .readable, handle: UInt16? = nil)
 }

@@ -72,8 +72,8 @@ struct ServerShapeTests {
       try Self.server(
         #"""
         {"uuid": "A000", "characteristics": [
-          {"uuid": "B000", "properties": ["read", "write"], "value": "01", "refuses": ["write"], "refusesUntil": 20},
-          {"uuid": "B001", "properties": ["read"], "value": "02", "refuses": ["read"]}]}
+          {"uuid": "B000", "properties": ["read", "write"], "value": "01", "refuses": {"accesses": ["write"], "until": 20}},
+          {"uuid": "B001", "properties": ["read"], "value": "02", "refuses": {"accesses": ["read"]}}]}
         """#))
     let server = try phone.connect(to: "server")
     #expect(try phone.read("B000", of: server) == [1])

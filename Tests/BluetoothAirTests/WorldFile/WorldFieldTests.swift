@@ -56,6 +56,7 @@ struct WorldFieldTests {
         return peripheral("\"services\": [{\"uuid\": \"1815\", \"characteristics\": [\(part), \($0)]}]")
       },
       "presentationFormat": { characteristic("\"presentationFormat\": \($0)") },
+      "refusal": { characteristic("\"refuses\": \($0)") },
       "descriptor": { characteristic("\"descriptors\": [\($0)]") },
     ]
     let root: [(shape: ObjectShape, file: (String) -> String)] = [

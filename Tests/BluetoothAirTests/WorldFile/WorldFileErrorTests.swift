@@ -315,7 +315,8 @@ struct WorldFileErrorTests {
     Case(
       text: "{uuid: 2A19, properties: [red]}",
       complaint: "w:7:51: devices[0].accessory.services[0].characteristics[0].properties[0]: expected "
-        + "\"broadcast\", \"indicate\", \"notify\", \"read\", \"write\" or \"write-without-response\", got "
+        + "\"broadcast\", \"indicate\", \"notify\", \"read\", \"signed-write\", \"write\" or "
+        + "\"write-without-response\", got "
         + "\"red\"; did you mean \"read\"?"),
   ]
 
@@ -330,11 +331,8 @@ struct WorldFileErrorTests {
     #expect(complaints(text) == [test.complaint])
   }
 
-  @Test("A characteristic that occurs twice in a service, and too many characteristics, are refused")
+  @Test("Too many characteristics are refused")
   func tooManyCharacteristics() {
-    let twice =
-      "services: [{uuid: 180F, characteristics: [{uuid: 2A19, properties: [read]}, {uuid: 2A19, properties: [read]}]}]"
-    #expect(complaints(peripheralFile(twice)).count == 1)
     let services = (0..<11).map { service in
       let all = (0..<100).map { "{uuid: \(2_000 + $0), properties: [read]}" }.joined(separator: ", ")
       return "- {uuid: \(3_000 + service), characteristics: [\(all)]}"

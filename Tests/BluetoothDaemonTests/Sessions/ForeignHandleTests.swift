@@ -146,8 +146,10 @@ import Testing
   func served() throws {
     let attacker = attackers[1].peripheral
     attacker.send(.setConnectionLatency(.low, central))
+    air.pass(.seconds(6))
     #expect(air.devices[1].controller.parameterUpdates.isEmpty)
     sensor.send(.setConnectionLatency(.high, central))
+    air.pass(.seconds(6))
     #expect(air.devices[1].controller.parameterUpdates.count == 1)
     // A central that uses a service of both apps is a central of both.
     attacker.add(20, 0xFFE0, [.dynamic(0xFFE1, .read)])

@@ -42,10 +42,10 @@ extension ObjectShape {
       WorldField(
         "includedHandles", .list(.integer(1...65_535), count: 0...100),
         "Further included services, by the `handle` that each of them has; they may be defined after this one",
-        else: "none", example: "[128]"),
+        else: "none", example: "[1]"),
       WorldField(
         "handle", .integer(1...65_535), "The attribute handle of the declaration",
-        else: "the first one after those of the services before", example: "16"),
+        else: "the first one after those of the services before", example: "300"),
       WorldField(
         "presentFrom", .number(WorldLimits.seconds),
         "The time after the start from which the service is there, seconds. Clients that have subscribed to Service "
@@ -113,17 +113,12 @@ extension ObjectShape {
         "The properties that clients see, if they differ from those that the server performs", else: "`properties`",
         example: #"["read"]"#),
       WorldField(
-        "refuses", .list(.choice(AccessNames.all.keys.sorted()), count: 1...2),
+        "refuses", .object(.refusal),
         "The accesses that the server does not authorize: they get the error Insufficient Authorization",
-        else: "none", example: #"["write"]"#),
-      WorldField(
-        "refusesUntil", .number(WorldLimits.seconds),
-        "The time after the start from which the server authorizes the accesses of `refuses`, seconds", else: "never",
-        example: "5"),
+        else: "none", example: #"{"accesses": ["write"]}"#),
       WorldField(
         "handle", .integer(1...65_534),
-        "The attribute handle of the declaration, which the value follows, in a service with a `handle`",
-        else: "the next one", example: "20"),
+        "The attribute handle of the declaration, which the value follows", else: "the next one", example: "300"),
       WorldField(
         "reliableWrite", .flag, "True if it supports reliable writes", else: "false",
         example: "true"),
@@ -145,6 +140,17 @@ extension ObjectShape {
         "descriptors", .list(.object(.descriptor), count: WorldLimits.descriptors), "Other descriptors", else: "none",
         example: #"[{"uuid": "2908", "value": "0001"}]"#),
     ], exclusive: [["value", "text", "values"], ["values", "command", "lines"]])
+
+  static let refusal = ObjectShape(
+    "refusal", "accesses that the server does not authorize",
+    [
+      WorldField(
+        required: "accesses", .list(.choice(AccessNames.all.keys.sorted()), count: 1...2), "The accesses",
+        example: #"["write"]"#),
+      WorldField(
+        "until", .number(WorldLimits.seconds),
+        "The time after the start from which the server authorizes them, seconds", else: "never", example: "5"),
+    ])
 
   static let presentationFormat = ObjectShape(
     "presentationFormat", "the presentation format of a value, as assigned numbers",
@@ -169,8 +175,7 @@ extension ObjectShape {
         "The permissions; a written value is stored", else: #"["readable"]"#,
         example: #"["readable", "writeable"]"#),
       WorldField(
-        "handle", .integer(1...65_535), "The attribute handle, in a service with a `handle`", else: "the next one",
-        example: "22"),
+        "handle", .integer(1...65_535), "The attribute handle", else: "the next one", example: "300"),
     ])
 
   // MARK: Advertising

@@ -74,9 +74,6 @@ package struct ServiceReader {
       CharacteristicProperties($0)
     }
     characteristic.handle = object.whole("handle")
-    if object.has("refusesUntil"), !object.has("refuses") {
-      problems.add(object.place("refusesUntil"), object.path("refusesUntil"), "requires the field \"refuses\"")
-    }
     if let isReliable = object.flag("reliableWrite") { characteristic.hasReliableWrite = isReliable }
     characteristic.descriptors = descriptors(object)
     return characteristic
@@ -176,8 +173,9 @@ package struct ServiceReader {
       maximumLength: object.whole("maximumLength") ?? 512,
       sendsUpdates: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]),
       program: program(object), output: object.word("output", OutputNames.all) ?? .text, echo: object.uuid("echo"),
-      refusal: object.words("refuses", AccessNames.all).map {
-        DescribedPeripheral.Refusal(accesses: Set($0), until: object.time("refusesUntil"))
+      refusal: object.object("refuses", .refusal).map {
+        DescribedPeripheral.Refusal(
+          accesses: Set($0.words("accesses", AccessNames.all) ?? []), until: $0.time("until"))
       })
   }
 
