@@ -31,6 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run the tests that are marked nightly, too")
     parser.addoption(
         "--require-linux", action="store_true", help="fail the tests with Linux if it can't run here, instead of skipping")
+    parser.addoption(
+        "--linux", choices=("bookworm", "trixie"), default="bookworm",
+        help="the guest: Debian 12 with Linux 6.1 and BlueZ 5.66, or Debian 13 with Linux 6.12 and BlueZ 5.82")  # fmt: skip
     parser.addoption("--keep-captures", action="store_true", help="keep what was captured of tests that pass, too")
 
 
@@ -131,13 +134,13 @@ async def start_air(name: str, captures: Callable[[str], Path]) -> Air:
 
 
 @pytest.fixture(scope="session")
-def guest_files(request: pytest.FixtureRequest) -> None:
-    """The Linux guest, built if it is not up to date."""
+def guest_files(request: pytest.FixtureRequest) -> Path:
+    """The folder of the Linux guest, built if it is not up to date."""
     if obstacle := linux.obstacle():
         if request.config.getoption("--require-linux"):
             pytest.fail(obstacle)
         pytest.skip(obstacle)
-    linux.build()
+    return linux.build(request.config.getoption("--linux"))
 
 
 @pytest_asyncio.fixture
@@ -146,7 +149,7 @@ async def boot(guest_files, captures):
     guests: list[Linux] = []
 
     async def boot_guest(name: str, *endpoints: str) -> Linux:
-        guests.append(await Linux.start(name, captures(f"{name}.console"), *endpoints))
+        guests.append(await Linux.start(name, guest_files, captures(f"{name}.console"), *endpoints))
         return guests[-1]
 
     yield boot_guest

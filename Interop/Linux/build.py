@@ -3,7 +3,7 @@
 The base (Debian packages, kernel modules, Python packages) is built once for each version of this file and of the lists
 beside it. The files under `guest` are added to it afterwards, so that a change there costs less than a second.
 
-Usage: build.py FOLDER
+Usage: build.py SUITE FOLDER, with a suite of Debian: bookworm or trixie
 """
 
 import fcntl
@@ -19,11 +19,10 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SUITE = "bookworm"
-PYTHON = "3.11"
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 # Modules that the guest loads. Their dependencies come from the modules themselves. The kernel's pairing needs cmac and,
@@ -33,27 +32,38 @@ MODULES = (
     "hci_uart", "uhid", "hid_generic", "evdev", "algif_hash", "algif_skcipher", "ecb",
 )  # fmt: skip
 
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A version of Debian, with the version of its Python."""
+
+    name: str
+    python: str
+
+
+SUITES = {suite.name: suite for suite in (Suite("bookworm", "3.11"), Suite("trixie", "3.13"))}
+
 # Files of the packages that the guest has no use for.
 UNUSED = re.compile(
     r"usr/(share/(doc|man|locale|i18n|lintian|bash-completion|zsh|gdb|bug|menu|alsa|glib-2.0|info)|include"
     r"|lib/(udev|systemd|tmpfiles\.d|sysusers\.d|cups|x86_64-linux-gnu/gconv)"
-    r"|lib/python3\.11/(test|idlelib|lib2to3|tkinter|turtledemo|ensurepip|distutils|pydoc_data|unittest|config-.*))(/|$)")
+    r"|lib/python3\.\d+/(test|idlelib|lib2to3|tkinter|turtledemo|ensurepip|distutils|pydoc_data|unittest|config-.*))(/|$)")
 
 # Programs whose libraries have to be complete.
 PROGRAMS = (
     "usr/bin/bluetoothctl", "usr/bin/btattach", "usr/bin/btmgmt", "usr/bin/dbus-daemon", "usr/bin/dbus-send",
-    "usr/bin/hci-tester", "usr/bin/hciconfig", "usr/bin/kmod", f"usr/bin/python{PYTHON}",
-    "usr/libexec/bluetooth/bluetoothd",
+    "usr/bin/hci-tester", "usr/bin/hciconfig", "usr/bin/kmod", "usr/bin/python3", "usr/libexec/bluetooth/bluetoothd",
 )  # fmt: skip
 
 
-def build(folder: Path) -> None:
+def build(suite: Suite, folder: Path) -> None:
     """Brings `vmlinux`, `initrd` and `manifest.txt` in `folder` up to date."""
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "lock"):
         base = digest(HERE / "build.py", HERE / "packages.txt", HERE / "requirements.txt")
         if not is_current(folder, "base", base):
-            build_base(folder)
+            build_base(suite, folder)
             (folder / "base.key").write_text(base)
         whole = digest(*sorted((HERE / "guest").iterdir())) + base
         if not is_current(folder, "initrd", whole):
@@ -78,7 +88,7 @@ def is_current(folder: Path, name: str, key: str) -> bool:
     return (folder / name).exists() and record.exists() and record.read_text() == key
 
 
-def build_base(folder: Path) -> None:
+def build_base(suite: Suite, folder: Path) -> None:
     for name in ("base", "initrd"):
         (folder / name).unlink(missing_ok=True)
     work = folder / "work"
@@ -88,16 +98,16 @@ def build_base(folder: Path) -> None:
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
 
-    packages = PackageSource(work / "apt")
+    packages = PackageSource(suite, work / "apt")
     kernel_package = packages.dependency("linux-image-amd64", r"linux-image-\S+")
     kernel, *others = packages.download([kernel_package, *listed(HERE / "packages.txt")])
     for package in others:
         unpack(package, root)
     unpack(kernel, work / "kernel")
-    (folder / "vmlinux").write_bytes(uncompressed(next((work / "kernel" / "boot").glob("vmlinuz-*"))))
+    (folder / "vmlinux").write_bytes(uncompressed(next((work / "kernel").glob("**/boot/vmlinuz-*"))))
     copy_modules(work / "kernel", root / "lab")
-    wheels = install_wheels(work / "wheels", root / f"usr/lib/python{PYTHON}")
-    finish(root)
+    wheels = install_wheels(suite, work / "wheels", root / f"usr/lib/python{suite.python}")
+    finish(suite, root)
     check_libraries(root)
     (folder / "base").write_bytes(archive(root))
     manifest = [path.name for path in (kernel, *others)] + wheels
@@ -121,15 +131,16 @@ def listed(path: Path) -> list[str]:
 class PackageSource:
     """Debian's packages for amd64. All state of this apt is in one folder: the machine's own state stays as it is."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, suite: Suite, folder: Path) -> None:
         self.folder = folder
         for name in ("lists/partial", "cache/archives/partial", "packages"):
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
         (folder / "sources.list").write_text("".join(
-            f"deb [arch=amd64 signed-by={KEYS}] {mirror(name)} {suite} main\n"
-            for name, suite in (("debian", SUITE), ("debian-security", f"{SUITE}-security"))))  # fmt: skip
+            f"deb [arch=amd64 signed-by={KEYS}] {mirror(archive)} {name} main\n"
+            for archive, name in (("debian", suite.name), ("debian-security", f"{suite.name}-security"))))  # fmt: skip
         self.run("apt-get", "-qq", "update")
+        self.names = set(self.run("apt-cache", "pkgnames").split())
 
     def run(self, program: str, *arguments: str) -> str:
         options = {
@@ -151,8 +162,17 @@ class PackageSource:
         return match[1]
 
     def download(self, names: list[str]) -> list[Path]:
+        """Downloads packages. A name may have alternatives, "libelf1 | libelf1t64": the first one that the suite has."""
+        names = [self.first(name) for name in names]
         self.run("apt-get", "-qq", "download", *names)
         return [next((self.folder / "packages").glob(f"{name}_*.deb")) for name in names]
+
+
+    def first(self, alternatives: str) -> str:
+        for name in alternatives.split(" | "):
+            if name in self.names:
+                return name
+        raise SystemExit(f"build.py: Debian has no package {alternatives}")
 
 
 def mirror(name: str) -> str:
@@ -177,39 +197,60 @@ def unpack(package: Path, root: Path) -> None:
 def uncompressed(kernel: Path) -> bytes:
     """The ELF file in a kernel image. QEMU boots it as it is, and nothing has to be decompressed under emulation."""
     image = kernel.read_bytes()
-    decompressor = lzma.LZMADecompressor()
-    result = decompressor.decompress(image[image.index(b"\xfd7zXZ\0") :])
-    if not result.startswith(b"\x7fELF"):
-        raise SystemExit(f"build.py: {kernel.name} holds no ELF file")
-    return result
+    # The code in front of the compressed kernel may contain the same octets, so each place is tried.
+    for match in re.finditer(rb"\xfd7zXZ\0|\x28\xb5\x2f\xfd", image):
+        result = decompressed(image[match.start() :])
+        if result.startswith(b"\x7fELF"):
+            return result
+    raise SystemExit(f"build.py: {kernel.name} holds no ELF file")
+
+
+def decompressed(octets: bytes) -> bytes:
+    """What a stream of xz or Zstandard at the beginning of `octets` contains; other octets may follow the stream."""
+    if octets.startswith(b"\x28"):
+        return subprocess.run(
+            ["zstd", "-dcq"], input=octets, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    try:
+        return lzma.LZMADecompressor().decompress(octets)
+    except lzma.LZMAError:
+        return b""
 
 
 def copy_modules(kernel: Path, target: Path) -> None:
     """Copies the wanted modules, and lists them in the order in which they can be loaded."""
-    files = {path.stem.replace("-", "_"): path for path in kernel.glob("lib/modules/*/kernel/**/*.ko")}
-    order: list[str] = []
+    folder = next(kernel.glob("**/lib/modules/*/kernel")).parent
+    files = {module_name(path): path for path in folder.glob("kernel/**/*.ko*")}
+    built_in = {module_name(Path(line)) for line in (folder / "modules.builtin").read_text().splitlines()}
+    order: dict[str, bytes] = {}
 
     def add(name: str) -> None:
-        if name in order:
+        if name in order or name in built_in:
             return
-        match = re.search(rb"\0depends=([\w,-]*)\0", files[name].read_bytes())
+        octets = files[name].read_bytes()
+        if files[name].suffix == ".xz":
+            octets = lzma.decompress(octets)
+        match = re.search(rb"\0depends=([\w,-]*)\0", octets)
         for dependency in filter(None, match[1].decode().split(",") if match else []):
             add(dependency.replace("-", "_"))
-        order.append(name)
+        order[name] = octets
 
     for name in MODULES:
         add(name)
     (target / "modules").mkdir(parents=True)
-    for name in order:
-        shutil.copy(files[name], target / "modules" / f"{name}.ko")
+    for name, octets in order.items():
+        (target / "modules" / f"{name}.ko").write_bytes(octets)
     (target / "modules" / "order").write_text("".join(f"{name}\n" for name in order))
 
 
-def install_wheels(folder: Path, target: Path) -> list[str]:
+def module_name(path: Path) -> str:
+    return path.name.partition(".")[0].replace("-", "_")
+
+
+def install_wheels(suite: Suite, folder: Path, target: Path) -> list[str]:
     folder.mkdir()
     subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-         "--only-binary=:all:", "--python-version", PYTHON, "--implementation", "cp",
+         "--only-binary=:all:", "--python-version", suite.python, "--implementation", "cp",
          "--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_28_x86_64", "--platform", "any",
          "--dest", folder, "--requirement", HERE / "requirements.txt"], check=True)  # fmt: skip
     wheels = sorted(folder.iterdir())
@@ -218,8 +259,9 @@ def install_wheels(folder: Path, target: Path) -> list[str]:
     return [wheel.name for wheel in wheels]
 
 
-def finish(root: Path) -> None:
+def finish(suite: Suite, root: Path) -> None:
     """Does what maintainer scripts would do, as far as the guest needs it."""
+    (root / "usr/bin/python3").symlink_to(f"python{suite.python}")
     for path in sorted(root.rglob("*"), reverse=True):
         if UNUSED.match(str(path.relative_to(root))):
             path.unlink() if path.is_symlink() or not path.is_dir() else shutil.rmtree(path)
@@ -237,8 +279,8 @@ def finish(root: Path) -> None:
     }.items():
         (root / "etc" / name).write_text(text)
     # Under emulation, compiling takes most of a program's start.
-    run_in(root, f"usr/bin/python{PYTHON}", "-S", "-m", "compileall", "-q", "-s", root, "-p", "/",
-           root / f"usr/lib/python{PYTHON}")  # fmt: skip
+    run_in(root, "usr/bin/python3", "-S", "-m", "compileall", "-q", "-s", root, "-p", "/",
+           root / f"usr/lib/python{suite.python}")  # fmt: skip
 
 
 def run_in(root: Path, program: str, *arguments: object) -> str:
@@ -286,6 +328,6 @@ def add_entry(output: io.BytesIO, name: str, mode: int, content: bytes, number: 
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3 or sys.argv[1] not in SUITES:
         raise SystemExit(__doc__)
-    build(Path(sys.argv[1]).resolve())
+    build(SUITES[sys.argv[1]], Path(sys.argv[2]).resolve())

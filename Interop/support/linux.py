@@ -16,6 +16,7 @@ from support import programs
 from support.programs import Program
 from support.waiting import Events, soon
 
+# The guests, a folder for each suite of Debian.
 FOLDER = programs.REPOSITORY / ".build" / "interop" / "linux"
 QEMU = "qemu-system-x86_64"
 # Seconds. Emulated, everything takes longer; on a machine that compiles beside it, a guest may need 30 s to start.
@@ -37,12 +38,15 @@ def obstacle() -> str | None:
     return None
 
 
-def build() -> None:
+def build(suite: str) -> Path:
+    """Builds the guest of a suite of Debian if it is not up to date, and returns its folder."""
     specification = importlib.util.spec_from_file_location(
         "build", programs.REPOSITORY / "Interop" / "Linux" / "build.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    module.build(FOLDER)
+    folder = FOLDER / suite
+    module.build(module.SUITES[suite], folder)
+    return folder
 
 
 class Linux:
@@ -56,9 +60,9 @@ class Linux:
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def start(cls, name: str, console: Path, *endpoints: str) -> "Linux":
-        """Starts a guest whose serial lines are connections to `endpoints`; it has no adapters yet."""
-        program = await Program.start(QEMU, *options(console, endpoints), name=name)
+    async def start(cls, name: str, folder: Path, console: Path, *endpoints: str) -> "Linux":
+        """Starts the guest in `folder`, whose serial lines are connections to `endpoints`; it has no adapters yet."""
+        program = await Program.start(QEMU, *options(folder, console, endpoints), name=name)
         guest = cls(program)
         try:
             await guest.event("ready")
@@ -136,11 +140,11 @@ def accelerator() -> str:
     return "kvm" if flags & {"vmx", "svm"} and os.access("/dev/kvm", os.R_OK | os.W_OK) else "tcg"
 
 
-def options(console: Path, endpoints: tuple[str, ...]) -> list[object]:
+def options(folder: Path, console: Path, endpoints: tuple[str, ...]) -> list[object]:
     result = [
         "-accel", accelerator(), "-machine", "pc,usb=off,vmport=off", "-cpu", "max", "-smp", 1, "-m", 512,
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-device", "isa-debug-exit,iobase=0xf4",
-        "-kernel", FOLDER / "vmlinux", "-initrd", FOLDER / "initrd", "-append", KERNEL_PARAMETERS,
+        "-kernel", folder / "vmlinux", "-initrd", folder / "initrd", "-append", KERNEL_PARAMETERS,
         "-chardev", f"file,id=console,path={console}", "-device", "isa-serial,chardev=console,index=0",
         "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
         "-chardev", "stdio,id=remote,signal=off", "-device", "virtserialport,chardev=remote,name=remote",

@@ -99,7 +99,8 @@ class Advertisement(ServiceInterface):
     def __init__(self, name: str, services: list) -> None:
         super().__init__("org.bluez.LEAdvertisement1")
         self.properties = {
-            "Type": Variant("s", "peripheral"), "ServiceUUIDs": Variant("as", services), "LocalName": Variant("s", name),
+            "Type": Variant("s", "peripheral"), "Discoverable": Variant("b", True),
+            "ServiceUUIDs": Variant("as", services), "LocalName": Variant("s", name),
         }  # fmt: skip
 
     def answer(self, message: Message) -> Message | None:

@@ -14,6 +14,7 @@ import bus
 import central
 import channels
 import input
+import libraries
 import pairing
 import peripheral
 
@@ -45,7 +46,7 @@ async def run(words: list):
     return [process.returncode, output.decode(errors="replace")]
 
 
-for module in (bus, central, channels, input, pairing, peripheral):
+for module in (bus, central, channels, input, libraries, pairing, peripheral):
     COMMANDS |= module.COMMANDS
 
 
