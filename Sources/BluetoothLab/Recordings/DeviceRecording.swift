@@ -85,7 +85,7 @@ public struct DeviceRecording: Sendable {
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw DeviceRecordingError(path, "can't read the file: it is not a regular file")
+      throw DeviceRecordingError(path, "can't read the file: not a regular file")
     }
     return file
   }

@@ -152,8 +152,8 @@ struct ServerShapeTests {
     #expect(Self.problem(#"{"uuid": "A000", "handle": 5}"#)?.contains("the attribute handle 5 is taken") == true)
     #expect(Self.problem(#"{"uuid": "A000", "handle": 5}"#, #", "firstHandle": 100"#) == nil)
     #expect(
-      Self.problem(#"{"uuid": "A000", "characteristics": [{"uuid": "B000", "properties": [], "handle": 70}]}"#)?
-        .contains("the attribute handle 70 is taken, or not after") == true)
+      Self.problem(#"{"uuid": "A000", "characteristics": [{"uuid": "B000", "properties": [], "handle": 7}]}"#)?
+        .contains("the attribute handle 7 is taken, or not after") == true)
     #expect(
       Self.problem(#"{"uuid": "A000", "includedHandles": [77]}"#)?.contains("no service has the attribute handle 77")
         == true)
