@@ -72,7 +72,10 @@ extension DaemonContext {
     let platformLimit = owner(of: session) == nil ? nil : policy.linksPerApp
     guard platformLimit != nil || shares.hasSeveralPrograms else { return true }
     var users: [(session: CentralSessionID, count: Int)] = []
-    for peer in peers.peers where !peer.users.isEmpty { users += peer.users.map { (session: $0.session, count: 1) } }
+    // A link that an app has cancelled no longer counts, although it takes a moment to end.
+    for peer in peers.peers where !peer.users.isEmpty {
+      users += peer.users.filter { $0.phase != .disconnecting(again: false) }.map { (session: $0.session, count: 1) }
+    }
     if let platformLimit, let holder = holder(of: session),
       users.count(where: { self.holder(of: $0.session)?.app == holder.app }) >= platformLimit
     {
