@@ -92,38 +92,6 @@ struct AppListTests {
     #expect(DeviceMatch.best(of: [Found]()) == [])
   }
 
-  /// Records the links of an adapter.
-  private final class LinkRecorder: SystemClient {
-    let events = NIOLockedValueBox<[String]>([])
-
-    func receive(_ event: SystemEvent) {
-      let text: String? =
-        switch event {
-        case .linkBegan(let count): "began \(count)"
-        case .linkEnded(let reason, let count): "ended \(reason.map { "\($0)" } ?? "with the adapter") \(count)"
-        default: nil
-        }
-      if let text { events.withLockedValue { $0.append(text) } }
-    }
-  }
-
-  @Test("The server learns of each link of an adapter, and why it has ended")
-  func links() async throws {
-    let bench = try AppBench(.macos)
-    let torch = bench.start("torch")
-    let peer = try await torch.find()
-    let host = try #require(bench.bench.served.first?.host)
-    let recorder = LinkRecorder()
-    host.setSystemClient(recorder)
-    _ = try await torch.connect(peer, AppBench.status)
-    torch.session.send(.cancelConnection(peer.handle))
-    #expect(try await torch.central.first(\.disconnected) == peer.handle)
-    _ = try await torch.connect(peer, AppBench.status)
-    host.send(.setPower(false))
-    try await torch.central.state(.poweredOff)
-    #expect(recorder.events.withLockedValue { $0 } == ["began 1", "ended 0x16 0", "began 1", "ended 0x16 0"])
-  }
-
   @Test("A change of an app's life is answered when the adapter has handled it, so that the next one finds it")
   func lifeChanges() async throws {
     let bench = try ServerBench()

@@ -99,6 +99,8 @@ struct AppLauncherTests {
         guard name == app.name else { throw ServerError("no app \(name)") }
         return app
       }.run()
+      // A thread that still reads keeps the socket open beyond `close`; the process of a launcher ends here.
+      shutdown(launcher, CInt(SHUT_RDWR))
       close(launcher)
     }.start()
     return FileHandle(fileDescriptor: server, closeOnDealloc: true)

@@ -98,7 +98,7 @@ struct ServedPermissionTests {
     let bench = try AppBench(.macos, rule: .ask)
     let names = ["/opt/lights/torch", "com.example.torch", "/opt/lights/torch@1000", "com.example.torch@1000"]
     for name in names { try await bench.ask { try $0.perform(.setPermission(app: name, true)) } }
-    for name in ["torch", "", "/", "/opt/", "com.example.torch@alice", "com.example@1@2", "com.exämple.torch"] {
+    for name in ["lamp", "", "/", "/opt/", "com.example.torch@alice", "com.example@1@2", "com.exämple.torch"] {
       let refusal = await #expect(throws: ServerQuestion.Refusal.self) {
         try await bench.ask { try $0.perform(.setPermission(app: name, true)) }
       }
