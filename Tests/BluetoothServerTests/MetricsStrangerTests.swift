@@ -48,8 +48,14 @@ struct MetricsStrangerTests {
       (server.standardOutput, server.standardError) = (output, FileHandle.nullDevice)
       try server.run()
       defer { server.terminate() }
-      let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-      let match = try #require(try /metrics at http:\/\/127\.0\.0\.1:(\d+)\//.firstMatch(in: line))
+      // The endpoint has values once the server serves.
+      var lines = ""
+      while !lines.contains("serves ") {
+        let octets = output.fileHandleForReading.availableData
+        try #require(!octets.isEmpty, "the server has ended")
+        lines += String(decoding: octets, as: UTF8.self)
+      }
+      let match = try #require(try /metrics at http:\/\/127\.0\.0\.1:(\d+)\//.firstMatch(in: lines))
       let port = try #require(UInt16(match.1))
       let silent = try (0..<16).map { _ in try Connection(port: port) }
       let answer = try Connection(port: port).answer(to: "GET /metrics HTTP/1.1\r\n\r\n")
