@@ -133,8 +133,8 @@ struct DeviceChoice: ParsableArguments {
     guard matches.count == 1 || first else {
       let lines = matches.sorted { $0.precedes($1) }.map(\.line)
       throw Failure(
-        "\"\(device)\" matches \(matches.count) devices; use an identifier or an address:\n"
-          + lines.joined(separator: "\n"), status: ExitStatus.ambiguous)
+        "\"\(device)\" matches \(matches.count) devices; use an identifier or an address:", details: lines,
+        status: ExitStatus.ambiguous)
     }
     return found
   }

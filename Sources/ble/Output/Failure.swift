@@ -7,8 +7,11 @@ struct Failure: Error, CustomStringConvertible {
   /// The exit status of the program.
   let status: Int32
 
-  init(_ description: String, status: Int32 = EXIT_FAILURE) {
-    (lines, self.status) = ([description], status)
+  /// Creates a failure.
+  ///
+  /// - Parameter details: further lines.
+  init(_ description: String, details: [String] = [], status: Int32 = EXIT_FAILURE) {
+    (lines, self.status) = ([description] + details, status)
   }
 
   init(_ failure: WorldFileFailure, status: Int32) { (lines, self.status) = (failure.lines, status) }

@@ -29,11 +29,11 @@ extension CapturedDevices {
           error.description + NameSuggestion.suggestion(for: text, among: names), status: ExitStatus.notFound)
       case .several(let devices):
         throw Failure(
-          "the capture has \(devices.count) such devices; choose one with --device:\n"
-            + devices.map { device in
-              "  \(device.address.digits)\(device.name.map { "  \($0.debugDescription)" } ?? "")"
-                + (device.server.hasServices ? "  with a GATT server" : "")
-            }.joined(separator: "\n"), status: ExitStatus.ambiguous)
+          "the capture has \(devices.count) such devices; choose one with --device:",
+          details: devices.map { device in
+            "  \(device.address.digits)\(device.name.map { "  \($0.debugDescription)" } ?? "")"
+              + (device.server.hasServices ? "  with a GATT server" : "")
+          }, status: ExitStatus.ambiguous)
       }
     }
   }

@@ -78,8 +78,7 @@ struct AttributePath: Sendable {
           + "\(KnownNames.title(of: $0.service.uuid)), \(KnownNames.title(of: $0.uuid))"
       }
       throw Failure(
-        "\"\(text)\" matches \(found.count) characteristics:\n" + paths.joined(separator: "\n"),
-        status: ExitStatus.ambiguous)
+        "\"\(text)\" matches \(found.count) characteristics:", details: paths, status: ExitStatus.ambiguous)
     }
     guard parts.count == 3 else { return .characteristic(characteristic) }
     let descriptors = try await characteristic.discoverDescriptors(within: stage.stepLimit)
@@ -119,7 +118,7 @@ struct AttributePath: Sendable {
       }
     let list = present.map { KnownNames.title(of: $0) }
     return Failure(
-      "the device has no \(kind) \"\(part)\"" + suggestion
-        + (list.isEmpty ? "; it has none" : "\nIt has: " + list.joined(separator: ", ")), status: ExitStatus.notFound)
+      "the device has no \(kind) \"\(part)\"" + suggestion + (list.isEmpty ? "; it has none" : ""),
+      details: list.isEmpty ? [] : ["It has: " + list.joined(separator: ", ")], status: ExitStatus.notFound)
   }
 }
