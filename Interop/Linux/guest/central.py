@@ -9,6 +9,9 @@ from bleak.exc import BleakDBusError
 found = {}
 clients = {}
 
+FIRST_SIGN = 15.0
+"""The seconds after which an attempt to connect that has led to no connection is made again."""
+
 
 async def find(name: str | None = None, service: str | None = None, adapter: str = "hci0", seconds: float = 60):
     """Scans for a device with this name or this service, and returns what it advertises."""
@@ -37,8 +40,20 @@ async def connect(address: str, seconds: float = 60):
     count = bus.connections[address]
     async with asyncio.timeout(seconds):
         while True:
+            attempt = asyncio.ensure_future(client.connect())
             try:
-                await client.connect()
+                await asyncio.wait({attempt}, timeout=FIRST_SIGN)
+            except asyncio.CancelledError:
+                attempt.cancel()
+                raise
+            if not attempt.done() and bus.connections[address] == count:
+                # Linux 6.1 sometimes stops its scan for a bonded device and never sends LE Extended Create Connection.
+                attempt.cancel()
+                await asyncio.wait({attempt})
+                bus.report(event="attempt cancelled", address=address)
+                continue
+            try:
+                await attempt
                 break
             except BleakDBusError as error:
                 # The kernel is busy while it removes the last connection, whose end BlueZ has already reported.
