@@ -12,19 +12,12 @@ if warnsAsErrors {
   settings.append(.treatAllWarnings(as: .error))
 }
 
-/// The settings of the modules in which tests of whole worlds spend their time. They are optimized in debug builds, too;
-/// the tests then take a third of the time. SwiftPM accepts such flags in the package that is built and in one at a path,
-/// but not in a dependency with a version, whose folder is in `checkouts`. With COREBLUETOOTH_UNOPTIMIZED=1 a debugger
-/// shows all variables of these modules.
-///
-/// The last flag turns off a pass of Swift 6.3.1 that destroys a large structure through memory that is free by then, if
-/// the structure is read through a `_read` accessor that is not inlined, as none of another file is.
+/// The settings of the modules in which tests of whole worlds spend their time. With COREBLUETOOTH_OPTIMIZED=1, which
+/// `.ci/run` sets, they are optimized in debug builds, too; the tests then take a third of the time. SwiftPM refuses such
+/// flags in a dependency with a version, so no user's build has them.
 var worldSettings = settings
-if !Context.packageDirectory.contains("/checkouts/"), Context.environment["COREBLUETOOTH_UNOPTIMIZED"] != "1" {
-  worldSettings.append(
-    .unsafeFlags(
-      ["-O", "-assert-config", "Debug", "-Xfrontend", "-disable-large-loadable-types-reg2mem"],
-      .when(configuration: .debug)))
+if Context.environment["COREBLUETOOTH_OPTIMIZED"] == "1" {
+  worldSettings.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
 }
 
 /// The settings of `CoreBluetooth`: language mode 5 with the checks of mode 6. With a module of mode 6, an app's

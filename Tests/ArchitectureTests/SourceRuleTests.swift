@@ -86,19 +86,15 @@ import Testing
     }
   }
 
-  /// Swift 6.3.1 destroys a large structure through memory that is free by then, if the structure is read through a
-  /// `_read` accessor that is not inlined. Debug builds turn the pass off (`Package.swift`); a release build inlines
-  /// these accessors.
-  @Test("Each accessor that yields a value for reading is always inlined")
+  /// Swift 6.3.1 destroys a large structure that was read through such an accessor in memory that is free by then:
+  /// `CompilerFaultTests`.
+  @Test("No accessor yields a value for reading")
   func readAccessors() {
-    var count = 0
     for file in Repository.swiftFiles(in: "Sources") {
-      for line in file.codeLines(with: ["_read {"]) where line.text.contains(/\b_read \{/) {
-        count += 1
-        if !line.text.contains("@inline(__always) _read") { Issue.record("\(file.path):\(line.number):\(line.text)") }
+      for line in file.codeLines(with: ["_read"]) where line.text.contains(/\b_read\b/) {
+        Issue.record("\(file.path):\(line.number):\(line.text)")
       }
     }
-    #expect(count > 5)
   }
 
   @Test("No test sleeps")

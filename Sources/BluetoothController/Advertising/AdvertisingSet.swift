@@ -149,7 +149,7 @@ struct AdvertisingSets: ~Copyable {
   var isEmpty: Bool { slots.allSatisfy { $0.set == nil } }
 
   subscript(index: Int) -> AdvertisingSet? {
-    @inline(__always) _read { yield slots[index].set }
+    @inline(__always) get { slots[index].set }
     _modify { yield &slots[index].set }
   }
 

@@ -32,7 +32,7 @@ struct ConnectionTable {
 
   /// The connection with this index. A mutating access marks it as changed.
   subscript(index: Int) -> Connection {
-    @inline(__always) _read { yield connections[index] }
+    @inline(__always) get { connections[index] }
     _modify {
       touch(index)
       yield &connections[index]

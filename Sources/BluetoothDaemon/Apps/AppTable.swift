@@ -121,7 +121,7 @@ struct AppTable {
   var indices: some Sequence<AppIndex> { apps.indices.lazy.map { AppIndex(position: $0) } }
 
   subscript(app: AppIndex) -> App {
-    @inline(__always) _read { yield apps[app.position] }
+    @inline(__always) get { apps[app.position] }
     _modify { yield &apps[app.position] }
   }
 

@@ -142,7 +142,7 @@ struct PeerTable {
   }
 
   subscript(handle: PeerHandle) -> Peer {
-    @inline(__always) _read { yield peers[handle.slot] }
+    @inline(__always) get { peers[handle.slot] }
     _modify { yield &peers[handle.slot] }
   }
 

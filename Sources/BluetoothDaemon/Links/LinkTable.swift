@@ -13,7 +13,7 @@ struct LinkTable {
   var indices: some Sequence<LinkIndex> { all.indices.lazy.map { LinkIndex(position: $0) } }
 
   subscript(link: LinkIndex) -> LinkState {
-    @inline(__always) _read { yield all[link.position] }
+    @inline(__always) get { all[link.position] }
     _modify { yield &all[link.position] }
   }
 

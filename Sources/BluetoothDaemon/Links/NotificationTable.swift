@@ -34,7 +34,7 @@ struct NotificationTable {
   }
 
   subscript(index: Int) -> Entry {
-    @inline(__always) _read { yield entries[index] }
+    @inline(__always) get { entries[index] }
     _modify { yield &entries[index] }
   }
 

@@ -16,13 +16,13 @@ struct AdvertisingSets {
 
   /// The advertiser of a set, which is read and changed in place. The first change creates it.
   subscript(handle: HCI.AdvertisingHandle) -> Advertiser {
-    @inline(__always) _read {
+    @inline(__always) get {
       if handle == .main {
-        yield main
+        main
       } else if let index = index(of: handle) {
-        yield others[index].advertiser
+        others[index].advertiser
       } else {
-        yield Advertiser()
+        Advertiser()
       }
     }
     _modify {

@@ -14,7 +14,7 @@ struct LinkTable {
   private var nextLink = 0
 
   subscript(index: LinkIndex) -> HostLink {
-    @inline(__always) _read { yield all[index.position] }
+    @inline(__always) get { all[index.position] }
     @inline(__always) _modify { yield &all[index.position] }
   }
 
