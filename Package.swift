@@ -79,7 +79,9 @@ let package = Package(
     .target(
       name: "BluetoothCrypto", dependencies: [.product(name: "CryptoExtras", package: "swift-crypto")],
       swiftSettings: worldSettings),
-    .target(name: "BluetoothNumbers", swiftSettings: settings),
+    // The tables become part of the program with #embed.
+    .target(name: "CBluetoothNumbers", exclude: ["Tables"]),
+    .target(name: "BluetoothNumbers", dependencies: ["CBluetoothNumbers"], swiftSettings: settings),
     // Floor 1
     .target(name: "BluetoothWire", dependencies: ["BluetoothTypes"], swiftSettings: worldSettings),
     .target(

@@ -2,27 +2,36 @@
 public enum AssignedNumbers {
   /// Returns the name of the service, characteristic, descriptor, declaration or unit with this 16-bit UUID; nil if
   /// the UUID is not in this table.
-  public static func name(of uuid: UInt16) -> String? {
-    serviceName(uuid) ?? characteristicName(uuid) ?? descriptorName(uuid) ?? declarationName(uuid) ?? unitName(uuid)
-  }
+  public static func name(of uuid: UInt16) -> String? { NameTable.uuids.name(of: uuid) }
 
   /// Returns the name of a service, such as "Heart Rate" for 0x180D: a service of the SIG, or a widely known one of a
   /// member.
   public static func serviceName(_ uuid: UInt16) -> String? {
-    standardServiceName(uuid) ?? memberServiceName(uuid)
-  }
-
-  /// Returns the name of a characteristic, such as "Heart Rate Measurement" for 0x2A37.
-  public static func characteristicName(_ uuid: UInt16) -> String? {
     switch uuid >> 8 {
-    case 0x2A: characteristicName2A(uuid)
-    case 0x2B: characteristicName2B(uuid)
-    case 0x2C: characteristicName2C(uuid)
+    case 0x18, 0xFC...0xFE: name(of: uuid)
     default: nil
     }
   }
 
+  /// Returns the name of a characteristic, such as "Heart Rate Measurement" for 0x2A37.
+  public static func characteristicName(_ uuid: UInt16) -> String? {
+    0x2A...0x2C ~= uuid >> 8 ? name(of: uuid) : nil
+  }
+
+  /// Returns the name of a characteristic's descriptor, such as "Client Characteristic Configuration" for 0x2902.
+  public static func descriptorName(_ uuid: UInt16) -> String? { uuid >> 8 == 0x29 ? name(of: uuid) : nil }
+
+  /// Returns the name of an attribute that declares something, such as "Primary Service" for 0x2800.
+  public static func declarationName(_ uuid: UInt16) -> String? { uuid >> 8 == 0x28 ? name(of: uuid) : nil }
+
+  /// Returns the name of a unit, such as "Celsius temperature (degree Celsius)" for 0x272F.
+  public static func unitName(_ uuid: UInt16) -> String? { uuid >> 8 == 0x27 ? name(of: uuid) : nil }
+
+  /// Returns the name of an appearance's category, with its subcategory: "Heart Rate Sensor" for 0x0340, "Heart Rate
+  /// Sensor: Heart Rate Belt" for 0x0341.
+  public static func appearanceName(_ value: UInt16) -> String? { NameTable.appearances.name(of: value) }
+
   /// Returns the name of the company with this company identifier, such as "Apple, Inc." for 0x004C; nil if the
   /// identifier is not assigned.
-  public static func companyName(_ code: UInt16) -> String? { CompanyNames.name(of: code) }
+  public static func companyName(_ code: UInt16) -> String? { NameTable.companies.name(of: code) }
 }
