@@ -1,4 +1,5 @@
-// The types of messages. The high octet is the group. Groups 0x07 to 0x0F are reserved.
+// The types of messages. The high octet is the group. Groups 0x07 to 0x0F are reserved. A new message has a number of its
+// own, and a published number never changes: `MessageNumberTests`.
 
 /// The messages of the connection itself, in both directions.
 enum ConnectionMessageType: UInt16, CaseIterable {
@@ -29,18 +30,51 @@ enum SessionMessageType: UInt16, CaseIterable {
 /// The commands of central managers.
 enum CentralCommandType: UInt16, CaseIterable {
   case scan = 0x0110
-  case stopScan, connect, cancelConnection, registerForConnectionEvents, readRSSI, observeLinks, changeLink
-  case discoverServices, discoverIncludedServices, discoverCharacteristics, discoverDescriptors
-  case read, write, writeWithoutResponse, signedWriteWithoutResponse, setNotify, openChannel, barrier, askForPower
-  case requestAlerts, synchronize, endSynchronization, requireNotifications
+  case stopScan = 0x0111
+  case connect = 0x0112
+  case cancelConnection = 0x0113
+  case registerForConnectionEvents = 0x0114
+  case readRSSI = 0x0115
+  case observeLinks = 0x0116
+  case changeLink = 0x0117
+  case discoverServices = 0x0118
+  case discoverIncludedServices = 0x0119
+  case discoverCharacteristics = 0x011A
+  case discoverDescriptors = 0x011B
+  case read = 0x011C
+  case write = 0x011D
+  case writeWithoutResponse = 0x011E
+  case signedWriteWithoutResponse = 0x011F
+  case setNotify = 0x0120
+  case openChannel = 0x0121
+  case barrier = 0x0122
+  case askForPower = 0x0123
+  case requestAlerts = 0x0124
+  case synchronize = 0x0125
+  case endSynchronization = 0x0126
+  case requireNotifications = 0x0127
 }
 
 /// The commands of peripheral managers.
 enum PeripheralCommandType: UInt16, CaseIterable {
   case startAdvertising = 0x0210
-  case advertise, stopAdvertising, addService, removeService, removeAllServices, respond, update
-  case setConnectionLatency, publishChannel, unpublishChannel, barrier, askForPower
-  case startSet, stopSet, observeLinks, changeLink, disconnect
+  case advertise = 0x0211
+  case stopAdvertising = 0x0212
+  case addService = 0x0213
+  case removeService = 0x0214
+  case removeAllServices = 0x0215
+  case respond = 0x0216
+  case update = 0x0217
+  case setConnectionLatency = 0x0218
+  case publishChannel = 0x0219
+  case unpublishChannel = 0x021A
+  case barrier = 0x021B
+  case askForPower = 0x021C
+  case startSet = 0x021D
+  case stopSet = 0x021E
+  case observeLinks = 0x021F
+  case changeLink = 0x0220
+  case disconnect = 0x0221
 }
 
 /// The requests of apps and of the command line that belong to no manager.
@@ -53,7 +87,14 @@ enum AppRequestType: UInt16, CaseIterable {
   case wasInBackground = 0x0302
   /// From the command line.
   case listApps = 0x0310
-  case controlApp, setPermission, setPower, listAlerts, explain, resetIdentifiers, setSharing, monitor
+  case controlApp = 0x0311
+  case setPermission = 0x0312
+  case setPower = 0x0313
+  case listAlerts = 0x0314
+  case explain = 0x0315
+  case resetIdentifiers = 0x0316
+  case setSharing = 0x0317
+  case monitor = 0x0318
 }
 
 /// The reports about apps: to the app, or to the command line.
@@ -63,7 +104,10 @@ enum AppReportType: UInt16, CaseIterable {
   case stop = 0x1301
   /// To the command line.
   case apps = 0x1310
-  case done, alerts, links, packet
+  case done = 0x1311
+  case alerts = 0x1312
+  case links = 0x1313
+  case packet = 0x1314
 }
 
 /// The octets of L2CAP channels, in both directions.
@@ -90,25 +134,67 @@ enum CountMessageType: UInt16, CaseIterable {
 /// The changes of the directory of peers, from the server.
 enum DirectoryMessageType: UInt16, CaseIterable {
   case peer = 0x0600
-  case connected, disconnected, access, features, removed
+  case connected = 0x0601
+  case disconnected = 0x0602
+  case access = 0x0603
+  case features = 0x0604
+  case removed = 0x0605
 }
 
 /// The events for central managers.
 enum CentralEventType: UInt16, CaseIterable {
   case stateChanged = 0x1110
-  case discovered, packetReceived, connected, connectionFailed, disconnected, connectionEvent
-  case maximumWriteLengthChanged, nameChanged, linkChanged, linkEnded, linkRequestEnded, rssiRead
-  case servicesDiscovered, includedServicesDiscovered, characteristicsDiscovered, descriptorsDiscovered
-  case valueRead, valueChanged, written, notifyStateChanged, readyToWriteWithoutResponse, channelOpened
-  case servicesModified, barrierReached, restored, valueLimitReached
-  case synchronization, notificationSharingChanged
+  case discovered = 0x1111
+  case packetReceived = 0x1112
+  case connected = 0x1113
+  case connectionFailed = 0x1114
+  case disconnected = 0x1115
+  case connectionEvent = 0x1116
+  case maximumWriteLengthChanged = 0x1117
+  case nameChanged = 0x1118
+  case linkChanged = 0x1119
+  case linkEnded = 0x111A
+  case linkRequestEnded = 0x111B
+  case rssiRead = 0x111C
+  case servicesDiscovered = 0x111D
+  case includedServicesDiscovered = 0x111E
+  case characteristicsDiscovered = 0x111F
+  case descriptorsDiscovered = 0x1120
+  case valueRead = 0x1121
+  case valueChanged = 0x1122
+  case written = 0x1123
+  case notifyStateChanged = 0x1124
+  case readyToWriteWithoutResponse = 0x1125
+  case channelOpened = 0x1126
+  case servicesModified = 0x1127
+  case barrierReached = 0x1128
+  case restored = 0x1129
+  case valueLimitReached = 0x112A
+  case synchronization = 0x112B
+  case notificationSharingChanged = 0x112C
 }
 
 /// The events for peripheral managers.
 enum PeripheralEventType: UInt16, CaseIterable {
   case stateChanged = 0x1210
-  case advertisingStarted, serviceAdded, subscribed, unsubscribed, maximumUpdateLengthChanged
-  case readRequested, writeRequested, centralDisconnected, channelPublished, channelUnpublished, channelOpened
-  case readyToUpdate, barrierReached, restored, advertisingSetStarted, advertisingSetEnded
-  case linkChanged, linkEnded, linkRequestEnded, indicationConfirmed
+  case advertisingStarted = 0x1211
+  case serviceAdded = 0x1212
+  case subscribed = 0x1213
+  case unsubscribed = 0x1214
+  case maximumUpdateLengthChanged = 0x1215
+  case readRequested = 0x1216
+  case writeRequested = 0x1217
+  case centralDisconnected = 0x1218
+  case channelPublished = 0x1219
+  case channelUnpublished = 0x121A
+  case channelOpened = 0x121B
+  case readyToUpdate = 0x121C
+  case barrierReached = 0x121D
+  case restored = 0x121E
+  case advertisingSetStarted = 0x121F
+  case advertisingSetEnded = 0x1220
+  case linkChanged = 0x1221
+  case linkEnded = 0x1222
+  case linkRequestEnded = 0x1223
+  case indicationConfirmed = 0x1224
 }
