@@ -291,6 +291,8 @@ let package = Package(
       swiftSettings: settings),
     // Tests
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
+    // The traits by which tests name the rows of the coverage tables that they show.
+    .target(name: "Requirements", path: "Tests/Requirements", swiftSettings: settings),
     // Functions of the C library that Swift can't call.
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // What several test targets share: fixtures, recording apps, scripted controllers.

@@ -67,8 +67,8 @@ import Testing
 
   @Test("A symbol and the requirements that ask for it are in the same state")
   func states() throws {
-    let symbols = try SymbolCoverageTests.rows().map(\.claim)
-    let requirements = try RequirementCoverageTests.rows().map(\.claim)
+    let symbols = try CoverageTable.symbol.rows().map(\.claim)
+    let requirements = try CoverageTable.requirement.rows().map(\.claim)
     for subject in Self.subjects {
       let claims =
         subject.symbols.flatMap { name in symbols.filter { $0.subject == name } }

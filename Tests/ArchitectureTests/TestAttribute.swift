@@ -5,6 +5,8 @@ struct TestAttribute: Equatable {
   var title: String?
   /// The code between the parentheses, without strings and comments.
   var traits: String
+  /// The strings of the traits `requirement` and `symbol`.
+  var shows: [String: [String]] = [:]
 
   /// False if a trait disables the test or makes it conditional.
   var isEnabled: Bool { !traits.contains(".disabled") && !traits.contains(".enabled") }
@@ -107,10 +109,12 @@ struct TestAttributeReader {
     if code[position] == UInt8(ascii: "(") { _ = readParentheses() } else { position += 1 }
   }
 
-  /// Reads up to the matching parenthesis. Returns the code inside, and the first string if no code precedes it.
-  private mutating func readParentheses() -> (code: String, first: String?) {
+  /// Reads up to the matching parenthesis. Returns the code inside, the first string if no code precedes it, and the
+  /// strings of the traits that name what a test shows.
+  private mutating func readParentheses() -> (code: String, first: String?, shows: [String: [String]]) {
     var inside: [UInt8] = []
     var first: String?
+    var shows: [String: [String]] = [:]
     var depth = 0
     repeat {
       let octet = code[position]
@@ -123,6 +127,7 @@ struct TestAttributeReader {
         let isFirst = inside.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
         let text = readString()
         if isFirst { first = text }
+        if depth == 2, let text, let trait = lastTrait(of: inside) { shows[trait, default: []].append(text) }
         if text == nil { inside.append(octet) }
       default:
         if octet == UInt8(ascii: "(") { depth += 1 }
@@ -132,7 +137,16 @@ struct TestAttributeReader {
         if !isOuter { inside.append(octet) }
       }
     } while depth > 0 && position < code.count
-    return (String(decoding: inside, as: UTF8.self), first)
+    return (String(decoding: inside, as: UTF8.self), first, shows)
+  }
+
+  /// Returns the name before the last opening parenthesis of `code`, if it is a trait that names what a test shows.
+  private func lastTrait(of code: [UInt8]) -> String? {
+    guard let parenthesis = code.lastIndex(of: UInt8(ascii: "(")) else { return nil }
+    let before = code[..<parenthesis]
+    return ["requirement", "symbol"].first { name in
+      before.suffix(name.utf8.count + 1).elementsEqual(".\(name)".utf8)
+    }
   }
 
   private mutating func readAttribute() {
@@ -144,8 +158,8 @@ struct TestAttributeReader {
     guard position < code.count, code[position] == UInt8(ascii: "(") else {
       return found.append(TestAttribute(name: name, title: nil, traits: ""))
     }
-    let (traits, title) = readParentheses()
-    found.append(TestAttribute(name: name, title: title, traits: traits))
+    let (traits, title, shows) = readParentheses()
+    found.append(TestAttribute(name: name, title: title, traits: traits, shows: shows))
   }
 
   private func isLetter(_ octet: UInt8) -> Bool {

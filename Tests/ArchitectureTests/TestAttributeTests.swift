@@ -47,6 +47,17 @@ import Testing
     #expect(titles(text) == ["c .disabled"])
   }
 
+  @Test("The reader returns the rows of the coverage tables that a test names")
+  func shows() {
+    let text = #"""
+      @Test("a", .requirement("A001", "K002"), .symbol("CBUUID.init(string:)"), arguments: ["x"]) func a() {}
+      @Test("b", arguments: [requirement("x")]) func b() {}
+      """#
+    let attributes = TestAttributeReader.attributes(in: text)
+    #expect(attributes[0].shows == ["requirement": ["A001", "K002"], "symbol": ["CBUUID.init(string:)"]])
+    #expect(attributes[1].shows.isEmpty)
+  }
+
   @Test("The reader finds the tests of this package")
   func package() {
     #expect(Repository.testTitles.contains("The reader finds the tests of this package"))
