@@ -44,6 +44,7 @@ public enum CharacteristicValues {
     IntermediateTemperature.self, TemperatureType.self, MeasurementInterval.self, BloodPressureMeasurement.self,
     IntermediateCuffPressure.self, BloodPressureFeature.self, GlucoseMeasurement.self,
     GlucoseMeasurementContext.self, GlucoseFeature.self, RecordAccessControlPoint.self,
+    WeightMeasurement.self, WeightScaleFeature.self,
   ]
 
   private static let sport: [any CharacteristicValue.Type] = [

@@ -61,6 +61,60 @@ private func expect<Value: CharacteristicValue>(
     expect(BloodPressureFeature([.cuffFitDetection, .multipleBonds]), "2200", "cuff fit detection, multiple bonds")
   }
 
+  @Test("A weight has its unit, time, user and body mass index, and 0xFFFF is no weight")
+  func weight() throws {
+    expect(WeightMeasurement(rawWeight: 14_480), "009038", "weight 72.4 kg")
+    let index = try #require(Scalar<BodyMassIndex>(22.9))
+    let pounds = WeightMeasurement(
+      rawWeight: 15_961, units: .imperial, timeStamp: time, userID: 255,
+      body: WeightMeasurement.Body(bodyMassIndex: index, rawHeight: 701))
+    expect(
+      pounds, "0f593ee807030f0e1e2dffe500bd02",
+      "weight 159.61 lb, at 2024-03-15 14:30:45, user not known, body mass index 22.9 kg/m², height 70.1 in")
+    #expect(try #require(pounds.kilograms) == 159.61 * 0.453_592_37)
+    let failed = WeightMeasurement(rawWeight: WeightMeasurement.unsuccessful, userID: 3)
+    expect(failed, "04ffff03", "weight not measured, user 3")
+    #expect(failed.weight == nil && failed.kilograms == nil)
+    #expect(try WeightMeasurement([0xF0, 1, 0, 9]).octets == [0, 1, 0], "reserved flags and later fields are ignored")
+  }
+
+  @Test("The features of a scale have two resolutions, and reserved bits are preserved")
+  func weightFeature() throws {
+    let feature = WeightScaleFeature(
+      timeStamp: true, bodyMassIndex: true, weightResolution: .grams5, heightResolution: .millimetres1)
+    expect(
+      feature, "bd010000",
+      "time stamp, body mass index, weight resolution 0.005 kg or 0.01 lb, height resolution 0.001 m or 0.1 inch")
+    var other = WeightScaleFeature(rawValue: 0xFFFF_FFFF)
+    (other.timeStamp, other.bodyMassIndex, other.weightResolution) = (false, false, .notSpecified)
+    (other.multipleUsers, other.heightResolution) = (false, .millimetres10)
+    #expect(other.rawValue == 0xFFFF_FC80)
+    let reserved = WeightScaleFeature(rawValue: 1 << 10 | 9 << 3)
+    #expect(reserved.description.hasPrefix("reserved bit 10, weight resolution reserved (9)"))
+    #expect(throws: ValueError.tooShort) { try WeightScaleFeature([1, 0, 0]) }
+  }
+
+  @Test("Each resolution of a scale rounds to the nearest weight and height, and what a field can't hold is nil")
+  func weightResolutions() {
+    let resolutions: [WeightResolution] = [
+      .grams500, .grams200, .grams100, .grams50, .grams20, .grams10, .grams5, .notSpecified,
+    ]
+    // 72.432 kg in steps of 0.005 kg, and its 159.6852 lb in steps of 0.01 lb.
+    #expect(
+      resolutions.map { $0.rawWeight(kilograms: 72.432, in: .international) }
+        == [14_500, 14_480, 14_480, 14_490, 14_488, 14_486, 14_486, 14_486])
+    #expect(
+      resolutions.map { $0.rawWeight(kilograms: 72.432, in: .imperial) }
+        == [16_000, 15_950, 15_960, 15_970, 15_970, 15_968, 15_969, 15_969])
+    let wrong = [-0.1, .nan, .infinity, 327.7, 1e300]
+    #expect(wrong.allSatisfy { WeightResolution.grams5.rawWeight(kilograms: $0, in: .international) == nil })
+    #expect(WeightResolution.grams5.rawWeight(kilograms: 327.67, in: .international) == 0xFFFE)
+    let heights: [HeightResolution] = [.millimetres10, .millimetres5, .millimetres1, .notSpecified]
+    #expect(heights.map { $0.rawHeight(metres: 1.784, in: .international) } == [1_780, 1_785, 1_784, 1_784])
+    // 70.236 in.
+    #expect(heights.map { $0.rawHeight(metres: 1.784, in: .imperial) } == [700, 700, 702, 702])
+  }
+
   @Test("A glucose measurement has a concentration with type and sample location, and a context")
   func glucose() throws {
     let time = try #require(time)

@@ -29,6 +29,17 @@ func facts(of value: any CharacteristicValue) -> [String: String]? {
       "pulse": text(value.details.pulseRate), "user": text(value.details.userID),
       "status": text(value.details.status?.rawValue),
     ]
+  case let value as WeightMeasurement:
+    return [
+      "unit": value.units.rawValue, "weight": text(value.weight?.value), "timestamp": text(value.timeStamp),
+      "user": text(value.userID), "bmi": text(value.body?.bodyMassIndex.value), "height": text(value.height?.value),
+    ]
+  case let value as WeightScaleFeature:
+    return [
+      "timestamp": text(value.timeStamp), "users": text(value.multipleUsers), "bmi": text(value.bodyMassIndex),
+      "weight_resolution": text(value.weightResolution.rawValue),
+      "height_resolution": text(value.heightResolution.rawValue),
+    ]
   case let value as GlucoseMeasurement:
     return [
       "sequence": text(value.sequenceNumber), "time": text(value.baseTime), "offset": text(value.timeOffset?.value),

@@ -83,6 +83,7 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
     check(TemperatureMeasurement.self, octets: 1, bits: 8)
     check(BloodPressureMeasurement.self, octets: 1, bits: 8)
     check(GlucoseMeasurement.self, octets: 1, bits: 8)
+    check(WeightMeasurement.self, octets: 1, bits: 8)
     check(GlucoseMeasurementContext.self, octets: 1, bits: 8)
     check(CSCMeasurement.self, octets: 1, bits: 8)
     check(RSCMeasurement.self, octets: 1, bits: 8)

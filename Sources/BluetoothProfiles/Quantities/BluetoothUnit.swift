@@ -35,6 +35,7 @@ public struct BluetoothUnit: RawRepresentable, Hashable, Sendable, CustomStringC
   public static let kilogram = Self(rawValue: 0x2702)
   public static let second = Self(rawValue: 0x2703)
   public static let metresPerSecond = Self(rawValue: 0x2712)
+  public static let kilogramPerSquareMetre = Self(rawValue: 0x2716)
   public static let newton = Self(rawValue: 0x2723)
   public static let pascal = Self(rawValue: 0x2724)
   public static let joule = Self(rawValue: 0x2725)
@@ -47,19 +48,22 @@ public struct BluetoothUnit: RawRepresentable, Hashable, Sendable, CustomStringC
   public static let day = Self(rawValue: 0x2762)
   public static let degree = Self(rawValue: 0x2763)
   public static let millimetreOfMercury = Self(rawValue: 0x2781)
+  public static let inch = Self(rawValue: 0x27A2)
   public static let degreeFahrenheit = Self(rawValue: 0x27AC)
   public static let percentage = Self(rawValue: 0x27AD)
   public static let beatsPerMinute = Self(rawValue: 0x27AF)
   public static let revolutionsPerMinute = Self(rawValue: 0x27A8)
   public static let countPerCubicMetre = Self(rawValue: 0x27B5)
   public static let wattPerSquareMetre = Self(rawValue: 0x27B6)
+  public static let pound = Self(rawValue: 0x27B8)
   public static let stepsPerMinute = Self(rawValue: 0x27BA)
   public static let partsPerMillion = Self(rawValue: 0x27C4)
   public static let partsPerBillion = Self(rawValue: 0x27C5)
 
   private static let symbols: [UInt16: String] = [
     0x2700: "", 0x2701: "m", 0x2702: "kg", 0x2703: "s", 0x2704: "A", 0x2705: "K", 0x2706: "mol", 0x2707: "cd",
-    0x2710: "m²", 0x2711: "m³", 0x2712: "m/s", 0x2713: "m/s²", 0x2715: "kg/m³", 0x271A: "mol/m³", 0x271B: "kg/m³",
+    0x2710: "m²", 0x2711: "m³", 0x2712: "m/s", 0x2713: "m/s²", 0x2715: "kg/m³", 0x2716: "kg/m²",
+    0x271A: "mol/m³", 0x271B: "kg/m³",
     0x271D: "", 0x271E: "", 0x2720: "rad", 0x2721: "sr", 0x2722: "Hz", 0x2723: "N", 0x2724: "Pa", 0x2725: "J",
     0x2726: "W", 0x2727: "C", 0x2728: "V", 0x2729: "F", 0x272A: "Ω", 0x272B: "S", 0x272C: "Wb", 0x272D: "T",
     0x272E: "H", 0x272F: "°C", 0x2730: "lm", 0x2731: "lx", 0x2732: "Bq", 0x2733: "Gy", 0x2734: "Sv", 0x2735: "kat",

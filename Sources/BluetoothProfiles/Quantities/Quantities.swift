@@ -138,3 +138,9 @@ public enum MagneticFlux: ScalarKind {
   public static let format = ScalarFormat(
     "Magnetic Flux Density", octets: 2, isSigned: true, exponent: -7, unit: .tesla)
 }
+
+/// Body mass indices in steps of 0.1 kg/m².
+public enum BodyMassIndex: ScalarKind {
+  public static let format = ScalarFormat(
+    "BMI", octets: 2, exponent: -1, unit: .kilogramPerSquareMetre)
+}
