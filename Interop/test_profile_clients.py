@@ -97,6 +97,20 @@ async def test_blood_pressure(reads):
         "measurement: systolic 17.5 kPa, diastolic 11.6 kPa, mean 13.6 kPa, pulse 64 /min"]  # fmt: skip
 
 
+async def test_weight_scale(reads):
+    server = ProfileServer()
+    at_noon = bytes([0xE8, 7, 2, 29, 12, 0, 0])
+    stored = b"\x0e" + struct.pack("<H", 14_480) + at_noon + struct.pack("<BHH", 1, 229, 1_780)
+    pounds, failed = b"\1" + struct.pack("<H", 15_961), b"\4\xff\xff\xff"
+    server.add(
+        0x181D, server.value(0x2A9E, b"\xa7\0\0\0"), server.sent(0x2A9D, P.INDICATE, stored, pounds, failed))
+    assert await reads("weight-scale", server, 0x181D) == [
+        "feature: time stamp, multiple users, body mass index, weight resolution 0.05 kg or 0.1 lb, "
+        "height resolution 0.01 m or 1 inch",
+        "measurement: weight 72.4 kg, at 2024-02-29 12:00:00, user 1, body mass index 22.9 kg/m², height 1.78 m",
+        "measurement: weight 159.61 lb", "measurement: weight not measured, user not known"]  # fmt: skip
+
+
 async def test_glucose(reads):
     """The Record Access Control Point is written here: count, report and delete, of all records or by their numbers."""
     server = ProfileServer()

@@ -176,6 +176,27 @@ async def test_glucose_report_that_is_aborted(meets):
     assert not formats.glucose(measurements.all[2])["has context"], "the client does not take contexts"
 
 
+async def test_weight_scale(meets):
+    weighings = [
+        {"at": 0, "weight": 61.52, "user": 2, "height": 1.7}, {"at": 6, "weight": 40, "duration": 1},
+        {"at": 8, "weight": 400}, {"at": 60, "weight": 62.5}]  # fmt: skip
+    client = await meets("weight-scale", "Weight Scale", weighings=weighings, startTime="2024-02-29T23:59:58")
+    assert await client.read(0x181D, 0x2A9E) == bytes([0b1010_0111, 0, 0, 0])
+    measurements = await client.subscribe(0x181D, 0x2A9D)
+    assert [formats.weight(await measurements.next()) for _ in range(4)] == [
+        {"unit": "g", "weight": 61_500, "time": (2024, 3, 1, 0, 0, 0), "user": 2, "index": 213, "height": 1_700},
+        {"unit": "g", "weight": None, "time": (2024, 3, 1, 0, 0, 5), "user": 255},
+        {"unit": "g", "weight": None, "time": (2024, 3, 1, 0, 0, 8), "user": 255},
+        {"unit": "g", "weight": 62_500, "time": (2024, 3, 1, 0, 1, 0), "user": 255}]  # fmt: skip
+
+
+async def test_weight_scale_in_pounds(meets):
+    client = await meets("weight-scale", weighings=[{"at": 0, "weight": 61.52}], units="lb", weightResolution="5 g")
+    measurements = await client.subscribe(0x181D, 0x2A9D)
+    value = formats.weight(await measurements.next())
+    assert (value["unit"], value["weight"]) == ("0.01 lb", 13_563)
+
+
 def rate(first: tuple[int, int], second: tuple[int, int], unit: int = 1024) -> float:
     """Revolutions per second between two values of (cumulative revolutions, time of the last one)."""
     return (second[0] - first[0]) / ((second[1] - first[1]) % 65_536 / unit)

@@ -38,6 +38,7 @@ enum ProfileReader {
     "running": Profile(service: RunningSpeedAndCadenceClient.service, use: running),
     "thermometer": Profile(service: HealthThermometerClient.service, use: thermometer),
     "time": Profile(service: TimeClient.service, use: time),
+    "weight-scale": Profile(service: WeightScaleClient.service, use: weightScale),
   ]
 
   /// Uses the first server of the profile that is found. Returns false if there is no such profile.
@@ -157,6 +158,12 @@ enum ProfileReader {
     await perform("delete") { try await meter.deleteRecords(.sequenceNumbers(1...1)) }
     await perform("delete again") { try await meter.deleteRecords(.sequenceNumbers(1...1)) }
     await perform("count") { try await meter.numberOfRecords() }
+  }
+
+  @Sendable private static func weightScale(_ peripheral: Remote) async throws {
+    let scale = try await WeightScaleClient(peripheral)
+    show("feature", try await scale.feature())
+    try await show(3, "measurement", scale.measurements)
   }
 
   // MARK: Sports

@@ -135,6 +135,19 @@ def glucose_context(octets: Octets) -> dict:
 
 
 @whole
+def weight(octets: Octets) -> dict:
+    """Weight Measurement · Weight Scale Service 1.0, 3.2: the weight in g or 0.01 lb, the height in mm or 0.1 in."""
+    flags = octets.unsigned()
+    number = octets.unsigned(2)
+    fields = {"unit": "0.01 lb" if flags & 1 else "g"}
+    fields["weight"] = None if number == 0xFFFF else number if flags & 1 else number * 5
+    fields |= optional(flags, octets, time=(1, Octets.date), user=(2, u8))
+    if flags & 8:
+        fields |= {"index": octets.unsigned(2), "height": octets.unsigned(2)}
+    return fields
+
+
+@whole
 def cycling(octets: Octets) -> dict:
     """CSC Measurement · Cycling Speed and Cadence Service 1.0, 3.1. Event times are in units of 1/1024 s."""
     flags = octets.unsigned()

@@ -47,6 +47,13 @@ import Testing
     Expected(
       device: "glucometer", values: [("features", ""), ("number of stored records", "10"), ("last record", "")]),
     Expected(
+      device: "scale",
+      values: [
+        ("features", "time stamp, multiple users, body mass index"), ("measurements", "weight 72.4 kg, at 2024"),
+      ]),
+    Expected(
+      device: "pocket", values: [("Battery Level (2A19)", "100 %"), ("Model Number String (2A24)", "Pedometer")]),
+    Expected(
       device: "bicycle", values: [("features", "wheel"), ("measurements", ""), ("supported sensor locations", "")]),
     Expected(device: "crank", values: [("measurements", "W"), ("crank length", "0.1725 m"), ("sensor location", "")]),
     Expected(device: "shoe", values: [("features", ""), ("measurements", "m/s")]),

@@ -192,4 +192,28 @@ import Testing
     #expect(Set(pressures).count == 3 && pressures == pressures.sorted(by: >))
     #expect(try scene.stage.perform { try await client.feature() } == [.irregularPulseDetection])
   }
+
+  @Test("A scale's client gets the stored measurements with their times, and then the new one, and reads the features")
+  func weightScale() throws {
+    var scale = WeightScale(startTime: DateTime(year: 2024, month: 2, day: 29))
+    let person = WeightScale.Person(weight: 72.4, userID: 1, height: 1.78)
+    // Before the client has connected.
+    scale.scheduledWeighings = [WeightScale.ScheduledWeighing(at: .zero, person)]
+    let scene = ClientScene(scale)
+    scene.stage.run(for: .seconds(3))
+    let client = try scene.client { try await WeightScaleClient($0) }
+    let feature = try scene.stage.perform { try await client.feature() }
+    #expect(feature == scale.features && feature.multipleUsers && feature.weightResolution == .grams50)
+    let received = Box<[WeightMeasurement]>([])
+    let reading = scene.stage.start { for try await value in client.measurements { received.append(value) } }
+    scene.stage.run(for: .seconds(1))
+    #expect(received.value.map(\.weight?.value) == [72.4])
+    #expect(received.value.first?.timeStamp == DateTime(year: 2024, month: 2, day: 29, seconds: 2))
+    #expect(received.value.first?.userID == 1 && received.value.first?.body?.bodyMassIndex.value == 22.9)
+    scene.device.act { scale, context in scale.stepOn(WeightScale.Person(weight: 61), in: &context) }
+    scene.stage.run(for: .seconds(3))
+    #expect(received.value.map(\.weight?.value) == [72.4, 61])
+    #expect(received.value.last?.userID == 255 && received.value.last?.body == nil)
+    reading.cancel()
+  }
 }

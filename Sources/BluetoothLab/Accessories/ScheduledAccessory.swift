@@ -16,7 +16,9 @@ extension Keyboard: ScheduledAccessory {}
 extension LocationSensor: ScheduledAccessory {}
 extension Mouse: ScheduledAccessory {}
 extension NotifyingPhone: ScheduledAccessory {}
+extension Pedometer: ScheduledAccessory {}
 extension RunningSensor: ScheduledAccessory {}
 extension SensorTag: ScheduledAccessory {}
 extension Telephone: ScheduledAccessory {}
 extension Thermometer: ScheduledAccessory {}
+extension WeightScale: ScheduledAccessory {}

@@ -75,6 +75,7 @@ struct DeviceTrial: Sendable {
     HealthThermometerClient.service: { try await $0.healthThermometer() },
     BloodPressureClient.service: { try await $0.bloodPressure() },
     GlucoseClient.service: { try await $0.glucose() },
+    WeightScaleClient.service: { try await $0.weightScale() },
     CyclingSpeedAndCadenceClient.service: { try await $0.cyclingSpeedAndCadence() },
     CyclingPowerClient.service: { try await $0.cyclingPower() },
     RunningSpeedAndCadenceClient.service: { try await $0.runningSpeedAndCadence() },

@@ -124,6 +124,13 @@ struct ProfileTrial: Sendable {
     }
   }
 
+  func weightScale() async throws {
+    guard let client = try await client({ try await WeightScaleClient(peripheral) }) else { return }
+    try await value("features") { try await client.feature() }
+    // Somebody steps on the scale, unless it has stored measurements.
+    try await measurements("measurements", client.measurements, every: nil)
+  }
+
   func cyclingSpeedAndCadence() async throws {
     let limit = trial.procedureLimit
     guard

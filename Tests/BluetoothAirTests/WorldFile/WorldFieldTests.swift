@@ -42,6 +42,7 @@ struct WorldFieldTests {
       },
       "alert": { device("\"accessory\": {\"kind\": \"telephone\", \"alerts\": [\($0)]}") },
       "notification": { device("\"accessory\": {\"kind\": \"notifying-phone\", \"notifications\": [\($0)]}") },
+      "weighing": { device("\"accessory\": {\"kind\": \"weight-scale\", \"weighings\": [\($0)]}") },
       "advertising": { peripheral("\"advertising\": \($0)") },
       "phase": { advertising("\"schedule\": [\($0)]") },
       "payload": { advertising("\"payload\": \($0)") },

@@ -316,6 +316,56 @@ struct WorldPopulationTests {
     #expect(tablet.values(of: "2A2B").map { Array($0.prefix(6)) } == [[0xEE, 0x07, 6, 30, 12, 0]])
   }
 
+  @Test("A weight scale and a pedometer of a file weigh and count as the file says")
+  func weightAndSteps() throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - name: scale
+            accessory:
+              kind: weight-scale
+              units: lb
+              weightResolution: 100 g
+              settlingTime: 3
+              capacity: 4
+              distinguishesUsers: false
+              reportsBodyMassIndex: false
+              startTime: 2024-02-29T08:30:00
+              weighings: [{at: 9, weight: 61.5}, {at: 2.5, weight: 72.4, user: 1, height: 1.78, duration: 1}]
+          - {name: old, accessory: {kind: weight-scale, hasClock: false}}
+          - name: pocket
+            accessory:
+              {kind: pedometer, cadence: 90, pastDays: [10, 4294967295], capacity: 7, interval: 5, startTime: 2024-03-01T00:00:00}
+        """)
+    let scale = try #require(file.members[0].accessory as? WeightScale)
+    #expect(scale.units == .imperial && scale.weightResolution == .grams100 && scale.settlingTime == .seconds(3))
+    #expect(scale.capacity == 4 && !scale.distinguishesUsers && !scale.reportsBodyMassIndex)
+    #expect(scale.startTime?.description == "2024-02-29 08:30:00")
+    let known = WeightScale.Person(weight: 72.4, userID: 1, height: 1.78)
+    #expect(
+      scale.scheduledWeighings == [
+        WeightScale.ScheduledWeighing(at: .seconds(9), WeightScale.Person(weight: 61.5), for: .seconds(5)),
+        WeightScale.ScheduledWeighing(at: .seconds(2.5), known, for: .seconds(1)),
+      ])
+    let old = try #require(file.members[1].accessory as? WeightScale)
+    #expect(old.startTime == nil && !old.features.timeStamp)
+    let pedometer = try #require(file.members[2].accessory as? Pedometer)
+    #expect(pedometer.cadence == 90 && pedometer.capacity == 7 && pedometer.interval == .seconds(5))
+    #expect(
+      pedometer.storedDays(at: .zero).map(\.description) == ["2024-02-28: 10 steps", "2024-02-29: 4294967295 steps"])
+    #expect(pedometer.today(at: .zero).description == "2024-03-01: 0 steps")
+  }
+
+  @Test("A scale of a file without a clock has no time")
+  func scaleWithoutClock() {
+    #expect {
+      try WorldFile(
+        text: "devices: [{name: d, accessory: {kind: weight-scale, hasClock: false, startTime: 2024-02-29T08:30:00}}]")
+    } throws: {
+      "\($0)".contains("a scale without a clock has no time")
+    }
+  }
+
   @Test("Antennas of a file count in their directions")
   func antennas() async throws {
     let file = try WorldFile(
@@ -394,7 +444,7 @@ struct WorldPopulationTests {
     let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(3))
     #expect(Set(phone.sightings.compactMap(\.name)) == Set(kinds))
-    #expect(kinds.count == 17)
+    #expect(kinds.count == 19)
   }
 
   @Test("A place beyond the places of the file changes nothing")

@@ -202,6 +202,8 @@ struct SensorAccessoryTests {
     #expect(await common(Thermometer()) == expected("Thermometer"))
     #expect(await common(BloodPressureMonitor()) == expected("Blood Pressure Monitor"))
     #expect(await common(GlucoseMeter()) == expected("Glucose Meter"))
+    #expect(await common(WeightScale()) == expected("Weight Scale"))
+    #expect(await common(Pedometer()) == expected("Pedometer"))
     #expect(await common(CyclingSensor()) == expected("Speed and Cadence Sensor"))
     #expect(await common(CyclingPowerMeter()) == expected("Power Meter"))
     #expect(await common(RunningSensor()) == expected("Foot Pod"))
@@ -229,6 +231,7 @@ struct SensorAccessoryTests {
     #expect(await systemID(Thermometer()) == expected)
     #expect(await systemID(BloodPressureMonitor()) == expected)
     #expect(await systemID(GlucoseMeter()) == expected)
+    #expect(await systemID(WeightScale()) == expected)
   }
 
   @Test(

@@ -3,13 +3,14 @@ extension ObjectShape {
   /// completely.
   static let accessoryKinds = [
     heartRate, thermometer, bloodPressure, glucose, cycling, cyclingPower, running, location, keyboard, mouse,
+    weightScale, pedometer,
     sensorTag, telephone, notifyingPhone, flashlight, keyFob, battery, iBeacon, broadcaster, recording, peripheral,
   ]
 
-  private static let localName = WorldField(
+  static let localName = WorldField(
     "localName", .text(WorldLimits.name), "The local name in advertising", else: "`gapName` or `name`",
     example: #""Acme""#)
-  private static let advertisingInterval = advertisingInterval(first: "0.1")
+  static let advertisingInterval = advertisingInterval(first: "0.1")
 
   /// - Parameter first: the default interval in the first 30 s, in seconds.
   private static func advertisingInterval(first: String) -> WorldField {
@@ -18,7 +19,7 @@ extension ObjectShape {
       else: "\(first) for 30 s after power-on and after each disconnection, then 1.0225", example: "0.1")
   }
 
-  private static let batteryLevel = WorldField(
+  static let batteryLevel = WorldField(
     "batteryLevel", .integer(0...100), "The battery level, %", else: "100", example: "80")
   private static let measurementInterval = WorldField(
     "interval", .number(0.001...WorldLimits.seconds.upperBound),

@@ -35,6 +35,8 @@ struct AccessoryReader {
     case "cycling-power": return cyclingPower(object)
     case "running": return running(object)
     case "location": return location(object)
+    case "weight-scale": return weightScale(object)
+    case "pedometer": return pedometer(object)
     case "keyboard": return keyboard(object)
     case "mouse": return mouse(object)
     case "sensor-tag": return sensorTag(object)
@@ -50,7 +52,7 @@ struct AccessoryReader {
     }
   }
 
-  private func localName(_ object: ObjectReader) -> String { object.text("localName") ?? name }
+  func localName(_ object: ObjectReader) -> String { object.text("localName") ?? name }
 
   private func heartRate(_ object: ObjectReader) -> HeartRateSensor {
     var sensor = HeartRateSensor(name: localName(object))
