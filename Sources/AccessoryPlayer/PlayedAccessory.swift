@@ -47,6 +47,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     var attributes = AccessoryAttributes<A>()
     /// The connected centrals, with the numbers by which the accessory knows them.
     var centrals: [RemoteCentral: HCI.ConnectionHandle] = [:]
+    /// The centrals to whose servers the accessory has written, as peripherals of `central`.
+    var servers: [RemoteCentral: Peripheral] = [:]
     var lastNumber: UInt16 = 0
     /// The time at which the accessory's `timeReached` is due; nil: none.
     var wakeTime: Duration?
@@ -62,9 +64,12 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   private static var maximumWaitingValues: Int { 256 }
 
   let peripheral: LocalPeripheral
+  /// The central role of the adapter, for writes to the servers of centrals; nil: none.
+  let central: Central?
   let state: NIOLockedValueBox<State>
   private let services: [LocalService]
-  private let characteristics: [LocalCharacteristic]
+  let characteristics: [LocalCharacteristic]
+  let writes = AsyncStream.makeStream(of: Write.self)
   private let outputs = AsyncStream.makeStream(of: Output.self)
   private let arrivals = AsyncStream.makeStream(of: RemoteCentral.self)
   let elapsed: @Sendable () -> Duration
@@ -76,28 +81,34 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   /// - Parameters:
   ///   - accessory: the accessory in its first state.
   ///   - peripheral: the adapter, which no other accessory uses.
+  ///   - central: the central role of the same adapter, with which the accessory writes to the servers of its centrals
+  ///     (`AccessoryContext.writeToCentrals(_:of:)`); nil: these writes end with `CentralWriteError.notSupported`.
   ///   - clock: the clock of the accessory; `AccessoryContext.now` is the time since this call. In a world, this is
   ///     `World.clock`.
-  public convenience init<C: Clock>(_ accessory: A, by peripheral: LocalPeripheral, clock: C = ContinuousClock())
-  where C.Duration == Duration {
+  public convenience init<C: Clock>(
+    _ accessory: A, by peripheral: LocalPeripheral, central: Central? = nil, clock: C = ContinuousClock()
+  ) where C.Duration == Duration {
     let start = clock.now
     // The pauses are those of the accessory's own timers and of its advertising, so they take the time of its clock.
     self.init(
-      accessory, by: peripheral, elapsed: { start.duration(to: clock.now) },
+      accessory, by: peripheral, central: central, elapsed: { start.duration(to: clock.now) },
       pause: { try await Task.sleep(for: $0, clock: clock) }, observer: nil)
   }
 
   /// Creates an accessory with functions for the time.
   ///
   /// - Parameters:
+  ///   - central: the central role of the same adapter; nil: none.
   ///   - elapsed: returns the time since the start of the accessory.
   ///   - pause: waits for this time.
   ///   - observer: takes what centrals do; nil: none.
   package init(
-    _ accessory: A, by peripheral: LocalPeripheral, elapsed: @escaping @Sendable () -> Duration,
-    pause: @escaping @Sendable (Duration) async throws -> Void, observer: (@Sendable (PlayedEvent) throws -> Void)?
+    _ accessory: A, by peripheral: LocalPeripheral, central: Central? = nil,
+    elapsed: @escaping @Sendable () -> Duration, pause: @escaping @Sendable (Duration) async throws -> Void,
+    observer: (@Sendable (PlayedEvent) throws -> Void)?
   ) {
-    (self.peripheral, self.elapsed, self.pause, self.observer) = (peripheral, elapsed, pause, observer)
+    (self.peripheral, self.central) = (peripheral, central)
+    (self.elapsed, self.pause, self.observer) = (elapsed, pause, observer)
     var state = State(accessory: accessory, advertising: accessory.advertising)
     var known: [BluetoothUUID: LocalService] = [:]
     var services: [LocalService] = []
@@ -174,6 +185,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       }
       group.addTask { [self] in try await watchPower() }
       group.addTask { [self] in try await sendOutputs() }
+      group.addTask { [self] in try await performWrites() }
       group.addTask { [self] in try await watchTime() }
       group.addTask { [self] in try await watchLinks() }
       for index in characteristics.indices { group.addTask { [self] in try await watchSubscriptions(of: index) } }
@@ -229,6 +241,10 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
         for (central, _) in inOrder(state.centrals) { outputs.continuation.yield(.request(preferred, of: central)) }
       case .setService(let index, let isPresent):
         outputs.continuation.yield(.setService(index, isPresent: isPresent))
+      case .writeToCentrals(let octets, let path):
+        for (remote, link) in inOrder(state.centrals) {
+          writes.continuation.yield(Write(octets: octets, path: path, remote: remote, link: link))
+        }
       case .disconnect: break
       case .advertise(let advertising):
         state.advertising = advertising
@@ -325,7 +341,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
 
   /// Notes a central that has made a request or a subscription. The request of a central that has disconnected since
   /// does not connect it again.
-  private func met(_ central: RemoteCentral) {
+  func met(_ central: RemoteCentral) {
     guard peripheral.isConnected(central) else { return }
     let isNew = state.withLockedValue { state in
       guard state.centrals[central] == nil else { return false }
@@ -354,8 +370,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   }
 
   private func left(_ central: RemoteCentral, because reason: HCIErrorCode) {
-    state.withLockedValue { state in
-      guard let link = state.centrals.removeValue(forKey: central) else { return }
+    let server = state.withLockedValue { state -> Peripheral? in
+      guard let link = state.centrals.removeValue(forKey: central) else { return nil }
       let client = AccessoryClient(link: link)
       state.attributes.forget(link)
       state.unconfirmed.removeAll { $0.central == central }
@@ -368,7 +384,10 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       state.accessory.disconnected(because: reason, in: &context)
       perform(context, &state)
       if state.centrals.isEmpty { state.advertisingChanged?.yield() }
+      return state.servers.removeValue(forKey: central)
     }
+    // The peripheral is released without the lock, because its deinitializer ends calls.
+    withExtendedLifetime(server) {}
   }
 
   /// Returns the centrals in the order in which they have connected, so that each run of a world is the same.
@@ -385,7 +404,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
 
   /// Reports the subscriptions that have begun or ended. Also called before each write, because a central may subscribe
   /// to a control point and write a command at once.
-  private func refreshSubscriptions(of index: Int) throws {
+  func refreshSubscriptions(of index: Int) throws {
     let handle = AttributeHandle(index + 1)
     let subscribers = characteristics[index].subscribers
     for central in subscribers { met(central) }
@@ -410,76 +429,6 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       return changes
     }
     for change in changes { try observer?(change) }
-  }
-
-  // MARK: Requests
-
-  private func answerRequests(_ begun: () -> Void) async throws {
-    var requests = peripheral.requests.makeAsyncIterator()
-    begun()
-    while let request = await requests.next() {
-      switch request {
-      case .read(let read): try answer(read)
-      case .write(let write): try answer(write)
-      }
-    }
-    try Task.checkCancellation()
-  }
-
-  private func index(of characteristic: LocalCharacteristic) -> Int? {
-    characteristics.firstIndex { $0 === characteristic }
-  }
-
-  private func answer(_ read: ReadRequest) throws {
-    met(read.central)
-    let (path, octets) = state.withLockedValue { state -> (CharacteristicPath?, [UInt8]?) in
-      let found = index(of: read.characteristic).flatMap {
-        state.attributes.characteristic(at: AttributeHandle($0 + 1))
-      }
-      guard let characteristic = found else { return (nil, nil) }
-      let isPermitted =
-        characteristic.authorize?(state.accessory, .read, context(state, for: state.centrals[read.central])) ?? true
-      return (characteristic.path, isPermitted ? characteristic.value(of: state.accessory, at: elapsed()) : nil)
-    }
-    guard let path, let octets else {
-      read.reject(path == nil ? .attributeNotFound : .insufficientAuthorization)
-      return
-    }
-    read.respond(with: Data(octets))
-    if read.offset == 0 { try observer?(PlayedEvent(.read(octets), path, by: read.central)) }
-  }
-
-  private func answer(_ write: WriteRequest) throws {
-    met(write.central)
-    for index in characteristics.indices { try refreshSubscriptions(of: index) }
-    var parts: [GATTWritePart] = []
-    for part in write.parts {
-      guard let index = index(of: part.characteristic) else {
-        write.reject(.attributeNotFound)
-        return
-      }
-      parts.append(
-        GATTWritePart(handle: AttributeHandle(index + 1), offset: part.offset, value: ByteSlice(Array(part.octets))))
-    }
-    let (failure, paths) = state.withLockedValue { state -> (ATTErrorCode?, [CharacteristicPath]) in
-      var context = self.context(state, for: state.centrals[write.central])
-      var failure: ATTErrorCode?
-      do throws(ATTErrorCode) {
-        try AccessoryWrite(GATTWriteParts(parts)).perform(on: &state.accessory, state.attributes, in: &context)
-      } catch {
-        failure = error
-      }
-      // The answer precedes notifications and indications that the write causes.
-      if let failure {
-        write.reject(CBATTError.Code(rawValue: Int(failure.rawValue)) ?? .unlikelyError)
-      } else {
-        write.accept()
-      }
-      perform(context, &state)
-      return (failure, parts.compactMap { state.attributes.path(at: $0.handle) })
-    }
-    guard let path = paths.first else { return }
-    try observer?(PlayedEvent(.written(Array(write.value), failure), path, by: write.central))
   }
 }
 

@@ -334,8 +334,10 @@ struct PlayedScene<A: Accessory> {
 
   /// Creates the devices, and starts the accessory.
   ///
-  /// - Parameter pauses: counts the pauses in progress; nil: the accessory has the clock of the world.
-  init(_ accessory: A, counting pauses: Box<Int>? = nil) {
+  /// - Parameters:
+  ///   - pauses: counts the pauses in progress; nil: the accessory has the clock of the world.
+  ///   - writesToCentrals: true if the accessory has the central role of its device, too.
+  init(_ accessory: A, counting pauses: Box<Int>? = nil, writesToCentrals: Bool = false) {
     stage = AppStage(world)
     sensor = world.makeDevice(named: "sensor")
     phone = world.makeDevice(named: "phone", at: Position(x: 2))
@@ -354,7 +356,8 @@ struct PlayedScene<A: Accessory> {
             try await Task.sleep(for: time, clock: world.clock)
           }, observer: nil)
       } else {
-        PlayedAccessory(accessory, by: peripheral, clock: clock)
+        PlayedAccessory(
+          accessory, by: peripheral, central: writesToCentrals ? Central(adapter: sensor) : nil, clock: clock)
       }
     (self.peripheral, self.played) = (peripheral, played)
     running = stage.start {

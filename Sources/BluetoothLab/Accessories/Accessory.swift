@@ -66,6 +66,15 @@ public protocol Accessory: Sendable {
   /// Called when a notification has been passed to the controller, or a client has confirmed an indication: there is
   /// room for one more. The client is `AccessoryContext.client`.
   mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext)
+  /// Called when a write of `AccessoryContext.writeToCentrals(_:of:)` to one central, `AccessoryContext.client`, has
+  /// ended. A write without a response has ended when it has been passed to the controller.
+  ///
+  /// - Parameters:
+  ///   - characteristic: the characteristic of the central's server.
+  ///   - error: the reason why the value was not written; nil: it was written.
+  ///   - context: the state of the accessory's connections, and its actions.
+  mutating func centralWriteEnded(
+    of characteristic: CharacteristicPath, because error: CentralWriteError?, in context: inout AccessoryContext)
 }
 
 extension Accessory {
@@ -91,4 +100,8 @@ extension Accessory {
   ) {}
   /// Does nothing.
   public mutating func valueSent(of characteristic: CharacteristicPath, in context: inout AccessoryContext) {}
+  /// Does nothing.
+  public mutating func centralWriteEnded(
+    of characteristic: CharacteristicPath, because error: CentralWriteError?, in context: inout AccessoryContext
+  ) {}
 }

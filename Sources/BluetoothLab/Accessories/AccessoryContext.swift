@@ -19,6 +19,7 @@ public struct AccessoryContext: Sendable {
     case disconnect
     case advertise(Advertising?)
     case setService(Int, isPresent: Bool)
+    case writeToCentrals([UInt8], of: CharacteristicPath)
   }
 
   /// The world's radio time.
@@ -80,6 +81,17 @@ public struct AccessoryContext: Sendable {
   /// Notifies or indicates octets to one client, if it has subscribed to the characteristic.
   mutating func send(octets: [UInt8], of path: CharacteristicPath, to client: AccessoryClient) {
     request(.send(octets, of: path, to: client))
+  }
+
+  /// Writes a value to this characteristic of the GATT server of every connected central, such as the alert level of a
+  /// telephone: the accessory is the GATT client over the same link. The value is written without a response if the
+  /// characteristic permits it, otherwise with one. The first write on a link discovers the characteristic, which takes
+  /// several connection events. `Accessory.centralWriteEnded(of:because:in:)` is called for each central.
+  ///
+  /// A `PlayedAccessory` needs a `Central` for it. `Device.serve` does not support it, because the clients on a device
+  /// are its apps. Without support the write ends with `CentralWriteError.notSupported`.
+  public mutating func writeToCentrals<Value>(_ value: Value, of characteristic: Characteristic<Value>) {
+    request(.writeToCentrals(value.octets, of: characteristic.path))
   }
 
   /// Notes an effect.

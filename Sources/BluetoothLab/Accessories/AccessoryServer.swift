@@ -6,20 +6,18 @@ import BluetoothWire
 /// the world's executor; unchecked, because the compiler does not know that only the daemon's calls use its variables and
 /// those of the superclass.
 final class AccessoryServer<A: Accessory>: HostedAccessory<A>, SystemServer, @unchecked Sendable {
-  /// The name of the device, for the log.
-  private let name: String
   private var hasPublished = false
   /// True while the adapter is on.
   private var isOn = false
 
-  init(_ accessory: A, name: String) {
-    self.name = name
-    super.init(accessory)
-  }
-
   override func perform(_ effect: AccessoryContext.Effect, _ host: inout Host, at now: Instant) {
     // A device that is off does nothing. `started` schedules the next time.
     if case .wake = effect, !isOn { return }
+    // The apps of the device are the GATT clients of its links: the results of requests are theirs.
+    if case .writeToCentrals(_, let path) = effect {
+      for link in connections { writeEnded(of: path, because: .notSupported, on: link, &host, at: now) }
+      return
+    }
     super.perform(effect, &host, at: now)
   }
 

@@ -1,3 +1,4 @@
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
@@ -10,12 +11,15 @@ class HostedAccessory<A: Accessory> {
   final private(set) var attributes = AccessoryAttributes<A>()
   /// The links of the host, in the order in which they began.
   final private(set) var connections: [HCI.ConnectionHandle] = []
+  /// The name of the device, for the log.
+  final let name: String
+  private var centralWrites = CentralWrites()
   // Unchecked: the property is confined to the world, and no access overlaps another call. The accessory is checked,
   // because code outside this package changes it.
   /// The time at which the accessory's `timeReached` is due.
   @exclusivity(unchecked) final var wakeTime: Instant?
 
-  init(_ accessory: A) { self.accessory = accessory }
+  init(_ accessory: A, name: String) { (self.accessory, self.name) = (accessory, name) }
 
   /// Adds the services that are there at the start to the database of the host, each after those that it includes.
   final func addServices(to host: inout Host, at now: Instant) {
@@ -99,6 +103,11 @@ class HostedAccessory<A: Accessory> {
       host.update(handle, with: slice(of: octets, in: host.pool), on: client.link, at: now)
     case .wake(let time): wakeTime = time.map { now + TimeSpan($0) }
     case .setService(let index, let isPresent): setService(index, isPresent, &host, at: now)
+    case .writeToCentrals(let octets, let path):
+      for link in connections {
+        centralWrites.append(octets, to: path, on: link)
+        beginWrite(on: link, &host, at: now)
+      }
     case .update, .disconnect, .advertise: break
     }
   }
@@ -111,6 +120,40 @@ class HostedAccessory<A: Accessory> {
     for subscription in subscriptions where subscription.handle == handle {
       host.update(handle, with: value, on: subscription.link, at: now)
     }
+  }
+
+  // MARK: Writes to centrals
+
+  /// Begins the next write to the server of a central, unless one is in progress.
+  private func beginWrite(on link: HCI.ConnectionHandle, _ host: inout Host, at now: Instant) {
+    guard let next = centralWrites.next(on: link) else { return }
+    host.request(next.request, token: next.token, on: link, at: now)
+  }
+
+  /// Continues a write to the server of a central after the result of a request.
+  private func completed(
+    _ token: GATTToken, _ result: Result<GATTResponse, GATTError>, on link: HCI.ConnectionHandle, _ host: inout Host,
+    at now: Instant
+  ) {
+    switch centralWrites.advance(token, result) {
+    case nil: break
+    case .request(let request): host.request(request, token: token, on: link, at: now)
+    case .ended(let path, let error):
+      writeEnded(of: path, because: error, on: link, &host, at: now)
+      beginWrite(on: link, &host, at: now)
+    }
+  }
+
+  /// Tells the accessory the result of a write to the server of a central, and logs an error.
+  final func writeEnded(
+    of path: CharacteristicPath, because error: CentralWriteError?, on link: HCI.ConnectionHandle, _ host: inout Host,
+    at now: Instant
+  ) {
+    if let error {
+      DaemonLog.note(
+        "can't write \(path.characteristic) of the service \(path.service) to a connected central: \(error)", of: name)
+    }
+    withAccessory(&host, at: now, for: link) { $0.centralWriteEnded(of: path, because: error, in: &$1) }
   }
 
   /// Returns a copy of the octets in a storage of the pool, because measurements are frequent.
@@ -132,6 +175,9 @@ class HostedAccessory<A: Accessory> {
   ) {
     connections.removeAll { $0 == connection }
     attributes.forget(connection)
+    for path in centralWrites.linkEnded(connection) {
+      writeEnded(of: path, because: .disconnected, on: connection, &host, at: now)
+    }
     for characteristic in attributes.controlPoints {
       tell(characteristic, .unsubscribed, on: connection, &host, at: now)
     }
@@ -182,8 +228,9 @@ class HostedAccessory<A: Accessory> {
       tell(characteristic, .sent, on: connection, &host, at: now)
       withAccessory(&host, at: now, for: connection) { $0.valueSent(of: characteristic.path, in: &$1) }
     case .broadcastChanged(let handle, let isOn): attributes.setBroadcast(of: handle, isOn)
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityRequired, .signatureMade, .backgroundTurn:
-      break
+    case .completed(let token, let result): completed(token, result, on: connection, &host, at: now)
+    case .servicesChanged(let range, _): centralWrites.attributesChanged(range, on: connection)
+    case .mtuChanged, .valueReceived, .securityRequired, .signatureMade, .backgroundTurn: break
     }
   }
 

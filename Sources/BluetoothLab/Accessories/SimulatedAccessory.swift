@@ -8,7 +8,6 @@ import BluetoothWire
 /// The simulated device of an accessory: a controller and a host, with the accessory in place of the daemon that
 /// serves apps. Confined to the world's executor.
 final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
-  private let name: String
   // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`. While
   // a method of the superclass has the host, only its parameter is used.
   @exclusivity(unchecked) private var station: ControllerStation
@@ -21,7 +20,6 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
     _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
     generator: RandomStream, pool: PacketPool
   ) {
-    name = configuration.name
     station = ControllerStation(
       Controller(
         configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool),
@@ -29,7 +27,7 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
     var hostConfiguration = configuration.host
     hostConfiguration.firstHandle = accessory.firstHandle
     host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
-    super.init(accessory)
+    super.init(accessory, name: configuration.name)
   }
 
   // MARK: SimulatedDevice
@@ -130,7 +128,7 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
       super.perform(effect, &host, at: now)
       guard progress != nil, let handle = attributes.characteristic(path)?.handle else { break }
       if attributes.isBroadcast(handle) { advertise(&host, at: now) }
-    case .send, .wake, .setService: super.perform(effect, &host, at: now)
+    case .send, .wake, .setService, .writeToCentrals: super.perform(effect, &host, at: now)
     case .update(let preferred):
       for link in connections { host.updateConnection(link, preferred.parameters, at: now) }
     case .disconnect: for link in connections { host.disconnect(link, at: now) }
