@@ -74,7 +74,7 @@ import Testing
       } catch is TimeLimitExceeded {}
     }
     let observed = rules.withLockedValue { $0 }
-    #expect(observed.count == 18)
+    #expect(observed.count == 20)
     for (address, rules) in observed {
       for finding in rules.findings { #expect(finding.isKept, "\(address): \(finding.line)") }
     }

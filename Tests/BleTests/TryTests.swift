@@ -79,6 +79,18 @@ import Testing
         ("mild alert, then none", ""), ("alert at link loss", ""), ("transmit power", "dBm"), ("path loss", "dB"),
       ]),
     Expected(device: "lamp", values: [("Battery Level (2A19)", "100 %")]),
+    Expected(
+      device: "wallet",
+      values: [
+        ("mild alert, then none", ""), ("Tx Power Level (2A07)", "0 dBm"),
+        ("6E1B3A40-2C5D-4F07-9A8E-3D94B1C06F01", "00"),
+      ]),
+    Expected(
+      device: "pins",
+      values: [
+        ("229B3003-03FB-40DA-98A7-B0DEF65C2D4B", "0x80"), ("229B3008-03FB-40DA-98A7-B0DEF65C2D4B", "028A"),
+        ("Software Revision String (2A28)", "1.0.0"),
+      ]),
     Expected(device: "pack", values: [("Battery Level (2A19)", "100 %")]),
   ]
 

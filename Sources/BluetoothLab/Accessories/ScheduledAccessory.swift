@@ -8,6 +8,7 @@ extension BatteryPack: ScheduledAccessory {}
 extension BloodPressureMonitor: ScheduledAccessory {}
 extension CyclingPowerMeter: ScheduledAccessory {}
 extension CyclingSensor: ScheduledAccessory {}
+extension FinderTag: ScheduledAccessory {}
 extension Flashlight: ScheduledAccessory {}
 extension GlucoseMeter: ScheduledAccessory {}
 extension HeartRateSensor: ScheduledAccessory {}
@@ -17,6 +18,7 @@ extension LocationSensor: ScheduledAccessory {}
 extension Mouse: ScheduledAccessory {}
 extension NotifyingPhone: ScheduledAccessory {}
 extension Pedometer: ScheduledAccessory {}
+extension PinBoard: ScheduledAccessory {}
 extension RunningSensor: ScheduledAccessory {}
 extension SensorTag: ScheduledAccessory {}
 extension Telephone: ScheduledAccessory {}

@@ -41,6 +41,7 @@ struct WorldFieldTests {
           "\"accessory\": {\"kind\": \"location\", \"routes\": [{\"name\": \"r\", \"waypoints\": [\($0)]}]}")
       },
       "alert": { device("\"accessory\": {\"kind\": \"telephone\", \"alerts\": [\($0)]}") },
+      "press": { device("\"accessory\": {\"kind\": \"pin-board\", \"presses\": [\($0)]}") },
       "notification": { device("\"accessory\": {\"kind\": \"notifying-phone\", \"notifications\": [\($0)]}") },
       "weighing": { device("\"accessory\": {\"kind\": \"weight-scale\", \"weighings\": [\($0)]}") },
       "advertising": { peripheral("\"advertising\": \($0)") },

@@ -444,7 +444,7 @@ struct WorldPopulationTests {
     let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(3))
     #expect(Set(phone.sightings.compactMap(\.name)) == Set(kinds))
-    #expect(kinds.count == 19)
+    #expect(kinds.count == 21)
   }
 
   @Test("A place beyond the places of the file changes nothing")

@@ -212,6 +212,8 @@ struct SensorAccessoryTests {
     #expect(await common(Mouse()) == expected("Mouse"))
     #expect(await common(SensorTag()) == expected("Sensor Tag"))
     #expect(await common(KeyFob()) == expected("Key Fob"))
+    #expect(await common(FinderTag()) == expected("Tag"))
+    #expect(await common(PinBoard()) == expected("Pin Board"))
     #expect(await common(Telephone()) == expected("Telephone"))
   }
 

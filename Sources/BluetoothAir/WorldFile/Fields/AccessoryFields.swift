@@ -4,7 +4,8 @@ extension ObjectShape {
   static let accessoryKinds = [
     heartRate, thermometer, bloodPressure, glucose, cycling, cyclingPower, running, location, keyboard, mouse,
     weightScale, pedometer,
-    sensorTag, telephone, notifyingPhone, flashlight, keyFob, battery, iBeacon, broadcaster, recording, peripheral,
+    sensorTag, telephone, notifyingPhone, flashlight, keyFob, finderTag, pinBoard, battery, iBeacon, broadcaster,
+    recording, peripheral,
   ]
 
   static let localName = WorldField(
@@ -377,7 +378,7 @@ extension ObjectShape {
     ])
 
   private static let keyFob = ObjectShape(
-    "key-fob", "a key fob: Immediate Alert, Link Loss and Tx Power services",
+    "key-fob", "a key fob with a button: Immediate Alert, Link Loss and Tx Power services",
     [
       localName, advertisingInterval(first: "0.02"),
       WorldField(
@@ -393,6 +394,14 @@ extension ObjectShape {
       WorldField(
         "slow", .object(.preferredParameters), "The connection parameters that it requests afterwards",
         else: "500 ms, latency 4, supervision timeout 6 s", example: #"{"interval": 1}"#),
+      WorldField(
+        "buttonInterval", .number(0.01...WorldLimits.seconds.upperBound),
+        "The time before each press of its button, which makes the phone sound, seconds", else: "no presses",
+        example: "30"),
+      WorldField(
+        "buttonAlert", .choice(AlertLevelNames.all.keys.sorted()),
+        "The alert level that the button writes to the phone",
+        else: "\"high\"", example: #""mild""#),
       batteryLevel,
     ])
 

@@ -54,6 +54,14 @@ enum AccessNames {
   static let all: [String: AttributeAccess] = ["read": .read, "write": .write]
 }
 
+enum AlertLevelNames {
+  static let all: [String: AlertLevel] = ["none": .noAlert, "mild": .mildAlert, "high": .highAlert]
+}
+
+enum LightNames {
+  static let all: [String: FinderTag.Light] = ["off": .off, "on": .on, "flashing": .flashing]
+}
+
 enum PressureUnitNames {
   static let all: [String: PressureUnit] = ["mmHg": .millimetresOfMercury, "kPa": .kilopascal]
 }

@@ -44,6 +44,8 @@ struct AccessoryReader {
     case "notifying-phone": return notifyingPhone(object)
     case "flashlight": return flashlight(object)
     case "key-fob": return keyFob(object)
+    case "finder-tag": return finderTag(object)
+    case "pin-board": return pinBoard(object)
     case "battery": return battery(object)
     case "ibeacon": return iBeacon(object)
     case "broadcaster": return broadcaster(object)
@@ -289,8 +291,43 @@ struct AccessoryReader {
     if let fast = preferredParameters(object.object("fast", .preferredParameters)) { fob.fast = fast }
     if let time = object.time("fastTime") { fob.fastTime = time }
     if let slow = preferredParameters(object.object("slow", .preferredParameters)) { fob.slow = slow }
+    fob.buttonInterval = object.time("buttonInterval")
+    if let level = object.word("buttonAlert", AlertLevelNames.all) { fob.buttonAlert = level }
     if let level: UInt8 = object.whole("batteryLevel") { fob.batteryLevel = level }
     return fob
+  }
+
+  private func finderTag(_ object: ObjectReader) -> FinderTag {
+    var tag = FinderTag(name: localName(object))
+    tag.transmitPower = object.whole("transmitPowerLevel") ?? radioPower
+    if let light = object.word("light", LightNames.all) { tag.light = light }
+    if let level: UInt8 = object.whole("batteryLevel") { tag.batteryLevel = level }
+    return tag
+  }
+
+  private mutating func pinBoard(_ object: ObjectReader) -> PinBoard {
+    var board = PinBoard(name: localName(object))
+    func pins(_ name: String) -> [PinBoard.Pin] {
+      object.list(name).compactMap { $0.value.whole(UInt8.self).flatMap(PinBoard.Pin.init(rawValue:)) }
+    }
+    let (high, low) = (pins("highPins"), pins("lowPins"))
+    for pin in high { board.apply(.high, to: pin) }
+    for pin in low { board.apply(.low, to: pin) }
+    if high.contains(where: low.contains) {
+      problems.add(object.place("lowPins"), object.path("lowPins"), "a pin can't be in highPins, too")
+    }
+    for (pin, millivolts) in zip(PinBoard.AnalogPin.allCases, object.list("millivolts")) {
+      board.analogInputs[pin] = millivolts.value.whole(UInt16.self)
+    }
+    for press in object.objects("presses", .pinPress) {
+      guard let time = press.time("at") else { continue }
+      var scheduled = PinBoard.Press(at: time)
+      if let pin = press.whole("pin", UInt8.self).flatMap(PinBoard.Pin.init(rawValue:)) { scheduled.pin = pin }
+      if let duration = press.time("duration") { scheduled.duration = duration }
+      board.scheduledPresses.append(scheduled)
+    }
+    if let level: UInt8 = object.whole("batteryLevel") { board.batteryLevel = level }
+    return board
   }
 
   /// The transmit power of the device's radio, in whole decibels.
