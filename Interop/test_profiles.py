@@ -7,6 +7,8 @@ round.
 
 import datetime
 import json
+import struct
+import uuid
 
 import pytest
 from bumble import core, data_types
@@ -19,6 +21,7 @@ from bumble.profiles import ancs
 from bumble.profiles.heart_rate_service import HeartRateService, HeartRateServiceProxy
 from support import formats
 from support.profile_client import ProfileClient
+from support.profile_server import P, ProfileServer
 from support.hosts import disconnected
 from support.waiting import Events, events_of, soon
 from test_corebluetooth import pairing
@@ -345,6 +348,106 @@ async def test_find_me_and_proximity(meets):
     await client.write(0x1802, 0x2A06, mild, with_response=False)
 
 
+async def test_finder_tag(meets):
+    client = await meets("finder-tag", "Tag", transmitPowerLevel=-8, light="flashing")
+    assert await client.read(0x1804, 0x2A07) == b"\xf8"
+    light = [f"6E1B3A40-2C5D-4F07-9A8E-3D94B1C06F{number}" for number in ("00", "01")]
+    off, on, flashing, reserved = b"\0", b"\1", b"\2", b"\3"
+    states = await client.subscribe(*light)
+    assert await client.read(*light) == flashing
+    await client.write(*light, on)
+    assert await states.next() == on
+    await client.write(*light, off, with_response=False)
+    assert await states.next() == off == await client.read(*light)
+    assert await refusal(client.write(*light, reserved)) == VALUE_NOT_ALLOWED
+    buzzer = client.characteristic(0x1802, 0x2A06)
+    assert buzzer.properties == buzzer.properties.WRITE_WITHOUT_RESPONSE
+
+
+async def test_pin_board(meets):
+    press = {"at": 60, "pin": 7, "duration": 1}
+    client = await meets("pin-board", "Pin Board", lowPins=[5], millivolts=[1300, 650, 0], presses=[press])
+
+    def board(number: int) -> tuple[str, str]:
+        return tuple(f"229B{part:04X}-03FB-40DA-98A7-B0DEF65C2D4B" for part in (0xFF00, number))
+
+    SETTING, PULL_UP, OUTPUT, INPUT, PULSED, PERIOD, DUTY, DRIVE, ANALOG = range(0x3000, 0x3009)
+    led = bytes([1 << 1])
+    for number in (SETTING, OUTPUT):
+        await client.write(*board(number), led, with_response=False)
+        assert await client.read(*board(number)) == led
+    levels = await client.subscribe(*board(INPUT))
+    await client.write(*board(PULL_UP), bytes([0b0110_0000]))
+    assert await levels.next() == bytes([0b0100_0000]) == await client.read(*board(INPUT))
+    # By the schedule of the file.
+    assert [await levels.next() for _ in range(2)] == [bytes([0b1100_0000]), bytes([0b0100_0000])]
+    assert await refusal(client.write(*board(DUTY), bytes([1, 0, 0, 0, 1]))) == VALUE_NOT_ALLOWED
+    await client.write(*board(PERIOD), bytes([1]) + (10_000).to_bytes(4, "big"))
+    await client.write(*board(DUTY), bytes([1]) + (2_500).to_bytes(4, "big"))
+    await client.write(*board(PULSED), led)
+    voltages = [await client.read(*board(ANALOG + pin)) for pin in range(3)]
+    assert [int.from_bytes(voltage, "big") for voltage in voltages] == [1_300, 650, 0]
+    await client.write(*board(DRIVE), bytes([2]) + (1_000).to_bytes(2, "big"))
+    assert int.from_bytes(await client.read(*board(ANALOG + 2)), "big") == 1_000
+
+
+async def test_sensor_tag(meets):
+    client = await meets("sensor-tag", "Sensor Tag", ambientTemperature=-7.5, humidity=75, pressure=98_765)
+
+    def sensor(service: int, number: int) -> tuple[str, str]:
+        return tuple(f"F000{service + part:04X}-0451-4000-B000-000000000000" for part in (0, number))
+
+    HUMIDITY, PRESSURE, DATA, CONFIGURATION = 0xAA20, 0xAA40, 1, 2
+    on, off = b"\1", b"\0"
+    values = await client.subscribe(*sensor(HUMIDITY, DATA))
+    await client.write(*sensor(HUMIDITY, CONFIGURATION), on)
+    value = await values.next()
+    assert int.from_bytes(value[:2], "little") / 65_536 * 165 - 40 == pytest.approx(-7.5, abs=0.01)
+    assert int.from_bytes(value[2:], "little") / 65_536 * 100 == pytest.approx(75, abs=0.01)
+    await client.write(*sensor(HUMIDITY, CONFIGURATION), off)
+    assert await client.read(*sensor(HUMIDITY, DATA)) == bytes(4)
+    values = await client.subscribe(*sensor(PRESSURE, DATA))
+    await client.write(*sensor(PRESSURE, CONFIGURATION), on)
+    value = await values.next()
+    assert int.from_bytes(value[:3], "little", signed=True) == -750
+    assert int.from_bytes(value[3:], "little") == 98_765
+    assert await refusal(client.write(*sensor(PRESSURE, CONFIGURATION), b"\2")) == VALUE_NOT_ALLOWED
+
+
+async def test_flashlight(meets):
+    client = await meets("flashlight")
+
+    def lamp(number: int) -> tuple[str, str]:
+        return tuple(f"2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D{part:02X}" for part in (0, number))
+
+    SWITCH, STATUS, BRIGHTNESS = 1, 2, 3
+    states = await client.subscribe(*lamp(STATUS))
+    on, off = b"\1", b"\0"
+    await client.write(*lamp(SWITCH), on)
+    assert await states.next() == on
+    await client.write(*lamp(SWITCH), off, with_response=False)
+    assert await states.next() == off == await client.read(*lamp(STATUS))
+    assert await client.read(*lamp(BRIGHTNESS)) == bytes([100])
+    await client.write(*lamp(BRIGHTNESS), bytes([40]))
+    assert await client.read(*lamp(BRIGHTNESS)) == bytes([40])
+    assert await refusal(client.write(*lamp(BRIGHTNESS), bytes([101]))) == VALUE_NOT_ALLOWED
+
+
+async def test_ibeacon(serve, host, tmp_path):
+    proximity = uuid.UUID("6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0DE")
+    accessory = {"kind": "ibeacon", "proximityUUID": str(proximity), "major": 258, "minor": 772, "measuredPower": -61}
+    (tmp_path / "world.json").write_text(json.dumps({"devices": [{"name": "beacon", "accessory": accessory}]}))
+    air = await serve("--world", tmp_path / "world.json", "--speed", SPEED)
+    central = await host("central", endpoint=air.endpoint)
+    await soon(central.device.start_scanning())
+    heard = (await central.advertisements.next())[1][0]
+    company, data = heard.data.get(AdvertisingData.Type.MANUFACTURER_SPECIFIC_DATA)
+    APPLE = 0x004C
+    assert company == APPLE
+    assert bytes(data) == b"\x02\x15" + proximity.bytes + struct.pack(">HHb", 258, 772, -61)
+    assert not heard.is_connectable
+
+
 async def test_time(meets):
     client = await meets("telephone", "Telephone")
     before = formats.current_time(await client.read(0x1805, 0x2A2B))
@@ -438,6 +541,19 @@ async def test_key_fob_alerts(play, host):
     await air.ask("state", "(?i)alert: high.*link loss: mild")
     await central.close()
     await air.ask("state", "(?i)alert: mild")
+
+
+@pytest.mark.parametrize("properties", [P.WRITE, P.WRITE_WITHOUT_RESPONSE], ids=str)
+async def test_key_fob_button(play, host, properties):
+    air = await play("key-fob")
+    phone = ProfileServer()
+    phone.add(0x1802, phone.command(0x2A06, properties))
+    central = await host("central", endpoint=air.endpoint, services=phone.services)
+    await ProfileClient.connect(central, "accessory")
+    high = b"\2"
+    for _ in range(2):
+        await air.program.say("press")
+        assert await phone.written.next() == (0x2A06, high)
 
 
 async def test_alerts_of_telephone(plays):

@@ -39,7 +39,14 @@ struct AccessoryAir {
       }
     case "key-fob":
       let fob = world.add(KeyFob(name: "accessory"), named: "accessory")
-      perform = { _ in fob.act { fob, _ in say("alert: \(fob.alert), on link loss: \(fob.linkLossAlert)") } }
+      perform = { words in
+        fob.act { fob, context in
+          switch words.first {
+          case "press": fob.pressButton(in: &context)
+          default: say("alert: \(fob.alert), on link loss: \(fob.linkLossAlert)")
+          }
+        }
+      }
     case "telephone":
       let telephone = world.add(Telephone(name: "accessory"), named: "accessory")
       perform = { words in

@@ -10,9 +10,13 @@ from support.hosts import Host
 from support.waiting import Events, soon
 
 
+def uuid(number: int | str) -> core.UUID:
+    return core.UUID.from_16_bits(number) if isinstance(number, int) else core.UUID(number)
+
+
 class ProfileClient:
     """A connection to an accessory, whose services have been discovered. Services and characteristics are named by their
-    assigned numbers."""
+    assigned numbers, or by UUIDs of 128 bits as text."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
@@ -26,20 +30,20 @@ class ProfileClient:
         await soon(client.peer.discover_all())
         return client
 
-    def characteristic(self, service: int, number: int, instance: int = 0) -> CharacteristicProxy:
-        found = self.peer.get_characteristics_by_uuid(core.UUID.from_16_bits(number), core.UUID.from_16_bits(service))
-        assert len(found) > instance, f"service {service:04X} has {len(found)} characteristics {number:04X}"
+    def characteristic(self, service: int | str, number: int | str, instance: int = 0) -> CharacteristicProxy:
+        found = self.peer.get_characteristics_by_uuid(uuid(number), uuid(service))
+        assert len(found) > instance, f"service {uuid(service)} has {len(found)} characteristics {uuid(number)}"
         return found[instance]
 
-    async def read(self, service: int, number: int) -> bytes:
+    async def read(self, service: int | str, number: int | str) -> bytes:
         return bytes(await soon(self.characteristic(service, number).read_value()))
 
-    async def write(self, service: int, number: int, value: bytes, with_response: bool = True) -> None:
+    async def write(self, service: int | str, number: int | str, value: bytes, with_response: bool = True) -> None:
         await soon(self.characteristic(service, number).write_value(value, with_response=with_response))
 
-    async def subscribe(self, service: int, number: int) -> Events:
+    async def subscribe(self, service: int | str, number: int | str) -> Events:
         """The values that are notified or indicated."""
-        values = Events(f"values of {number:04X}")
+        values = Events(f"values of {uuid(number)}")
         await soon(self.characteristic(service, number).subscribe(lambda value: values.add(bytes(value))))
         return values
 
