@@ -19,11 +19,13 @@ import Testing
     try files.createDirectory(
       at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data().write(to: URL(fileURLWithPath: path))
-    if let info {
-      let text = "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(content)</dict></plist>"
-      try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(info)))
-    }
+    if let info { try writeInfo(info, content) }
     return path
+  }
+
+  private func writeInfo(_ file: String, _ content: String) throws {
+    let text = "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(content)</dict></plist>"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(file)))
   }
 
   private func client(_ program: String?, user: UInt32 = 1_000, file: ProgramFile? = nil) -> ClientIdentity {
@@ -69,6 +71,57 @@ import Testing
     #expect(apps.identity(of: stranger)?.name == "tool (file 7:9)")
     #expect(apps.identity(of: client(nil, user: 1_001))?.name == "unknown program@1001")
     #expect(apps.identity(of: ClientIdentity(process: nil, address: "127.0.0.1")) == nil)
+  }
+
+  /// Makes the program of a user claim bundle identifiers.
+  private func claim(
+    _ apps: AppIdentification, _ identifiers: some Sequence<String>, by program: String, of user: UInt32
+  ) throws {
+    let path = try make("\(program)/tool")
+    for text in identifiers {
+      try writeInfo("\(program)/Info.plist", identifier(text))
+      let name = apps.identity(of: client(path, user: user))?.name
+      if name != "\(text)@\(user)" { Issue.record("\(name ?? "none") in place of \(text)") }
+    }
+  }
+
+  @Test("A user with thousands of bundle identifiers takes none from others, and loses the own ones used the least")
+  func manyIdentifiers() throws {
+    let apps = AppIdentification([], user: user)
+    let log = LogRecorder()
+    let mallory: UInt32 = 770_001
+    let kept = try make("kept/tool", info: "kept/Info.plist", identifier("com.example.kept"))
+    #expect(apps.identity(of: client(kept))?.name == "com.example.kept")
+    // The identifiers in use stay; of the others, those that have not been used for the longest time go.
+    try claim(apps, ["com.mallory.used", "com.mallory.idle"], by: "mallory", of: mallory)
+    for round in 0..<17 {
+      try claim(apps, (0..<250).map { "com.mallory.a\(round).b\($0)" }, by: "mallory", of: mallory)
+      try claim(apps, ["com.mallory.used"], by: "mallory", of: mallory)
+    }
+    let lines = log.lines(containing: "user \(mallory): has their share of bundle identifiers")
+    #expect(lines.count == 1)
+    // Another user's programs have their identifiers, old and new.
+    let imitation = try make("imitation/tool", info: "imitation/Info.plist", identifier("com.example.kept"))
+    #expect(apps.identity(of: client(imitation))?.name == imitation)
+    let first = try make("first/tool", info: "first/Info.plist", identifier("com.example.tool"))
+    let second = try make("second/tool", info: "second/Info.plist", identifier("com.example.tool"))
+    #expect(apps.identity(of: client(first))?.name == "com.example.tool")
+    #expect(apps.identity(of: client(second))?.name == second)
+    // Of the user's own, the one in use is still owned, and the other one can be claimed again.
+    let used = try make("used/tool", info: "used/Info.plist", identifier("com.mallory.used"))
+    #expect(apps.identity(of: client(used, user: mallory))?.name == "\(used)@\(mallory)")
+    try claim(apps, ["com.mallory.idle"], by: "heir", of: mallory)
+  }
+
+  @Test("Users beyond the limit of all users displace the bundle identifiers that have not been used the longest")
+  func manyUsers() {
+    var owners = BundleOwners()
+    for user in 0..<UInt32(BundleOwners.limit) { _ = owners.owner(of: "a.b", claimedBy: "/first", ofUser: user) }
+    #expect(owners.owner(of: "a.b", claimedBy: "/first", ofUser: 0).program == "/first")
+    #expect(owners.owner(of: "a.b", claimedBy: "/first", ofUser: 70_000) == ("/first", false))
+    #expect(owners.owner(of: "a.b", claimedBy: "/second", ofUser: 0).program == "/first")
+    #expect(owners.owner(of: "a.b", claimedBy: "/second", ofUser: 1).program == "/second")
+    #expect(owners.owner(of: "a.b", claimedBy: "/second", ofUser: 70_000).program == "/first")
   }
 
   @Test("A bundle identifier with other characters, or a very long one, names no app, and its manifest has no effect")

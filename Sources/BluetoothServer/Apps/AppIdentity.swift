@@ -53,14 +53,17 @@ package struct RegisteredApp: Hashable, Sendable {
 package final class AppIdentification: Sendable {
   /// The longest path that is a name, in octets.
   private static let maximumNameLength = 512
-  /// The maximum number of bundle identifiers, and of problems, that are remembered.
-  private static let maximumCount = 4_096
+  /// The maximum number of problems that are logged.
+  private static let maximumProblems = 4_096
+  /// The maximum number of problems that are logged for the programs of one user.
+  private static let maximumProblemsOfUser = 256
 
   private struct State {
-    /// The program files that have claimed a bundle identifier first.
-    var owners: [String: String] = [:]
-    /// The problems that have been logged.
-    var problems: Set<String> = []
+    var owners = BundleOwners()
+    /// The users about whose share of bundle identifiers the log has a line.
+    var usersAtLimit: Set<UInt32> = []
+    /// The problems that have been logged, by user.
+    var problems: [UInt32: Set<String>] = [:]
   }
 
   private let registered: [RegisteredApp]
@@ -122,9 +125,11 @@ package final class AppIdentification: Sendable {
     if let other = registered.first(where: { ProgramFile(path: $0.executable) == file }) {
       note(
         "\(program) of the user \(process.user) is not the app \(other.name), which is registered for the user "
-          + "\(other.user?.number ?? user); no event launches it without an app with its user in the file of apps")
+          + "\(other.user?.number ?? user); no event launches it without an app with its user in the file of apps",
+        of: process.user)
     }
-    guard let info = Self.infoDictionaryPaths(of: program).lazy.compactMap({ self.read($0) }).first else {
+    guard let info = Self.infoDictionaryPaths(of: program).lazy.compactMap({ self.read($0, for: process.user) }).first
+    else {
       return AppIdentity(name: program)
     }
     guard let identifier = info.bundleIdentifier, owns(identifier, program, process.user) else {
@@ -150,9 +155,9 @@ package final class AppIdentification: Sendable {
     return paths
   }
 
-  private func read(_ path: String) -> InfoDictionary? {
+  private func read(_ path: String, for user: UInt32) -> InfoDictionary? {
     do throws(InfoDictionary.Problem) { return try InfoDictionary(path: path) } catch {
-      if !error.isMissing { note("\(error.description); the app has no manifest") }
+      if !error.isMissing { note("\(error.description); the app has no manifest", of: user) }
       return nil
     }
   }
@@ -161,20 +166,29 @@ package final class AppIdentification: Sendable {
   private func owns(_ identifier: String, _ program: String, _ user: UInt32) -> Bool {
     let name = Self.name(identifier, ofUser: user, server: self.user)
     let isTaken = registered.contains { $0.name == name }
-    let owner = state.withLockedValue { state in
-      if let owner = state.owners[name] { return owner }
-      if !isTaken, state.owners.count < Self.maximumCount { state.owners[name] = program }
-      return isTaken ? "a registered app" : program
+    let (owner, isNewAtLimit) = state.withLockedValue { state -> (String, Bool) in
+      if isTaken { return ("a registered app", false) }
+      let (owner, hasUsedUpShare) = state.owners.owner(of: identifier, claimedBy: program, ofUser: user)
+      return (owner, hasUsedUpShare && state.usersAtLimit.insert(user).inserted)
+    }
+    if isNewAtLimit {
+      ServerLog.warn(
+        "user \(user): has their share of bundle identifiers, which is \(BundleOwners.share); the one that has not been "
+          + "used for the longest time can be claimed by another program of the user")
     }
     if owner == program { return true }
-    note("\(program): the bundle identifier \(identifier) is that of \(owner); the app is named by its path")
+    note(
+      "\(program): the bundle identifier \(identifier) is that of \(owner); the app is named by its path", of: user)
     return false
   }
 
-  /// Logs a problem once.
-  private func note(_ line: String) {
+  /// Logs a problem of a user's program once.
+  private func note(_ line: String, of user: UInt32) {
     let isNew = state.withLockedValue { state in
-      state.problems.count < Self.maximumCount && state.problems.insert(line).inserted
+      let count = state.problems.values.reduce(0) { $0 + $1.count }
+      guard count < Self.maximumProblems else { return false }
+      guard state.problems[user, default: []].count < Self.maximumProblemsOfUser else { return false }
+      return state.problems[user, default: []].insert(line).inserted
     }
     if isNew { ServerLog.warn(line) }
   }
