@@ -44,6 +44,15 @@ struct BondCodingTests {
     #expect(try Self.read(Bonds.simple().jsonText).isConfirmed)
   }
 
+  @Test(
+    "The record stores the user whose app has requested the bond",
+    arguments: [nil, ClientUser(0), ClientUser(.max), ClientUser.unknown])
+  func requester(user: ClientUser?) throws {
+    var record = Bonds.simple()
+    record.requester = user
+    #expect(try Self.read(record.jsonText).requester == user)
+  }
+
   @Test("The same record always gives the same text")
   func sameText() { for _ in 0..<8 { #expect(Bonds.full().jsonText == Bonds.full().jsonText) } }
 

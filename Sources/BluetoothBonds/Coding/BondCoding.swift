@@ -7,7 +7,7 @@ import BluetoothWire
 extension BondRecord: BondFile {
   private enum Key: CodingKey {
     case identity, identityType, identifier, name, number, pairedAt, confirmed, inputDevice, privacyMode
-    case connectionParameters, notifications
+    case connectionParameters, notifications, requester
     case keys, client, cache
   }
 
@@ -22,6 +22,9 @@ extension BondRecord: BondFile {
     number = Int64(UInt32(clamping: try json.optionalNumber(.number) ?? Int64(0)))
     pairedAt = try json.optionalNumber(.pairedAt)
     isConfirmed = try json.decodeIfPresent(Bool.self, forKey: .confirmed) ?? true
+    // A number below zero stands for the clients without a known user, such as those on TCP.
+    let user: Int64? = try json.optionalNumber(.requester)
+    requester = user.map { ClientUser(UInt32(exactly: $0)) }
     getsNotifications = try json.decodeIfPresent(Bool.self, forKey: .notifications)
     isInputDevice = try json.decodeIfPresent(Bool.self, forKey: .inputDevice) ?? false
     if try json.has(.privacyMode) { privacyMode = try json.word(.privacyMode) }
@@ -39,6 +42,7 @@ extension BondRecord: BondFile {
     try json.encodeIfPresent(number == 0 ? nil : number, forKey: .number)
     try json.encodeIfPresent(pairedAt, forKey: .pairedAt)
     try json.encodeIfPresent(isConfirmed ? nil : false, forKey: .confirmed)
+    try json.encodeIfPresent(requester.map { $0.number.map { Int64($0) } ?? -1 }, forKey: .requester)
     try json.encodeIfPresent(getsNotifications, forKey: .notifications)
     try json.encodeIfPresent(isInputDevice ? true : nil, forKey: .inputDevice)
     try json.encode(privacyMode.rawValue, forKey: .privacyMode)

@@ -2,8 +2,10 @@ import BluetoothWire
 import DequeModule
 
 /// The place of an app in the `AppTable`. It is valid as long as the table exists.
-struct AppIndex: Hashable {
+struct AppIndex: Hashable, Comparable {
   fileprivate let position: Int
+
+  static func < (left: AppIndex, right: AppIndex) -> Bool { left.position < right.position }
 }
 
 /// An app of this adapter, as the daemon knows it.

@@ -25,6 +25,9 @@ package struct BondRecord: Hashable, Sendable {
   /// False if the peer wanted to pair and a fixed rule accepted: neither a user nor an app of this device chose the
   /// peer.
   package var isConfirmed = true
+  /// The user whose app has requested the bond, if a fixed rule accepted it: the bond is a part of this user's share; nil:
+  /// it belongs to no share.
+  package var requester: ClientUser?
   /// True if the peer offers the Human Interface Device service.
   package var isInputDevice = false
   /// True if the user lets the peer get the notifications of the system; nil: the user was not asked.

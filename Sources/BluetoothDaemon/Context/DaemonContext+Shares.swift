@@ -66,6 +66,22 @@ extension DaemonContext {
     return true
   }
 
+  /// Returns true if the user of the adapter may be asked another question that an app of this user has caused.
+  mutating func mayAsk(for user: ClientUser) -> Bool {
+    guard let limit = shares.limit(ofUser: .questions), prompts.openCount(of: user) >= limit else { return true }
+    limitNotes.note("\(user): has its share of \(SharedResource.questions.rawValue), which is \(limit)")
+    return false
+  }
+
+  /// The users whose central managers are connected to a peer, without repetition, in the order of their requests.
+  func users(of peer: PeerHandle) -> [ClientUser] {
+    var users: [ClientUser] = []
+    for user in peers[peer].users where user.phase == .connected {
+      if let user = holder(of: user.session)?.user, !users.contains(user) { users.append(user) }
+    }
+    return users
+  }
+
   /// Returns true if a session may request another link.
   mutating func mayLink(_ session: CentralSessionID) -> Bool {
     // The rule of a platform is about apps only.

@@ -19,6 +19,7 @@ extension Daemon {
       while let peer = context.notificationPeers.popLast() {
         notifications.prepare(peer, at: now, &bonds, &context)
       }
+      permissions.askWaiting(at: now, &context)
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || !context.releasedCommands.isEmpty
     if context.apps.needsSettling { settleApps(at: now) }
     storeAppsIfDue(at: now)

@@ -18,6 +18,8 @@ struct LinkState {
   var prompt: PromptID?
   /// True if a user, or an app of this device, wants the pairing in progress.
   var isConfirmed = false
+  /// The user whose app has requested the pairing in progress, if a fixed rule answers the questions; nil: none.
+  var requester: ClientUser?
   /// True if a session that requires notifications for the peer has caused pairing on this link.
   var hasDemandedSecurity = false
 

@@ -12,6 +12,12 @@ package struct PromptQueue {
     package let answer: PairingAnswer
   }
 
+  private struct Open {
+    let question: Prompt.Question
+    /// The user whose app has caused the question; nil: no app has.
+    let user: ClientUser?
+  }
+
   private struct Waiting {
     let time: Instant
     let answer: Answer
@@ -23,7 +29,7 @@ package struct PromptQueue {
   private let prompts: any Prompts
   private let inbox: PromptInbox
   private var nextNumber: UInt64 = 1
-  private var open: [PromptID: Prompt.Question] = [:]
+  private var open: [PromptID: Open] = [:]
   /// The received answers by time; answers of the same time in order of arrival.
   private var waiting: [Waiting] = []
 
@@ -51,11 +57,16 @@ package struct PromptQueue {
   /// The time of the next answer that `takeAnswer` will return; nil: none is known.
   package var deadline: Instant? { waiting.first?.time }
 
+  /// The number of open questions that apps of a user have caused.
+  package func openCount(of user: ClientUser) -> Int { open.values.count { $0.user == user } }
+
   /// Asks the user.
-  package mutating func ask(_ question: Prompt.Question, at now: Instant) -> PromptID {
+  ///
+  /// - Parameter user: the user whose app has caused the question; nil: no app has.
+  package mutating func ask(_ question: Prompt.Question, of user: ClientUser? = nil, at now: Instant) -> PromptID {
     let id = PromptID(number: nextNumber)
     nextNumber += 1
-    open[id] = question
+    open[id] = Open(question: question, user: user)
     let (prompts, reply) = (prompts, PromptReply(inbox, id))
     inbox.whileAsking { prompts.ask(Prompt(id: id, question: question), reply: reply) }
     collect(at: now)
@@ -94,7 +105,7 @@ package struct PromptQueue {
     while let first = waiting.first, first.time <= now {
       waiting.removeFirst()
       let answer = first.answer
-      guard let question = open[answer.id] else { continue }
+      guard let question = open[answer.id]?.question else { continue }
       switch question.effect(of: answer.answer) {
       case .none: continue
       case .goesOn: return answer

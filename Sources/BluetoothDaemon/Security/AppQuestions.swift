@@ -13,6 +13,9 @@ struct AppQuestions {
     case app(AppIndex)
 
     init(_ app: AppIndex?) { self = app.map { .app($0) } ?? .process }
+
+    /// The app; nil: the process.
+    var app: AppIndex? { if case .app(let app) = self { app } else { nil } }
   }
 
   /// The name of the process in questions; nil: the user is not asked about the process.
@@ -21,6 +24,8 @@ struct AppQuestions {
   let asksForApps: Bool
   /// The permissions of the subjects that have had a session.
   var access: [Subject: Access] = [:]
+  /// True if questions about apps wait until an earlier one of the same user has ended.
+  var hasWaiting = false
   /// True if an app wants Bluetooth on. The user is asked once Bluetooth turns out to be off.
   var wantsPower = false
   /// The open question to switch Bluetooth on; nil: none.

@@ -223,12 +223,31 @@ struct BondBroker {
   ) {
     withdrawPrompt(of: link, &context)
     let handle = context.links[link].link.handle
-    let info = context.peers[context.links[link].peer].info
+    let peer = context.links[link].peer
+    let info = context.peers[peer].info
     let pairing = Prompt.Pairing(
       identifier: info.identifier, name: info.name, isLocallyInitiated: context.host.hasDemand(on: handle),
       replacesBond: context.host.isBonded(handle), isProven: context.host.isProven(handle))
     context.links[link].isConfirmed = pairing.isLocallyInitiated || !context.prompts.isAutomatic
-    context.links[link].prompt = context.prompts.ask(.pairing(prompt, pairing), at: now)
+    let users = pairing.isLocallyInitiated ? context.users(of: peer) : []
+    context.links[link].requester = context.prompts.isAutomatic ? requester(among: users, context) : nil
+    let asking = asking(among: users, &context)
+    guard users.isEmpty || asking != nil else { return context.host.answer(.no, on: handle, at: now) }
+    context.links[link].prompt = context.prompts.ask(.pairing(prompt, pairing), of: asking, at: now)
+  }
+
+  /// Returns the user to whose share a bond counts: of the users of the link, the first one who has room, so that nobody
+  /// can use up the share of another one by a connection to a device that only they use.
+  private func requester(among users: [ClientUser], _ context: borrowing DaemonContext) -> ClientUser? {
+    guard context.shares.hasSeveralPrograms else { return nil }
+    return users.first { bonds.hasRoom(for: $0) } ?? users.first
+  }
+
+  /// Returns the user to whose share a question counts: of the users of the link, the first one who has room; nil: none
+  /// has.
+  private func asking(among users: [ClientUser], _ context: inout DaemonContext) -> ClientUser? {
+    for user in users where context.mayAsk(for: user) { return user }
+    return nil
   }
 
   /// Withdraws the question about pairing on a link.
@@ -273,20 +292,39 @@ struct BondBroker {
       context.giveUp(former)
     }
     context.inputDevices.accept(peer)
-    let isConfirmed = context.links[link].isConfirmed
+    let former = bonds.records[bond.identity]
+    let requester = context.links[link].requester
+    var isInShare = true
+    if let requester, former?.isConfirmed != true { isInShare = self.isInShare(of: requester, &context) }
+    let isConfirmed = context.links[link].isConfirmed && isInShare
     var record: BondRecord
-    if let former = bonds.records[bond.identity] {
+    if let former {
       record = former.renewed(bond, isConfirmed: isConfirmed, replacesUnproven: replacesUnproven)
+      // A bond that was chosen before stays in its share.
+      if !former.isConfirmed || !context.prompts.isAutomatic { record.requester = isInShare ? requester : nil }
     } else {
+      guard isInShare else { return refuse(bond, on: link, at: now, &context) }
       record = BondRecord(bond, identifier: context.peers[peer].info.identifier)
       record.isConfirmed = isConfirmed
+      record.requester = requester
     }
     record.name = context.peers[peer].info.name ?? record.name
     makeRoom(for: record, at: now, &context)
-    defer { publish(&context) }
-    guard !bonds.keep(record) else { return }
+    if bonds.keep(record) { publish(&context) } else { refuse(bond, on: link, at: now, &context) }
+  }
+
+  /// Returns true if the apps of a user may request another bond. Otherwise the log has a line, once.
+  private func isInShare(of requester: ClientUser, _ context: inout DaemonContext) -> Bool {
+    if bonds.hasRoom(for: requester) { return true }
+    context.limitNotes.note("\(requester): has its share of bonds that apps have requested, which is \(bonds.share)")
+    return false
+  }
+
+  /// Removes a bond for which there is no room from the host, and ends its link.
+  private mutating func refuse(_ bond: Bond, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     context.host.removeBond(bond.identity, at: now)
     context.end(link, because: .tooManyPairedDevices, at: now)
+    publish(&context)
   }
 
   /// Forgets the oldest bonds that no user has confirmed, if there is no room for this one.

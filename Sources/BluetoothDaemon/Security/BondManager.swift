@@ -85,6 +85,12 @@ struct BondManager {
     return isThere
   }
 
+  /// The maximum number of bonds that the apps of one user can request, if no user of this device is asked about them.
+  var share: Int { max(1, store.limit / 2) }
+
+  /// Returns true if the apps of a user have requested fewer bonds than their share.
+  func hasRoom(for requester: ClientUser) -> Bool { records.values.count { $0.requester == requester } < share }
+
   /// Returns the bonds to forget so that `record` has room: the oldest of those that no user has confirmed.
   ///
   /// Unconfirmed bonds, which an automatic rule has accepted, use at most half of the store. They therefore never

@@ -93,11 +93,16 @@ struct PermissionBroker {
   /// Bluetooth.
   mutating func askForApps(at now: Instant, _ context: inout DaemonContext) {
     guard state != .unknown, state != .unsupported else { return }
-    for subject in subjects(context) where questions.access(of: subject) == .unasked {
+    questions.hasWaiting = false
+    for (subject, user) in unasked(context) {
       guard let name = name(of: subject, context) else { continue }
-      var usage: String?
-      if case .app(let app) = subject { usage = context.apps[app].manifest.usageDescription }
-      questions.access[subject] = .asking(context.prompts.ask(.useBluetooth(app: name, usage: usage), at: now))
+      guard context.mayAsk(for: user) else {
+        questions.hasWaiting = true
+        continue
+      }
+      let usage = subject.app.flatMap { context.apps[$0].manifest.usageDescription }
+      let id = context.prompts.ask(.useBluetooth(app: name, usage: usage), of: user, at: now)
+      questions.access[subject] = .asking(id)
     }
     if state != .poweredOff {
       questions.isTurningOn = false
@@ -114,6 +119,11 @@ struct PermissionBroker {
       // Otherwise the state is not final, and the request remains.
       questions.wantsPower = false
     }
+  }
+
+  /// Asks the questions that have waited until others of the same user ended.
+  mutating func askWaiting(at now: Instant, _ context: inout DaemonContext) {
+    if questions.hasWaiting { askForApps(at: now, &context) }
   }
 
   /// Handles an app's request to turn Bluetooth on. Asks the user again even if the user has refused another app's
@@ -181,6 +191,26 @@ struct PermissionBroker {
   }
 
   // MARK: Subjects
+
+  /// The subjects with a session about which the user must be asked, in the order in which the adapter has met them, with
+  /// the users of their clients.
+  private func unasked(
+    _ context: borrowing DaemonContext
+  ) -> [(subject: AppQuestions.Subject, user: ClientUser)] {
+    if questions.allowsAll { return [] }
+    var users: [AppQuestions.Subject: ClientUser] = [:]
+    for central in context.centrals.values {
+      if let central { users[.init(central.app)] = users[.init(central.app)] ?? central.user }
+    }
+    for peripheral in context.peripherals.values {
+      if let peripheral { users[.init(peripheral.app)] = users[.init(peripheral.app)] ?? peripheral.user }
+    }
+    return users.filter { questions.access(of: $0.key) == .unasked }.map { ($0.key, $0.value) }
+      .sorted { left, right in
+        guard let left = left.0.app else { return right.0.app != nil }
+        return right.0.app.map { left < $0 } ?? false
+      }
+  }
 
   /// The subjects that have a session.
   private func subjects(_ context: borrowing DaemonContext) -> Set<AppQuestions.Subject> {

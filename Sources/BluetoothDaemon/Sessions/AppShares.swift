@@ -5,6 +5,7 @@ package enum SharedResource: String, CaseIterable, Sendable {
   case attributes = "attributes of services"
   case channels = "published L2CAP channels"
   case synchronizations = "synchronizations with periodic advertising"
+  case questions = "open questions to the user of the adapter"
 }
 
 /// The shares of an adapter that each app and each user can have at a time, so that nobody can take all of them. All
@@ -32,7 +33,7 @@ package struct AppShares: Hashable, Sendable {
     case .links: links
     case .advertisingSets: advertisingSets
     case .attributes: attributes
-    case .channels, .synchronizations: nil
+    case .channels, .synchronizations, .questions: nil
     }
   }
 
@@ -49,6 +50,8 @@ package struct AppShares: Hashable, Sendable {
       // A quarter of the dynamic PSMs.
       case .channels: 32
       case .synchronizations: 128
+      // Few, so that the user of the adapter also sees the questions about the apps of others.
+      case .questions: 4
       }
     return max(part, limit(ofApp: resource) ?? 0)
   }

@@ -19,12 +19,16 @@ final class DaemonNetwork {
     private let policy: PlatformPolicy
     private let storesApps: Bool
     private let shares: AppShares
+    private let prompts: any Prompts
+    private let asksForApps: Bool
 
     init(
       _ configuration: HostConfiguration, _ random: RandomStream, _ bonds: any BondStore, _ policy: PlatformPolicy,
-      storesApps: Bool, shares: AppShares
+      storesApps: Bool, shares: AppShares, prompts: any Prompts, asksForApps: Bool
     ) {
       self.shares = shares
+      self.prompts = prompts
+      self.asksForApps = asksForApps
       self.configuration = configuration
       self.random = random
       self.bonds = bonds
@@ -32,12 +36,16 @@ final class DaemonNetwork {
       self.storesApps = storesApps
       let host = Host(configuration: configuration, random: random, pool: PacketPool())
       daemon = Daemon(
-        host: host, sessions: sessions, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
-        bonds: bonds, shares: shares, policy: policy, storesApps: storesApps)
+        host: host, sessions: sessions, directory: directory, random: random, prompts: prompts, bonds: bonds,
+        asksForApps: asksForApps, shares: shares, policy: policy, storesApps: storesApps)
     }
 
     /// Returns a device with a new daemon, which has only what the store has.
-    func restarted() -> Device { Device(configuration, random, bonds, policy, storesApps: storesApps, shares: shares) }
+    func restarted() -> Device {
+      Device(
+        configuration, random, bonds, policy, storesApps: storesApps, shares: shares, prompts: prompts,
+        asksForApps: asksForApps)
+    }
   }
 
   var devices: [Device] = []
@@ -49,7 +57,7 @@ final class DaemonNetwork {
   func add(
     _ name: String, isOn: Bool = true, maximumMTU: Int = 517, privacy: UInt16? = nil,
     bonds: any BondStore = MemoryBondStore(), policy: PlatformPolicy = .macos, storesApps: Bool = false,
-    shares: AppShares = AppShares()
+    shares: AppShares = AppShares(), prompts: any Prompts = AutomaticPrompts(.accept), asksForApps: Bool = false
   ) -> Int {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
@@ -58,7 +66,10 @@ final class DaemonNetwork {
     configuration.usesPrivateAddresses = privacy != nil
     if let privacy { configuration.privateAddressTimeout = privacy }
     let random = RandomStream(seed: UInt64(number))
-    devices.append(Device(configuration, random, bonds, policy, storesApps: storesApps, shares: shares))
+    devices.append(
+      Device(
+        configuration, random, bonds, policy, storesApps: storesApps, shares: shares, prompts: prompts,
+        asksForApps: asksForApps))
     if isOn { setPower(true, of: number) }
     return number
   }
