@@ -18,6 +18,9 @@ public struct PlatformPolicy: Hashable, Sendable {
   /// The maximum number of links to peripherals, for all apps together; nil: the controller's limit. At the limit an app
   /// that connects gets `CBError.connectionLimitReached`, and waiting attempts wait for the end of a link.
   public var linkLimit: Int?
+  /// The maximum number of octets of values and of L2CAP channels that a link carries in each second and direction, at
+  /// least 1; nil: as many as the parameters of the link allow. Nothing is lost: at the limit data wait at their sender.
+  public var linkDataRate: Int?
   /// True if an app without a usage description is stopped when it creates a manager.
   public var requiresUsageDescription = false
   /// True if the system preserves the sessions of an app that it terminates, and launches the app again for an event.
@@ -139,6 +142,7 @@ extension PlatformPolicy {
     $0.restoresApps = true
     $0.reconnectsInputDevices = true
     $0.linkLimit = 10
+    $0.linkDataRate = 10_000
     $0.hiddenServices += [0x1812, "7905F431-B5CE-4E99-A40F-4B1E122D00D0"]
     $0.hiddenManufacturerData = .beacons
     $0.background = BackgroundLimits()
@@ -147,6 +151,7 @@ extension PlatformPolicy {
   /// The behavior of iOS as Apple's technical notes and reports from the field have it. It contradicts `ios` in some
   /// points: Documentation/Platforms.md names them.
   public static let iosInTheField = with("ios in the field", from: ios) {
+    $0.linkDataRate = nil
     $0.restoresAfterPowerChange = false
     $0.restoresAfterRestart = true
     $0.restoresQuitAccessoryApps = true
@@ -173,6 +178,7 @@ extension PlatformPolicy {
     $0.offersNotifications = false
     $0.restoresApps = false
     $0.linksPerApp = 2
+    $0.linkDataRate = nil
     $0.background?.wakeBudget = 5
   }
 
@@ -181,12 +187,14 @@ extension PlatformPolicy {
     $0.allowsPeripheralRole = false
     $0.offersNotifications = false
     $0.restoresApps = false
+    $0.linkDataRate = nil
     $0.background?.hasModes = false
   }
 
   /// The behavior of visionOS: central managers only.
   public static let visionos = with("visionos", from: ios) {
     $0.allowsPeripheralRole = false
+    $0.linkDataRate = nil
     $0.offersNotifications = false
   }
 

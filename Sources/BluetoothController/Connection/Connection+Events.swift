@@ -148,7 +148,9 @@ extension Connection {
       return .wait(until: next)
     case .central:
       let isUnheard = flow.pending.map { !$0.isEmpty } ?? false
-      guard event.sentMoreData || event.receivedMoreData || isUnheard else { return .done }
+      // The peer would only repeat data for which this device has no room.
+      let expectsData = event.receivedMoreData && !event.hasRefusedData
+      guard event.sentMoreData || expectsData || isUnheard else { return .done }
       // A peripheral that has sent MD = 0 is unlikely to send a long packet.
       let answer = answerTime(octets: event.receivedMoreData ? lengths.maximumReceiveOctets : 0)
       return next + nextAirTime + LL.interFrameSpace + answer <= event.limit ? .wait(until: next) : .done
@@ -185,7 +187,9 @@ extension Connection {
   ) {
     isEstablished = true
     supervisionDeadline = now + supervisionTimeout
-    let (acknowledged, isNew) = flow.receive(header, hasRoom: output.hasRoom(for: handle))
+    let hasRoom = output.hasRoom(for: handle)
+    event.hasRefusedData = !hasRoom && header.llid != .control && header.length > 0
+    let (acknowledged, isNew) = flow.receive(header, hasRoom: hasRoom)
     if let acknowledged { takeAcknowledgement(of: acknowledged, at: now, into: &output) }
     guard isNew, reasonForEnd == nil else { return }
     guard let payload = encryption.plaintext(of: packet, at: now) else {

@@ -12,6 +12,8 @@ struct ConnectionEventState {
   /// The MD bits last sent and received. The MD bit of a corrupt PDU is unknown, so the event continues.
   var sentMoreData = false
   var receivedMoreData = false
+  /// True if the last data of the peer were not acknowledged for lack of room · 4.5.9.
+  var hasRefusedData = false
   /// The number of consecutive packets with a wrong CRC · Vol 6, Part B, 4.5.6: two close the event.
   var corruptPackets = 0
   var heardPeer = false

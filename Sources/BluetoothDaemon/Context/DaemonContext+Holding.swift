@@ -3,12 +3,14 @@ import BluetoothWire
 
 // Flow control on links whose apps do not keep up: the controller stops acknowledging the peer's data, so the peer
 // keeps it · Vol 6, Part B, 4.5.9. A controller outside this process cannot be made to do so: its values that need no
-// answer are discarded once a backlog is overfull, as ATT allows · Vol 3, Part F, 3.3.2.
+// answer are discarded once a backlog is overfull, as ATT allows · Vol 3, Part F, 3.3.2. The policy's data rate of links
+// holds links in the same way, and has no effect on what such a controller receives.
 extension DaemonContext {
   /// Returns the links from which the controller must accept no data now.
   mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
     backlogs.heldLinksChanged = false
-    return links.indices.filter { !links[$0].heldFor.isEmpty }.map { links[$0].link.handle }
+    let held = links.indices.filter { !links[$0].heldFor.isEmpty }.map { links[$0].link.handle }
+    return policy.linkDataRate == nil ? held : held + host.takePacedLinks()
   }
 
   /// Holds the link if data received on it went to an app that does not keep up. Ends the link if that has not helped.

@@ -229,7 +229,9 @@ package struct Daemon: ~Copyable {
   }
 
   /// True if the result of `takeHeldLinks` has changed.
-  package var heldLinksChanged: Bool { context.backlogs.heldLinksChanged }
+  package var heldLinksChanged: Bool {
+    context.backlogs.heldLinksChanged || context.policy.linkDataRate != nil && context.host.pacedLinksChanged
+  }
 
   /// Returns the links from which the controller must accept no data now.
   package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] { context.takeHeldLinks() }

@@ -47,8 +47,7 @@ package struct DaemonConfiguration: Sendable {
     var hostConfiguration = host
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
     hostConfiguration.pairing.asksForAuthentication = true
-    hostConfiguration.pairing.isBonding = policy.alwaysBonds
-    hostConfiguration.keepsUnbondedServices = policy.keepsUnbondedServices
+    hostConfiguration.follow(policy)
     let secrets = hasLastingIdentity ? recallIdentity(&hostConfiguration, generator) : nil
     let startsOn = !(recallsPower && secrets?.isSwitchedOff == true)
     if !startsOn { DaemonLog.tell("off, as its user has left it; to switch it on: ble settings power on", of: name) }
@@ -74,6 +73,15 @@ package struct DaemonConfiguration: Sendable {
       DaemonLog.note("using a new identity, which peers do not recognize: \(error)", of: name)
       return nil
     }
+  }
+}
+
+extension HostConfiguration {
+  /// Applies the rules of a platform that concern the host.
+  package mutating func follow(_ policy: PlatformPolicy) {
+    pairing.isBonding = policy.alwaysBonds
+    keepsUnbondedServices = policy.keepsUnbondedServices
+    linkDataRate = policy.linkDataRate
   }
 }
 

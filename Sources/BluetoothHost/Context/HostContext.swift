@@ -17,6 +17,8 @@ struct HostContext {
   var output = HostOutput()
   /// True if the upper layer wants `linkChanged`.
   var reportsLinkChanges = false
+  /// True if the links that `linkDataRate` holds have changed since the upper layer has last asked.
+  var pacedLinksChanged = false
   /// True if any link may have data to send; false only if no link has any.
   var isReady = false
 

@@ -48,8 +48,17 @@ package struct Host {
   package var supportsExtendedScanAndConnect: Bool { context.controller.usesExtendedCommands }
   /// True if the controller makes and resolves private addresses · Vol 6, Part B, 6.
   package var supportsPrivacy: Bool { context.controller.capabilities.leFeatures.contains(.llPrivacy) }
+  /// True if the result of `takePacedLinks` has changed.
+  package var pacedLinksChanged: Bool { context.pacedLinksChanged }
   /// The links that `connected` has reported, in the order of their creation.
   package var links: [Link] { table.all.filter { $0.visibility == .reported }.map(\.link) }
+
+  /// Returns the links whose peers have sent more than the data rate of the configuration allows: the controller must
+  /// accept no data from them now.
+  package mutating func takePacedLinks() -> [HCI.ConnectionHandle] {
+    context.pacedLinksChanged = false
+    return table.all.filter { $0.pace?.isHeld == true }.map(\.link.handle)
+  }
 
   // MARK: Packets and time
 

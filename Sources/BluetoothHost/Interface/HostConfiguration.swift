@@ -42,6 +42,9 @@ package struct HostConfiguration: Sendable {
   /// True if the host keeps the attributes of a server that has no bond and no Service Changed characteristic for the
   /// next link, until `forgetRemoteDatabase`; false: it finds them again on each link.
   package var keepsUnbondedServices = false
+  /// The maximum number of octets of ATT values and L2CAP channels that a link carries in each second and direction; nil:
+  /// no maximum.
+  package var linkDataRate: Int?
   /// The Identity Resolving Key of this device, which generates its private addresses and is distributed to bonded
   /// peers; nil: a random key.
   package var identityKey: Block?

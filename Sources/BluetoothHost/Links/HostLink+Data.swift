@@ -16,6 +16,7 @@ extension HostLink {
       if let frame = reassembler.takeTooLong() { receiveTooLong(frame, &context, at: now) }
       return
     }
+    if pace != nil { count(frame, &context, at: now) }
     switch frame.channel {
     case .attribute:
       bearer.receive(frame.payload, database: &context.server.database, at: now)
@@ -115,6 +116,7 @@ extension HostLink {
     bearer.timeReached(now)
     if signalling.timeReached(now) { endRequest(.connectionParameters, .connectionTimeout, &context) }
     withChannels { $0.timeReached(now, identifiers: &$1) }
+    if pace != nil { continuePacedData(&context, at: now) }
     if let deadline = security.deadline, deadline <= now {
       security.timeReached(now, &context.security.context)
       serveSecurity(&context, at: now)

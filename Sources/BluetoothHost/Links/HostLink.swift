@@ -42,6 +42,8 @@ struct HostLink {
   var bond: DeviceAddress?
   /// The requests for channels that are not completed.
   var channelRequests = PendingChannelRequests()
+  /// The limit of the data rate; nil: none.
+  var pace: LinkPace?
   /// The number of signed writes received.
   var signedWrites: UInt32 = 0
 
@@ -68,15 +70,16 @@ struct HostLink {
   private static let maximumFrames = 16
 
   init(
-    _ link: Link, _ security: SecurityManager, maximumMTU: Int, visibility: Visibility, at now: Instant,
-    pool: PacketPool
+    _ link: Link, _ security: SecurityManager, _ configuration: HostConfiguration, visibility: Visibility,
+    at now: Instant, pool: PacketPool
   ) {
     self.link = link
     beginning = now
     lastData = now
     self.security = security
     self.visibility = visibility
-    bearer = GATTBearer(role: link.role, maximumMTU: maximumMTU, pool: pool)
+    bearer = GATTBearer(role: link.role, maximumMTU: configuration.maximumMTU, pool: pool)
+    pace = configuration.linkDataRate.map { LinkPace(octetsPerSecond: $0) }
     signalling = SignallingChannel(role: link.role)
   }
 
@@ -106,9 +109,14 @@ struct HostLink {
       }
       if isHidden { return overdue }
       let first = earliest(bearer.deadline, security.deadline)
-      return earliest(overdue, earliest(earliest(first, signalling.deadline), channels.deadline))
+      let result = earliest(overdue, earliest(earliest(first, signalling.deadline), channels.deadline))
+      guard let pace else { return result }
+      return earliest(result, pace.deadline(interval: interval))
     }
   }
+
+  /// The connection interval.
+  var interval: TimeSpan { .microseconds(1_250 * Int64(properties.values.interval)) }
 
   /// The supervision timeout, limited to 100 ms to 32 s · Vol 4, Part E, 7.8.12.
   var supervisionTimeout: TimeSpan {
@@ -204,17 +212,26 @@ struct HostLink {
     if channels.owesSignals, let signal = channels.takeSignal(&signalling.identifiers, at: now) {
       return signal.frame(in: pool)
     }
+    guard maySendData(at: now) else { return nil }
     guard channels.hasFrames else { return nextPDU(pool, at: now) }
     isChannelsTurn.toggle()
     return isChannelsTurn
-      ? channels.takeFrame(pool: pool) ?? nextPDU(pool, at: now)
-      : nextPDU(pool, at: now) ?? channels.takeFrame(pool: pool)
+      ? nextChannelFrame(pool, at: now) ?? nextPDU(pool, at: now)
+      : nextPDU(pool, at: now) ?? nextChannelFrame(pool, at: now)
+  }
+
+  private mutating func nextChannelFrame(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
+    let frame = channels.takeFrame(pool: pool)
+    if let frame { pace?.sent(frame.count - L2CAP.headerLength, at: now) }
+    return frame
   }
 
   private mutating func nextPDU(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     guard let pdu = bearer.takePDU(at: now) else { return nil }
     var writer = ByteWriter(pool)
     pdu.encode(into: &writer)
-    return writer.finishFrame(on: .attribute)
+    let frame = writer.finishFrame(on: .attribute)
+    pace?.sent(frame.count - L2CAP.headerLength - LinkPace.attributeHeader, at: now)
+    return frame
   }
 }

@@ -33,8 +33,7 @@ extension LinkTable {
       peer: remote == 0 ? heard : DeviceAddress(remote, .random))
     all.append(
       HostLink(
-        link, manager, maximumMTU: context.configuration.maximumMTU, visibility: isWanted ? .provisional : .hidden,
-        at: now,
+        link, manager, context.configuration, visibility: isWanted ? .provisional : .hidden, at: now,
         pool: context.pool))
     check.begin(at: now)
     all[all.count - 1].begin(complete.values, isWanted: isWanted, &context, at: now)
@@ -63,6 +62,8 @@ extension LinkTable {
     if all.isEmpty { check.end() }
     link.endSecurity(&context, at: now)
     link.keepGATTState(&context)
+    // Another link may get the handle of a held one.
+    if link.pace?.isHeld == true { context.pacedLinksChanged = true }
     context.controller.linkEnded(handle, &context.output)
     // The controller discards its packets for this link without completing them · Vol 4, Part E, 4.3.
     packetsInController -= link.packetsInController

@@ -32,6 +32,8 @@ struct PlatformPageTests {
     return milliseconds.formatted(.number.locale(Locale(identifier: "en_US"))) + " ms"
   }
 
+  private static func text(_ number: Int) -> String { number.formatted(.number.locale(Locale(identifier: "en_US"))) }
+
   private static func text(_ services: [BluetoothUUID]) -> String {
     let names: [BluetoothUUID: String] = [
       0x1800: "GAP", 0x1801: "GATT", 0x1812: "HID", "7905F431-B5CE-4E99-A40F-4B1E122D00D0": "ANCS",
@@ -62,6 +64,7 @@ struct PlatformPageTests {
     case "allowsPeripheralRole": text(policy.allowsPeripheralRole)
     case "linksPerApp": policy.linksPerApp.map { "\($0)" } ?? "controller's limit"
     case "linkLimit": policy.linkLimit.map { "\($0)" } ?? "controller's limit"
+    case "linkDataRate": policy.linkDataRate.map { text($0) } ?? "no limit"
     case "restoresAfterPowerChange": text(policy.restoresAfterPowerChange)
     case "restoresAfterRestart": text(policy.restoresAfterRestart)
     case "restoresQuitAccessoryApps": text(policy.restoresQuitAccessoryApps)
