@@ -15,7 +15,10 @@ import Testing
     let manager: CLLocationManager
     let log: Log
 
-    init(_ beacons: [(minor: UInt16, x: Double)] = [(1, 0)], at x: Double = 1, prompts: ScriptedPrompts? = nil) {
+    init(
+      _ beacons: [(minor: UInt16, x: Double)] = [(1, 0)], at x: Double = 1, prompts: ScriptedPrompts? = nil,
+      policy: PlatformPolicy = .macos
+    ) {
       stage = AppStage(world)
       // A range of about 60 m with 0 dBm and a sensitivity near −90 dBm.
       world.setEnvironment(Environment(reference: 40, exponent: 2.8))
@@ -27,6 +30,7 @@ import Testing
       world.add(IBeacon(proximityUUID: UUID()), named: "other", at: Position(x: 1))
       var options = DeviceOptions(position: Position(x: x))
       options.asksBeforeUse = prompts != nil
+      options.policy = policy
       visitor = world.makeDevice(named: "visitor", options, prompts: prompts)
       manager = CLLocationManager(adapter: visitor, clock: world.clock, executor: stage.executor, queue: nil)
       manager.distanceModel = DistanceModel(exponent: 2.8, shadowing: 0)
@@ -158,6 +162,28 @@ import Testing
     let count = scene.log.rangings.value.count
     scene.stage.run(for: .seconds(5))
     #expect(scene.log.rangings.value.count == count && scene.manager.rangedBeaconConstraints.isEmpty)
+  }
+
+  @Test(
+    "On iOS, an app finds regions and ranges beacons whose manufacturer data its central manager does not get",
+    arguments: [PlatformPolicy.ios, .iosInTheField])
+  func hiddenManufacturerData(policy: PlatformPolicy) throws {
+    let scene = Scene([(1, 0), (2, 3)], policy: policy)
+    let central = TestCentral(on: scene.visitor)
+    #expect(scene.stage.run(until: { central.manager.state == .poweredOn }))
+    let constraint = CLBeaconIdentityConstraint(uuid: Self.museum)
+    scene.manager.startMonitoring(for: CLBeaconRegion(beaconIdentityConstraint: constraint, identifier: "museum"))
+    scene.manager.startRangingBeacons(satisfying: constraint)
+    central.manager.scanForPeripherals(
+      withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+    scene.stage.run(for: .seconds(5))
+    #expect(scene.log.texts == ["monitor museum", "inside museum"])
+    let beacons = try #require(scene.log.rangings.value.last).beacons
+    #expect(beacons.map(\.minor.intValue) == [1, 2] && beacons.allSatisfy { $0.uuid == Self.museum && $0.rssi < 0 })
+    // The central manager sees the three beacons, without their data.
+    let discoveries = central.recorder.discoveries
+    #expect(Set(discoveries.map(\.peripheral.identifier)).count == 3)
+    #expect(discoveries.allSatisfy { $0.advertisementData[CBAdvertisementDataManufacturerDataKey] == nil })
   }
 
   @Test("Constraints select by group and number, and equal ones are one")

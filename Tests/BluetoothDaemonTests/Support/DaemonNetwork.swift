@@ -50,6 +50,8 @@ final class DaemonNetwork {
 
   var devices: [Device] = []
   private(set) var now = Instant.zero
+  /// Changes the ACL packets of a device on their way.
+  var rewriting: ([UInt8], _ from: Int) -> [UInt8] = { octets, _ in octets }
 
   /// Adds a device and switches it on.
   ///
@@ -62,6 +64,7 @@ final class DaemonNetwork {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
     var configuration = HostConfiguration(deviceName: name, address: address)
+    configuration.follow(policy)
     configuration.maximumMTU = maximumMTU
     configuration.usesPrivateAddresses = privacy != nil
     if let privacy { configuration.privateAddressTimeout = privacy }
@@ -187,6 +190,7 @@ final class DaemonNetwork {
     reportSent(device)
     var copy = data
     copy.handle = link.peerHandle
+    copy.payload = ByteSlice(rewriting(data.payload.bytes, device))
     if copy.boundary == .firstNonFlushable { copy.boundary = .firstFlushable }
     if devices[device].isInRange, devices[link.peer].isInRange {
       devices[link.peer].daemon.receive(.acl(copy), at: now)
