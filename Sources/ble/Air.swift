@@ -355,11 +355,14 @@ extension Air {
       let answer = try question.ask(ControlRequest(.stats))
       if output.json { return try put(answer.statisticsRecords.map { $0.line + "\n" }.joined()) }
       try say("\(seconds(answer.time ?? 0)) s of radio time")
-      var table = TextTable(["device", "sent", "received", "CRC errors", "sending", "listening"])
+      var table = TextTable([
+        "device", "sent", "received", "CRC errors", "failed attempts", "sending", "listening",
+      ])
       for device in answer.statistics ?? [] {
         table.add([
           device.name, "\(device.sentPackets)", "\(device.receivedPackets)", "\(device.crcErrors)",
-          seconds(device.transmitting) + " s", seconds(device.receiving) + " s",
+          device.failedAttempts.map { "\($0)" } ?? "-", seconds(device.transmitting) + " s",
+          seconds(device.receiving) + " s",
         ])
       }
       try say(lines: table.lines)
@@ -426,6 +429,7 @@ extension ControlAnswer {
       record.add("sent", device.sentPackets)
       record.add("received", device.receivedPackets)
       record.add("crcErrors", device.crcErrors)
+      record.add("failedAttempts", device.failedAttempts)
       record.add("transmitting", .decimal(device.transmitting, places: 6))
       record.add("receiving", .decimal(device.receiving, places: 6))
       return record

@@ -57,6 +57,23 @@ import Testing
     }
   }
 
+  @Test("The statistics of a device count the attempts to connect that failed")
+  func failedAttempts() throws {
+    try withControl(#"devices: [{name: strap, accessory: battery, address: "C0:FF:EE:00:00:02"}]"#) { air, path in
+      air.server.world.add([.air(.lose, .connectIndications, .numbers(1...1))])
+      let host = try air.host()
+      let strap: [UInt8] = [0, 0x02, 0, 0, 0xEE, 0xFF, 0xC0]
+      // Scans in windows of 30 ms for that address; interval 7.5 ms, supervision timeout 2 s.
+      #expect(
+        try host.command(0x200D, [0x30, 0, 0x30, 0, 0] + strap + [0, 6, 0, 6, 0, 0, 0, 0xC8, 0, 0, 0, 0, 0]) == [0])
+      // Disconnection Complete: Connection Failed to be Established.
+      #expect(try host.event(0x05)[3] == 0x3E)
+      let statistics = try #require(try ControlSocket.answer(to: ControlRequest(.stats), at: path).statistics)
+      #expect(statistics.map(\.name).first == "strap")
+      #expect(statistics.map(\.failedAttempts) == [0, 1])
+    }
+  }
+
   @Test("A fault plan that is null or misspelt is an error and ends no faults")
   func noPlan() throws {
     try withControl { air, path in

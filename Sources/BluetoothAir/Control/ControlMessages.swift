@@ -120,6 +120,8 @@ package struct ControlAnswer: Codable, Sendable {
     package var sentPackets: Int
     package var receivedPackets: Int
     package var crcErrors: Int
+    /// The number of attempts to connect that failed; nil: an air of an earlier version does not tell it.
+    package var failedAttempts: Int?
     /// The time spent transmitting, in seconds of radio time.
     package var transmitting: Double
     package var receiving: Double

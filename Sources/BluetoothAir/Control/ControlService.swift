@@ -128,7 +128,8 @@ struct ControlService {
     world.statistics.devices.map { device in
       ControlAnswer.Statistics(
         name: device.name, sentPackets: device.transmitted.packets, receivedPackets: device.receivedPackets,
-        crcErrors: device.crcErrors, transmitting: device.transmitting.seconds, receiving: device.receiving.seconds,
+        crcErrors: device.crcErrors, failedAttempts: device.failedAttempts,
+        transmitting: device.transmitting.seconds, receiving: device.receiving.seconds,
         links: device.links.map { link in
           ControlAnswer.Statistics.Link(
             peer: link.peer, isCentral: link.isCentral, isConnected: link.isConnected, sentOctets: link.sent.octets,
