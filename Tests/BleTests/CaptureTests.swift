@@ -113,18 +113,47 @@ import Testing
     #expect(failures >= file.count - whole - 4)
   }
 
-  @Test("A damaged capture gives packets or an error, and its packets can be described")
-  func damaged() {
+  /// The result of reading octets: the packets in words, or the error.
+  private static func reading(_ octets: [UInt8], piece: Int = .max) throws -> Result<[String], CaptureProblem> {
+    let packets: [CapturedPacket]
+    do { packets = Self.packets(try decode(octets, piece: piece)) } catch let problem as CaptureProblem {
+      return .failure(problem)
+    }
+    var dissector = Dissector()
+    return .success(
+      packets.map { packet in
+        let description = dissector.describe(packet)
+        return "\(packet.number) \(packet.time) \(packet.octets) \(packet.comments) \(description.name)"
+      })
+  }
+
+  @Test("A damaged capture gives the same packets or the same error, whatever the pieces in which it is read")
+  func damaged() throws {
     var random = RandomStream(seed: 21)
     for file in [Self.pcapng, Self.btsnoop, Self.pcap(bigEndian: true)] {
+      let whole = try Self.reading(file).get()
+      var (unchanged, changed, refused) = (0, 0, 0)
       for _ in 0..<2_000 {
         var octets = file
         for _ in 0...(random.next() % 3) {
           octets[Int(random.next() % UInt64(octets.count))] = UInt8(truncatingIfNeeded: random.next())
         }
-        var dissector = Dissector()
-        for packet in Self.packets((try? Self.decode(octets)) ?? []) { _ = dissector.describe(packet) }
+        let pieces = try Self.reading(octets, piece: 1 + Int(random.next() % 16))
+        switch (try Self.reading(octets), pieces) {
+        case (.success(let packets), .success(let same)):
+          #expect(packets == same)
+          // A damaged length may join packets, but no octet is in two of them.
+          #expect(packets.count <= whole.count)
+          if packets == whole { unchanged += 1 } else { changed += 1 }
+        case (.failure(let problem), .failure(let same)):
+          #expect(problem.description == same.description)
+          #expect((0...octets.count).contains(problem.offset))
+          refused += 1
+        case (let one, let other): Issue.record("\(one) as a whole, \(other) in pieces")
+        }
       }
+      // The damage reaches both the packets and the structure of the file.
+      #expect(changed > 100 && refused > 100 && unchanged > 0, "\(unchanged), \(changed), \(refused)")
     }
   }
 

@@ -226,6 +226,53 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("read ") && $0.hasSuffix("(2A58) rejected: Unlikely Error (0x0E)") })
   }
 
+  /// A FIFO whose other end a program opens.
+  private final class ProgramFIFO {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    private let descriptor: Int32
+
+    init() throws {
+      try #require(mkfifo(path, 0o600) == 0)
+      descriptor = open(path, O_RDONLY | O_NONBLOCK)
+      try #require(descriptor >= 0)
+    }
+
+    deinit {
+      close(descriptor)
+      unlink(path)
+    }
+
+    /// Waits for an event of the FIFO. Returns false after a time that only a hang reaches.
+    func wait(for event: Int32) -> Bool {
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&request, 1, 60_000) == 1 && request.revents & Int16(event) != 0
+    }
+  }
+
+  /// Runs a program on a thread of its own, and stops it when `isReady` has returned.
+  ///
+  /// - Returns: the reason why it has no output.
+  private func stop(_ program: ShellProgram, when isReady: () throws -> Void) throws -> String? {
+    let reason = NIOLockedValueBox<String?>(nil)
+    let ended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do { _ = try program.output(within: 3_600) } catch {
+        reason.withLockedValue { $0 = (error as? ShellProgram.NoValue)?.reason }
+      }
+      ended.signal()
+    }
+    defer { program.stop() }
+    try isReady()
+    program.stop()
+    #expect(ended.wait(timeout: .now() + 60) == .success)
+    return reason.withLockedValue { $0 }
+  }
+
+  @Test("A command that does not end is stopped after its time")
+  func timeLimit() {
+    #expect(throws: ShellProgram.NoValue.self) { try ShellProgram("exec sleep 3600").output(within: 0.01) }
+  }
+
   @Test("A command that leaves a program behind, which keeps its output open, is stopped after its time")
   func leftBehind() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
@@ -238,20 +285,14 @@ import Testing
     #expect(kill(process, SIGKILL) == 0)
   }
 
-  @Test("A command that has ended is stopped after its time with the programs that it has left in its group")
+  @Test("The stop of a command that has ended stops the programs that it has left in its group")
   func leftInGroup() throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-    #expect(mkfifo(path, 0o600) == 0)
-    defer { unlink(path) }
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK)
-    defer { close(descriptor) }
-    // The program has the FIFO open until it ends.
-    let program = ShellProgram("exec 3> '\(path)'; sleep 60 &")
-    #expect(throws: ShellProgram.NoValue.self) { try program.output(within: 1) }
-    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    let count = poll(&request, 1, 10_000)
-    #expect(count == 1)
-    #expect(request.revents & Int16(POLLHUP) != 0)
+    let (shell, program) = (try ProgramFIFO(), try ProgramFIFO())
+    // The program has one FIFO open until it ends, and the shell the other one.
+    let command = "exec 3> '\(program.path)' 4> '\(shell.path)'; sleep 3600 4>&- &"
+    let reason = try stop(ShellProgram(command)) { try #require(shell.wait(for: POLLHUP)) }
+    #expect(reason == "has not ended within 3600 s")
+    #expect(program.wait(for: POLLHUP))
   }
 
   @Test("The clone of a served clone is the same file, also with a protected value")
