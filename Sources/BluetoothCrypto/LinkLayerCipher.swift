@@ -1,3 +1,11 @@
+// Design: the two implementations of AES-CCM
+//
+// AES-CCM consists of CBC-MAC and counter mode. Up to 48 octets go through `AES.permute`, in place and without
+// allocations; it expands the key for each block. Longer payloads go through swift-crypto's own modes: counter mode
+// (`_CTR`), and AES-CMAC for the MIC. AES-CMAC is CBC-MAC with a mask on the last block; applying the mask twice
+// cancels it. A copy of a CMAC that has expanded the key already costs less than swift-crypto's `_CBC`, which expands
+// the key again and returns all blocks (Documentation/Performance.md).
+
 import Crypto
 import CryptoExtras
 

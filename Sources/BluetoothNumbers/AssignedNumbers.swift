@@ -1,3 +1,23 @@
+// Overview
+//
+// Tools and logs show names of services, characteristics, units, appearances and companies instead of numbers.
+// BluetoothNumbers holds these names, which the Bluetooth SIG assigns.
+//
+// The idea: the tables are generated Swift code. `Scripts/generate-assigned-numbers` writes the folder `Names` from the
+// SIG's tables; nobody edits these files. A program so needs no data file beside it.
+//
+// The module imports nothing. BluetoothProfiles takes the names of its values from here, BluetoothDissection the words
+// of captures, and `ble` and CoreBluetooth the names that they show.
+//
+// Invariants:
+// - The module knows names only: the values of characteristics are in BluetoothProfiles.
+// - The company names are static strings of 50 names each, and a lookup reads one of them.
+// - A number that is not assigned has no name: the result is nil, never a made-up text.
+//
+// Where to begin: this file has the lookup functions; `CompanyNames.swift` has the search in the blocks.
+//
+// Specification: Assigned Numbers of the Bluetooth SIG.
+
 /// The names of the numbers that the Bluetooth SIG assigns · Assigned Numbers.
 public enum AssignedNumbers {
   /// Returns the name of the service, characteristic, descriptor, declaration or unit with this 16-bit UUID; nil if

@@ -1,3 +1,29 @@
+// Overview
+//
+// Every module, and every user of the products, speaks of UUIDs, addresses, properties and error codes. BluetoothTypes
+// holds this vocabulary once, so that no module converts between two types for one thing.
+//
+// The idea: a type belongs here if an app can see it and the specification defines it. The types are values without
+// behaviour over time, and know nothing of the octets of PDUs: how a UUID or an address travels is in BluetoothWire
+// (`BluetoothUUIDCoding.swift`, `DeviceAddressCoding.swift`).
+//
+// The module imports nothing, not even Foundation. BluetoothWire and BluetoothLab re-export it, so most code sees the
+// types without an import.
+//
+// Invariants:
+// - Initializers, comparisons and constants that hot code uses are `@inlinable`, because every module uses them across
+//   the module boundary. The types that need it are `@frozen`.
+// - Types that are part of the products' interfaces are `public`; the package alone uses the others.
+// - Text that another device has sent is read in one way, which drops padding and replaces invalid UTF-8
+//   (`ReceivedText.swift`).
+//
+// Where to begin: this file and `DeviceAddress.swift`; then `CharacteristicProperties.swift` and `ADStructure.swift`.
+// `PlatformPolicy.swift` and `AppManifest.swift` hold what an operating system, and an app's manifest, decide about
+// Bluetooth.
+//
+// Specification: Vol 3, Part B, 2.5.1 (UUIDs); Vol 6, Part B, 1.3 (addresses); Vol 1, Part F (error codes of HCI); Vol
+// 3, Part F, 3.4.1.1 (error codes of ATT); Supplement to the Core Specification, Part A (AD types).
+
 /// The UUID of a service, a characteristic, a descriptor or another attribute type, in its original form: 16, 32 or
 /// 128 bits · Vol 3, Part B, 2.5.1. Different forms of one UUID are equal and have the same hash.
 ///

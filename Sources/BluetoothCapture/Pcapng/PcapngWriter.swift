@@ -1,3 +1,31 @@
+// Overview
+//
+// A capture shows what happened on the air and between host and controller. BluetoothCapture writes the files that
+// Wireshark reads: pcapng with the air and the HCI of each device, or btsnoop with the HCI of one controller
+// (`BtsnoopWriter`).
+//
+// The idea: a writer is a value that collects octets and opens no file. The owner takes the octets (`takeBytes`) and
+// gives them to a `CaptureFile`, at once or through a `CaptureQueue` on a separate thread, so that a world in real time
+// never waits for a disk.
+//
+// Callers: BluetoothSimulation's `WorldCapture` writes what its devices send and receive; BluetoothServer's monitor
+// hides keys with `KeyFinder`; other modules use the functions for files (`InputFile`, `ClaimedFile`). The module knows
+// the packets of BluetoothWire and no protocol state beyond the fragments of a frame and the direction of a connection.
+//
+// Invariants:
+// - Packets leave in the order of time. A packet on the air is added when it has ended, with the time of its start, so
+//   the writer holds packets back as long as the longest packet lasts.
+// - A capture shows no secrets unless its `CaptureSecrets` ask for them: `KeyFinder` finds keys in HCI, also across the
+//   fragments of a frame, and the capture has zeros in their place.
+// - A file that two captures would write is claimed once (`ClaimedFile.swift`).
+// - A reader that closes a FIFO is an error with that reason, even if another program has opened the FIFO since then
+//   (`PipeWatch.swift`).
+//
+// Where to begin: this file with `PcapngBlock.swift` and `LinkLayerPseudoHeader.swift`; then `CaptureFile.swift` for
+// output and `KeyFinder.swift` for keys. Reading is BluetoothDissection's job.
+//
+// Formats: pcapng (IETF draft-ietf-opsawg-pcapng) with the link types of Bluetooth LE and HCI; btsnoop (RFC 1761).
+
 import BluetoothWire
 
 /// A writer of pcapng files with one interface for the air and one HCI interface per device. It collects octets until

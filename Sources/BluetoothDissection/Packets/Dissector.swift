@@ -1,3 +1,29 @@
+// Overview
+//
+// Captures come from this package, phones, sniffers and other tools. BluetoothDissection reads them all, says in the
+// specification's words what each packet is, and tells which devices with which values a capture shows.
+//
+// The idea: two steps, each fed in order. A `CaptureDecoder` takes octets of a file, recognizes the format and gives
+// packets. The `Dissector` below takes the packets: it follows connections, puts fragments together and remembers which
+// handle has which attribute type, and gives a `PacketDescription`. `CapturedDevices` uses the same packets to rebuild
+// advertising and GATT servers.
+//
+// Callers: `ble capture` and `ble monitor` show the words; BluetoothLab plays the devices (`DeviceRecording`), and
+// BluetoothAir reads them for world files (`DeviceRecording+File.swift`). The module knows no file paths and prints
+// nothing.
+//
+// Invariants:
+// - All input is hostile. A file gives elements or an error with its position, never a trap; what can grow (blocks,
+//   compressed content, connections, interfaces) has a limit.
+// - The words of a packet come from the values of BluetoothWire, never from positions of octets in this module.
+// - Compressed files are inflated here (`Inflater.swift`, `GzipReader.swift`, `ZipReader.swift`), because a bare Swift
+//   machine has no headers of zlib.
+//
+// Where to begin: `CaptureDecoder.swift` for the formats, this file for packets, `HCIText.swift` and `ATTText.swift`
+// for words, `CapturedDevices.swift` for devices.
+//
+// Formats: pcapng, pcap, btsnoop (RFC 1761), PacketLogger, btsnooz; gzip (RFC 1952), DEFLATE (RFC 1951).
+
 import BluetoothTypes
 import BluetoothWire
 

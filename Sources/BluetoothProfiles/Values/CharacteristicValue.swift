@@ -1,3 +1,29 @@
+// Overview
+//
+// Characteristics and descriptors carry octets whose meaning profiles define. BluetoothProfiles gives them types: a
+// heart rate is a `HeartRateMeasurement` with named fields and units, not an array of octets.
+//
+// The idea: a value reads itself from a `ValueReader` and writes itself to a `ValueWriter`, and knows the UUID of its
+// characteristic. `AttributeValue` below is the coding, `CharacteristicValue` adds the UUID. A service or a client is
+// therefore generic: it names the type, and gets coding, UUID and errors.
+//
+// The module imports only BluetoothTypes and BluetoothNumbers, so apps use it with any Bluetooth stack. BluetoothLab's
+// accessories encode with it, CoreBluetoothProfiles' clients decode with it, and BluetoothDissection and `ble` show
+// values with it.
+//
+// Invariants:
+// - Octets from outside give a value or a `ValueError`, never a trap. What is out of range is an error with the
+//   specification's name of the field.
+// - Decoding what has been encoded gives the same value; a fuzz target checks it.
+// - A type describes a value, not a procedure: what a server does with a control point is in BluetoothLab, and what a
+//   client does is in CoreBluetoothProfiles.
+// - Each type is in `CharacteristicValues.types`, so that text is shown for every UUID that the module supports.
+//
+// Where to begin: this file, then `HeartRate.swift` as an example with flags; `Quantities.swift` and
+// `MedicalFloat.swift` for numbers with units; `CharacteristicValues.swift` for the lookup by UUID.
+//
+// Specification: GATT Specification Supplement, and the services that each type cites.
+
 import BluetoothNumbers
 
 /// A value with an encoding in octets: the value of a characteristic or a descriptor, with an assigned or a custom

@@ -1,3 +1,26 @@
+// Design: reception
+//
+// The medium decides every reception by one model:
+// - The packets on the air are a list of `Transmission` values without references. The listening receivers are a list
+//   of `ListeningRadio` values per channel, so a packet affects only the receivers of its channel.
+// - A free receiver locks onto the first packet with its access address that begins above the receiver's noise and
+//   above all other signals.
+// - The parts of the packet (access address; Coding Indicator; PDU) are each compared with the noise and the sum of the
+//   overlapping signals on all 40 channels, reduced by the receiver's selectivity. The sum changes only where a signal
+//   begins or ends. Signals that are 20 dB below the noise, or below the level that could cost a bit, are left out.
+// - The medium decides whether the access address is found when the result is needed: when the next packet begins, when
+//   the listening time is over, or at the end.
+// - Levels are whole numbers of 1/256 dB. Powers are summed as whole numbers of 10⁻¹⁵ mW. Error rates and the
+//   logarithms between levels and powers are committed tables.
+//
+// Randomness on the air has no state: each random number is a hash of the seed, the two radios, the instant and the
+// part of the packet. So an additional device changes nothing for the other devices. Shadowing is the same kind of hash
+// over a pair of radios. Sources of interference (Wi-Fi, microwave oven, classic Bluetooth, jammers) are functions of
+// seed and instant, and are evaluated only where a packet is received near them. Positions are whole millimetres. A
+// path of movement is evaluated when a packet begins, without events. The engine meters each radio as it changes
+// between transmitting (by power), listening and neither; the link layer reports the purpose. BluetoothLab makes its
+// energy reports from these meters.
+
 import BluetoothWire
 
 /// The simulated 2.4 GHz band: decides which radio receives which packet, and with which errors.

@@ -1,3 +1,15 @@
+// Design: devices that only advertise
+//
+// Many devices only advertise, with legacy PDUs. For such a device the engine transmits the packets itself and, if the
+// advertising is connectable or scannable, listens after each packet (`RepeatedAdvertising`). It calls the device once
+// for each advertising event, or when a request arrives, which the device handles itself. While no receiver could
+// receive the packets of a device that does not listen, or be disturbed by them, the engine *culls* the device and
+// skips even that call (`CulledTransmitters`). The device runs by itself again before a receiver listens where the
+// device counts, before anything changes the device, and before anything inspects it. The device then catches up with
+// all events that it has missed, including their random numbers. The observable behaviour of a world is the same as if
+// every device ran by itself: tests run random worlds both ways and compare everything. Air faults need every packet to
+// be the device's own, so they disable this; captures and observers disable the culling only.
+
 import BluetoothWire
 
 /// The culled devices: devices that only advertise, and whose packets are too weak at every receiver to be received or

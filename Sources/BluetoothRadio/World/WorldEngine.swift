@@ -1,3 +1,36 @@
+// Overview
+//
+// Devices of a simulation share one radio band and one time. BluetoothRadio is both: the simulated 2.4 GHz band decides
+// which device receives which packet, and the world's event queue decides what happens next.
+//
+// The idea: a world is a discrete simulation. `WorldEngine` takes the earliest event of all devices, moves the time to
+// it and tells the device: the time, the events of its radio, or that requests have arrived. The device returns the
+// next command for its radio, its deadline, and whether it has a callback to deliver (`SimulatedDevice`). A radio does
+// one thing at a time, starting now: transmit a packet with a modulation (1M, 2M, Coded S=8 or S=2), or listen on a
+// channel for a PHY. The link layer chooses each packet at the instant of its transmission, so a host that answers in
+// zero time answers within T_IFS.
+//
+// Callers: a runner drives the engine. BluetoothLab's `VirtualRunner` does it in virtual time, on the thread that
+// called `run`; `RealTimeRunner` does it in real time, on a `WorldExecutor`, which sleeps between events and is a
+// dispatch queue or the event loop of an air's sockets. BluetoothController implements the device's side above the
+// radio. The module knows no state of the link layer.
+//
+// Invariants:
+// - One thread at a time uses the engine. All other threads reach it through the `WorldRequestQueue`: devices that have
+//   requests, operations such as a move, new devices.
+// - The same seed and the same inputs give the same receptions on every machine: levels and powers are whole numbers,
+//   and randomness on the air is a hash, so a further device changes nothing for the others (`Medium.swift`).
+// - Skipping work is invisible: devices that only advertise are run by the engine or not at all, with the same results
+//   as if each ran by itself (`RepeatedAdvertising.swift`, `CulledTransmitters.swift`).
+// - The event queue is an indexed heap with a slot for the deadline, the transmission and the listening time of each
+//   device (`TimerQueue.swift`).
+//
+// Where to begin: `step` in this file, then `Medium.swift` and `MediumReception.swift`; `PathLossModel.swift` and
+// `Propagation.swift` for levels; `RealTimeRunner.swift` for time.
+//
+// Specification: Vol 6, Part A (the physical layer). Path loss and interference are models; Documentation/Fidelity.md
+// lists them.
+
 import BluetoothWire
 import DequeModule
 

@@ -1,3 +1,32 @@
+// Overview
+//
+// A controller may be outside the process: behind TCP, a Unix socket, a serial line or Linux's kernel.
+// BluetoothTransport carries HCI packets to it and from it, and knows nothing of what they mean.
+//
+// The idea: one handler for all ways. An `H4Handler` at each end turns octets into HCI packets and back, and tells its
+// `H4Receiver` when the link opens, delivers, loses synchronization or closes. The ways differ only below: the channel
+// that `Transport.connect` opens at the host's end, or `H4Listener` at the controller's end. On a three-wire UART an
+// `H5Handler` is between the line and the `H4Handler`.
+//
+// Callers: BluetoothAdapters' `TransportRunner` connects a host to its controller; BluetoothAir's servers listen for
+// hosts; BluetoothServer and the programs use the same sockets, paths and limits.
+//
+// Invariants:
+// - All code of a link runs on its event loop.
+// - Received octets are copied once, into the adapter's pool, regardless of their segmentation; packets that are ready
+//   leave in one write.
+// - A stream that loses packet boundaries reports it once and skips octets up to the Reset that resynchronizes both
+//   sides (BluetoothWire's `H4Decoder`).
+// - Packets that wait are bounded: `H4Handler.isWritable` is the flow control of the outgoing direction.
+// - Connections of clients that have not said who they are are limited, and displace each other fairly
+//   (`StrangerTable.swift`).
+//
+// Where to begin: `TransportSpecifier.swift` for the forms of addresses, this file for connecting, `H4Handler.swift`
+// for the stream; `ThreeWireLink.swift` for H5; `UserChannel.swift` and `SerialLine.swift` for the system calls, whose
+// C side is CBluetoothTransport.
+//
+// Specification: Vol 4, Part A (UART transport, H4); Vol 4, Part D (three-wire UART, H5).
+
 import BluetoothWire
 import NIOCore
 import NIOPosix

@@ -1,3 +1,8 @@
+// Design: fields of advertising data
+//
+// An AD structure has one `AdvertisingData.Field`, or none; `AdvertisingFields` collects the fields that apps get. Both
+// decode in place.
+
 /// The contents of an advertiser's AD structures, of one packet or merged from several packets.
 ///
 /// Malformed fields are ignored.

@@ -1,3 +1,32 @@
+// Overview
+//
+// Two devices, and a host and its controller, exchange octets. BluetoothWire defines the octets of each protocol: it
+// turns them into values with the specification's names, and values into octets. The layers above work with the values.
+//
+// The idea: each family of PDUs is an enum whose cases own their fields, with decoding and encoding side by side.
+// Decoding uses the `ByteReader` below, which checks each access: any input gives a value or a `DecodingError`, and
+// none stops the program. Encoding appends to a `ByteWriter`, which leaves room in front for the headers of lower
+// layers.
+//
+// A packet is a `ByteSlice`, a view of a storage of the adapter's `PacketPool`. A slice is copied without its octets,
+// so a queue or a retransmission keeps a packet without allocating memory.
+//
+// Callers: controller, host, daemon and transport exchange these values, and captures write and read them. The module
+// has no state of a protocol; `H4Decoder` alone keeps octets, of a packet whose rest has not arrived. It also has the
+// types of time, levels and randomness that the floors above share (`Instant`, `Decibel`, `RandomStream`).
+//
+// Invariants:
+// - Decoding what has been encoded gives the same value: round-trip tests check it for each family.
+// - A pool belongs to one executor. The count of its storages stops growing in the steady state.
+// - A key in a packet is a `Secret`, which no description shows.
+//
+// Where to begin: `ATTPDU.swift` with `ATTPDUDecoding.swift` shows the pattern; `ByteSlice.swift` and
+// `PacketPool.swift` the memory; `HCICommandDefinition.swift` and `HCIEventKind.swift` the tables from which masks and
+// supported commands follow.
+//
+// Specification: Vol 4, Part E (HCI); Vol 6, Part B, 2 (PDUs of the link layer); Vol 3, Part A (L2CAP), Part F (ATT),
+// Part H (SMP); Supplement, Part A (advertising data).
+
 /// The reason why octets are not a valid protocol data unit.
 package enum DecodingError: Error, Hashable, Sendable {
   /// The octets end before the last field.
