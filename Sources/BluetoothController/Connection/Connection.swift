@@ -1,3 +1,27 @@
+// Design: the choices of the link layer
+//
+// At most one procedure of this device and one of the peer are in progress. Procedures with an instant (parameters,
+// channel map, PHYs) exclude each other. Their agreed result is one `PendingUpdate` until its event comes: that event
+// is planned with the change when the previous event is over, and the hosts are told when the change takes effect.
+// Where the specification leaves a choice, the controller decides as follows:
+// - A central that has its own procedure with an instant in progress rejects the peripheral's (0x23, 0x2A), even where
+//   it could end the connection at once. A peripheral ends the connection if the central mixes two such procedures.
+// - From a range of intervals, a central takes the longest that is a multiple or a divisor of the intervals of its
+//   other connections, else the longest. Anchor points move only if the interval changes, or if the peripheral offers
+//   some. The central asks with LL_CONNECTION_PARAM_REQ unless the peripheral is known to lack the procedure, by its
+//   features or because it has answered LL_UNKNOWN_RSP; then the central decides alone.
+// - Of the PHYs that both devices want, the fastest is used. LE Coded uses S=8 unless the host prefers S=2.
+// - A peripheral skips no more events than its widened window can compensate. A peripheral that has no time left for a
+//   long PDU answers with an empty one, so a central that was told of no more data reserves only the time of an empty
+//   PDU: an event is full in either direction.
+// - Channels are classified by the losses on them (`ChannelAssessment`). A channel is bad if it loses a fifth of the
+//   packets or more, and five standard deviations more than the undisturbed channels. If all channels lose alike, the
+//   peer is far away, and no channel is excluded. A bad channel is tried again after a minute; if it is still bad,
+//   after twice the time, up to 16 minutes. A central that finds bad channels asks the peripheral for its channel
+//   reports. `LinkStatistics` counts the events of each link, and the statistics of the last 64 ended links are kept. A
+//   connection that ends before the peer's first packet is a failed attempt: the controller only counts it, by peer
+//   (`AttemptReport`).
+
 import BluetoothWire
 
 /// One connection of the link layer · Vol 6, Part B, 4.5.

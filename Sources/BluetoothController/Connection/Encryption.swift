@@ -1,3 +1,12 @@
+// Design: encryption of a connection
+//
+// A data PDU is encrypted when it is first taken from the queue. The ciphertext waits for the acknowledgement, so a
+// retransmission is the same octet for octet. The peripheral starts decrypting when its LL_START_ENC_REQ is
+// acknowledged, and stops when its LL_PAUSE_ENC_RSP is acknowledged: in both cases before it processes the payload of
+// the acknowledging packet. During these procedures `LinkARQ` holds back data and other LL Control PDUs, and requests
+// of the peer that crossed LL_ENC_REQ wait for the end of the procedure. Any other PDU that is not part of the
+// procedure then ends the connection with 0x3D.
+
 import BluetoothCrypto
 import BluetoothWire
 

@@ -1,3 +1,21 @@
+// Design: claims and commands
+//
+// What a controller claims to support is true at every commit, and each kind of claim has one place:
+// - `LEFeatures.claimed`: the features;
+// - `HCI.CommandCode.definition` (in BluetoothWire): the commands, with the feature, role or version that each command
+//   needs, and the generation, legacy or extended, which do not mix until Reset;
+// - `HCI.EventKind.definition` (in BluetoothWire): the mask bit that lets an event pass;
+// - `HCIEventQueue`: which of two forms of an event is sent.
+//
+// The bitmap of supported commands, the supported states, and the commands that are rejected as unknown follow from
+// these. A `ControllerConfiguration` removes features and roles and lowers the version (`bluetooth40Peripheral` is the
+// preset). What is removed is then missing from the features, the bitmap, the states and the air.
+//
+// A command is first decoded (`HCI.Command`). Values that are reserved for future use are `unknown` and get 0x11;
+// anything else that cannot be decoded gets 0x12. Then the command is validated and answered, and its work begins after
+// the answer has been sent. Each command is answered once; Host Number Of Completed Packets is answered only when it is
+// wrong.
+
 import BluetoothWire
 
 /// The execution of HCI commands · Vol 4, Part E, 7.

@@ -1,3 +1,36 @@
+// Overview
+//
+// A controller has two sides: HCI towards the host, and the link layer towards the radio. BluetoothController is a
+// complete one, with one radio for all activities: advertising, scanning, initiating, connections, encryption, privacy
+// and periodic trains.
+//
+// The idea: `Controller` is a few values that own their state. `AdvertisingEngine`, `ScanningEngine`,
+// `InitiatingEngine`, `PeriodicSyncs` and `ConnectionTable` are the states of the link layer. `RadioControl` is the
+// radio that they share, and `LocalDevice` has the rest that they share: addresses, features, sleep clock, filters,
+// events for the host. The controller passes packets, radio events and times to them. A state gets what it needs of the
+// others as `inout` parameters, and returns its next `RadioStep`.
+//
+// One radio does one thing at a time, so every activity that knows in advance when it needs the radio says so in the
+// same form, a `TimeslotRequest`, and one `RadioScheduler` decides. Its rules are in `RadioScheduler.swift`.
+//
+// Callers: BluetoothSimulation's `ControllerStation` owns a controller and connects it with a host and a radio. The
+// module calls BluetoothCrypto and BluetoothWire, and describes its use of the radio with BluetoothRadio's values.
+//
+// Invariants:
+// - The controller has no clock and no randomness of its own: both are arguments.
+// - What it claims is true: features, supported commands and event masks each follow from one place
+//   (`Controller+Commands.swift`).
+// - Everything that a peer can make grow has a limit, and a full buffer leads to the link layer's flow control, not to
+//   loss.
+// - A controller reports the keys of its sessions to a `SessionObserver`, and without one to no one.
+// - The folders use each other in one direction only; `FolderTests` has the table.
+//
+// Where to begin: `receive`, `radio` and `timeReached` in this file; `RadioScheduler.swift`; then one state:
+// `Connection.swift` with `EventSchedule.swift`, `LinkARQ.swift` and `ControlProcedures.swift`. Further rules are at
+// the head of `ScanningEngine.swift`, `Encryption.swift` and `ResolvingList.swift`.
+//
+// Specification: Vol 6, Part B (link layer); Vol 4, Part E (HCI); Vol 6, Part B, 5.1 (control procedures).
+
 import BluetoothRadio
 import BluetoothWire
 

@@ -1,3 +1,11 @@
+// Design: privacy in the controller
+//
+// A resolvable private address is tried with all keys once, when it is first received (`ResolvingList.learn`). After
+// that, the identity is only looked up (`identify`). The local IRK of the advertiser's entry resolves the target of
+// directed advertising. The privacy modes apply without address resolution, too. On the air, addresses stay as they
+// are; lists, filters, reports and connections use identities. Own private addresses have no timer: an advertising set
+// changes its address before the first event after the timeout.
+
 import BluetoothCrypto
 import BluetoothWire
 

@@ -1,3 +1,35 @@
+// Design: one radio, many activities
+//
+// A controller's radio does one thing at a time. Every activity that knows in advance when it needs the radio describes
+// the need in the same form, a `TimeslotRequest`: the start, the latest start that makes sense, the shortest and the
+// longest duration, the purpose, and the number of consecutive losses. The requests of all activities are in one
+// `RadioScheduler`: connections, packets of advertising events on the primary channels, auxiliary packets and chains,
+// periodic trains, trains to which the device is synchronized, and announced packets to receive. The starts of the
+// timeslots are a separate array, so that a search for the next timeslot, or for conflicting timeslots, reads eight
+// octets per timeslot. A connection is inspected only when it has changed: `ConnectionTable` notices changes itself.
+//
+// - Of two conflicting timeslots, the one of higher rank gets the radio. The order is: connection events, periodic
+//   events, announced packets, primary advertising, listening. Each consecutive loss raises a timeslot by one rank, and
+//   getting the radio resets the rank. Age beats purpose, so no activity starves. A connection whose supervision
+//   timeout is less than three intervals away beats every timeslot that is not urgent; so does a synchronization that
+//   is less than two intervals away from its timeout.
+// - A timeslot that can wait (a packet of an advertising event: half an interval before the event, 10 ms within it) is
+//   postponed behind the more important timeslot. Each packet has a separate timeslot, so other activities can have the
+//   radio between the channels of an event. Auxiliary packets and chains are placed where the scheduler has free time
+//   before they are announced. A peripheral's receive window does not count as time to wait: a peripheral that begins
+//   in the middle of the window may have missed the packet.
+// - An event with much data to move ends where the next timeslot begins. If that timeslot can wait, the event ends at
+//   the latest start of that timeslot.
+// - Listening (scanning, initiating) fills the gaps. It is entitled to a quarter of the time in which its windows are
+//   open, so a scanner with a small window costs bulk data little. After a long time with too little, listening
+//   requests a timeslot of 2.5 ms like any other activity. Periods too short to receive a packet do not count.
+// - A central places new anchor points on one grid of 1.25 ms, as far as possible from those of other connections.
+//   Links whose intervals divide each other never overlap while there is room, and use the half steps after that. The
+//   transmit window leaves the freedom for this.
+//
+// `Tests/BluetoothControllerTests/RadioArbitrationTests` verifies these rules: 128 connections in both roles beside
+// four advertising sets and a scan for half a minute.
+
 import BluetoothWire
 
 /// The timeslots of all activities on the one radio, and the arbitration between them.

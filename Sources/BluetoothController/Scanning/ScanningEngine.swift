@@ -1,3 +1,26 @@
+// Design: scanning, initiating and synchronizing
+//
+// All state that an advertiser can make grow is limited: eight announced events at a time, 1,650 octets or 64 packets
+// of a chain, 4,096 remembered reports, 256 packets that the host has not taken.
+//
+// - The scanner and the initiator receive the same packets. Their windows are functions of the time (`ScanWindows`),
+//   and `ListeningPlan` selects the channel and the PHY. On one PHY, the one whose windows are open for the greater
+//   part of the time chooses the channel. Where windows of LE 1M and LE Coded overlap, one window is used to its end,
+//   and then the PHY that has lost the greater part of its requested time is next.
+// - ADV_EXT_IND starts an `ExtendedEvent`, which is followed packet by packet beside all other activities
+//   (`AuxiliaryReceptions`). Each announced packet is an `AuxiliaryWindow`, whose width follows from the unit of the
+//   offset and from both clocks, and which is a claim on the radio. The event knows what has been reported to the host,
+//   so its last report says complete or truncated, however the event ends.
+// - The duplicate filter discards all its entries when it is full: repeated reports are allowed, missing reports are
+//   not.
+// - A `PeriodicSync` has the `EventSchedule` of a peripheral's connection: the same window widening, and Skip as
+//   latency. It uses only so much of Skip that two chances remain before the timeout. A synchronization exists for the
+//   host when the first AUX_SYNC_IND has arrived. It is abandoned after six events without one.
+// - A sync transfer counts from an event of the connection: the next event, or, if no offset reaches the train from
+//   there, the last event before the train's event. The transfer is a control procedure, so the number of waiting
+//   transfers is bounded. The recipient reckons with three clocks (the advertiser's, the sender's and its own) since
+//   the sender last received the train.
+
 import BluetoothRadio
 import BluetoothWire
 

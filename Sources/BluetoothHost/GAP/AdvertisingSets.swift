@@ -1,3 +1,10 @@
+// Design: further advertising sets
+//
+// Further advertising sets (`PeripheralCommand.startSet`) exclude nothing. The host has an `Advertiser` for each set
+// (`AdvertisingSets`): it compares the requested set, with its periodic train, with what the controller holds, and
+// sends one command at a time. A new link ends the advertising of one set: the only connectable one, else the one that
+// LE Advertising Set Terminated names.
+
 import BluetoothWire
 
 /// The advertising sets of a host · Vol 4, Part E, 7.8.53: the main set, which also works with a controller that has

@@ -1,3 +1,17 @@
+// Design: advertising, scanning and connecting
+//
+// `Advertiser`, `Scanner`, `Initiator` and `ResolvingListKeeper` know the desired state and the controller's state, and
+// return the next command on the way from one to the other. After a reset or a change of the command generation they
+// start again without a new request. `AdvertisingCommands`, `ScanCommands` and `InitiatingCommands` encode the
+// commands, legacy or extended. One decision selects the generation for all (`usesExtendedCommands`), because a
+// controller accepts one generation until it is reset. A controller that claims the extended commands and does not know
+// them gets the legacy ones, after a reset if it has accepted some extended ones. Advertising uses the legacy PDUs with
+// both generations, unless `HostAdvertising.Shape.extended` requests extended PDUs.
+//
+// The resolving list changes only while the controller does not advertise, scan or connect; these three activities
+// pause for a change, and resume afterwards. Where reports and links are resolved, they carry the identity address, and
+// no layer above sees another one. At most 16 × 1,650 octets of incomplete long advertisements are kept.
+
 import BluetoothWire
 
 /// The Generic Access Profile of a host apart from its links: advertising, scanning, connecting, and this device's

@@ -1,3 +1,14 @@
+// Design: unproven resolving lists
+//
+// - Until a controller has resolved an address, its ability to do so is unproven. If an attempt that relies on it has
+//   no result in 12 s, the host connects by scanning for 12 s, and again after each further 48 s
+//   (`ResolvingListProbe`). If the host then receives the peer under an address that the controller has not resolved,
+//   one failure is enough; if the controller reports the identity, it is trusted from then on.
+// - A bonded peer that the controller would not recognize is found by scanning: the host scans passively by itself, and
+//   makes the controller connect for 12 s to the address under which it received the peer; then it scans again. While
+//   the host waits for one such peer, it finds all peers this way, because a controller connects for one purpose at a
+//   time.
+
 import BluetoothWire
 
 /// The probe that tests whether a controller's resolving list works; some controllers only claim to have one. While

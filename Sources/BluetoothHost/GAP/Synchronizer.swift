@@ -1,3 +1,8 @@
+// Design: received trains
+//
+// Trains that are received are `SyncID`s of the host's `Synchronizer`. A controller looks for one train at a time, so
+// the host looks for awaited ones in turn, and scans meanwhile. `TrainBroker` lets sessions share a train.
+
 import BluetoothWire
 
 /// The host's synchronization to periodic trains · Vol 3, Part C, 9.5; Vol 4, Part E, 7.8.67 to 7.8.69. It compares the

@@ -1,3 +1,21 @@
+// Design: requests that can wait
+//
+// One `BackgroundSchedule` for each ATT bearer decides when requests that no app has made may start: the daemon's
+// background discovery of the peer's services and name, and the steps of cache validation that can wait. Each of the
+// two has a quiet time and a number of deferrals: it starts when no more urgent request has begun or ended for 100 ms
+// (background discovery) or 150 ms (cache validation), or after 8 or 16 more urgent requests have completed on a busy
+// bearer.
+//
+// `BackgroundDiscovery` in the daemon only decides which step comes next. It asks the host for a turn
+// (`Host.awaitBackgroundTurn`). The host answers with `GATTEvent.backgroundTurn`, and the daemon sends the request that
+// is the right one at that time, with the priority `background`. The step is not chosen earlier, because an app may
+// discover the same attributes meanwhile. If an app's discovery of the same attributes is in progress, the daemon
+// lowers its priority and waits for its result.
+//
+// A turn waits for the end of apps' reads and writes (`GATTPriority.app`), but not for the end of discoveries and
+// subscriptions (`system`), which only restart the quiet time. A second app that begins to use the link, and a new
+// channel, restart it too.
+
 import BluetoothWire
 
 /// The rule by which requests that can wait share one ATT bearer with more urgent ones.

@@ -1,3 +1,12 @@
+// Design: cache validation
+//
+// `DatabaseCacheValidator` performs the client's cache validation; requests of apps go first. After the first discovery
+// of services it finds the attributes of the GATT service in one request, reads Database Hash, and subscribes to
+// Service Changed. When the link is idle (`BackgroundSchedule`) it reads the features, enables Robust Caching, repeats
+// the discovery of services that were reported before the subscription, and reads the hash again. If the hash is the
+// same, it confirms everything that was found in between. A difference is reported as a change. So no change goes
+// unnoticed, and an app's first answer is not delayed.
+
 import BluetoothWire
 
 /// The client's cache validation: it makes sure that the client's view of the server's database is up to date

@@ -1,3 +1,18 @@
+// Design: the knowledge of a server between links
+//
+// While there is no link, confirmed results are a `GATTCache`, which the host keeps by the peer's identity (64 peers,
+// 1,024 entries each), the daemon stores with a bond, and the host offers to the next link. On that link the first
+// discovery waits for one read of the hash. If the hash is the known one, discoveries are answered without air traffic.
+// Servers without a hash are asked each time: only a bond would be a reason to trust them. An error that says that a
+// handle from the cache is unknown ends the trust in the hash.
+//
+// Any device can use an address and repeat a hash. So the results of a link without a bond are worth as much as such a
+// link. They save air traffic where no peer has proven its identity, are not used once a link is encrypted with the key
+// of a bond, and never replace the results of such a link. When a link becomes bonded, the client finds the GATT
+// service and the hash again, and keeps only what it finds from then on; an entry of the bond is compared once more. If
+// its hash is the same but results found before encryption differ from it, everything found is reported as changed. A
+// cancelled link, a timeout and a failing controller say nothing about a database, and remove nothing from the cache.
+
 import BluetoothWire
 
 /// The target of a discovery, regardless of the UUIDs that it is limited to.

@@ -1,3 +1,20 @@
+// Design: requests of several apps
+//
+// Each request carries the number of its requester, the session. `GATTRequestQueue` keeps the requests of one requester
+// in order, and lets the requesters of a bearer take turns, one procedure each. So a read of one app waits for one
+// procedure of each other app, however many those have queued. As long as one requester has requests, the queue is one
+// deque, which costs what it did before there were requesters.
+//
+// - A discovery or a subscription belongs to the session that has asked first. If another one asks for the same while
+//   it waits, it moves to that one's requests, if its turn comes earlier there (`Host.share`).
+// - A session that leaves a peer takes its reads, and its writes with response, out of the queue (`Host.drop`). Its
+//   writes without response, which an app takes for sent, are sent: 1,024 at most on all links.
+// - The bound of 16,384 reads and writes that have not been answered is one of each session (`SessionLimits.requests`);
+//   more fail with `outOfSpace`. All requests of the daemon itself are for attributes, so the number of attributes
+//   limits them.
+// - Background requests are those of one more requester, the system. The priority of a request does not change its
+//   turn: it decides when background requests are made at all (`BackgroundSchedule`).
+
 import DequeModule
 
 /// The requests of one bearer that have not begun. The requesters take turns, one request each; the requests of one

@@ -1,3 +1,21 @@
+// Design: the GATT server
+//
+// One database serves all links. Attributes are stored by handle, and a handle is assigned to another attribute only
+// when no other handles are left. The values that clients write stay where they were received. The state of one client
+// (its configuration, what it has said of itself, and what it knows of the database) is in its bearer, and leaves it as
+// one value, `GATTClientRecord`. The host keeps the records of bonded clients by identity address, and gives each link
+// of that identity a copy. It accepts a new record only from a link that was encrypted with the key of the bond,
+// because an address proves nothing.
+//
+// The protection of a link is a value too (`LinkSecurity`). An attribute has a security requirement for each direction,
+// which every access path to its value checks. A subscription stores the requirement of its value, which is checked
+// again when a value is sent. Without encryption the answer is 0x0F if there is a key, and 0x05 if there is none.
+//
+// A client with Robust Caching that is change-unaware gets no values. Values wait while Service Changed is on its way
+// to the client. If the client has not subscribed to Service Changed, values are dropped, so that no layer above waits
+// for a client that sends no requests. Service Changed goes before all values, and covers all changes that happened
+// while it waited.
+
 import BluetoothWire
 import DequeModule
 

@@ -1,3 +1,25 @@
+// Design: the knowledge of a server during a link
+//
+// The host has one database of each linked peer, the `RemoteDatabase` of the link's GATT client. Each result of a
+// discovery is in it once, and is *found*, *confirmed* or both. Found results are those that the daemon may answer apps
+// with: found on this link, or used on it. Confirmed results belong to the Database Hash: the client answers
+// discoveries with them. The daemon has no copy. It asks the host (`Host.remoteDatabase`), and remembers only which
+// discoveries run and which sessions wait for them. The validation alone decides when results are forgotten.
+//
+// An event has this effect:
+// - Service Changed, Error 0x12, another hash. Found results: those in the range, all includes and the list of services
+//   are forgotten; `GATTEvent.servicesChanged` names the services. Confirmed results: all are forgotten.
+// - Services found again differ from the reported ones. Found results: the same, in the range of the difference.
+//   Confirmed results: stay until the hash is read again.
+// - The link becomes bonded, a cached handle is unknown, the hash can't be read. Found results: stay. Confirmed
+//   results: all are forgotten.
+// - The link ends. Found results: forgotten. Confirmed results: become the peer's `GATTCache`.
+//
+// Service Changed and Error 0x12 are reported at once (0x12 for all handles), and the hash is read again. Requests that
+// wait for handles in the range, or that have started and would continue, fail with 0x12 instead of reaching another
+// attribute. Prepared writes in the range are cancelled. A discovery of all services starts again; a discovery in the
+// range fails. Notifications of several values are accepted, although the client does not claim the feature.
+
 import BluetoothWire
 
 /// The attributes of one server that are known during a link to it. Each result of a discovery is stored once, with two

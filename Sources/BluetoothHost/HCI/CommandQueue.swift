@@ -1,3 +1,9 @@
+// Design: late answers of a controller
+//
+// An answer with the opcode of an earlier command that has timed out may be that command's. The host compares the
+// connection handles; if they do not decide, it takes the second answer, or the only one once the time of the later
+// command is over.
+
 import BluetoothWire
 import DequeModule
 

@@ -1,3 +1,13 @@
+// Design: initialization of a controller
+//
+// `Startup` asks the controller for its properties, and sends only the commands that the controller says it supports.
+// An empty bitmap of supported commands stands for the commands that the specification makes mandatory. The event masks
+// name the events of claimed features. The buffers are those for LE, else those shared with BR/EDR. One command is in
+// progress at a time, regardless of the number of credits, and none while the credits are 0.
+//
+// - A start-up command that gets no answer is sent once more, because a lost answer would change what the peers see of
+//   the device: its address and its features.
+
 import BluetoothWire
 
 /// The command sequence that initializes a controller, adapted to its capabilities · Vol 6, Part D, 2.

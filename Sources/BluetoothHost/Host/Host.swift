@@ -1,3 +1,37 @@
+// Overview
+//
+// The host is everything between HCI and the services of an app: GAP, GATT, ATT, the Security Manager and L2CAP.
+// BluetoothHost is one for both roles and any number of links, on one controller of any kind.
+//
+// The idea: `Host` only passes its input on. Each of its parts owns its state, and takes what it needs of the others
+// `inout`:
+// - `ControllerDriver` has the controller: power, transport, initialization, recovery, and the queues of commands and
+//   packets. It knows nothing about links. Where an event concerns them, it returns an `Outcome`, and `Host` applies it
+//   to the other parts.
+// - `GAP` has advertising, scanning, connecting, and this device's addresses.
+// - `LinkTable` has the links, finds them by their handles, and shares the controller's buffers among them. A
+//   `HostLink` has all that belongs to one link, from the ATT bearer to the Security Manager.
+// - `HostContext` has what all links use: the driver, the bonds (`HostSecurity`), the local database and what outlives
+//   links (`GATTServerStore`), and the queue of events (`HostOutput`).
+//
+// Callers: BluetoothDaemon's `DaemonContext` owns the host of a system, BluetoothLab's accessories own one without a
+// daemon. The host calls BluetoothCrypto and BluetoothWire only.
+//
+// Invariants:
+// - An engine: no clock, socket, thread or file; time and the key generator are arguments.
+// - The folders use each other in one direction only; `FolderTests` has the table. At the bottom are `Interface`, the
+//   values that pass between the host and the layer above, and `Privacy`, this device's private addresses and the
+//   resolution of peers' addresses. On them rest the protocols (`ATT`, `SMP`, `HCI`, `L2CAP`, `GATT`), which do not
+//   know the host's state. `Context` puts their shared state together for `GAP` and `Links`, and `Host` routes.
+// - A peer, or a controller, that misbehaves costs itself: what it can make grow is bounded, and each wait has an end.
+//
+// Where to begin: `Host+Events.swift`, then the part that you look for. The rules of a part are at the head of its
+// file: `Startup.swift` and `Recovery.swift` (HCI), `GAP.swift`, `CreditChannels.swift` (L2CAP),
+// `SecurityManager.swift` and `HostLink+Security.swift`, `GATTServer.swift`, `RemoteDatabase.swift` and
+// `GATTRequestQueue.swift`, `OwnAddress.swift`.
+//
+// Specification: Vol 3 (Part A: L2CAP, C: GAP, F: ATT, G: GATT, H: Security Manager); Vol 4, Part E (HCI).
+
 import BluetoothCrypto
 import BluetoothWire
 

@@ -1,3 +1,25 @@
+// Design: the channels of a link
+//
+// The host sends signalling first, then ATT and the credit based channels in turn, and of the credit based channels one
+// frame each in turn, so no channel blocks another. The credit of a frame returns to the peer as soon as the frame is
+// received, except for the frame that completes an SDU: that credit returns when the owner acknowledges the SDU. So no
+// segmentation of SDUs into frames can stall a channel, and the waiting data is bounded by the window times the MTU.
+// Credits are returned in lots of half a window.
+//
+// The signalling for channels is no queue: it is derived from the requests that were not sent yet and the channels that
+// owe credits. So credits add up instead of waiting, signalling for a closed channel is not sent, and a peer that
+// accepts nothing cannot make anything grow. Answers go first; a request of the peer has no effect if there is no room
+// for its answer. Up to eight requests are with the peer at a time, each under an identifier that is not reused before
+// the request has ended. A channel that is being closed accepts nothing. Its number is free when the peer has answered,
+// and is assigned again when all other numbers have been used. An invalid answer (limits out of range, one end named
+// twice), or an answer up to 30 s after its timeout, closes the peer's end; an answer that names an end in use closes
+// both channels. The values that a reconfiguration offers are permitted as soon as the peer may know of them, and are
+// in force when the peer agrees.
+//
+// The frames of an SDU are copied into one storage of the pool as they arrive; an SDU in one frame is not copied. A
+// channel requires the link security that its listener specifies (`ChannelSecurity`). ATT over enhanced channels is
+// refused as unsupported.
+
 import BluetoothWire
 import DequeModule
 

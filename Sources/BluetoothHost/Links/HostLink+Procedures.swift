@@ -1,3 +1,16 @@
+// Design: procedures on a new link
+//
+// - A central requests the data length as soon as a link exists. If `HostConfiguration.preferredPHYs` names PHYs (LE 1M
+//   and 2M; nil: no request), the central also requests the peer's features, and those PHYs if both devices support
+//   them. Its MTU request goes out at the same time.
+// - With `requestsParametersByLinkLayer`, a peripheral requests other connection parameters by the link layer if both
+//   sides support the procedure, else by L2CAP. The peripheral reads the central's features at its first request; if
+//   they are not there after 42 s, it asks by L2CAP. It sends the request when the link is 5 s old and the central has
+//   sent no data for 1 s (TGAP(conn_pause_peripheral), TGAP(conn_pause_central)); on an older link, at most 5 s after
+//   the layer above has asked for it. If the central's link layer refuses, the peripheral asks again by L2CAP, unless
+//   the central's host has refused (0x3B). `Host.properties(of:)` returns what the controller has reported about a
+//   link.
+
 import BluetoothWire
 
 /// The link layer control procedures that the host starts · Vol 6, Part B, 5.1.

@@ -1,3 +1,31 @@
+// Design: protected links
+//
+// `BluetoothHost` connects the Security Managers with the controller and with everything that needs protection
+// (`HostLink+Security.swift`). The daemon asks the user and stores the bonds (`BondBroker`). Apps hear only of
+// failures.
+//
+// - If a server refuses a request because the link is not protected enough, the request waits in `GATTClient`, and all
+//   other requests on the link wait behind it. `GATTEvent.securityRequired` reports what would help. The host meets the
+//   demand, or not, and the request is sent again, or ends with the server's own error. Each demand exceeds the link's
+//   current security, so the repetition ends. Channels that a peer refuses for the same reason wait in the same way
+//   (`PendingChannelRequest`). This works in either role: the client of a peripheral makes the central start by a
+//   Security Request.
+// - On a link to a bonded server, nothing is requested and nothing is trusted before the link is encrypted. A central
+//   encrypts such a link as soon as it exists (`encryptsBondedLinks`). Until then requests wait and notifications are
+//   dropped. Only signed writes may be sent before.
+// - Apple's systems do the same, so apps never write in clear on a bonded link: their signed writes are sent as Write
+//   Commands on an encrypted link. A device whose `guardsBondedLinks` is off (`DeviceOptions.encryptsBondedLinks`) uses
+//   such a link like one without a bond until encryption is required. On such a link, values are signed only for
+//   characteristics that accept signed writes only. A value that leaves no room for the twelve octets of a signature is
+//   refused by the client itself, as a server without a key would refuse it, so the client gets the link encrypted and
+//   sends the value unsigned. `maximumWriteValueLength` stays ATT_MTU − 3.
+// - If the peer has lost the key, the link ends with `peerRemovedPairingInformation` for apps, and the bond stays. If
+//   the peer does not respond, or encryption fails, the link ends with `encryptionTimedOut`.
+// - A peer that is found under a private address and pairs keeps the identifier that apps have for it.
+// - An accessory of the lab has no user. It answers as `AutomaticPrompts.accepting` does: it allows pairing, and
+//   refuses to replace a bond on a link that the bond's key has not encrypted. A test removes the accessory's bonds
+//   with `forgetBonds()`.
+
 import BluetoothCrypto
 import BluetoothWire
 

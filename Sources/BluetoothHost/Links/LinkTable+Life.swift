@@ -1,3 +1,16 @@
+// Design: lost events about links
+//
+// - If no data has passed on a link for a minute, the host sends Read RSSI (`LinkCheck`). The answer 0x02 means that
+//   the link's Disconnection Complete was lost.
+// - A link is gone when Disconnect is answered with 0x02, or when its supervision timeout has passed since Disconnect,
+//   whatever the controller reports. Data that waited for the link is not sent to the next link with the same handle.
+//   ACL packets that the controller had for the link count as completed then, and only then.
+// - A handle that the host does not know, and that is still unknown after 1 s, belongs to a link whose LE Connection
+//   Complete was lost. The host ends that link, and starts advertising and connecting again, since the controller may
+//   have stopped both for the link. LE Connection Complete with a handle that is in use means that the Disconnection
+//   Complete of the older link was lost. If a controller refuses to advertise while it has a link, the host retries
+//   every 30 s.
+
 import BluetoothWire
 
 /// The creation and the end of links.

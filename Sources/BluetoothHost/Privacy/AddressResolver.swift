@@ -1,3 +1,9 @@
+// Design: resolution of addresses
+//
+// The host resolves the addresses that the controller has not resolved: once with the key of each bond for each new
+// address. It caches the last 512 results (`AddressResolver`). A controller that failed three times to resolve a peer
+// on its list is no longer relied upon.
+
 import BluetoothCrypto
 import BluetoothWire
 

@@ -1,3 +1,16 @@
+// Design: private addresses
+//
+// - `HostConfiguration.usesPrivateAddresses` is true if this device hides its identity. The default is off, because
+//   tests with a simulated device need to recognize it. `DeviceOptions` of the lab can turn it on.
+// - `OwnAddress` is the controller's random address: a private address, generated at each start and every 15 min. It
+//   changes in the same way as the resolving list, while all activities that use it pause; advertising sets get it as
+//   their address. If the controller generates addresses itself, it uses this one for every peer that is not on its
+//   list, so the identity address is on the air for no peer. Pairing uses the addresses that were on the air when the
+//   link was established.
+// - A peer reveals its identity when it pairs. Under a permanent address it can only be that device: another identity,
+//   and the key that came with it, are dropped, as some devices send them by mistake. Under a private address it can be
+//   any device that has no bond.
+
 import BluetoothCrypto
 import BluetoothWire
 

@@ -1,3 +1,40 @@
+// Design: pairing
+//
+// Each link has one `SecurityManager`, in either role, without clock, store or user interface. Its inputs are PDUs, the
+// user's answers and the controller's events. Its outputs are PDUs, prompts, a key for encryption, and the data to
+// store. The current step is one enum, so a key exists only in the step that has created it: `longTermKey` returns the
+// key of a pairing in that step alone, and the key of a bond only while no pairing is in progress. The state that links
+// share is a `SecurityContext`: policy, identity, random generator, out-of-band data, failed attempts, and the bonded
+// identities.
+//
+// - Features are checked before the user is asked: against the demand, the policy, and the security of an existing bond
+//   or of the link. An authenticated key is never replaced by an unauthenticated or shorter one, nor LE Secure
+//   Connections by LE legacy pairing; the user must forget the device first. If the key of the bond has not encrypted
+//   the link (`SecurityManager.isProven`), the attempt is reported (`SecurityEvent.replacementAttempted`), automatic
+//   prompts refuse it, and a new bond inherits no state of the client (`PairingOutcome.replacesUnproven`).
+// - The user must allow Just Works, out of band, and every pairing with a device that has a bond, before a key or a
+//   confirm value is sent, whichever side started. Pairing Response is sent before that, so both sides have 30 s. The
+//   one PDU that a peer may send meanwhile is kept; any other PDU ends the pairing. A refusal is answered with 0x05.
+// - A PDU that the current step does not expect ends the pairing with 0x08, a PDU of the wrong length with 0x0A, a
+//   request to the wrong role with 0x07. PDUs that the peer had sent before it knew of the failure are ignored: each
+//   pairing has one Pairing Failed. Keypress notifications are always accepted. Outside of a pairing, confirm values,
+//   random values and DHKey checks are ignored, and keys are refused.
+// - A Security Request without an answer for 30 s fails, and blocks nothing: the central may still encrypt, or pair.
+// - A central meets a demand with the key of the bond if that key is sufficient, else it pairs. A peer that has lost
+//   its key is an error (`keyMissing`) and no reason to pair: the bond stays until the user removes it, so no Security
+//   Request can remove it.
+// - All randomness of pairing comes from one `KeyGenerator`, which the floor above passes in. It is the operating
+//   system's generator for every device, except for the devices of a lab's world, whose captures must be reproducible.
+// - A key pair lasts for one pairing, except for the pair that out-of-band data refers to. With a Temporary Key alone,
+//   a central does not offer LE Secure Connections: the flag in its request cannot stand for both.
+// - A peer that fails must wait 1 s, then twice as long after each failure, up to 10 min. Failures are recorded by
+//   identity or address, for up to 64 peers, and only pairings that the peer starts are delayed. Refusals by policy do
+//   not count, except for pairings that are weaker than the bond; a lost link does count.
+// - An eavesdropper on LE legacy pairing gets the keys, unless the Temporary Key came out of band: this is as with real
+//   devices. Documentation/Captures.md describes what an eavesdropper gets.
+// - An identity address of another bond, or of this device, is refused with 0x0F. An address of zeros means that there
+//   is none, and so do keys of zeros, except for a legacy Long Term Key of zeros, which is refused.
+
 import BluetoothCrypto
 import BluetoothWire
 
