@@ -1,3 +1,33 @@
+// Overview
+//
+// A manager names its adapter by a specifier such as `hci:0`. BluetoothAdapters finds or makes the adapter, and runs
+// what is behind it: a simulated device, a host and a daemon on a transport, or a connection to a daemon in another
+// process.
+//
+// The idea: an `Adapter` (BluetoothDaemon) is all that CoreBluetooth knows, and each kind of adapter has a runner that
+// feeds its daemon:
+// - `virtual`: `RealTimeDevice`, one device in a world of its own, in real time;
+// - `tcp:`, `unix:`, `serial:`, `hci:`: `TransportAdapter` with a `TransportRunner`, on an event loop;
+// - `server:`: `ServerAdapter` with a `ServerRunner`, which takes the requests of the sessions in place of a daemon.
+//
+// Callers: CoreBluetooth's `AdapterSelection` asks for the adapter of a manager, and the programs list the adapters
+// (`AdapterList.swift`). The module calls the daemon, the transports, the simulation, the bonds on disk and the
+// protocol of the server.
+//
+// Invariants:
+// - A specifier always gives the same object, so all managers of a process that name it share one daemon.
+// - A runner is confined to its event loop. A request wakes the loop once for all that arrive before they are
+//   processed.
+// - A lost connection never ends the adapter: apps see `resetting`, or `unsupported` if a person must fix the cause,
+//   and the runner tries again without limit (`ReconnectBackoff.swift`).
+// - An adapter with a transport asks the user at the terminal, unless `COREBLUETOOTH_PROMPTS` says otherwise.
+// - The module has no rule of the daemon: it moves packets, requests and time.
+//
+// Where to begin: this file, then `TransportRunner.swift` for controllers and `ServerRunner.swift` for servers;
+// `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in which CoreBluetoothWorld registers.
+//
+// Specification: none. Documentation/Adapters.md is for users.
+
 import BluetoothDaemon
 import BluetoothTransport
 import NIOConcurrencyHelpers

@@ -1,3 +1,32 @@
+// Overview
+//
+// Bonds must outlive the process, and a loss of power. BluetoothBonds keeps them on disk, as JSON, and reads and writes
+// BlueZ's files.
+//
+// The idea: a store is a folder for each adapter in `swift-corebluetooth/bonds` of the user's data (XDG_DATA_HOME, else
+// `~/.local/share`), with a file for each bond. It implements BluetoothDaemon's `BondStore`, whose other
+// implementation, `MemoryBondStore`, lasts as long as the process. A `BondRecord` contains everything that is kept of a
+// bonded peer: the keys (`Bond`), the identifier under which apps know the peer, its name, its configuration on this
+// device's server, and the knowledge of its server. The store also keeps the adapter's own address and Identity
+// Resolving Key, which are created once.
+//
+// Callers: the daemon's `BondManager` decides when a bond is made or used; BluetoothAdapters and BluetoothLab create
+// the stores; `ble bonds` lists, imports and removes.
+//
+// Invariants:
+// - The store uses only the system operations that `FileSystem` declares. So tests can interrupt a write after each
+//   operation and check every state that a disk may have then; another test kills a process while it writes.
+// - A change is whole: after a loss of power, either the old or the new bond exists (`FileBondStoreFiles.swift`).
+// - Equal records give equal files, and a file never shows a key in an error message (`BondFile.swift`).
+// - Two programs on one controller never share a folder unaware of each other (`FolderLock.swift`, `BondReach.swift`).
+// - Records are numbered in the order of their creation: if two keys resolve one address, the older bond counts, in
+//   every run.
+//
+// Where to begin: this file, then `FileBondStoreFiles.swift`; `BondCoding.swift` for the layout, `BlueZBond.swift` for
+// BlueZ's.
+//
+// Specification: Vol 3, Part H, 2.4 (keys); Vol 3, Part C, 9.4 (bonding). Documentation/Security.md is for users.
+
 import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire

@@ -1,3 +1,9 @@
+// Design: claimed folders
+//
+// A process that uses a controller elsewhere gets its store by `FileBondStore.claimed`: a lock on `in-use.lock`, held
+// as long as the daemon has the store, or the first numbered folder beside it that no process holds. So two processes
+// on one air are two devices. A program that only reads or changes bonds claims nothing.
+
 import BluetoothDaemon
 import BluetoothWire
 

@@ -1,3 +1,30 @@
+// Overview
+//
+// A program can use a daemon that runs in another process. BluetoothDaemonProtocol is the octets between the two:
+// frames, and the coding of every request, event and change of the directory.
+//
+// The idea: the interface of the daemon consists of values already (`CentralCommand`, `CentralEvent` and their
+// peripheral counterparts), so the protocol is their coding and nothing else. A frame is a length, a type and a
+// payload; `FrameParser` finds the frames, `ClientMessage` and `ServerMessage` are what they say.
+//
+// Callers: BluetoothServer decodes `ClientMessage`s and encodes `ServerMessage`s, BluetoothAdapters' `ServerRunner`
+// does the reverse, and `ble` lists and controls the apps of a server. The module calls BluetoothWire's readers and
+// writers. It has no sockets and, beyond one incomplete frame, no state.
+//
+// Invariants:
+// - Octets from the other side are hostile: they give a value or an error, never a trap, and never a value that the
+//   daemon could not take (unknown peers, delays without end, reversed ranges).
+// - The server's handles are the numbers of peers. A program has handles of its own, because a server that has been
+//   started again counts from the beginning; `PeerNumbering` translates.
+// - The limits below hold for both sides, so a side that exceeds one is disconnected.
+// - A change that an existing receiver could not read gets a new version. New types of messages do not need one: the
+//   receiver answers an unknown type with `unknownMessage`.
+//
+// Where to begin: `MessageType.swift` for the list, `CentralCommandCoding.swift` for the pattern, `MessageReader.swift`
+// for the checks. Documentation/Server.md has the tables.
+//
+// Specification: this project's own; version 1.
+
 /// The protocol between `btserver` and the apps that use its adapter. Documentation/Server.md has its tables.
 package enum DaemonProtocol {
   /// The versions that this side can speak. The server chooses the highest one that both sides can speak.

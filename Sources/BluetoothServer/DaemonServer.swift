@@ -1,3 +1,37 @@
+// Overview
+//
+// Programs of several users want to share one controller. BluetoothServer serves the daemon of an adapter to other
+// processes: sockets, sessions, limits, and who is who. `btserver` is the program around it.
+//
+// The idea: the daemon does not know of the server. Each session of another process has a proxy (`CentralProxy`,
+// `PeripheralProxy`), which is an ordinary client that only queues events. A proxy encodes an event on the adapter's
+// thread, because its octets are valid only during the call, into the `Outbox` of its connection; the loop writes what
+// has gathered.
+//
+// All sockets of the server are on one event loop, and so are the adapters with external controllers, so that a request
+// wakes no second thread. Simulated adapters run on the thread of their air.
+//
+// Callers: `btserver` creates the server with its adapters. The module calls the daemon by its sessions,
+// BluetoothDaemonProtocol for octets, and BluetoothTransport for sockets. The other end is BluetoothAdapters'
+// `ServerRunner`.
+//
+// Invariants:
+// - Octets from a client are hostile. The decoder refuses what the daemon could not take. The server takes credits
+//   itself and counts handled events, so a client that claims more than it has is disconnected.
+// - Nothing grows without limit for one client (`ServerLimits.swift`): a connection stops being read while its client
+//   does not read, and while too many requests or events of all clients wait. A client is disconnected if too many
+//   octets wait for it, and if the daemon holds links for 10 s because of it.
+// - The `Outbox` puts the changes of the peers that a message names in front of it, in one step, so a client knows each
+//   peer that it hears of.
+// - The adapters of a server have `ServedPrompts`: they answer questions for permission by the rule of the server or
+//   pass them to `UserQuestions`, which the log, the commands and the desktop observe. The first answer from anywhere
+//   ends a question, and `withdraw` of the daemon closes it everywhere.
+//
+// Where to begin: this file, then `ServerConnection.swift` for one client and `SessionProxies.swift` for its sessions;
+// `ServerApps.swift` for the apps that the server launches; `HCIMonitor.swift` for monitoring.
+//
+// Specification: this project's own; Documentation/Server.md has the protocol.
+
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothTransport

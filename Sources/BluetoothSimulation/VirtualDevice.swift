@@ -1,3 +1,32 @@
+// Overview
+//
+// An app on a simulated adapter needs a whole device below it. BluetoothSimulation puts one together: a controller on a
+// world's radio, a host and a daemon, connected in memory, with hooks for captures and faults.
+//
+// The idea: the parts are engines, and this module moves packets, events and time among them. Each simulated device has
+// a `ControllerStation`: its controller, the HCI link to its host (`HCIWire`), and the account of its radio's time.
+// Above the station is what differs: a daemon (`VirtualDevice` below), an accessory with a host (BluetoothLab's
+// `SimulatedAccessory`), a host in another program (BluetoothAir's `ExternalHostDevice`), or a test's script.
+//
+// HCI packets pass as values, with their payloads by reference, and become octets for captures only. Payloads pass over
+// the air by reference, too: the sending host writes the octets of a notification once, and the receiving app's API
+// boundary reads them once.
+//
+// Callers: BluetoothLab's `World`, BluetoothAdapters' `RealTimeDevice` and BluetoothAir create devices; CoreBluetooth
+// reaches one as a `VirtualAdapter`. `WorldEngine` (BluetoothRadio) calls the device.
+//
+// Invariants:
+// - Packets between host and controller take no time, unless a fault delays them. `exchange` carries them in both
+//   directions until neither side has any.
+// - The device is confined to its world. Apps' calls reach it as requests, and callbacks leave it one at a time.
+// - The parts of a device are created when an app first uses it, so a crowd of devices costs little. Nobody can observe
+//   the difference.
+// - Faults are asked for each packet (`HCIFaults`); the protocols do not know of them.
+//
+// Where to begin: this file, then `ControllerStation.swift` and `HCIWire.swift`; `WorldCapture.swift` for captures.
+//
+// Specification: none; the module has no protocol rules.
+
 import BluetoothController
 import BluetoothDaemon
 import BluetoothHost

@@ -1,3 +1,9 @@
+// Design: questions at a terminal
+//
+// `TerminalPrompts` reads and writes on a separate thread. It asks one question at a time. An empty line means no, and
+// input typed before a question does not answer it. A peer's name is printed without control sequences. Without a
+// terminal, or in its background, everything is refused, with a line that says so.
+
 import BluetoothBonds
 import BluetoothDaemon
 import BluetoothHost

@@ -1,3 +1,17 @@
+// Design: a daemon in another process
+//
+// - `LocalSessions` is used at both ends. In the program it holds the managers' sessions, and `ServerRunner` takes
+//   their requests in place of a daemon.
+// - What both ends share in one process is repeated: a credit comes back as a message when the daemon puts it
+//   (`Session.observeCredits`), handled events are reported by number, and the octets of a channel move between two
+//   pipes with a window for each direction. So `EventBacklog` counts what the app at the far end has not handled, and
+//   the daemon holds links and drops discoveries as for an app in its own process.
+// - A server that has been started again counts peers anew. So a program has handles of its own, by identifier, and
+//   translates them (`PeerNumbering`).
+// - If the connection is lost, the program's managers see `resetting`, as after a failure of the controller: credits,
+//   barriers and channels end at the program's end, and all sessions are opened again on the next connection. The count
+//   of seen states begins anew there, and commands from before are dropped.
+
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothTransport

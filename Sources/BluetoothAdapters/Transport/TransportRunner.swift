@@ -1,3 +1,17 @@
+// Design: a controller on a transport
+//
+// `TransportAdapter` (floor 6) runs on a separate event loop. `TransportRunner` feeds the daemon and its host: it
+// passes on received packets, delivers events to apps, and sends all outgoing packets in one write. A request wakes the
+// loop once for all that arrive before they are processed. There is one timer at a time. A timer that fires too early
+// is left as it is, since deadlines move with each packet, and almost always to a later time. The transport itself
+// belongs to `BluetoothTransport`: `Transport.connect` at the host's end, `H4Listener` at the controller's end.
+//
+// The host knows whether the transport is available (`Host.setTransport`). If the transport is lost, everything that
+// apps had is gone, as after a failure of the controller, and they see `resetting`; if a person must fix the cause
+// first, they see `unsupported`. The adapter tries to connect again without limit, after 0.1 s, then after twice as
+// long each time up to 10 s. A new transport connection starts with a Reset. Octets that form no packet make the host
+// reset its controller; `H4Decoder` finds packets again at the answer to that Reset.
+
 import BluetoothDaemon
 import BluetoothHost
 import BluetoothTransport

@@ -1,3 +1,8 @@
+// Design: files of BlueZ
+//
+// BlueZ's `info` file has the opposite octet order. The group identifies the owner of a key, and Authenticated says how
+// the key was made. The file keeps the last counter of signed writes that was accepted, not the next one.
+
 import BluetoothCrypto
 import BluetoothDaemon
 import BluetoothHost

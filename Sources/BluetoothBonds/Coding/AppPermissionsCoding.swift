@@ -1,3 +1,9 @@
+// Design: decisions on disk
+//
+// The user's answers about apps are in `apps.json` beside the bonds. Its `order` lists the apps from the oldest answer
+// to the newest; beyond 1,000 apps the oldest answers are dropped. Its `users` are the apps that have used the adapter
+// by a server, for the identifiers of former runs in `ble why`.
+
 import BluetoothDaemon
 
 /// The file with the user's decisions on apps, and the names of apps that have used the adapter.

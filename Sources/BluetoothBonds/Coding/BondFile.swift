@@ -1,3 +1,11 @@
+// Design: the form of the files
+//
+// - The records are `Codable` (`BondCoding.swift` and its neighbours). Files have sorted fields, so that equal records
+//   give equal files. Errors name the path of the field, such as `keys.own.size`, and never the value of a key.
+//   `EarlierFileTests` has files of earlier versions, whose layout differs.
+// - `format` is 1. Unknown fields are ignored, and a later format is left alone. Keys are written as the specification
+//   prints them, most significant octet first.
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

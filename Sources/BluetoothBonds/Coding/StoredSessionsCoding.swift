@@ -1,3 +1,11 @@
+// Design: sessions on disk
+//
+// The sessions of apps that a server preserves are in `sessions.json` beside the bonds (`StoredApp`, `StoredSessions`),
+// with the identifier of the machine's run (`SystemFiles.boot`): what another run has stored is removed. An app has at
+// most 64 KiB, so that it takes no room from others. A daemon reserves the file by a lock on `sessions.lock`
+// (`BondStore.reserveStoredApps`) until `holdStoredApps`; without it, it neither reads nor writes the file. The lock is
+// not that of the folder, which devices of a world do not reserve.
+
 import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire

@@ -1,3 +1,14 @@
+// Design: files on disk
+//
+// - A file is written under a temporary name, synchronized, renamed, and then the folder is synchronized. The next load
+//   removes leftovers, unless a process holds the folder's lock, as writers do. A writer waits for the lock for a
+//   second and then fails with an error, so that a stopped program does not stop other programs.
+// - A file that cannot be read is reported, hides no other file, and stays as it is. The adapter's own file is the
+//   exception: if it cannot be read, that is an error, since with new keys no peer would know the adapter.
+// - Files have the mode 0600, the adapter's folder 0700. More permissive modes are corrected, and for files this is
+//   reported. The lists about apps (`apps.json`, `sessions.json`) have no keys and count also if other users can read
+//   them; a list that others can write is removed. Symbolic links and files of other owners are not read.
+
 import BluetoothDaemon
 
 /// The file operations of `FileBondStore`.

@@ -1,3 +1,53 @@
+// Design: the life of apps
+//
+// A session can belong to an app (`SessionOwner`): then the daemon knows whether the app is in the foreground, in the
+// background, suspended or terminated (`AppTable`), and the `PlatformPolicy` of the device decides what that means.
+// Sessions without an owner have no life and no limits, and cost nothing: `DaemonContext.deliver` looks at the app of a
+// session only if there is one.
+//
+// - Events. An event for an app that does not run goes to its `WaitingEvents`, unless it runs the app
+//   (`DaemonContext.admits`). The results of what the system itself does on a link (the peer's name, the MTU) run no
+//   app (`CentralEvent.runsApp`). Waiting events replace what they make obsolete, so a peer can't make them grow. Each
+//   input of the daemon ends with `settleApps`, which gives the apps that got events their time; a deadline of the
+//   daemon suspends them.
+// - Suspension. The daemon holds whatever could have an effect for a suspended app. `ChannelPipe` shows such an app
+//   neither octets nor room nor an end, so no credit goes back to the peer; commands wait in `App.heldCommands`. Each
+//   change of the phase passes `DaemonContext.setPhase`, so what runs an app runs all of it. In a world, `AppView` also
+//   holds the sleeps of the app's tasks on the world's clock.
+// - Radio. Each broker asks for the `RadioUse` of a session: full, reduced or none. `ScanBroker` and `AdvertisingState`
+//   combine what remains, so the scan of a foreground app serves all others, and the advertising interval grows only if
+//   no advertiser is in the foreground.
+// - Requests. `PeripheralBroker` refuses a request for an app that does not run if the request neither runs nor
+//   launches it (`canAsk`). A request that has waited for a launch in vain is refused then (`refuseVainRequests`),
+//   because an unanswered one would end the link of all apps. Updates of an app in the background wait in `LateUpdates`
+//   for their time and keep the credits meanwhile, so that `updateValue` returns false.
+// - Preservation. When the system terminates an app, a session with a restore identifier stays as it is, with its
+//   links, requests of a central manager and subscriptions, and loses its client only. Requests of centrals that the
+//   process had not answered are refused. The daemon keeps a snapshot (`RestoredCentral`, `RestoredPeripheral`) for
+//   `willRestoreState`: what happens afterwards waits as events, so nothing is lost or told twice. The next event
+//   launches the app. A new session with the same identifier takes over the preserved one: it keeps its own identifier
+//   and only points to the session that has the state (`SessionPreservation.uses`), and `LocalSessions.attach` gives
+//   that session its new client. The former client has no effect any more, even if a test retains it.
+// - Crashes. The daemon of a server stores what would be preserved if all apps ended now (`Daemon+StoredApps`): after
+//   an input that can have changed it, at most once in a second, and not for values and requests. It compares the whole
+//   with what is stored, so no part has to report its changes in detail; a flag in the context (`storedAppsMayDiffer`)
+//   saves the comparison. The next daemon makes the preserved sessions again before any request, without a client
+//   (`LocalSessions.reserveCentral`). They keep what they had (`Central.stored`) until the adapter is on, see no state
+//   before, and then connect, scan and publish. Links are stored as connections to establish, since nothing of a link
+//   outlives the controller's reset. Apps that were running are stored, too, because they can end with the server;
+//   their processes have 15 s to come back (`App.mayReturn`), so that none is launched twice. A server that stops first
+//   lets the daemon store (`holdStoredApps`), because it ends all sessions then.
+// - Alerts. Events of suspended apps that asked for alerts are collected for one input (`PendingAlerts`), because of
+//   several apps only the one that was in front last alerts the user.
+// - Shares. `AppShares` limits the links, the advertising sets and the attributes of each app of a server. It is
+//   checked where a session asks for them (`mayLink`, `mayTake`), and counts what is there, so there is no counter that
+//   could differ from it.
+// - Input devices. `InputDevices` lists the bonded peers to which the system connects by itself. It is no session:
+//   `CentralBroker` asks it wherever the users of a peer decide about a link.
+// - Notifications. `NotificationBroker` serves the Apple Notification Center Service from the host's database. Its
+//   state, `NotificationProvider`, exists only once there is a bond or a notification. `NotificationStore` has the
+//   notifications and answers commands; the lab's `NotifyingPhone` uses it, too.
+
 import BluetoothWire
 import DequeModule
 

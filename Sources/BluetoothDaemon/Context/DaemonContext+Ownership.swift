@@ -1,3 +1,9 @@
+// Design: the check of each request
+//
+// A request reaches a broker with a `SessionLink`, which only `DaemonContext.link` makes after it has checked that the
+// session uses the link. `SharedResource` has what users share, and `DaemonContext.mayTake` is the one check of all
+// shares.
+
 import BluetoothHost
 import BluetoothWire
 

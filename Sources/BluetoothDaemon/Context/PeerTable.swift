@@ -1,3 +1,9 @@
+// Design: forgotten peers
+//
+// The table of peers forgets devices that nothing uses (`DaemonContext.enter`). A `PeerHandle` has a slot and a
+// generation, so that it never names another device. Copies of the directory are told, and an attempt to connect to a
+// forgotten device introduces it again.
+
 import BluetoothCrypto
 import BluetoothWire
 

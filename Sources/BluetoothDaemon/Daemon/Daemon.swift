@@ -1,3 +1,35 @@
+// Overview
+//
+// An operating system has one Bluetooth service for all apps. BluetoothDaemon is the core of one: it lets the sessions
+// of any number of apps share one host, hides addresses behind identifiers, asks the user, and keeps bonds.
+//
+// The idea: a handful of brokers, each with private state: `CentralBroker` with `ScanBroker` and `GATTClientBroker`,
+// `PeripheralBroker`, `ChannelBroker`, `BondBroker`, `PermissionBroker`, `NotificationBroker`, `SystemServiceBroker`.
+// `Daemon` routes requests and host events to them. What all of them need (the host, the sessions, the peers, the
+// links, the events for clients) is the `DaemonContext`, which each call of a broker gets. A `SystemServer` serves
+// services of the system, such as those of `Device.serve`; it gets the host with each call.
+//
+// Callers: a runner drives the daemon: `VirtualDevice` (BluetoothSimulation) in a world, `TransportRunner`
+// (BluetoothAdapters) on a transport. CoreBluetooth's managers, and a server's proxies, are clients: they send
+// `DaemonRequest`s and get `DaemonEvent`s through their `Session`. The module calls BluetoothHost.
+//
+// Invariants:
+// - Between a client and the daemon only values travel, so that the same daemon serves apps of its own process and of
+//   others. The exceptions are memory that both ends share in one process: `SessionCounters` and `ChannelPipe`.
+// - The folders use each other in one direction only; `FolderTests` has the table. At the bottom are `Sessions`, the
+//   values and memory that the daemon shares with its clients, then `Apps`, `Bonds` and `Prompts`. `Links` has all
+//   state that ends with a link, whichever broker changes it. `Context` has the `DaemonContext` with the tables of
+//   peers and links. The brokers use only the context and the folders below it, except that `Central` also uses
+//   `Scanning`, `GATTClient` and `Channels`, `Peripheral` uses `Channels`, and `NotificationCenter` uses `Security`.
+//   `Daemon` routes.
+// - An app that does not serve its queue must not make the process grow: Documentation/Design.md, "Queues".
+//
+// Where to begin: `Daemon+Requests.swift` and `Daemon+HostEvents.swift`, then a broker. Rules of a part are at the head
+// of its file: `AppTable.swift` (the life of apps), `ChannelPipe.swift`, `PeerIdentifier.swift`, `PromptQueue.swift`,
+// `AppQuestions.swift`, `BondManager.swift`.
+//
+// Specification: none; it behaves as Apple's system does towards apps (Documentation/Differences.md).
+
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire

@@ -1,3 +1,11 @@
+// Design: properties of links
+//
+// Properties of links that Apple's API lacks are events, too. A session asks for them once
+// (`CentralCommand.observeLinks`): it then gets each link's properties before `connected`, each change, and the
+// controller's reason before `disconnected` (`CentralEvent.link`). The host reports changes only if a session observes,
+// so other apps pay nothing. The daemon gives the host one `LinkRequest` of a link at a time, because the controller's
+// events do not tell which request they answer. Addresses and bonds are in the `PeerDirectory`.
+
 import BluetoothHost
 import DequeModule
 

@@ -1,3 +1,9 @@
+// Design: links that a server ends
+//
+// Apple's API leaves the end of a link to its central. A program that serves and ends asks the daemon for it
+// (`PeripheralCommand.disconnect`), because a controller may outlive the program. The daemon keeps links that a central
+// manager, another session with services, or the system uses.
+
 import BluetoothHost
 import BluetoothWire
 import DequeModule

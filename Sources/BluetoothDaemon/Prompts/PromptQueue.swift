@@ -1,3 +1,13 @@
+// Design: asking the user
+//
+// `Prompts` belongs to the adapter, because an app cannot answer for the user. `PromptQueue` is the engine between
+// `Prompts` and the parts that ask. It numbers the questions, drops answers that are late or do not fit, and has a
+// deadline, since an answer may arrive with a delay in the adapter's time. An answer given inside the question wakes no
+// thread: prompts without threads leave virtual time deterministic.
+//
+// - A session's command (`askForPower`) asks the user to turn Bluetooth on, if Bluetooth is off and the app may use it.
+//   The question is void when Bluetooth comes on.
+
 import BluetoothHost
 import BluetoothWire
 

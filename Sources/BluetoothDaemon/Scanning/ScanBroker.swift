@@ -1,3 +1,9 @@
+// Design: scans for packets
+//
+// A scan for packets is a scan of its session (`ScanRequest.packets`): the `ScanBroker` asks the controller for what
+// all scans together need, and gives such a session every report before the merging with scan responses. Complete
+// advertising (`PeripheralCommand.advertise`) excludes all other requests of the main set, which every controller has.
+
 import BluetoothHost
 import BluetoothWire
 

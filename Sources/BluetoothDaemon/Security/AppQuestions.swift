@@ -1,3 +1,11 @@
+// Design: questions about apps
+//
+// If an adapter must ask about an app, no session gets the adapter's state before the user has answered. After a
+// refusal all sessions see `unauthorized`, whatever happens (`AppQuestions`, `AppAccess`). An adapter without Bluetooth
+// asks nothing. If the last session of a question closes, the question is withdrawn, and the next session asks again.
+// The default device never asks, since its air is simulated; adapters with a transport ask about the program. An answer
+// that came from a rule, or from the lack of a terminal, is not stored (`Prompts.isUser`).
+
 /// The questions to an adapter's user on behalf of apps: for permission to use Bluetooth, and to switch it on.
 struct AppQuestions {
   enum Access: Hashable {

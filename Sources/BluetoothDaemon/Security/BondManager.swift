@@ -1,3 +1,14 @@
+// Design: changes of bonds
+//
+// - The choices of a system are a `PlatformPolicy`: `apple` requests a bond whenever it pairs, and has room for 64
+//   bonds. A device may set another number; at the limit a new bond is an error.
+// - Changes of a bond (counters, the knowledge of either server) replace an existing record and never create one. A
+//   device that the user has forgotten with another program stays forgotten, and the running program learns of it then.
+//   `ble bonds` is such a program. A program with a real controller checks the folder's modification time each second,
+//   reads new records, and then sets the time of `in-use.lock`, for which `ble bonds` waits (`FileBondStore.reach`).
+// - The counter of a received signature is written before the value is reported (the first 32 on a link each, then only
+//   every 32nd), and the counter of an own signature before the write is sent.
+
 import BluetoothHost
 import BluetoothWire
 

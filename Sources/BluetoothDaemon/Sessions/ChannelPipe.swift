@@ -1,3 +1,24 @@
+// Design: the channels of apps
+//
+// A `ChannelPipe` (floor 4) is between an app and a channel. Both access it without waiting for each other. The data of
+// the peer waits in the pipe until the app reads it. An SDU is acknowledged when all of it was read, so an app that
+// never reads costs 64 kB and stops its peer. Written data waits in the pipe (16 kB) until the host takes it: all
+// waiting data goes into one SDU, and the boundaries of writes are lost. The first octet that is written, the last
+// octet of an SDU that is read, or the end of the channel posts one request, whatever else happens before the daemon
+// takes it.
+//
+// - An event names the channel (`ChannelInfo`). The session's client takes the app's end, an `OpenChannel`, from the
+//   session as soon as the event arrives. When its last reference is released, the channel closes. So an event that is
+//   not consumed, an app without a delegate and a released manager leave no channel behind.
+// - A close is not signalled before the written data has been sent, for which the peer has 30 s
+//   (`closeChannelWhenSent`). The same applies to the channels of a preserved session whose app is terminated
+//   (`releaseChannels`). If the app disconnects or unpublishes the PSM, or its session is not preserved, that data is
+//   lost. The close is confirmed when the peer has answered it (`closeEnded`), not when it is sent: a link that ends in
+//   between discards what is still in the controller. The channel's `finalEnd` tells the app's side, and
+//   `L2CAPChannel.closeWhenSent` waits for it, also through a server.
+// - Ends are reported in the order in which they happened: the octets before an end can still be read. A requested
+//   close is an end of the stream; a lost link is an error with its reason.
+
 import BluetoothWire
 import DequeModule
 import NIOConcurrencyHelpers

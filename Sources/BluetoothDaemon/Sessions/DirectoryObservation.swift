@@ -1,3 +1,9 @@
+// Design: copies of the directory
+//
+// A `DirectoryObservation` collects what a program's copy of the `PeerDirectory` lacks. Its memory is limited by the
+// number of peers: a later change of a peer replaces the former one. The `Outbox` puts the changes of the peers that a
+// message names in front of it, in one step.
+
 import BluetoothWire
 import NIOConcurrencyHelpers
 

@@ -1,3 +1,8 @@
+// Design: the messages of D-Bus
+//
+// `DesktopNotifications` speaks the few messages of D-Bus that notifications need (`DBusMessage`) on an event loop. A
+// library would bring all of D-Bus.
+
 /// A value in a message of D-Bus, of the types that notifications use.
 enum DBusValue: Hashable, Sendable {
   case byte(UInt8)
