@@ -1,3 +1,25 @@
+// Overview
+//
+// An accessory that was written for the lab should also run on a real radio. AccessoryPlayer plays an `Accessory` of
+// BluetoothLab as an app: it publishes the services with CoreBluetoothExtras' `LocalPeripheral`, on any adapter.
+//
+// The idea: the accessory is a value that gets events and gives effects. In the lab a host carries them
+// (`HostedAccessory`); here the API of an app does. What a device decides in a world (name, addresses, channels), the
+// system decides here.
+//
+// Callers: apps, `ble serve` and `ble replay`. The module calls BluetoothLab for the accessories, and
+// CoreBluetoothExtras for everything on the air. It knows no controller, and no accessory in particular.
+//
+// Invariants:
+// - The accessory is changed under one lock, and its effects are performed one after the other, in the order in which
+//   it has caused them (`Output`).
+// - Time is that of the adapter: a device of a world plays in virtual time (`PlayedAccessory+Time.swift`).
+// - What an app can't do has no effect; the comment of `PlayedAccessory` lists it.
+//
+// Where to begin: `PlayedAccessory.swift`; this file for services, `PlayedAccessory+Advertising.swift` for advertising.
+//
+// Specification: as the calls of LocalPeripheral.
+
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth

@@ -1,3 +1,35 @@
+// Overview
+//
+// In virtual time a world waits for callbacks, but not for the tasks, timers and sleeps that an app starts in them.
+// BluetoothLabTime puts all of an app's code under the world's time, without changes to the app.
+//
+// The idea: the module replaces the places where a process waits. It installs its own executors in Swift's runtime
+// (`Executors.swift`), and the C target CAppTime interposes the functions of libdispatch and of the C library that
+// queue blocks, start timers, sleep or read clocks. All of them lead to the `Scheduler`, which executes the app's work
+// one unit at a time; when the app is at rest, the world takes its next event, or the time moves to the app's next
+// timer.
+//
+// Callers: tests, by `World.withAppTime` (`World+AppTime.swift`), which makes a `WorldDriver` the world's `AppDriver`
+// (BluetoothLab). The scheduler itself knows nothing of Bluetooth.
+//
+// Invariants:
+// - One thread at a time runs: the one that holds the token (`Participant.swift`). So the order of the work, and with
+//   it the test, is the same in every run.
+// - Work runs where it runs in production: blocks on their real queues, main actor work on the main thread. Isolation
+//   checks behave the same.
+// - A process has one runtime, so one world at a time has its app under control.
+// - Work that never ends, and work that escapes, is an error after a limit, not a hang (`AppTimeLimits.swift`,
+//   `Watchdog.swift`).
+// - While virtual time is not active, the replaced functions pass everything on.
+// - `SelfTest.swift` tests at the start whether this process can be controlled: the hooks depend on the release of
+//   Swift.
+//
+// Where to begin: `World+AppTime.swift` for the use, this file for the same without a world, then `Scheduler.swift` and
+// `Scheduler+Driving.swift` for the loop; `Scheduler+Hooks.swift` for the interposed calls; `EventSource.swift` for the
+// connection with a world.
+//
+// Specification: none. The catalog of the module is for users.
+
 import CAppTime
 import Synchronization
 

@@ -1,3 +1,28 @@
+// Overview
+//
+// `ble` is the command line of this package: it looks at devices, uses them, plays them, simulates worlds, reads
+// captures, and controls airs and servers.
+//
+// The idea: a verb is a thin client of a product. What a verb does is in the libraries; the verb reads arguments,
+// chooses the adapter and prints. A `Stage` is the adapter of a verb and the time in which it runs, so that a verb
+// works in the same way on a controller in real time and on a device of a world file in virtual time.
+//
+// Callers: people and scripts. Results go to the standard output, as text or with `--json` in a form for programs, and
+// complaints to the standard error output.
+//
+// Invariants:
+// - No protocol rules here. A rule that a verb needs belongs in a library, where a test in virtual time can reach it.
+// - A failure is one `Failure` with its lines and its status, and names what the user can do.
+// - Text from the air is printed without control sequences.
+// - Writing to a closed pipe, or beyond the limit of a file's size, fails with an error; no signal ends the program
+//   then.
+//
+// Where to begin: `Stage.swift`, then one verb: `Scan.swift` or `ReadVerb.swift`. `Output.swift` and `TextTable.swift`
+// print; `ValueSyntax.swift` and `AttributePath.swift` read what users type; `DeviceTrial.swift` has `ble try`; the
+// folders `Capture` and `Serve` have the two largest groups of verbs.
+//
+// Specification: none. Documentation/Ble.md is for users.
+
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothTransport

@@ -1,3 +1,26 @@
+// Overview
+//
+// `btserver` is the program around BluetoothServer: it makes the adapters, listens on the sockets, and lives under a
+// service manager.
+//
+// The idea: the program is configuration. Options and files become the adapters (`AdapterMaker`), the limits and the
+// apps of a `DaemonServer`, which does everything else. The simulated adapters of one server are devices of one air, so
+// that apps on them meet.
+//
+// Callers: people, systemd and other service managers (`ServiceManager.swift`). The module calls BluetoothServer,
+// BluetoothAdapters for controllers, BluetoothAir and BluetoothLab for worlds, and the metrics of swift-metrics.
+//
+// Invariants:
+// - All adapters with external controllers are on the server's event loop, so that a request wakes no second thread.
+// - Options and files are read and checked before the first adapter is made; `--check` does only that.
+// - On a signal that ends the program, the server stops in order (`DaemonServer.stop`): the adapters store what must
+//   outlive it before the sessions end.
+//
+// Where to begin: this file, then `AdapterMaker.swift`; `AppsFile.swift` for the apps that the server launches;
+// `AlertCommand.swift` and `PolicyOption.swift` for single options.
+//
+// Specification: none. Documentation/Server.md is for users.
+
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothAir

@@ -1,3 +1,28 @@
+// Overview
+//
+// Apps for beacons use Core Location, not Core Bluetooth. BeaconLocation has the interface of Core Location for regions
+// and ranging of iBeacons, frames of Eddystone, and distances from signal strengths with their uncertainty.
+//
+// The idea: a beacon is a packet, so nothing but a passive scan is needed. `CLLocationManager` scans with
+// CoreBluetoothExtras and feeds an engine, `BeaconTracker`, with packets and the time; the tracker gives the events
+// (entered, left, ranged), and the manager calls the delegate.
+//
+// Callers: apps, and `ble` for distances and frames of Eddystone. The module calls CoreBluetoothExtras' `Central`, and
+// BluetoothWire for the formats of beacons. It makes no connection and knows no position on the earth.
+//
+// Invariants:
+// - The tracker has no clock: tests feed it packets and instants, and virtual time works.
+// - A device leaves a region only after a time without a packet (`exitDelay`), so the border does not flicker.
+// - A distance is never one number: `DistanceEstimate` has its interval, and the distance is unknown where the level
+//   is.
+// - The scan runs only while something is monitored or ranged, and transmits nothing.
+//
+// Where to begin: this file and `BeaconTracker.swift`; `DistanceModel.swift` for distances; `EddystoneFrame.swift` for
+// Eddystone.
+//
+// Specification: Apple's documentation of Core Location, and the formats of iBeacon and Eddystone.
+// Documentation/Beacons.md lists what differs.
+
 import CoreBluetooth
 import CoreBluetoothExtras
 import NIOConcurrencyHelpers

@@ -1,3 +1,34 @@
+// Overview
+//
+// Other programs (Linux's or a phone's host stack, firmware in an emulator, another process of this package) can join a
+// simulated air by HCI. BluetoothAir is that air: HCI servers, files that describe worlds, and a control socket.
+//
+// The idea: a world, the sockets of its hosts and its control socket are on one event loop. A command is answered in
+// the turn in which it arrives, without a thread hop, and everything that is ready for a host leaves in one write when
+// the world pauses (`RunnerDelegate`).
+//
+// Callers: `ble air` runs an `AirServer`; `ble`, `btserver` and CoreBluetoothWorld read world files (`WorldFile`). The
+// module calls BluetoothLab for the world, BluetoothSimulation for controllers, BluetoothTransport for sockets.
+//
+// Invariants:
+// - A host gets an `ExternalHostDevice`: a device that has a controller while a host is connected. Devices cannot be
+//   removed from worlds, so these devices are reused; delayed packets that a host has left behind are dropped.
+// - If a host does not read, everything that would grow stops: its packets stay in its controller, which accepts no
+//   more data of its peers, and the server does not read from the host.
+// - An event loop runs all tasks that are due before it checks its sockets. So a world that is behind continues after
+//   10 µs (50 µs in debug builds), not at once.
+// - With `--speed max` only the timer runs ahead, in slices of 0.5 ms, so that everything that has arrived is processed
+//   first, and only while data moves: data that has not moved for 5 s of radio time (longer than any connection
+//   interval) is assumed to wait for something outside the air. The wall clock starts again at each such slice.
+// - The loop executes commands of the control socket between two events.
+// - The fields of world files are described once (`WorldFields.swift`, `AccessoryFields.swift` and their neighbours):
+//   reader, schema and tables follow from that.
+//
+// Where to begin: this file, then `HostTable.swift` and `ExternalHostDevice.swift` for hosts, `EventLoopExecutor.swift`
+// for time; `WorldReader.swift` for files; `ControlService.swift` for the control socket.
+//
+// Specification: Vol 4, Part A (H4 on the sockets). Documentation/World-files.md is for users.
+
 import BluetoothCapture
 import BluetoothDaemon
 import BluetoothLab

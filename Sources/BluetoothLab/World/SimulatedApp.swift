@@ -1,3 +1,9 @@
+// Design: the process of an app
+//
+// In a world, `SimulatedApp` is the process of an app: it creates the app's root object, releases it at a termination,
+// and creates it again when the daemon says so (`AppEvent.launch`). Its managers reach the device through an `AppView`,
+// which adds the name of the app to their sessions.
+
 import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothSimulation

@@ -1,3 +1,33 @@
+// Overview
+//
+// Tests and simulations need an air whose time, distances, losses and faults they control. BluetoothLab is that air for
+// a program: worlds, devices, accessories, faults as data, statistics, energy, and a kit for tests.
+//
+// The idea: a `World` makes everything explicit that is chance or hardware elsewhere. Its time passes only inside `run`
+// (`VirtualRunner`), its randomness comes from one seed, and its devices behave as real ones because they are real
+// ones: the same controller, host and daemon. The module adds what a person in a laboratory does: place devices, move
+// them, switch them, disturb them, look at them.
+//
+// Callers: tests and programs of users; BluetoothAir, AccessoryPlayer and BluetoothLabTime build on it. It calls
+// BluetoothSimulation for devices, BluetoothRadio for the air, and CoreBluetooth for the test kit.
+//
+// An accessory of the lab consists of a controller, a host, and an `Accessory` (a value) in place of the daemon.
+// `Device.serve` makes a host with a daemon serve an accessory's services, too (`AccessoryServer`). Both use the same
+// code between host and accessory (`HostedAccessory`).
+//
+// Invariants:
+// - The same seed, devices and calls give the same packets at the same instants. Nothing may depend on a thread, a
+//   clock or the order of a hash table.
+// - Virtual time stands still while a callback runs, and while a test holds the world (`hold`).
+// - The lab never adds a second way to do what a lower floor does: an observation must not change what it observes.
+// - Faults are data (`FaultPlan`); `FaultInjector` alone knows how they are applied.
+//
+// Where to begin: this file and `Running.swift`, then `VirtualRunner.swift`; `Accessory.swift` with
+// `HeartRateSensor.swift` for accessories; `FaultPlan.swift`; `TestCentral.swift` for the test kit;
+// `SimulatedApp.swift` for the life of an app.
+//
+// Specification: none of its own; Documentation/Fidelity.md says what is real and what is modelled.
+
 import BluetoothAdapters
 import BluetoothBonds
 import BluetoothDaemon

@@ -1,3 +1,32 @@
+// Overview
+//
+// Code for Apple's CoreBluetooth must build and behave the same here. CoreBluetooth is that API: Apple's classes,
+// delegates, queues, errors and constants, above a daemon that any adapter provides.
+//
+// The idea: an app's object is a thin, open class; its state is in a final core that is Sendable. `ManagerCore` below
+// is the core of a manager: its session with the daemon, and its state. A call becomes a command of the session and
+// returns; an event arrives on the adapter's executor, and is handled on the app's queue, where it changes the state
+// that the app reads just before the callback that announces it.
+//
+// Callers: apps, CoreBluetoothExtras and BluetoothLab's test kit. The module calls BluetoothDaemon's sessions, and
+// BluetoothAdapters for the adapter. It knows no PDUs and no opcodes.
+//
+// Invariants:
+// - No call waits for the adapter's executor, and no lock is held while the app's code runs. The app's objects are
+//   never released while the lock is held. Documentation/Design.md, "Queues", has the rules of threads.
+// - CB classes are open and not Sendable: subclasses of an `@unchecked Sendable` class warn in clients, and only CBUUID
+//   may be. App objects cross threads in one box type (`AppBox`) that only the delivery opens.
+// - Locks are `NIOLock` and `NIOLockedValueBox`, because Thread Sanitizer reports false races on
+//   `Synchronization.Mutex` on Linux.
+// - A mistake that raises an Objective-C exception on Apple's systems stops the program with Apple's reason
+//   (`Raise.swift`); another misuse is logged (`Log.swift`).
+// - Names, types and behaviour are Apple's; what differs is listed in Documentation/Differences.md.
+//
+// Where to begin: `CBCentralManager.swift` and `CentralManagerCore.swift` for one role; `CallbackQueue.swift` for
+// delivery; `ConnectionAttempts.swift` for commands and events that cross; `ChannelStreams.swift` for L2CAP channels.
+//
+// Specification: Apple's documentation of Core Bluetooth.
+
 import BluetoothDaemon
 import DequeModule
 import Foundation

@@ -1,3 +1,12 @@
+// Design: streams of channels
+//
+// - `ChannelInputStream` and `ChannelOutputStream` (floor 7) report one event in each turn of a run loop: that the app
+//   can read, or write, once until the app does so. They wake run loops with a timer, and end the turn after an event
+//   as a source would (`RunLoopSource`), because Foundation on Linux has no better means. The main queue serves streams
+//   in the main run loop, too.
+// - In virtual time, stream events are deliveries like others: they run in place on the thread in `run` and on the main
+//   queue. Run loops of other threads are woken, and time continues: for these, a test holds the world (`hold`).
+
 import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers

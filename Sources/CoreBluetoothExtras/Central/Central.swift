@@ -1,3 +1,37 @@
+// Overview
+//
+// Swift code wants to call Bluetooth with `await`, and some apps need what Apple's API does not have.
+// CoreBluetoothExtras is an asynchronous API for both roles, and the features beyond Apple's: advertising packets,
+// extended and periodic advertising, properties of links, bonds, addresses.
+//
+// The idea: it is a client of Apple's API. Each of its objects has one object of that API, and a delegate that holds it
+// weakly. It has no queue and no actor between a call and the manager: a call reaches the manager before it suspends,
+// and a callback resumes the task before it returns. Order and virtual time are those of the callbacks. What Apple's
+// API lacks goes to the daemon as commands of the same session.
+//
+// Callers: apps, CoreBluetoothProfiles, BeaconLocation, AccessoryPlayer and `ble`. No delegate is in its interface.
+//
+// Invariants:
+// - A call that waits is a `PendingOperation`. Its first `finish` decides the result and resumes the task; later ones
+//   do nothing. Answers, errors, ends of the link, power changes, cancellation, `close` and time limits all call
+//   `finish`, so no cause needs to know the others. Where a lost result would lose octets or leave a link without an
+//   owner, the owner decides the result under its lock (`decide`) and resumes the task later.
+// - Only the first operation of each queue of an `OperationTable` is in progress. A cancelled one stays there until its
+//   answer arrives; otherwise the next operation would get that answer.
+// - A value of a characteristic is the result of a read or a notification. Apple's callback does not tell which;
+//   `CBCharacteristic.isValueOfRead` does.
+// - A time limit is a second task, which cancels the operation. An operation so needs to know cancellation only.
+// - Each `Peripheral` and each `Central` has a lock; the lock of a peripheral is taken first. A call of Apple's API is
+//   made under the lock, so that the order of the calls is the order of the queues. Continuations are resumed, and
+//   objects of the app released, without a lock.
+// - A `Peripheral` retains its `Central`; the `Central` holds its peripherals weakly. A link ends with the last
+//   reference to its `Peripheral`, as in Apple's API.
+//
+// Where to begin: this file and `Peripheral.swift`, then `PendingOperation.swift`; `LocalPeripheral.swift` for the
+// other role.
+//
+// Specification: as the calls of Apple's API; Vol 6, Part B, 4.4 for what advertising sets add.
+
 import CoreBluetooth
 import NIOConcurrencyHelpers
 

@@ -1,3 +1,27 @@
+// Overview
+//
+// Apps that use a standard profile repeat the same work: find the service, check what is mandatory, subscribe, decode,
+// run the procedures of a control point. CoreBluetoothProfiles has this client side for each supported profile.
+//
+// The idea: a client is a value made from a connected `Peripheral`. Its initializer discovers the service and demands
+// the mandatory characteristics; after that, measurements are sequences of typed values (`Measurements`), and a
+// procedure is one `async` function with typed errors (`ControlPoint`).
+//
+// Callers: apps, and `ble try`. The module calls CoreBluetoothExtras for the procedures and BluetoothProfiles for the
+// values: it encodes nothing itself, and knows nothing of servers.
+//
+// Invariants:
+// - A control point runs one procedure at a time, with a time limit. All clients of a characteristic share this rule,
+//   because the state belongs to the characteristic (`ControlPointProcedure.swift`).
+// - A task that is cancelled ends its procedure: the client unsubscribes, so that the peripheral ends it, too.
+// - What a peripheral sends wrongly is an error of that call or element (`ProfileError`), never a trap.
+// - A missing optional characteristic is nil, or an error when it is used, and does not hinder the rest.
+//
+// Where to begin: this file for discovery, `HeartRateClient.swift` as the smallest client, `GlucoseClient.swift` for
+// one with a control point; `ControlPointProcedure.swift` and `Measurements.swift` for the common parts.
+//
+// Specification: the profiles that each client cites, in the client's role.
+
 import BluetoothProfiles
 import CoreBluetooth
 import CoreBluetoothExtras
