@@ -49,6 +49,66 @@ import Testing
     }
   }
 
+  /// Returns the numbers of lines of the overviews in a text, with their headings. An overview consists of lines that
+  /// begin with `//`, and ends before a doc comment.
+  static func overviewLengths(of text: String) -> [Int] {
+    guard text.contains("// Overview") else { return [] }
+    var lengths: [Int] = []
+    var isInside = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line == "// Overview" {
+        lengths.append(1)
+        isInside = true
+      } else if isInside, line.hasPrefix("//"), !line.hasPrefix("///"), let last = lengths.indices.last {
+        lengths[last] += 1
+      } else {
+        isInside = false
+      }
+    }
+    return lengths
+  }
+
+  @Test("Each Swift module has one overview of 10 to 40 lines, and Design.md has a link to it")
+  func overviews() throws {
+    let design = try Repository.text("Documentation/Design.md")
+    let files = Dictionary(grouping: Repository.swiftFiles(in: "Sources"), by: \.module)
+    for module in try FloorTests.modules() {
+      let found = (files[module] ?? []).flatMap { file in
+        Self.overviewLengths(of: file.text).map { (path: file.path, lines: $0) }
+      }
+      #expect(found.count == 1, "\(module) has \(found.count) overviews: \(found.map(\.path))")
+      for (path, lines) in found {
+        #expect((10...40).contains(lines), "the overview in \(path) has \(lines) lines")
+        let isLinked = design.contains("](../\(path))")
+        #expect(isLinked, "no link to \(path) in Documentation/Design.md")
+      }
+    }
+  }
+
+  @Test("Design.md has a link to each part with rules at the head of its file")
+  func partRules() throws {
+    let design = try Repository.text("Documentation/Design.md")
+    var count = 0
+    for file in Repository.swiftFiles(in: "Sources") where file.text.contains("// Design: ") {
+      for line in file.text.split(separator: "\n") where line.hasPrefix("// Design: ") {
+        count += 1
+        let link = "[\(line.dropFirst("// Design: ".count))](../\(file.path))"
+        let isLinked = design.contains(link)
+        #expect(isLinked, "missing in Documentation/Design.md: \(link)")
+      }
+    }
+    #expect(count > 20)
+  }
+
+  @Test("An overview ends at the first line that is no comment, or at a doc comment")
+  func overviewsAreFound() {
+    let overview = "// Overview\n//\n// Text."
+    #expect(Self.overviewLengths(of: overview + "\n\nimport A\n// More.\n") == [3])
+    #expect(Self.overviewLengths(of: "import A\n\n" + overview + "\n/// A type.\nstruct A {}\n") == [3])
+    #expect(Self.overviewLengths(of: overview + "\n" + overview) == [3, 3])
+    #expect(Self.overviewLengths(of: "// An overview\n// Overviews\nlet text = \"// Overview\"\n").isEmpty)
+  }
+
   @Test("No file in Sources uses try! or as!")
   func force() {
     for file in Repository.swiftFiles(in: "Sources") {
