@@ -307,38 +307,48 @@ let package = Package(
       path: "Tests/AsyncTestSupport", swiftSettings: settings),
     .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: settings),
     .testTarget(
-      name: "BluetoothWireTests", dependencies: ["BluetoothWire", "BluetoothTypes", "TestVectors"],
+      name: "BluetoothWireTests", dependencies: ["Requirements", "BluetoothWire", "BluetoothTypes", "TestVectors"],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothCryptoTests", dependencies: ["BluetoothCrypto", "TestVectors"], swiftSettings: settings),
+      name: "BluetoothCryptoTests", dependencies: ["Requirements", "BluetoothCrypto", "TestVectors"],
+      swiftSettings: settings),
     .testTarget(
-      name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers", "TestVectors"], swiftSettings: settings),
+      name: "BluetoothNumbersTests", dependencies: ["Requirements", "BluetoothNumbers", "TestVectors"],
+      swiftSettings: settings),
     .testTarget(
       name: "BluetoothProfilesTests",
-      dependencies: ["BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", "TestVectors"],
+      dependencies: ["Requirements", "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", "TestVectors"],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),
+      name: "BluetoothRadioTests", dependencies: ["Requirements", "BluetoothRadio", "BluetoothWire"],
+      swiftSettings: settings),
     .testTarget(
       name: "BluetoothControllerTests",
       dependencies: [
+        "Requirements",
         "BluetoothHost", "BluetoothController", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", "TestVectors",
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire", "TestVectors", locks],
+      name: "BluetoothCaptureTests",
+      dependencies: ["Requirements", "BluetoothCapture", "BluetoothWire", "TestVectors", locks],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothTransportTests",
-      dependencies: ["BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio")] + nio,
+      dependencies: [
+        "Requirements", "BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio"),
+      ] + nio,
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests",
-      dependencies: ["TestSupport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
+      dependencies: [
+        "Requirements", "TestSupport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothDaemonTests",
       dependencies: [
+        "Requirements",
         "TestSupport", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
       ],
       swiftSettings: settings),
@@ -357,12 +367,14 @@ let package = Package(
     .testTarget(
       name: "BluetoothBondsTests",
       dependencies: [
+        "Requirements",
         "TestSupport", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothAdaptersTests",
       dependencies: [
+        "Requirements",
         "TestSupport", "BluetoothCrypto", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
         "BluetoothTransport", "BluetoothHost",
         "BluetoothController", "BluetoothWire", locks,
@@ -371,6 +383,7 @@ let package = Package(
     .testTarget(
       name: "CoreBluetoothTests",
       dependencies: [
+        "Requirements",
         "TestSupport", "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothWire",
       ],
@@ -378,12 +391,14 @@ let package = Package(
     .testTarget(
       name: "CoreBluetoothExtrasTests",
       dependencies: [
+        "Requirements",
         "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "TestSupport", "AsyncTestSupport", deque, locks,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "CoreBluetoothProfilesTests",
       dependencies: [
+        "Requirements",
         "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothProfiles",
         "AsyncTestSupport",
       ],
@@ -391,6 +406,7 @@ let package = Package(
     .testTarget(
       name: "BeaconLocationTests",
       dependencies: [
+        "Requirements",
         "BeaconLocation", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothLab", "BluetoothTypes", "AsyncTestSupport",
       ],
       swiftSettings: settings),
@@ -404,6 +420,7 @@ let package = Package(
     .testTarget(
       name: "BluetoothLabTests",
       dependencies: [
+        "Requirements",
         "TestSupport", "BluetoothLab", "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
         "BluetoothRadio", "BluetoothCapture", "BluetoothProfiles", "BluetoothWire", "TestVectors",
@@ -413,6 +430,7 @@ let package = Package(
     .testTarget(
       name: "BluetoothAirTests",
       dependencies: [
+        "Requirements",
         "TestSupport", "BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothProfiles", "BluetoothWire",
         "CoreBluetooth",
       ] + nio,
@@ -420,17 +438,19 @@ let package = Package(
     .testTarget(
       name: "BluetoothServerTests",
       dependencies: [
+        "Requirements",
         "CTestSupport", "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters",
         "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
     .testTarget(
-      name: "PatternTests", dependencies: ["Patterns", "pulse-log", "BluetoothLab", "CoreBluetooth"],
+      name: "PatternTests", dependencies: ["Requirements", "Patterns", "pulse-log", "BluetoothLab", "CoreBluetooth"],
       swiftSettings: settings),
     .testTarget(
       name: "BleTests",
       dependencies: [
+        "Requirements",
         "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "BeaconLocation",
         "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothCrypto",
         "BluetoothWire",

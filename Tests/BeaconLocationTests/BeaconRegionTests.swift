@@ -2,6 +2,7 @@ import AsyncTestSupport
 import BeaconLocation
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite("Regions of beacons") struct BeaconRegionTests {
@@ -88,7 +89,9 @@ import Testing
     }
   }
 
-  @Test("A walker is outside at first, enters with the first packets, and leaves 30 s after the last one")
+  @Test(
+    "A walker is outside at first, enters with the first packets, and leaves 30 s after the last one",
+    .requirement("L001"))
   func walker() throws {
     let scene = Scene(at: 1_000)
     let region = CLBeaconRegion(uuid: Self.museum, major: 7, identifier: "museum")
@@ -113,7 +116,7 @@ import Testing
     #expect(scene.manager.monitoredRegions == [region])
   }
 
-  @Test("At the border, where packets come and go, the state stays")
+  @Test("At the border, where packets come and go, the state stays", .requirement("L001"))
   func hysteresis() throws {
     let scene = Scene(at: 1)
     scene.manager.startMonitoring(for: CLBeaconRegion(uuid: Self.museum, identifier: "museum"))
@@ -133,7 +136,7 @@ import Testing
     #expect(scene.log.texts.suffix(2) == ["outside museum", "exit museum"])
   }
 
-  @Test("Ranging reports once per second the beacons by distance: immediate, near, far, unknown")
+  @Test("Ranging reports once per second the beacons by distance: immediate, near, far, unknown", .requirement("L001"))
   func ranging() throws {
     let scene = Scene([(1, 0), (2, 3), (3, 12)], at: 0.2)
     let constraint = CLBeaconIdentityConstraint(uuid: Self.museum)

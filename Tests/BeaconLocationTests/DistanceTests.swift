@@ -4,10 +4,13 @@ import BluetoothLab
 import BluetoothTypes
 import CoreBluetooth
 import CoreBluetoothExtras
+import Requirements
 import Testing
 
 @Suite("Distance from transmit power and RSSI") struct DistanceTests {
-  @Test("The estimate follows the path loss, and the interval grows with the shadowing and shrinks with the exponent")
+  @Test(
+    "The estimate follows the path loss, and the interval grows with the shadowing and shrinks with the exponent",
+    .requirement("L115"))
   func model() throws {
     let model = DistanceModel(exponent: 2, shadowing: 5)
     let near = try #require(model.estimate(level: -59, levelAtOneMetre: -59))
@@ -32,6 +35,7 @@ import Testing
 
   @Test(
     "The interval of a device that tells its power contains the true distance in each environment of the lab",
+    .requirement("L115"),
     arguments: [Environment.free, .lineOfSight, .office])
   func environments(environment: Environment) throws {
     let world = World(seed: 1)
@@ -60,7 +64,9 @@ import Testing
     #expect(estimate.interval == 1...1)
   }
 
-  @Test("In a world with shadowing, the interval contains the true distance for 95 of 100 pairs of devices")
+  @Test(
+    "In a world with shadowing, the interval contains the true distance for 95 of 100 pairs of devices",
+    .requirement("L115"))
   func coverage() throws {
     let world = World(seed: 11)
     world.setEnvironment(Environment(reference: 40, exponent: 2.5, shadowing: 6))
@@ -83,7 +89,8 @@ import Testing
     #expect((0.42...0.58).contains(large), "\(large)")
   }
 
-  @Test("Packets of beacons and of devices that tell their power have a distance, others have none")
+  @Test(
+    "Packets of beacons and of devices that tell their power have a distance, others have none", .requirement("L115"))
   func packets() throws {
     let world = World(seed: 1)
     let stage = AppStage(world)

@@ -4,6 +4,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 import NIOConcurrencyHelpers
+import Requirements
 import Testing
 
 @testable import ble
@@ -19,7 +20,7 @@ import Testing
 
   private static let flags: [UInt8] = [2, 0x01, 6]
 
-  @Test("A directed advertising packet breaks a rule of Apple's accessory guidelines")
+  @Test("A directed advertising packet breaks a rule of Apple's accessory guidelines", .requirement("L200"))
   func directed() {
     #expect(Self.breaches([(.advInd, Self.flags)]) == [])
     #expect(Self.breaches([(.advInd, Self.flags), (.advDirectInd, [])]) == ["L200"])
@@ -27,6 +28,7 @@ import Testing
 
   @Test(
     "Advertising without flags, transmit power, name and services breaks a rule of Apple's accessory guidelines",
+    .requirement("L201"),
     arguments: [
       ([2, 0x01, 6], true), ([2, 0x0A, 0], true), ([2, 0x08, 0x41], true), ([2, 0x09, 0x41], true),
       ([3, 0x02, 0x0D, 0x18], true), ([3, 0x03, 0x0D, 0x18], true), ([5, 0x05, 0, 0, 0, 1], true),
@@ -50,14 +52,16 @@ import Testing
     #expect(rules.findings.map(\.isKept) == [true, true, false])
   }
 
-  @Test("A scan response that changes breaks a rule of Apple's accessory guidelines")
+  @Test("A scan response that changes breaks a rule of Apple's accessory guidelines", .requirement("L202"))
   func response() {
     let packets: [(AdvertisingPacket.PDUType, [UInt8])] = [(.advInd, Self.flags), (.scanRsp, [2, 0x09, 0x41])]
     #expect(Self.breaches(packets + packets) == [])
     #expect(Self.breaches(packets + [(.scanRsp, [2, 0x09, 0x42])]) == ["L202"])
   }
 
-  @Test("The accessories of the lab keep the rules of Apple's accessory guidelines about advertising")
+  @Test(
+    "The accessories of the lab keep the rules of Apple's accessory guidelines about advertising",
+    .requirement("L200", "L201", "L202"))
   func accessories() throws {
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("accessories.yaml").path

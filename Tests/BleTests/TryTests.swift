@@ -4,6 +4,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 import NIOConcurrencyHelpers
+import Requirements
 import Testing
 
 @testable import ble
@@ -94,7 +95,9 @@ import Testing
     Expected(device: "pack", values: [("Battery Level (2A19)", "100 %")]),
   ]
 
-  @Test("The trial of each accessory of the lab runs through its profiles, and all works", arguments: devices)
+  @Test(
+    "The trial of each accessory of the lab runs through its profiles, and all works", .requirement("L196"),
+    arguments: devices)
   func accessories(expected: Expected) throws {
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("accessories.yaml")
     let steps = try Self.steps(of: expected.device, world: path.path)
@@ -216,7 +219,9 @@ import Testing
       ])
   }
 
-  @Test("The trial listens longer than a thermometer's measurement interval of up to 60 s, unless a time is given")
+  @Test(
+    "The trial listens longer than a thermometer's measurement interval of up to 60 s, unless a time is given",
+    .requirement("L196"))
   func intervals() throws {
     let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -255,7 +260,7 @@ import Testing
     }
   }
 
-  @Test("A device that breaks its profiles fails the steps concerned, with the exit status 4")
+  @Test("A device that breaks its profiles fails the steps concerned, with the exit status 4", .requirement("L196"))
   func broken() throws {
     let path = NSTemporaryDirectory() + "/try-\(UUID().uuidString).yaml"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -7,6 +7,7 @@ import BluetoothSimulation
 import BluetoothTypes
 import CoreBluetoothExtras
 import Foundation
+import Requirements
 import Testing
 
 @testable import ble
@@ -26,7 +27,9 @@ import Testing
 
   @Test("There are example worlds") func examples() { #expect(Self.paths.count > 5) }
 
-  @Test("The interval of each distance in each example world contains the true distance", arguments: paths)
+  @Test(
+    "The interval of each distance in each example world contains the true distance", .requirement("L115"),
+    arguments: paths)
   func distances(path: String) throws {
     let members = try WorldFile(path: path).members.map(\.name)
     try Stage(try AdapterOptions.parse(["--world", path, "--virtual-time"])).run { stage in

@@ -2,6 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import Requirements
 import Testing
 
 @testable import BluetoothAdapters
@@ -307,7 +308,9 @@ struct TerminalTests {
     #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal available: refused turning Bluetooth on."))
   }
 
-  @Test("COREBLUETOOTH_PROMPTS selects the prompts; an empty value means the terminal, an invalid one is an error")
+  @Test(
+    "COREBLUETOOTH_PROMPTS selects the prompts; an empty value means the terminal, an invalid one is an error",
+    .requirement("G044"))
   func setting() throws {
     #expect(try PromptsSetting(nil) == .terminal)
     #expect(try PromptsSetting("") == .terminal)

@@ -5,6 +5,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import Requirements
 import TestSupport
 import Testing
 
@@ -42,7 +43,9 @@ struct TransportAdapterTests {
     try await listener.close().get()
   }
 
-  @Test("When the controller disconnects, apps see resetting, and poweredOn after its return and a new Reset")
+  @Test(
+    "When the controller disconnects, apps see resetting, and poweredOn after its return and a new Reset",
+    .requirement("G007"))
   func reconnecting() async throws {
     let listener = try await listen()
     var links = state.opened.makeAsyncIterator()
@@ -83,7 +86,9 @@ struct TransportAdapterTests {
     return (descriptor, "/dev/pts/\(number)")
   }
 
-  @Test("A host finds its controller on a serial line with H4, and on a three-wire UART", arguments: [true, false])
+  @Test(
+    "A host finds its controller on a serial line with H4, and on a three-wire UART", .requirement("L075"),
+    arguments: [true, false])
   func serialLine(isThreeWire: Bool) async throws {
     let (descriptor, device) = try pseudoTerminal()
     let (state, loop) = (state, group.next())

@@ -3,6 +3,7 @@ import BluetoothLab
 import BluetoothTransport
 import BluetoothWire
 import Foundation
+import Requirements
 import Testing
 
 /// An air of a test, with the specifier at which hosts join it.
@@ -63,7 +64,9 @@ struct ServerFixture {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("Two hosts find each other, connect and exchange data", arguments: [AirOptions.Speed.times(100), .maximum])
+  @Test(
+    "Two hosts find each other, connect and exchange data", .requirement("L074"),
+    arguments: [AirOptions.Speed.times(100), .maximum])
   func connecting(speed: AirOptions.Speed) throws {
     var options = AirOptions()
     options.speed = speed

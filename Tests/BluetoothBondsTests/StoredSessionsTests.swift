@@ -1,6 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 import Foundation
+import Requirements
 import TestSupport
 import Testing
 
@@ -75,7 +76,7 @@ struct StoredSessionsTests {
     #expect(try folder.store().storedApps() == [])
   }
 
-  @Test("A103 What was stored before the machine was started is not restored, and is removed")
+  @Test("A103 What was stored before the machine was started is not restored, and is removed", .requirement("A103"))
   func otherBoot() throws {
     let folder = try TemporaryFolder()
     _ = try folder.store().setStoredApps([StoredApps.full()])

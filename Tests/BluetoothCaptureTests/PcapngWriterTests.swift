@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothCapture
@@ -38,7 +39,9 @@ import Testing
     #expect(other.takeBytes() == untouched.takeBytes())
   }
 
-  @Test("A packet on the air is written with its pseudo header, access address and CRC, octet by octet")
+  @Test(
+    "A packet on the air is written with its pseudo header, access address and CRC, octet by octet",
+    .requirement("L043", "L069"))
   func airPacket() {
     var writer = PcapngWriter()
     _ = writer.takeBytes()
@@ -90,7 +93,7 @@ import Testing
     #expect(data[1] == UInt8(bitPattern: octet))
   }
 
-  @Test("Commands, data and events are written as H4 after their direction")
+  @Test("Commands, data and events are written as H4 after their direction", .requirement("L069"))
   func hci() throws {
     var writer = PcapngWriter()
     let phone = writer.addInterface(name: "phone", linkType: .hciH4WithDirection)

@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -20,7 +21,9 @@ struct AdvertisingTests {
       peer: HCI.PeerAddress(other.address), channelMap: channelMap, filterPolicy: filterPolicy)
   }
 
-  @Test("An advertising event uses 37, 38, 39 in less than 10 ms; events are an interval and up to 10 ms apart")
+  @Test(
+    "An advertising event uses 37, 38, 39 in less than 10 ms; events are an interval and up to 10 ms apart",
+    .requirement("L101", "L104"))
   func timing() {
     peripheral.advertise()
     air.run(for: .seconds(60))
@@ -38,7 +41,7 @@ struct AdvertisingTests {
   }
 
   @Test(
-    "Events are the interval and up to 10 ms apart, from 20 ms to 10.24 s in steps of 0.625 ms",
+    "Events are the interval and up to 10 ms apart, from 20 ms to 10.24 s in steps of 0.625 ms", .requirement("L102"),
     arguments: [0x0020, 0x0021, 0x0022, 0x00A0, 0x3FFF, 0x4000] as [UInt16])
   func intervals(units: UInt16) {
     peripheral.send(.leSetAdvertisingParameters(parameters(interval: units, channelMap: 0b001)))
@@ -53,7 +56,7 @@ struct AdvertisingTests {
     #expect(distances.contains { $0 < interval + .microseconds(625) })
   }
 
-  @Test("Each type sends its PDU with the data, on the selected channels")
+  @Test("Each type sends its PDU with the data, on the selected channels", .requirement("L100", "L108"))
   func types() {
     for (type, code) in [
       (HCI.AdvertisingType.connectableScannableUndirected, UInt16(0)), (.nonConnectableUndirected, 2),
@@ -89,7 +92,7 @@ struct AdvertisingTests {
     #expect(peripheral.controller.deadline == nil)
   }
 
-  @Test("Only a scannable advertiser answers SCAN_REQ, after 150 µs")
+  @Test("Only a scannable advertiser answers SCAN_REQ, after 150 µs", .requirement("L105"))
   func scanRequest() throws {
     peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
     peripheral.advertise()
@@ -119,7 +122,7 @@ struct AdvertisingTests {
     #expect(air.log.isEmpty)
   }
 
-  @Test("Directed advertising connects only to its target")
+  @Test("Directed advertising connects only to its target", .requirement("L108", "L109"))
   func directed() {
     let third = ControllerHarness("third", address: 0x3333_3333_3333)
     air.start(third)
@@ -155,7 +158,7 @@ struct AdvertisingTests {
     #expect(peripheral.connectionCompletes.count == 1)
   }
 
-  @Test("A random address that the host has set is used on the air, with its kind")
+  @Test("A random address that the host has set is used on the air, with its kind", .requirement("L109"))
   func randomAddress() {
     var parameters = parameters()
     parameters.ownAddressType = .random
@@ -169,7 +172,9 @@ struct AdvertisingTests {
     #expect(other.reports.first?.address == HCI.PeerAddress(type: 1, value: 0xC0FF_EE00_0001))
   }
 
-  @Test("A connected peripheral continues to advertise on request, and connects to a second central")
+  @Test(
+    "A connected peripheral continues to advertise on request, and connects to a second central",
+    .requirement("L198", "L199"))
   func advertisingWhileConnected() throws {
     let third = ControllerHarness("third", address: 0x3333_3333_3333, seed: 9)
     air.start(third)

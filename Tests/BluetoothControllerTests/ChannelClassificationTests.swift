@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -19,7 +20,9 @@ struct ChannelClassificationTests {
 
   private func map(_ link: LinkHarness) -> ChannelMap { link.peripheral.controller.connections[0].channelMap }
 
-  @Test("The central excludes channels with many losses, and no more packets are lost", arguments: 0..<4)
+  @Test(
+    "The central excludes channels with many losses, and no more packets are lost", .requirement("L083", "L128"),
+    arguments: 0..<4)
   func interference(seed: Int) throws {
     let link = try LinkHarness()
     jam(link, 10...19, percent: 60, seed: UInt64(seed))

@@ -1,12 +1,15 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
 
 @Suite("Connection")
 struct ConnectionTests {
-  @Test("Both hosts get an event for a new connection, and advertising and initiating end")
+  @Test(
+    "Both hosts get an event for a new connection, and advertising and initiating end",
+    .requirement("L026", "L078", "L098"))
   func established() throws {
     let (air, central, peripheral) = PerfectAir.pair("central", "peripheral")
     peripheral.advertise()
@@ -46,6 +49,7 @@ struct ConnectionTests {
 
   @Test(
     "CONNECT_IND follows a packet of the peer's next advertising event after 150 µs, at any time of the command",
+    .requirement("L026"),
     arguments: [0, 10, 20, 30, 40, 50, 60, 70, 80, 90])
   func nextPacket(milliseconds: Int64) throws {
     let (air, central, peripherals) = crowd(1)
@@ -61,7 +65,7 @@ struct ConnectionTests {
     #expect(air.log[place].start - asked < .milliseconds(120))
   }
 
-  @Test("The first packet of a connection begins in the transmit window of CONNECT_IND")
+  @Test("The first packet of a connection begins in the transmit window of CONNECT_IND", .requirement("L120"))
   func transmitWindow() throws {
     let (air, central, peripherals) = crowd(4)
     var offsets: Set<UInt16> = []
@@ -84,7 +88,9 @@ struct ConnectionTests {
     #expect(offsets.count > 1)
   }
 
-  @Test("A packet without an answer is not repeated in its event, but in the next event on another channel")
+  @Test(
+    "A packet without an answer is not repeated in its event, but in the next event on another channel",
+    .requirement("L121"))
   func noAnswer() throws {
     let link = try LinkHarness()
     link.runEvents(2)
@@ -106,7 +112,9 @@ struct ConnectionTests {
     #expect(link.peripheral.data.map(\.payload) == [[7]])
   }
 
-  @Test("Connection events come every interval, each on the next channel, and the answer follows after 150 µs")
+  @Test(
+    "Connection events come every interval, each on the next channel, and the answer follows after 150 µs",
+    .requirement("L126"))
   func events() throws {
     let link = try LinkHarness()
     link.air.clearLog()
@@ -138,7 +146,9 @@ struct ConnectionTests {
     #expect(link.central.completedPackets == 1 && link.peripheral.completedPackets == 1)
   }
 
-  @Test("An ACL packet longer than a data PDU is fragmented, and only the first fragment is marked as first")
+  @Test(
+    "An ACL packet longer than a data PDU is fragmented, and only the first fragment is marked as first",
+    .requirement("L130", "L205"))
   func fragmentation() throws {
     let link = try LinkHarness()
     let payload = (0..<100).map { UInt8($0) }
@@ -162,7 +172,7 @@ struct ConnectionTests {
     #expect(link.air.log.count == 2)
   }
 
-  @Test("An event continues while there are more data, as the MD bit says")
+  @Test("An event continues while there are more data, as the MD bit says", .requirement("L132"))
   func moreData() throws {
     let link = try LinkHarness()
     for number in 0..<10 { link.central.send([UInt8(number)], on: link.centralHandle) }
@@ -176,7 +186,9 @@ struct ConnectionTests {
     #expect(link.air.log.last?.dataHeader?.moreData == false)
   }
 
-  @Test("A lost PDU is retransmitted until it is acknowledged, and is delivered once", arguments: 0..<2)
+  @Test(
+    "A lost PDU is retransmitted until it is acknowledged, and is delivered once", .requirement("L033", "L121"),
+    arguments: 0..<2)
   func retransmission(lossy device: Int) throws {
     let link = try LinkHarness()
     var count = 0
@@ -197,7 +209,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections.isEmpty)
   }
 
-  @Test("Disconnect sends the reason to the peer, and both hosts get an event")
+  @Test("Disconnect sends the reason to the peer, and both hosts get an event", .requirement("L173"))
   func disconnect() throws {
     let link = try LinkHarness()
     #expect(link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection)) == .success)
@@ -209,7 +221,7 @@ struct ConnectionTests {
     #expect(link.air.log.isEmpty)
   }
 
-  @Test("Disconnect by the peripheral ends the connection too")
+  @Test("Disconnect by the peripheral ends the connection too", .requirement("L173"))
   func disconnectByPeripheral() throws {
     let link = try LinkHarness()
     #expect(
@@ -219,7 +231,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections == [.remoteDeviceTerminatedPowerOff])
   }
 
-  @Test("Both sides lose the connection after the supervision timeout without a packet")
+  @Test("Both sides lose the connection after the supervision timeout without a packet", .requirement("L123"))
   func supervisionTimeout() throws {
     let link = try LinkHarness(timeout: 100)
     link.runEvents(2)
@@ -231,7 +243,7 @@ struct ConnectionTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("S26: both sides give up a connection without any packet after six intervals")
+  @Test("S26: both sides give up a connection without any packet after six intervals", .requirement("L118"))
   func failedToBeEstablished() throws {
     let link = try LinkHarness(attacked: .peripheral)
     try link.connectAnew(timeout: 200)
@@ -294,7 +306,8 @@ struct ConnectionTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("A peripheral without data skips events up to its latency, and wakes up for its host's data")
+  @Test(
+    "A peripheral without data skips events up to its latency, and wakes up for its host's data", .requirement("L122"))
   func latency() throws {
     let link = try LinkHarness(latency: 4)
     link.runEvents(10)
@@ -310,7 +323,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections.isEmpty)
   }
 
-  @Test("Window widening keeps the connection if both clocks drift within their stated accuracy")
+  @Test("Window widening keeps the connection if both clocks drift within their stated accuracy", .requirement("L127"))
   func clockDrift() throws {
     let link = try LinkHarness(
       interval: 80, latency: 20, timeout: 1000, central: { $0.sleepClockDrift = 50_000 },

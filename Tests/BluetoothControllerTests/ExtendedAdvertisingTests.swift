@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -238,7 +239,7 @@ struct ExtendedAdvertisingTests {
     #expect(try did() != second)
   }
 
-  @Test("The power of a set is its transmit power, and the value of its TxPower field")
+  @Test("The power of a set is its transmit power, and the value of its TxPower field", .requirement("L080"))
   func transmitPower() throws {
     let selected = device.complete(
       .leSetExtendedAdvertisingParameters(

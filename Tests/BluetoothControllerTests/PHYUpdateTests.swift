@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -28,7 +29,9 @@ struct PHYUpdateTests {
     }
   }
 
-  @Test("LE Set PHY of either host changes both directions to LE 2M at one instant", arguments: [true, false])
+  @Test(
+    "LE Set PHY of either host changes both directions to LE 2M at one instant", .requirement("L085"),
+    arguments: [true, false])
   func both(isCentral: Bool) throws {
     let link = try LinkHarness()
     link.air.clearLog()

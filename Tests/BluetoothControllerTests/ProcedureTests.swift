@@ -1,12 +1,13 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
 
 @Suite("Link layer procedures")
 struct ProcedureTests {
-  @Test("Either host gets the peer's version, which is requested once", arguments: [true, false])
+  @Test("Either host gets the peer's version, which is requested once", .requirement("L135"), arguments: [true, false])
   func version(isCentral: Bool) throws {
     let link = try LinkHarness(
       central: { $0.companyIdentifier = 0x1234 }, peripheral: { $0.companyIdentifier = 0x4321 })
@@ -165,7 +166,8 @@ struct ProcedureTests {
     #expect(link.injectFromPeripheral([0x12]) == [[0x13]])
   }
 
-  @Test("A connection update changes both sides at the instant, and both hosts get an event")
+  @Test(
+    "A connection update changes both sides at the instant, and both hosts get an event", .requirement("L133", "L134"))
   func connectionUpdate() throws {
     let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
@@ -212,7 +214,8 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peripheral's connection update asks the central's host, and proceeds if that host accepts")
+  @Test(
+    "A peripheral's connection update asks the central's host, and proceeds if that host accepts", .requirement("L076"))
   func parameterRequest() throws {
     let link = try LinkHarness()
     let parameters = ConnectionParameters(
@@ -253,7 +256,7 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("Channels that the central's host has classified as bad are no longer used")
+  @Test("Channels that the central's host has classified as bad are no longer used", .requirement("L128"))
   func channelMap() throws {
     let link = try LinkHarness()
     #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)

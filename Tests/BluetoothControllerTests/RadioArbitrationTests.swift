@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -74,7 +75,8 @@ struct RadioArbitrationTests {
   }
 
   @Test(
-    "Links of equal interval get anchor points that do not overlap, while there is room", arguments: [24, 25, 80])
+    "Links of equal interval get anchor points that do not overlap, while there is room", .requirement("L117"),
+    arguments: [24, 25, 80])
   func anchors(interval: UInt16) {
     var starts: [Int64] = []
     let earliest = Instant.zero + .microseconds(777)
@@ -94,7 +96,9 @@ struct RadioArbitrationTests {
     for place in places { #expect(place % 1_250_000 == 0) }
   }
 
-  @Test("128 connections in both roles, four advertising sets and a scan share the radio for 30 s without starvation")
+  @Test(
+    "128 connections in both roles, four advertising sets and a scan share the radio for 30 s without starvation",
+    .requirement("A006", "L172", "L210", "L211"))
   func nobodyStarves() throws {
     let air = PerfectAir()
     let hub = ControllerHarness("hub", address: 0x1111_1111_1111) { $0.aclBufferCount = 128 }

@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -14,7 +15,7 @@ struct ScanningTests {
     peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
   }
 
-  @Test("A passive scanner reports advertising and sends nothing")
+  @Test("A passive scanner reports advertising and sends nothing", .requirement("L078", "L098"))
   func passive() throws {
     peripheral.advertise(data: [2, 1, 6])
     scanner.scan()
@@ -26,7 +27,7 @@ struct ScanningTests {
     #expect(!air.log.contains { $0.device == 0 })
   }
 
-  @Test("An active scanner requests every scannable packet, and reports the responses")
+  @Test("An active scanner requests every scannable packet, and reports the responses", .requirement("L098"))
   func active() {
     peripheral.advertise()
     scanner.scan(isActive: true)
@@ -36,7 +37,9 @@ struct ScanningTests {
     #expect(scanner.reports.count { $0.type == .connectableScannable } == responses)
   }
 
-  @Test("With the duplicate filter a scanner requests each advertiser until it has received the scan response")
+  @Test(
+    "With the duplicate filter a scanner requests each advertiser until it has received the scan response",
+    .requirement("L106"))
   func asksOnce() {
     var lost = 0
     air.outcome = { sent in
@@ -60,7 +63,7 @@ struct ScanningTests {
   }
 
   @Test(
-    "A device is discovered within 100 ms at an interval of 20 ms, and within 500 ms at 100 ms",
+    "A device is discovered within 100 ms at an interval of 20 ms, and within 500 ms at 100 ms", .requirement("L170"),
     arguments: [(32, 100), (160, 500)])
   func discovery(interval: UInt16, limit: Int64) {
     for seed in UInt64(1)...20 {
@@ -148,7 +151,9 @@ struct ScanningTests {
     #expect(scanner.reports.allSatisfy { $0.address == HCI.PeerAddress(third.address) })
   }
 
-  @Test("The backoff reduces the rate of scan requests after failures, and raises it again after successes")
+  @Test(
+    "The backoff reduces the rate of scan requests after failures, and raises it again after successes",
+    .requirement("L107"))
   func backOff() {
     var backOff = BackOff()
     var random = RandomStream(seed: 4)
@@ -196,7 +201,7 @@ struct ScanningTests {
     #expect(peripheral.connectionCompletes.isEmpty)
   }
 
-  @Test("Scanning continues during initiating and during a connection")
+  @Test("Scanning continues during initiating and during a connection", .requirement("L172", "L198", "L199"))
   func together() {
     peripheral.advertise()
     let third = ControllerHarness("third", address: 0x3333_3333_3333, seed: 7)

@@ -1,12 +1,13 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
 
 @Suite("One radio for several connections")
 struct SharedRadioTests {
-  @Test("A central keeps ten connections, and each transfers its data")
+  @Test("A central keeps ten connections, and each transfers its data", .requirement("L002", "L171"))
   func manyPeripherals() throws {
     let air = PerfectAir()
     let central = ControllerHarness("central", address: 0x1111_1111_1111) { $0.aclBufferCount = 250 }

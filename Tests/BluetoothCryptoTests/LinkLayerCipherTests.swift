@@ -1,3 +1,4 @@
+import Requirements
 import TestVectors
 import Testing
 
@@ -119,7 +120,7 @@ struct LinkLayerCipherTests {
     }
   }
 
-  @Test("The cipher decrypts sessions of real captures", arguments: try CapturedSession.all())
+  @Test("The cipher decrypts sessions of real captures", .requirement("L175"), arguments: try CapturedSession.all())
   func captures(session: CapturedSession) throws {
     for packet in session.packets {
       let opened = session.cipher.open(try packet.bytes("pdu"), counter: packet.counter, sender: packet.sender)

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 /// LE credit based channels between two hosts.
@@ -46,7 +47,9 @@ struct ChannelPairTests {
     #expect(pair.peripheral.sdus == [sdu.bytes])
   }
 
-  @Test("An SDU of the maximum length of 65,535 octets arrives complete, in frames that fill a packet")
+  @Test(
+    "An SDU of the maximum length of 65,535 octets arrives complete, in frames that fill a packet", .requirement("L197")
+  )
   func longest() throws {
     var pair = HostPair(aclLength: 251, aclCount: 8)
     pair.run()

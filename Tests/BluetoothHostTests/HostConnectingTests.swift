@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -28,7 +29,9 @@ struct HostConnectingTests {
   private let cancelled = HCI.Event.leConnectionComplete(
     HCI.ConnectionComplete(failure: .unknownConnectionIdentifier))
 
-  @Test("A single device is connected to by its address, with an interval of 30 ms, no latency and a timeout of 2 s")
+  @Test(
+    "A single device is connected to by its address, with an interval of 30 ms, no latency and a timeout of 2 s",
+    .requirement("A002"))
   func one() {
     var bench = bench()
     connect(&bench, HostHarness.peer)
@@ -41,7 +44,7 @@ struct HostConnectingTests {
     #expect(bench.host.links == [link])
   }
 
-  @Test("A central sets the data length and starts the MTU exchange with 517")
+  @Test("A central sets the data length and starts the MTU exchange with 517", .requirement("A060"))
   func firstSteps() throws {
     var bench = bench()
     let handle = bench.link(.central)
@@ -281,7 +284,7 @@ struct HostConnectingTests {
     #expect(bench.commands == [create(other)])
   }
 
-  @Test("The RSSI is read")
+  @Test("The RSSI is read", .requirement("A046"))
   func rssi() {
     var bench = bench()
     let handle = bench.link(.central)

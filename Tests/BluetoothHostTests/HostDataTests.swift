@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -142,7 +143,7 @@ struct HostDataTests {
     #expect(try bench.payloads(on: handle, .attribute) == [[0x0B] + Array("Bench".utf8)])
   }
 
-  @Test("Channels 4, 5 and 6 carry ATT, LE signalling and the Security Manager")
+  @Test("Channels 4, 5 and 6 carry ATT, LE signalling and the Security Manager", .requirement("L137"))
   func fixedChannels() throws {
     var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.pairing.isPairable = false
@@ -160,7 +161,7 @@ struct HostDataTests {
     }
   }
 
-  @Test("L8: frames for channels that do not exist are dropped")
+  @Test("L8: frames for channels that do not exist are dropped", .requirement("L137"))
   func unknownChannels() {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -194,7 +195,7 @@ struct HostDataTests {
     #expect(bench.data.isEmpty)
   }
 
-  @Test("A request without an answer for 30 s ends the link")
+  @Test("A request without an answer for 30 s ends the link", .requirement("L143"))
   func transactionTimeout() {
     var bench = bench()
     let handle = bench.link(.central)

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -22,7 +23,8 @@ struct HostSignallingTests {
     try bench.payloads(on: handle, .signalling)
   }
 
-  @Test("A central accepts a peripheral's valid parameter request and updates the connection")
+  @Test(
+    "A central accepts a peripheral's valid parameter request and updates the connection", .requirement("L076", "L140"))
   func accepted() throws {
     var (bench, handle) = bench(.central)
     bench.receive(.signalling, request, on: handle)
@@ -31,7 +33,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "A central accepts every value in the ranges of the Core Specification, including the limits",
+    "A central accepts every value in the ranges of the Core Specification, including the limits", .requirement("L140"),
     arguments: [
       [6, 6, 0, 10], [3_200, 3_200, 0, 3_200], [6, 3_200, 0, 801], [6, 6, 499, 3_200], [16, 32, 4, 600],
     ] as [[UInt16]])
@@ -46,7 +48,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "L11: invalid parameter requests are rejected",
+    "L11: invalid parameter requests are rejected", .requirement("L076"),
     arguments: [
       [5, 0, 40, 0, 0, 0, 42, 0], [40, 0, 24, 0, 0, 0, 42, 0], [24, 0, 0x81, 0x0C, 0, 0, 42, 0],
       [24, 0, 40, 0, 0xF4, 1, 42, 0], [24, 0, 40, 0, 0, 0, 9, 0], [24, 0, 40, 0, 0, 0, 10, 0],
@@ -108,7 +110,7 @@ struct HostSignallingTests {
     #expect(bench.host.deadline == bench.host.table.check.deadline)
   }
 
-  @Test("The link layer's own parameter request is answered")
+  @Test("The link layer's own parameter request is answered", .requirement("A002", "K041"))
   func remoteRequest() {
     var (bench, handle) = bench(.central)
     bench.receive(.leRemoteConnectionParameterRequest(handle, parameters))
@@ -144,7 +146,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "L10: commands that are not understood are rejected",
+    "L10: commands that are not understood are rejected", .requirement("L139"),
     arguments: [
       // A code that LE does not define.
       ([0x0F, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
@@ -165,7 +167,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "L10, L12: identifier 0, truncated commands and unexpected responses get no answer",
+    "L10, L12: identifier 0, truncated commands and unexpected responses get no answer", .requirement("L138"),
     arguments: [
       [0x12, 0, 8, 0, 0x18, 0, 0x28, 0, 0, 0, 0x2A, 0], [], [0x12], [0x12, 1, 8], [0x14, 2, 10, 0, 0x80, 0, 0x40, 0],
       [0x01, 3, 2, 0, 0, 0], [0x07, 6, 4, 0, 0x41, 0, 0x40, 0], [0x13, 1, 2, 0, 0, 0], [0x13, 1, 2, 0, 7, 0],

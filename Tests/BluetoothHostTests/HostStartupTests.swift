@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -78,7 +79,7 @@ struct HostStartupTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("A controller without LE is unsupported", arguments: [false, true])
+  @Test("A controller without LE is unsupported", .requirement("A016"), arguments: [false, true])
   func noLowEnergy(canReopenTransport: Bool) {
     var configuration = HostConfiguration(deviceName: "Bench", address: HostHarness.address)
     configuration.canReopenTransport = canReopenTransport

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -52,7 +53,9 @@ struct AccessoryDescriptorTests {
     #expect(reader.errors.isEmpty)
   }
 
-  @Test("A value that a client has configured for broadcast is advertised to all devices, with every change")
+  @Test(
+    "A value that a client has configured for broadcast is advertised to all devices, with every change",
+    .requirement("L018"))
   func broadcast() async throws {
     let meeting = Encounter(Station())
     let listener = PhoneApp(on: meeting.world.makeDevice(named: "listener", at: Position(x: -2)), .listen)

@@ -1,12 +1,15 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
 @Suite("Accessories")
 struct AccessoryTests {
-  @Test("A heart rate sensor notifies pulse and energy, and resets the energy through its control point")
+  @Test(
+    "A heart rate sensor notifies pulse and energy, and resets the energy through its control point",
+    .requirement("L153", "L188"))
   func heartRate() async throws {
     let meeting = Encounter(HeartRateSensor(name: "Strap", beatsPerMinute: 61))
     #expect(await meeting.prepare())
@@ -51,7 +54,7 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.level == 0)
   }
 
-  @Test("A thermometer indicates hundredths of a degree as an IEEE 11073 float")
+  @Test("A thermometer indicates hundredths of a degree as an IEEE 11073 float", .requirement("L187"))
   func thermometer() async {
     let meeting = Encounter(Thermometer(celsius: 36.65))
     #expect(await meeting.prepare())
@@ -61,7 +64,9 @@ struct AccessoryTests {
     #expect(meeting.app.values(of: "2A1C") == [[0x00, 0x51, 0x0E, 0x00, 0xFE]])
   }
 
-  @Test("A blood pressure monitor indicates pressures in mmHg and the pulse rate, and NaN for what a value can't hold")
+  @Test(
+    "A blood pressure monitor indicates pressures in mmHg and the pulse rate, and NaN for what a value can't hold",
+    .requirement("L182"))
   func bloodPressure() async {
     let meeting = Encounter(BloodPressureMonitor(systolic: 121, diastolic: 79, pulseRate: 64))
     #expect(await meeting.prepare())
@@ -96,7 +101,7 @@ struct AccessoryTests {
     return other.values(of: uuid).count - before
   }
 
-  @Test("A sensor measures until its last subscriber has unsubscribed")
+  @Test("A sensor measures until its last subscriber has unsubscribed", .requirement("L182"))
   func lastSubscriber() async throws {
     #expect(try await valuesOfLastSubscriber(HeartRateSensor(), "2A37") == 5)
     #expect(try await valuesOfLastSubscriber(Thermometer(), "2A1C") == 5)
@@ -145,7 +150,7 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.level == 47)
   }
 
-  @Test("A cycling sensor counts the revolutions of its wheel and its crank")
+  @Test("A cycling sensor counts the revolutions of its wheel and its crank", .requirement("L184"))
   func cycling() async throws {
     let meeting = Encounter(CyclingSensor(speed: 4, cadence: 60, wheelCircumference: 2))
     #expect(await meeting.prepare())
@@ -160,7 +165,7 @@ struct AccessoryTests {
     #expect(Int(last[7]) - Int(first[7]) == values.count - 1)
   }
 
-  @Test("A flashlight is switched and dimmed over the air, and reports its status")
+  @Test("A flashlight is switched and dimmed over the air, and reports its status", .requirement("L154"))
   func flashlight() async {
     let meeting = Encounter(Flashlight())
     #expect(await meeting.prepare())
@@ -187,7 +192,9 @@ struct AccessoryTests {
     #expect(meeting.app.values(of: Flashlight.status.uuidString).last == [0])
   }
 
-  @Test("A key fob sounds an alarm on command and when its link is lost, but not when the link is disconnected")
+  @Test(
+    "A key fob sounds an alarm on command and when its link is lost, but not when the link is disconnected",
+    .requirement("L178", "L185", "L192"))
   func keyFob() async {
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
@@ -203,7 +210,7 @@ struct AccessoryTests {
     #expect(meeting.app.has(.disconnected))
   }
 
-  @Test("A key fob whose link is disconnected stays silent")
+  @Test("A key fob whose link is disconnected stays silent", .requirement("L178", "L192"))
   func endedLink() async throws {
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
@@ -236,7 +243,7 @@ struct AccessoryTests {
     #expect(fob.alert == (isLoss ? .highAlert : .noAlert))
   }
 
-  @Test("An accessory requests a fast interval after connecting and a slow one later")
+  @Test("An accessory requests a fast interval after connecting and a slow one later", .requirement("L077"))
   func pacing() async throws {
     func packetsPerSecond(_ meeting: Encounter<KeyFob>) async -> Int {
       let before = meeting.accessory.statistics.transmitted.packets
@@ -254,7 +261,9 @@ struct AccessoryTests {
     #expect(await packetsPerSecond(meeting) <= 1)
   }
 
-  @Test("An iBeacon broadcasts its UUID, major, minor and measured power, and is not connectable")
+  @Test(
+    "An iBeacon broadcasts its UUID, major, minor and measured power, and is not connectable",
+    .requirement("A012", "G017", "L025", "L078"), .symbol("CBAdvertisementDataIsConnectable"))
   func iBeacon() async throws {
     let uuid = try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
     let meeting = Encounter(

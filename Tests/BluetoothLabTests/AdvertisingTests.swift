@@ -1,12 +1,13 @@
 import BluetoothLab
 import CoreBluetooth
 import Foundation
+import Requirements
 import TestSupport
 import Testing
 
 @Suite("Custom advertising")
 struct AdvertisingTests {
-  @Test("The encoded octets are readable before anything is sent")
+  @Test("The encoded octets are readable before anything is sent", .requirement("L043"))
   func octets() throws {
     let payload = try AdvertisingPayload([.flags(), .services([0x180D, 0x180F]), .name("Hi"), .transmitPower(-4)])
     #expect(
@@ -25,7 +26,7 @@ struct AdvertisingTests {
     #expect(fitting.structures.map(\.type) == [.flags, .shortenedLocalName])
   }
 
-  @Test("A schedule of 20 ms for 30 s and then 1 s is followed")
+  @Test("A schedule of 20 ms for 30 s and then 1 s is followed", .requirement("L103"))
   func schedule() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.kind = .broadcast
@@ -41,7 +42,7 @@ struct AdvertisingTests {
     #expect((28...31).contains(await sightings(in: .seconds(30))))
   }
 
-  @Test("Among 1,000 advertisers a phone finds, connects to and reads a sensor")
+  @Test("Among 1,000 advertisers a phone finds, connects to and reads a sensor", .requirement("L210"))
   func fullHall() throws {
     let world = World(seed: 1)
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("One of a thousand devices")]))
@@ -171,7 +172,9 @@ struct AdvertisingTests {
     }
   }
 
-  @Test("On one of the three channels, one packet in three is sent", arguments: [Advertising.Channels.all, .channel38])
+  @Test(
+    "On one of the three channels, one packet in three is sent", .requirement("L090"),
+    arguments: [Advertising.Channels.all, .channel38])
   func channels(_ channels: Advertising.Channels) async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))
     advertising.kind = .broadcast
@@ -183,7 +186,9 @@ struct AdvertisingTests {
     #expect((90...100).contains(events))
   }
 
-  @Test("Advertising with less power is received with a correspondingly lower RSSI", .timeLimit(.minutes(10)))
+  @Test(
+    "Advertising with less power is received with a correspondingly lower RSSI", .requirement("L020"),
+    .timeLimit(.minutes(10)))
   func transmitPower() async {
     func level(_ power: Int?, _ generation: DeviceOptions.Generation) async -> Double? {
       var advertising = Advertising(AdvertisingPayload(fitting: [.name("Faint")]))

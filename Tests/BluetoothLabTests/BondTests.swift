@@ -3,6 +3,7 @@
 
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("A device lists its bonds and forgets one of them")
+  @Test("A device lists its bonds and forgets one of them", .requirement("G045", "G046", "L176"))
   func list() throws {
     let scene = Scene()
     #expect(scene.phone.bonds == [])
@@ -228,7 +229,9 @@ import Testing
     #expect(scene.user.questions.count == 2 && scene.phone.bonds.count == 1)
   }
 
-  @Test("G015 A reset of the network settings deletes all bonds, and the new identifiers last into later worlds")
+  @Test(
+    "G015 A reset of the network settings deletes all bonds, and the new identifiers last into later worlds",
+    .requirement("G015"))
   func reset() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ struct EnergyTests {
       / period
   }
 
-  @Test("Advertising at 1 s has the calculated cost")
+  @Test("Advertising at 1 s has the calculated cost", .requirement("L207"))
   func advertising() async {
     let payload = AdvertisingPayload(fitting: [.flags(), .name("Beacon")])
     var advertising = Advertising(payload)
@@ -39,7 +40,7 @@ struct EnergyTests {
     #expect(report.warning == nil)
   }
 
-  @Test("With 1 mAh a chip of the first generation advertises at 1 s for one to two days")
+  @Test("With 1 mAh a chip of the first generation advertises at 1 s for one to two days", .requirement("L206"))
   func onePerDay() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.schedule = [.every(.seconds(1))]
@@ -70,7 +71,9 @@ struct EnergyTests {
     #expect(report.share(of: .connections) > 0.2)
   }
 
-  @Test("Continuous scanning uses nearly all of a telephone's charge, and more than a coin cell delivers")
+  @Test(
+    "Continuous scanning uses nearly all of a telephone's charge, and more than a coin cell delivers",
+    .requirement("L005", "L072", "L208"))
   func scanning() async throws {
     let meeting = Encounter(
       IBeacon(proximityUUID: try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))), plan: .listen)
@@ -84,7 +87,9 @@ struct EnergyTests {
     #expect(later.warning == nil)
   }
 
-  @Test("A connection at 300 ms lasts one to two years on a coin cell, with a chip of the first generation")
+  @Test(
+    "A connection at 300 ms lasts one to two years on a coin cell, with a chip of the first generation",
+    .requirement("L164"))
   func coinCell() async {
     var fob = KeyFob()
     fob.fast = nil
@@ -102,7 +107,9 @@ struct EnergyTests {
     #expect((365...730).contains(statistics.energy(.firstSingleMode, cell: .cr2032).batteryLifeInDays))
   }
 
-  @Test("The chip of a phone draws more to receive than to transmit at 0 dBm, and scanning costs more than advertising")
+  @Test(
+    "The chip of a phone draws more to receive than to transmit at 0 dBm, and scanning costs more than advertising",
+    .requirement("L005"))
   func receiving() async {
     for chip in [CurrentProfile.bcm4330, .bcm4334] {
       var statistics = DeviceStatistics(name: "phone", time: .seconds(1))
@@ -127,7 +134,7 @@ struct EnergyTests {
     #expect(phone.statistics.energy().averageMilliamperes > 50 * beacon.statistics.energy().averageMilliamperes)
   }
 
-  @Test("Advertising on one channel uses a third of the charge of three channels")
+  @Test("Advertising on one channel uses a third of the charge of three channels", .requirement("L090"))
   func channels() async throws {
     func charge(_ channels: Advertising.Channels) async -> Double? {
       var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))
@@ -143,7 +150,8 @@ struct EnergyTests {
   }
 
   @Test(
-    "A coin cell delivers a peak of 15 mA, not of 21 mA; advertising at 1 s draws less than its load of 0.2 mA")
+    "A coin cell delivers a peak of 15 mA, not of 21 mA; advertising at 1 s draws less than its load of 0.2 mA",
+    .requirement("L208"))
   func coinCellPeak() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.schedule = [.every(.seconds(1))]
@@ -159,7 +167,7 @@ struct EnergyTests {
     #expect(first.warning == "beacon needs a peak current of 21.0 mA; its cell supplies at most 20.0 mA")
   }
 
-  @Test("The current is interpolated between two powers and constant beyond them")
+  @Test("The current is interpolated between two powers and constant beyond them", .requirement("L072"))
   func interpolation() {
     let profile = CurrentProfile(
       receivingMilliamperes: 1, transmitting: [.init(at: 0, milliamperes: 10), .init(at: -10, milliamperes: 5)],
@@ -167,12 +175,14 @@ struct EnergyTests {
     #expect([-20, -10, -5, 0, 10].map { profile.transmittingMilliamperes(at: $0) } == [5, 5, 7.5, 10, 10])
   }
 
-  @Test("A cell without a load loses a hundredth of its charge a year")
+  @Test("A cell without a load loses a hundredth of its charge a year", .requirement("L209"))
   func selfDischarge() {
     #expect(abs(Cell.cr2032.lifeInDays(atMilliamperes: 0) - 36_500) < 1)
   }
 
-  @Test("Of a CR2032, pulses of 30 mA leave 9 % less than pulses of 15 mA, as SWRA349 measured over six makers")
+  @Test(
+    "Of a CR2032, pulses of 30 mA leave 9 % less than pulses of 15 mA, as SWRA349 measured over six makers",
+    .requirement("L209"))
   func pulses() {
     let cell = Cell.cr2032
     let (low, high) = (
@@ -189,7 +199,7 @@ struct EnergyTests {
           / cell.lifeInDays(atMilliamperes: 0.01, peakMilliamperes: 15) - high / low) < 1e-9)
   }
 
-  @Test("In the cold less of a cell is usable; with each 10 °C its self-discharge doubles")
+  @Test("In the cold less of a cell is usable; with each 10 °C its self-discharge doubles", .requirement("L209"))
   func temperature() {
     var cell = Cell(
       milliampereHours: 100, peakMilliamperes: 20, selfDischargePerYear: 1,
@@ -211,7 +221,7 @@ struct EnergyTests {
     #expect(abs(emptyAfter(at: 0) - 36_500 * 4 * 0.8) < 1)
   }
 
-  @Test("A device in the cold has a shorter battery life than the same device in a room")
+  @Test("A device in the cold has a shorter battery life than the same device in a room", .requirement("L209"))
   func coldDevice() async {
     let world = World(seed: 1)
     var options = DeviceOptions()

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ struct FaultTests {
 
   // MARK: On the air
 
-  @Test("The link layer retransmits a notification lost on the air, and no other one")
+  @Test("The link layer retransmits a notification lost on the air, and no other one", .requirement("A001"))
   func lostNotification() async throws {
     let meeting = await subscribed()
     meeting.world.add([.air(.lose, .notifications(from: "accessory"), .number(3))])

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -31,7 +32,7 @@ private struct Flood: Accessory {
 
 @Suite("Generations")
 struct GenerationTests {
-  @Test("An accessory of Bluetooth 4.0 notifies nearly 236.7 kbit/s, and no more")
+  @Test("An accessory of Bluetooth 4.0 notifies nearly 236.7 kbit/s, and no more", .requirement("L031", "L167"))
   func throughput() async throws {
     var options = DeviceOptions()
     options.generation = .bluetooth40
@@ -49,7 +50,8 @@ struct GenerationTests {
     #expect(meeting.app.peripheral?.maximumWriteValueLength(for: .withoutResponse) == 20)
   }
 
-  @Test("An accessory of Bluetooth 4.0 has one connection at a time, and no packet beyond 27 octets")
+  @Test(
+    "An accessory of Bluetooth 4.0 has one connection at a time, and no packet beyond 27 octets", .requirement("L099"))
   func limits() async {
     var options = DeviceOptions()
     options.generation = .bluetooth40

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -20,7 +21,8 @@ struct PlaceTests {
     return reach
   }
 
-  @Test("+10 dBm reach 251 m in free space, −20 dBm 15 m; 50 m in line of sight; 30 m in an office")
+  @Test(
+    "+10 dBm reach 251 m in free space, −20 dBm 15 m; 50 m in line of sight; 30 m in an office", .requirement("L168"))
   func environments() async {
     #expect(await reach(10, in: .free) == 251)
     #expect(await reach(-20, in: .free) == 15)
@@ -28,7 +30,7 @@ struct PlaceTests {
     #expect((29...31).contains(await reach(10, in: .office)))
   }
 
-  @Test("A device between two others hears both, but they do not hear each other")
+  @Test("A device between two others hears both, but they do not hear each other", .requirement("L002"))
   func neighbours() async {
     let world = World(seed: 1)
     // 0 dBm reach 100 m.
@@ -78,7 +80,9 @@ struct PlaceTests {
     #expect(abs(level + 47.5) < 0.1)
   }
 
-  @Test("A stronger transmitter is heard farther away than a weaker one", arguments: [(-20.0, false), (20.0, true)])
+  @Test(
+    "A stronger transmitter is heard farther away than a weaker one", .requirement("L080", "L169"),
+    arguments: [(-20.0, false), (20.0, true)])
   func power(_ power: Double, isHeard: Bool) async {
     let world = World(seed: 1)
     world.add(BatteryPack(), named: "battery", DeviceOptions(transmitPower: power))
@@ -87,7 +91,7 @@ struct PlaceTests {
     #expect((app.sightings.count > 0) == isHeard)
   }
 
-  @Test("The error, step and range of a chip's RSSI appear in the value that an app gets")
+  @Test("The error, step and range of a chip's RSSI appear in the value that an app gets", .requirement("G018", "L020"))
   func rssi() async throws {
     func rssi(_ strength: DeviceOptions.SignalStrength) async -> Double? {
       let world = World(seed: 1)
@@ -105,7 +109,8 @@ struct PlaceTests {
     #expect(await rssi(DeviceOptions.SignalStrength(range: -100 ... -60)) == -60)
   }
 
-  @Test("Wi-Fi on channel 6 disturbs connections, a jammer on all channels ends them")
+  @Test(
+    "Wi-Fi on channel 6 disturbs connections, a jammer on all channels ends them", .requirement("A068", "L082", "L210"))
   func interference() async throws {
     let meeting = Encounter(HeartRateSensor())
     #expect(await meeting.prepare())

@@ -2,6 +2,7 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothLab
 import BluetoothWire
+import Requirements
 import Testing
 
 @Suite("A scripted user")
@@ -101,7 +102,7 @@ struct ScriptedPromptsTests {
     #expect(answer(to: question(.allow), &queue) == .no)
   }
 
-  @Test("A passkey shown on one device is typed on the other, whichever prompt comes first")
+  @Test("A passkey shown on one device is typed on the other, whichever prompt comes first", .requirement("L038"))
   func passkeyShownByOther() {
     let owner = ScriptedPrompts(.displayOnly)
     user.answer(.passkeyShown(by: owner), to: .enterPasskey)

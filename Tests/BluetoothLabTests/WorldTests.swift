@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ final class Meeting {
 
 @Suite("Worlds")
 struct WorldTests {
-  @Test("Two devices meet: advertise, scan, connect, discover, read")
+  @Test("Two devices meet: advertise, scan, connect, discover, read", .requirement("A001", "A002", "A054", "A055"))
   func meet() async throws {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
@@ -62,7 +63,9 @@ struct WorldTests {
     #expect(try await capture(seed: 6) != first)
   }
 
-  @Test("A capture contains the packets of both hosts and of the air in one file, in chronological order")
+  @Test(
+    "A capture contains the packets of both hosts and of the air in one file, in chronological order",
+    .requirement("L068"))
   func captureOfBothSides() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -102,7 +105,7 @@ struct WorldTests {
     #expect(meeting.central.events == [.state(.poweredOn)])
   }
 
-  @Test("Power off is reported and ends links, and after power on the two meet again")
+  @Test("Power off is reported and ends links, and after power on the two meet again", .requirement("L017"))
   func power() async {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))

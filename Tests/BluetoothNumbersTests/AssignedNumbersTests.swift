@@ -1,9 +1,10 @@
 import BluetoothNumbers
+import Requirements
 import Testing
 
 @Suite struct AssignedNumbersTests {
   @Test(
-    "Well-known UUIDs have the SIG's names",
+    "Well-known UUIDs have the SIG's names", .requirement("A009"),
     arguments: [
       (0x180D, "Heart Rate"), (0x180F, "Battery"), (0x2A37, "Heart Rate Measurement"), (0x2A19, "Battery Level"),
       (0x2B8C, "CO₂ Concentration"), (0x2901, "Characteristic User Description"), (0x2800, "Primary Service"),

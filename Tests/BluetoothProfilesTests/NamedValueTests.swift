@@ -1,9 +1,10 @@
 import BluetoothNumbers
 import BluetoothProfiles
+import Requirements
 import Testing
 
 @Suite struct NamedValueTests {
-  @Test("A unit has a name, and its symbol follows a number")
+  @Test("A unit has a name, and its symbol follows a number", .requirement("L162"))
   func units() {
     #expect(BluetoothUnit.degreeCelsius.name == "Celsius temperature (degree Celsius)")
     #expect(BluetoothUnit.degreeCelsius.text("36.6") == "36.6 °C")

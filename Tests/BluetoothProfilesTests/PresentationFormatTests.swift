@@ -1,4 +1,5 @@
 import BluetoothProfiles
+import Requirements
 import Testing
 
 @Suite struct PresentationFormatTests {
@@ -18,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "A presentation format turns octets of every type into text with its unit",
+    "A presentation format turns octets of every type into text with its unit", .requirement("L161"),
     arguments: [
       Case(.boolean, 0, .unitless, [1], "true"), Case(.boolean, 0, .unitless, [0], "false"),
       Case(.uint2, 0, .unitless, [0xFF], "3"), Case(.uint4, 0, .unitless, [0xFF], "15"),
@@ -59,7 +60,7 @@ import Testing
     #expect(throws: ValueError.tooShort) { try PresentationFormat([0x04, 0, 0xAD, 0x27, 1, 0]) }
   }
 
-  @Test("The namespace and description of a format identify one of several values")
+  @Test("The namespace and description of a format identify one of several values", .requirement("L162"))
   func descriptions() throws {
     let format = try PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 0x01, 0x0D, 0x01])
     #expect(format.details.name == "left")
@@ -74,7 +75,7 @@ import Testing
     #expect(PresentationFormat.Description(namespace: 2, number: 0x100).name == nil)
   }
 
-  @Test("An aggregate format splits a value in the order of its handles")
+  @Test("An aggregate format splits a value in the order of its handles", .requirement("L163"))
   func aggregate() throws {
     let formats: [UInt16: PresentationFormat] = [
       7: PresentationFormat(.sint32, exponent: -7, unit: .degree),

@@ -1,5 +1,6 @@
 import BluetoothProfiles
 import BluetoothTypes
+import Requirements
 import Testing
 
 /// Checks the octets and the text of a value, and that its octets decode to the same value.
@@ -14,7 +15,8 @@ private func expect<Value: CharacteristicValue>(
 @Suite struct HealthValueTests {
   let time = DateTime(year: 2024, month: 3, day: 15, hours: 14, minutes: 30, seconds: 45)
 
-  @Test("A heart rate takes one octet if it fits, and optional fields are present when they are set")
+  @Test(
+    "A heart rate takes one octet if it fits, and optional fields are present when they are set", .requirement("L188"))
   func heartRate() throws {
     expect(HeartRateMeasurement(heartRate: 72), "0048", "heart rate 72 /min")
     let beats = try [1.0, 0.5].map { try #require(Scalar<Seconds1024>($0)) }
@@ -31,7 +33,7 @@ private func expect<Value: CharacteristicValue>(
     expect(HeartRateControlPoint.resetEnergyExpended, "01", "Reset Energy Expended")
   }
 
-  @Test("A thermometer's value has its unit, time and place")
+  @Test("A thermometer's value has its unit, time and place", .requirement("L187"))
   func thermometer() throws {
     let temperature = try #require(MedicalFloat32(36.6, exponent: -1))
     expect(
@@ -61,7 +63,7 @@ private func expect<Value: CharacteristicValue>(
     expect(BloodPressureFeature([.cuffFitDetection, .multipleBonds]), "2200", "cuff fit detection, multiple bonds")
   }
 
-  @Test("A weight has its unit, time, user and body mass index, and 0xFFFF is no weight")
+  @Test("A weight has its unit, time, user and body mass index, and 0xFFFF is no weight", .requirement("L218"))
   func weight() throws {
     expect(WeightMeasurement(rawWeight: 14_480), "009038", "weight 72.4 kg")
     let index = try #require(Scalar<BodyMassIndex>(22.9))
@@ -245,7 +247,7 @@ private func expect<Value: CharacteristicValue>(
     expect(RingerControlPoint.cancelSilentMode, "03", "Cancel Silent Mode")
   }
 
-  @Test("Alert levels and transmit power levels have their octets, texts and ranges")
+  @Test("Alert levels and transmit power levels have their octets, texts and ranges", .requirement("L185", "L192"))
   func proximity() throws {
     expect(AlertLevel.highAlert, "02", "High Alert")
     #expect(try AlertLevel([3]).name == nil)
@@ -324,7 +326,7 @@ private func expect<Value: CharacteristicValue>(
     #expect(throws: ValueError.outOfRange(field: "Battery Level")) { try BatteryLevel([101]) }
   }
 
-  @Test("Environmental values have their units, and show when they are not known")
+  @Test("Environmental values have their units, and show when they are not known", .requirement("A009"))
   func environment() throws {
     expect(try #require(Temperature(-0.05)), "fbff", "-0.05 °C")
     expect(try #require(Temperature(rawValue: -32_768)), "0080", "not known")

@@ -1,5 +1,6 @@
 import BluetoothProfiles
 import Foundation
+import Requirements
 import TestVectors
 import Testing
 
@@ -36,7 +37,7 @@ struct ValueVectors {
 }
 
 @Suite struct ValueVectorTests {
-  @Test("Every vector decodes to the fields that it lists")
+  @Test("Every vector decodes to the fields that it lists", .requirement("L188"))
   func values() throws {
     let rows = try ValueVectors.rows("values")
     #expect(rows.count >= 144)
@@ -82,7 +83,7 @@ struct ValueVectors {
     }
   }
 
-  @Test("Every SFLOAT and FLOAT of the vectors decodes to its number or special value")
+  @Test("Every SFLOAT and FLOAT of the vectors decodes to its number or special value", .requirement("L161"))
   func medicalFloats() throws {
     let vectors = try TestVectors.load("gatt_values")
     func check<Float: MedicalFloat>(_ section: String, _ type: Float.Type, count: Int) throws {

@@ -1,5 +1,6 @@
 import BluetoothWire
 import Foundation
+import Requirements
 import Testing
 
 @testable import BluetoothRadio
@@ -78,7 +79,9 @@ struct CollisionTests {
     return rate * exp(-rate * (2 * 376 - 2.3) * 1e-6)
   }
 
-  @Test("A receiver gets 471 of the 995 packets that 1,000 advertisers at 1 s send per second")
+  @Test(
+    "A receiver gets 471 of the 995 packets that 1,000 advertisers at 1 s send per second", .requirement("L086", "L210")
+  )
   func slow() {
     let expected = expected(advertisers: 1_000, interval: 1)
     #expect(abs(expected - 471) < 2)
@@ -86,7 +89,8 @@ struct CollisionTests {
     #expect((0.94...1.06).contains(share))
   }
 
-  @Test("A receiver gets 7.5 of the 9,524 packets that 1,000 advertisers at 100 ms send per second")
+  @Test(
+    "A receiver gets 7.5 of the 9,524 packets that 1,000 advertisers at 100 ms send per second", .requirement("L086"))
   func fast() {
     let expected = expected(advertisers: 1_000, interval: 0.1)
     #expect(abs(expected - 7.5) < 0.1)

@@ -1,5 +1,6 @@
 import BluetoothWire
 import Foundation
+import Requirements
 import Testing
 
 @testable import BluetoothRadio
@@ -15,7 +16,9 @@ struct DirectionalLossTests {
     GridPosition(metresX: metres * cos(degrees * .pi / 180), y: metres * sin(degrees * .pi / 180), z: 0)
   }
 
-  @Test("The loss follows the angle to the axis, at any distance", arguments: [0.5, 10, 5_000, 900_000])
+  @Test(
+    "The loss follows the angle to the axis, at any distance", .requirement("L073"),
+    arguments: [0.5, 10, 5_000, 900_000])
   func angles(metres: Double) {
     let antenna = ramp(axis: (3, 0, 0))
     for degrees in stride(from: -180.0, through: 180, by: 7.5) {
@@ -77,7 +80,7 @@ struct DirectionalLossTests {
     #expect(levels() == [-65, -65])
   }
 
-  @Test("A radio that walks around an antenna is received in front of it, and not behind it")
+  @Test("A radio that walks around an antenna is received in front of it, and not behind it", .requirement("L073"))
   func walk() throws {
     let scene = Scene()
     let sender = scene.add(Scripted((0..<5).map { (.microseconds(1_000_000 * $0 + 100), send()) }))

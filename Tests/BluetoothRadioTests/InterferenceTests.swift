@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothRadio
@@ -74,7 +75,9 @@ struct InterferenceTests {
     return Double(receiver.outcomes.count { $0 == .intact }) / Double(times.count)
   }
 
-  @Test("Packets within the 22 MHz of Wi-Fi are lost as often as they meet a burst, and other packets arrive")
+  @Test(
+    "Packets within the 22 MHz of Wi-Fi are lost as often as they meet a burst, and other packets arrive",
+    .requirement("L082", "L088"))
   func wiFiLosses() {
     let source = InterferenceSource.Kind.wiFi(WiFiTransmitter(channel: 6, dutyCyclePerMille: 300))
     // Of a packet of 128 µs the last 120 µs count. A burst of 1 ms comes every 3.33 ms: (1 + 0.12) / 3.33 = 34 %.
@@ -86,6 +89,7 @@ struct InterferenceTests {
 
   @Test(
     "Wi-Fi on channel 1, 6 or 11 destroys packets at 2,412, 2,437 or 2,462 MHz, and not at the other two frequencies",
+    .requirement("L088"),
     arguments: [(1, 5), (6, 17), (11, 30)] as [(Int, UInt8)])
   func wiFiChannels(wiFi: Int, struck: UInt8) {
     let source = InterferenceSource.Kind.wiFi(
@@ -103,7 +107,9 @@ struct InterferenceTests {
     #expect(arriving(on: 17, modulation: .codedS8, power: -10, source) == 1)
   }
 
-  @Test("A microwave oven destroys up to half of the packets on the frequencies that it sweeps, and few far from them")
+  @Test(
+    "A microwave oven destroys up to half of the packets on the frequencies that it sweeps, and few far from them",
+    .requirement("L082"))
   func microwaveLosses() {
     let source = InterferenceSource.Kind.microwaveOven(MicrowaveOven())
     let passed = arriving(on: 30, source)
@@ -111,7 +117,7 @@ struct InterferenceTests {
     #expect(arriving(on: 2, power: 0, source) == 1)
   }
 
-  @Test("Classic Bluetooth destroys some packets on every channel")
+  @Test("Classic Bluetooth destroys some packets on every channel", .requirement("L217"))
   func classicLosses() {
     let source = InterferenceSource.Kind.classicBluetooth(ClassicBluetooth())
     for channel: UInt8 in [0, 20, 39] {

@@ -1,5 +1,6 @@
 import BluetoothWire
 import Foundation
+import Requirements
 import Testing
 
 @testable import BluetoothRadio
@@ -40,7 +41,7 @@ struct LevelsTests {
     #expect(abs(LinearPower(Decibel(level)).level.value - Double(level)) < (level < -130 ? 0.5 : 0.01))
   }
 
-  @Test("At the sensitivity one bit in a thousand is lost")
+  @Test("At the sensitivity one bit in a thousand is lost", .requirement("L214"))
   func sensitivity() {
     let cost = Bits.cost(at: Decibel(rounding: 10.9))
     let rate = 1 - exp2(-Double(cost) / Double(UInt64(1) << 40))

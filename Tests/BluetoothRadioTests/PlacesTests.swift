@@ -1,5 +1,6 @@
 import BluetoothWire
 import Foundation
+import Requirements
 import Testing
 
 @testable import BluetoothRadio
@@ -11,7 +12,9 @@ struct PlacesTests {
     return model.loss(squaredDistance: millimetres * millimetres).value
   }
 
-  @Test("The default loss is 40 + 25 log10 d dB", arguments: [0.5, 1, 2, 10, 15.8, 100, 251, 1_000, 100_000])
+  @Test(
+    "The default loss is 40 + 25 log10 d dB", .requirement("L215"),
+    arguments: [0.5, 1, 2, 10, 15.8, 100, 251, 1_000, 100_000])
   func defaultLoss(metres: Double) {
     let expected = 40 + 25 * log10(metres)
     #expect(abs(loss(.free, metres: metres) - expected) < 0.01)
@@ -39,7 +42,9 @@ struct PlacesTests {
     #expect(abs(level + 90) < 0.15)
   }
 
-  @Test("With an exponent of 2.31 and a margin of 20.75 dB, +10 dBm reach 50 m and −20 dBm reach 2.5 m")
+  @Test(
+    "With an exponent of 2.31 and a margin of 20.75 dB, +10 dBm reach 50 m and −20 dBm reach 2.5 m",
+    .requirement("L213"))
   func greatestAndLeastPower() {
     let model = PathLossModel(exponent: 231, margin: Decibel(steps: 5_312))
     for (power, metres) in [(10, 50), (-20, 2.5)] as [(Double, Double)] {

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothRadio
@@ -24,6 +25,7 @@ struct ReceptionTests {
 
   @Test(
     "At its sensitivity, a packet of 37 octets arrives as often as 368 bits of which one in 1,000 is lost",
+    .requirement("L214"),
     arguments: [(.le1M, 90), (.le2M, 87), (.codedS2, 95), (.codedS8, 102)] as [(Modulation, Double)])
   func sensitivity(modulation: Modulation, loss: Double) {
     // 0.999^368 = 0.69
@@ -131,7 +133,7 @@ struct ReceptionTests {
     #expect(receiver.outcomes == [.intact])
   }
 
-  @Test("A receiver is overloaded from 3.6 dB above its maximum input level")
+  @Test("A receiver is overloaded from 3.6 dB above its maximum input level", .requirement("L093"))
   func saturation() {
     func outcome(power: Int, maximum: Int) -> [Scripted.Outcome] {
       let scene = Scene()
@@ -147,7 +149,7 @@ struct ReceptionTests {
     #expect(outcome(power: 10, maximum: 0) == [.intact])
   }
 
-  @Test("Antenna gains count at both ends")
+  @Test("Antenna gains count at both ends", .requirement("L073"))
   func antennas() throws {
     let scene = Scene()
     let receiver = Scripted([(.microseconds(50), listen())])

@@ -6,6 +6,7 @@ import BluetoothLab
 import BluetoothWire
 import NIOConcurrencyHelpers
 import NIOCore
+import Requirements
 import TestSupport
 import Testing
 
@@ -30,7 +31,9 @@ struct ServedAppTests {
     return (remote, flashlight, try await remote.connect(flashlight, AppBench.lightSwitch))
   }
 
-  @Test("A value launches a program that has crashed, with its restore identifier, and it goes on where it was")
+  @Test(
+    "A value launches a program that has crashed, with its restore identifier, and it goes on where it was",
+    .requirement("A097", "A098"))
   func relaunch() async throws {
     let bench = try AppBench(.open, registered: ["torch"])
     let (remote, flashlight, lightSwitch) = try await crashed(bench)
@@ -80,7 +83,8 @@ struct ServedAppTests {
     #expect(bench.starter.startCount == 0)
   }
 
-  @Test("Nothing is restored after the user has quit an app, running or not, and its program ends")
+  @Test(
+    "Nothing is restored after the user has quit an app, running or not, and its program ends", .requirement("A102"))
   func quit() async throws {
     let bench = try AppBench(.open, registered: ["torch"])
     let (remote, flashlight, lightSwitch) = try await crashed(bench)
@@ -184,7 +188,9 @@ struct ServedAppTests {
     #expect(try await torch.central.first { $0 }.state == .poweredOn)
   }
 
-  @Test("After a crash of the server, a peripheral that is back launches a program that had crashed before")
+  @Test(
+    "After a crash of the server, a peripheral that is back launches a program that had crashed before",
+    .requirement("A097"))
   func serverCrash() async throws {
     let bench = try AppBench(.open, registered: ["torch"])
     let identifier: PeerIdentifier
@@ -290,7 +296,9 @@ struct ServedAppTests {
     }
   }
 
-  @Test("An app without a usage description is stopped with the reason where the platform requires one")
+  @Test(
+    "An app without a usage description is stopped with the reason where the platform requires one",
+    .requirement("G002"))
   func usageDescription() async throws {
     let bench = try AppBench(.ios)
     let torch = bench.start("torch")
@@ -325,7 +333,9 @@ struct ServedAppTests {
     #expect(again.identifier == known.identifier)
   }
 
-  @Test("The user denies one app the use of Bluetooth at once, for later runs, too, and allows it again")
+  @Test(
+    "The user denies one app the use of Bluetooth at once, for later runs, too, and allows it again",
+    .requirement("G008"))
   func permission() async throws {
     let bench = try AppBench(.macos)
     let remote = bench.start("remote")

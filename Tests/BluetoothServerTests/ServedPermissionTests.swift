@@ -6,6 +6,7 @@ import BluetoothLab
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import Requirements
 import TestSupport
 import Testing
 
@@ -386,7 +387,9 @@ struct ServedPermissionTests {
     #expect(again.identifier == new.identifier)
   }
 
-  @Test("An app that exceeds its share of links gets an error, and another app can still connect", arguments: [1, 2])
+  @Test(
+    "An app that exceeds its share of links gets an error, and another app can still connect", .requirement("A070"),
+    arguments: [1, 2])
   func links(_ share: Int) async throws {
     let bench = try AppBench(.macos, shares: AppShares(links: share))
     for number in 1...3 { bench.bench.world.add(Flashlight(), named: "flashlight \(number)") }

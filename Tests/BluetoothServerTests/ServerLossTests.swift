@@ -6,6 +6,7 @@ import BluetoothServer
 import BluetoothWire
 import NIOCore
 import NIOPosix
+import Requirements
 import TestSupport
 import Testing
 
@@ -36,7 +37,9 @@ private final class FixedGreeting: ChannelInboundHandler, Sendable {
 /// Tests of the states that apps see when their server stops, comes back, or is another program.
 @Suite(.timeLimit(.minutes(10)))
 struct ServerLossTests {
-  @Test("Apps see resetting when the server stops and poweredOn when it is back, and can connect again")
+  @Test(
+    "Apps see resetting when the server stops and poweredOn when it is back, and can connect again",
+    .requirement("L010"))
   func restart() async throws {
     let bench = try ServerBench()
     let app = RemoteCentral(bench.adapter())

@@ -8,6 +8,7 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
+import Requirements
 import TestSupport
 import Testing
 
@@ -17,7 +18,9 @@ struct SharedAdapterTests {
   /// The flashlight's status.
   private static let status: BluetoothUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02"
 
-  @Test("Two apps share a device: both find and connect the same peer, and the end of one leaves the other's link")
+  @Test(
+    "Two apps share a device: both find and connect the same peer, and the end of one leaves the other's link",
+    .requirement("L010"))
   func sharedLink() async throws {
     let bench = try ServerBench()
     let (first, second) = (RemoteCentral(bench.adapter()), RemoteCentral(bench.adapter()))
@@ -49,7 +52,7 @@ struct SharedAdapterTests {
     firstSession.close()
   }
 
-  @Test("An app that dies leaves the link that another app uses, and its own session ends")
+  @Test("An app that dies leaves the link that another app uses, and its own session ends", .requirement("L010"))
   func death() async throws {
     let bench = try ServerBench()
     let survivor = RemoteCentral(bench.adapter())

@@ -1,5 +1,6 @@
 import BluetoothWire
 import Foundation
+import Requirements
 import Testing
 
 @testable import BluetoothTransport
@@ -24,7 +25,9 @@ struct DeviceTests {
     HCI.ACLData(
       handle: HCI.ConnectionHandle(rawValue: 0x0D), boundary: .firstFlushable, payload: ByteSlice(Array(0...255))))
 
-  @Test("Every octet passes a serial line unchanged, both ways, at any rate", arguments: [9_600, 115_200, 1_234_567])
+  @Test(
+    "Every octet passes a serial line unchanged, both ways, at any rate", .requirement("L075"),
+    arguments: [9_600, 115_200, 1_234_567])
   func serialLine(baud: Int) async throws {
     let (descriptor, device) = try pseudoTerminal()
     var host = try await TransportLink.connect(to: .serial(device: device, baud: baud))
@@ -113,7 +116,8 @@ struct DeviceTests {
     return (ends[0], ends[1])
   }
 
-  @Test("On a user channel each write is one packet, even after the kernel had no room for a while")
+  @Test(
+    "On a user channel each write is one packet, even after the kernel had no room for a while", .requirement("L075"))
   func onePacketPerWrite() async throws {
     let (own, other) = try packetSockets()
     defer { close(other) }
@@ -133,7 +137,9 @@ struct DeviceTests {
     try await link.close()
   }
 
-  @Test("On a user channel each packet of the kernel arrives whole, even the longest, and its end is reported")
+  @Test(
+    "On a user channel each packet of the kernel arrives whole, even the longest, and its end is reported",
+    .requirement("L075"))
   func packetsOfTheKernel() async throws {
     let (own, other) = try packetSockets()
     var link = try await TransportLink.adopt(own, .host, .packets)

@@ -1,3 +1,4 @@
+import Requirements
 import TestVectors
 import Testing
 
@@ -20,7 +21,7 @@ private func split(_ data: ByteSlice) -> [[String]] {
 
 @Suite("Advertising data")
 struct AdvertisingDataTests {
-  @Test("Every vector splits into its structures, which build the same data again")
+  @Test("Every vector splits into its structures, which build the same data again", .requirement("L021"))
   func vectors() throws {
     for vector in try cases("ad") {
       let name = vector["id"] as? String ?? ""
@@ -33,7 +34,7 @@ struct AdvertisingDataTests {
     }
   }
 
-  @Test("Every vector's names, services, levels and data are found")
+  @Test("Every vector's names, services, levels and data are found", .requirement("L024", "L116", "L203"))
   func parsedVectors() throws {
     for vector in try cases("ad") {
       let name = vector["id"] as? String ?? ""
@@ -118,7 +119,7 @@ struct AdvertisingDataTests {
     }
   }
 
-  @Test("The complete name replaces the shortened one, in any order")
+  @Test("The complete name replaces the shortened one, in any order", .requirement("L022"))
   func names() throws {
     for (first, second) in [("03084142", "0409414243"), ("0409414243", "03084142")] {
       var fields = AdvertisingFields(try octets(first))
@@ -158,7 +159,7 @@ struct AdvertisingDataTests {
     #expect(services.serviceData.map(\.data) == [[1, 2]])
   }
 
-  @Test("A service is found in a list of any width without parsing the other fields")
+  @Test("A service is found in a list of any width without parsing the other fields", .requirement("L116"))
   func contains() throws {
     let (long, short) = (BluetoothUUID(high: 0x6E40_0001_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E), BluetoothUUID(0x180F))
     let middle = BluetoothUUID(UInt32(0x1234_5678))

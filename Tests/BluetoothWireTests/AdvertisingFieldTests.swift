@@ -1,3 +1,4 @@
+import Requirements
 import TestVectors
 import Testing
 
@@ -23,7 +24,7 @@ struct AdvertisingFieldTests {
       ])
   }
 
-  @Test("Every vector's typed values are found, and encode to the same octets")
+  @Test("Every vector's typed values are found, and encode to the same octets", .requirement("L203"))
   func typedVectors() throws {
     var checked = 0
     for vector in try #require(try TestVectors.load("advertising")["ad"] as? [[String: Any]]) {
@@ -155,7 +156,7 @@ struct AdvertisingFieldTests {
     #expect(fields.serviceData.first?.data == ByteSlice(data))
   }
 
-  @Test("Every field is encoded to a structure that decodes to the same field")
+  @Test("Every field is encoded to a structure that decodes to the same field", .requirement("L021", "L203"))
   func roundTrip() throws {
     var generator = RandomStream(seed: 0x2A)
     var kinds: Set<UInt8> = []

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import TestVectors
 import Testing
 
@@ -73,7 +74,9 @@ struct HCIVectorTests {
     #expect(compared == 71)
   }
 
-  @Test("A packet of the vectors decodes, and encodes to the same octets", arguments: try HCIVector.load())
+  @Test(
+    "A packet of the vectors decodes, and encodes to the same octets", .requirement("L074"),
+    arguments: try HCIVector.load())
   func roundTrip(_ vector: HCIVector) throws {
     let packet = try vector.packet
     #expect(packet.h4(in: pool).bytes == vector.octets)

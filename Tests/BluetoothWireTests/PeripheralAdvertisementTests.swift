@@ -1,3 +1,4 @@
+import Requirements
 import Testing
 
 @testable import BluetoothWire
@@ -39,7 +40,7 @@ struct OverflowAreaTests {
     #expect(bits.allSatisfy { (0..<128).contains($0) })
   }
 
-  @Test("Two UUIDs can share a bit, so the area may report a service that it does not contain")
+  @Test("Two UUIDs can share a bit, so the area may report a service that it does not contain", .requirement("K014"))
   func sharedBits() throws {
     let bit = OverflowArea.bit(for: 0x180D)
     let other = try #require((0..<4096).lazy.map { custom($0) }.first { OverflowArea.bit(for: $0) == bit })
@@ -72,14 +73,16 @@ struct PeripheralAdvertisementTests {
     #expect(advertisement.scanResponse.isEmpty)
   }
 
-  @Test("6.2 An advertisement without name and services has only the Flags")
+  @Test("6.2 An advertisement without name and services has only the Flags", .requirement("A012", "L113"))
   func nothing() {
     let advertisement = PeripheralAdvertisement(localName: nil, services: [])
     #expect(advertisement.advertisingData == [0x02, 0x01, 0x06])
     #expect(advertisement.scanResponse.isEmpty)
   }
 
-  @Test("6.2 Name and header have 28 octets: a name of 26 octets is complete, one of 27 is shortened")
+  @Test(
+    "6.2 Name and header have 28 octets: a name of 26 octets is complete, one of 27 is shortened",
+    .requirement("K036", "L114"))
   func nameAlone() {
     let whole = PeripheralAdvertisement(localName: String(repeating: "n", count: 26), services: [])
     #expect(whole.advertisingData.count == 31)
@@ -92,7 +95,7 @@ struct PeripheralAdvertisementTests {
   }
 
   @Test(
-    "6.2 If the services leave no room for it, the name has 10 octets in the scan response",
+    "6.2 If the services leave no room for it, the name has 10 octets in the scan response", .requirement("K037"),
     arguments: [
       ("SensorName", true), ("SensorName1", false),
     ])
@@ -105,7 +108,9 @@ struct PeripheralAdvertisementTests {
     #expect(response.isLocalNameComplete == isComplete)
   }
 
-  @Test("6.2 A service that does not fit goes into the overflow area, and its list is incomplete")
+  @Test(
+    "6.2 A service that does not fit goes into the overflow area, and its list is incomplete",
+    .requirement("K039", "L023", "L027"))
   func overflow() {
     let advertisement = PeripheralAdvertisement(localName: "SensorName", services: [custom(1), custom(2), 0x180D])
     #expect(
@@ -125,7 +130,7 @@ struct PeripheralAdvertisementTests {
     #expect(AdvertisingFields(advertisement.scanResponse).localName == "Fühler-Gr")
   }
 
-  @Test("6.2 For any name and services, both parts fit and no service is lost")
+  @Test("6.2 For any name and services, both parts fit and no service is lost", .requirement("A010"))
   func property() {
     var generator = RandomStream(seed: 28)
     for _ in 0..<2_000 {

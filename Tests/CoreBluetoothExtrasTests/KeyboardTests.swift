@@ -2,11 +2,14 @@ import AsyncTestSupport
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras
+import Requirements
 import Testing
 
 /// A keyboard that answers quickly and rests for most of the time, thanks to peripheral latency.
 @Suite("A keyboard with latency") struct KeyboardTests {
-  @Test("With latency a keyboard attends few connection events, and a key still takes one interval of 20 ms at most")
+  @Test(
+    "With latency a keyboard attends few connection events, and a key still takes one interval of 20 ms at most",
+    .requirement("L204"))
   func latency() throws {
     let world = World(seed: 9)
     let stage = AppStage(world)

@@ -2,6 +2,7 @@ import AsyncTestSupport
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras
+import Requirements
 import Testing
 
 @Suite struct PeripheralTests {
@@ -194,7 +195,9 @@ import Testing
     #expect(try duration == timeToEnd(false, hasLimit: hasLimit))
   }
 
-  @Test("Disconnecting ends pending operations, and a call of connect meanwhile connects again afterwards")
+  @Test(
+    "Disconnecting ends pending operations, and a call of connect meanwhile connects again afterwards",
+    .symbol("CBError.Code.notConnected"))
   func disconnecting() throws {
     let meeting = Meeting()
     let (stage, characteristic) = (meeting.stage, try meeting.characteristic())

@@ -2,6 +2,7 @@ import AsyncTestSupport
 import BluetoothLab
 import CoreBluetooth
 import CoreBluetoothExtras
+import Requirements
 import Testing
 
 /// A watch that looks for a phone with a service, as the client of the phone's server.
@@ -10,7 +11,9 @@ import Testing
   private static let value = CBUUID(string: "FFE6")
   private static let greeting = CBUUID(string: "FFF0")
 
-  @Test("A peripheral solicits a central that serves something, and reads it over the link that the central makes")
+  @Test(
+    "A peripheral solicits a central that serves something, and reads it over the link that the central makes",
+    .requirement("G013"))
   func solicitation() throws {
     let world = World(seed: 5)
     let stage = AppStage(world)

@@ -4,10 +4,11 @@ import BluetoothProfiles
 import CoreBluetooth
 import CoreBluetoothExtras
 import CoreBluetoothProfiles
+import Requirements
 import Testing
 
 @Suite("Clients of alerts, telephones and input devices") struct AlertClientTests {
-  @Test("A Find Me client sounds and stops the alarm of a key fob")
+  @Test("A Find Me client sounds and stops the alarm of a key fob", .requirement("L185"))
   func findMe() throws {
     let scene = ClientScene(KeyFob())
     let client = try scene.client { try await FindMeClient($0) }

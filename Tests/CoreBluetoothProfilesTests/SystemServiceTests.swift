@@ -4,6 +4,7 @@ import BluetoothProfiles
 import CoreBluetooth
 import CoreBluetoothExtras
 import CoreBluetoothProfiles
+import Requirements
 import Testing
 
 @Suite("Services of a phone over the link that the phone has made") struct SystemServiceTests {
@@ -63,7 +64,7 @@ import Testing
     var hasOneLink: Bool { world.statistics.devices.allSatisfy { $0.links.count == 1 } }
   }
 
-  @Test("A watch reads the time of the phone that has connected to it, and gets its adjustment")
+  @Test("A watch reads the time of the phone that has connected to it, and gets its adjustment", .requirement("L194"))
   func time() throws {
     let scene = try Stage(Telephone(startTime: DateTime(year: 2024, month: 2, day: 29, hours: 12)))
     let stage = scene.stage
@@ -107,7 +108,9 @@ import Testing
     task.cancel()
   }
 
-  @Test("A watch gets the new alerts of the phone that has connected to it, of the categories that it has enabled")
+  @Test(
+    "A watch gets the new alerts of the phone that has connected to it, of the categories that it has enabled",
+    .requirement("L181"))
   func alerts() throws {
     var telephone = Telephone()
     telephone.scheduledAlerts = [Telephone.ScheduledAlert(at: .seconds(30), .email, text: "Bob")]
@@ -135,7 +138,7 @@ import Testing
     task.cancel()
   }
 
-  @Test("A watch silences the ringer of the phone that has connected to it, and gets the changes")
+  @Test("A watch silences the ringer of the phone that has connected to it, and gets the changes", .requirement("L191"))
   func ringer() throws {
     var telephone = Telephone()
     telephone.alertStatus = .vibrate

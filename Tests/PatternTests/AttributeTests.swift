@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
@@ -37,7 +38,9 @@ import Testing
     "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0\(1000 + 10 * service + characteristic)"
   }
 
-  @Test("The discovery of one service and one characteristic is several times as fast as that of everything")
+  @Test(
+    "The discovery of one service and one characteristic is several times as fast as that of everything",
+    .requirement("K022"))
   func filter() throws {
     let wanted = CBUUID(string: Self.uuid(4, 2))
     let (short, one) = try discover(services: [CBUUID(string: Self.uuid(4, 0))], characteristics: [wanted])
@@ -75,7 +78,7 @@ import Testing
 
   private static func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
 
-  @Test("A fresh UUID is the same as text, in Swift and in C")
+  @Test("A fresh UUID is the same as text, in Swift and in C", .requirement("L012"))
   func freshUUID() throws {
     let (first, second) = (NewUUID(), NewUUID())
     #expect(first.text != second.text)

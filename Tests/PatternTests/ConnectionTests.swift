@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
@@ -38,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("A pool at its limit drops the oldest link for a new one")
+  @Test("A pool at its limit drops the oldest link for a new one", .requirement("A075"))
   func limit() throws {
     let air = try Lamps()
     let pool = air.fullPool()
@@ -66,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("A pool that is told of the system's limit drops the oldest link and connects at once")
+  @Test("A pool that is told of the system's limit drops the oldest link and connects at once", .requirement("A075"))
   func systemLimit() throws {
     let air = try Lamps()
     // On watchOS an app has two links at most; the pool would keep three.
@@ -100,7 +101,7 @@ import Testing
     #expect(calls.allSatisfy { $0.time == start })
   }
 
-  @Test("A pool connects again 2 s after a link has timed out")
+  @Test("A pool connects again 2 s after a link has timed out", .requirement("A075"))
   func timeout() throws {
     let air = try Lamps()
     let pool = air.fullPool()
@@ -113,7 +114,7 @@ import Testing
     #expect(pool.connected == [air.found[1], air.found[0]])
   }
 
-  @Test("A remote control that wakes after two minutes has its link within 0.2 s")
+  @Test("A remote control that wakes after two minutes has its link within 0.2 s", .requirement("L165"))
   func remoteControl() throws {
     let air = try Lamp()
     let found = try air.phone.discover("Lamp")

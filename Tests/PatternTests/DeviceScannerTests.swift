@@ -1,11 +1,12 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
 
 @Suite struct DeviceScannerTests {
-  @Test("An actor whose delegate is nonisolated gets each discovered device as a value")
+  @Test("An actor whose delegate is nonisolated gets each discovered device as a value", .requirement("A082"))
   func actorScans() async throws {
     let world = World(seed: 1)
     var lamps: [TestPeripheral] = []

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// An app that calls a closure in each callback.
@@ -17,7 +18,7 @@ private final class Seen: @unchecked Sendable {
 }
 
 @Suite struct QueueTests {
-  @Test("Callbacks run on the queue that the app has passed, in virtual and in real time")
+  @Test("Callbacks run on the queue that the app has passed, in virtual and in real time", .requirement("A083"))
   func quality() {
     for (quality, time) in [(DispatchQoS.userInitiated, World.Time.virtual), (.utility, .real(speed: 100))] {
       let key = DispatchSpecificKey<Bool>()
@@ -40,7 +41,7 @@ private final class Seen: @unchecked Sendable {
     }
   }
 
-  @Test("A callback on the main queue that waits for the main queue stops the program")
+  @Test("A callback on the main queue that waits for the main queue stops the program", .requirement("A081"))
   func blockedMainQueue() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
       let world = World(seed: 1)
@@ -58,7 +59,7 @@ private final class Seen: @unchecked Sendable {
     #expect(output.contains("before") && !output.contains("after"))
   }
 
-  @Test("A callback on the main queue that hands work over to the main queue goes on")
+  @Test("A callback on the main queue that hands work over to the main queue goes on", .requirement("A081"))
   func asynchronousMainQueue() async {
     let world = World(seed: 1)
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)

@@ -1,11 +1,14 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
 
 @Suite struct RetryingConnectorTests {
-  @Test("A connection that is refused for 20 s is requested again after pauses of 1, 2 and 4 s, and then succeeds")
+  @Test(
+    "A connection that is refused for 20 s is requested again after pauses of 1, 2 and 4 s, and then succeeds",
+    .requirement("A076"))
   func pausesGrow() throws {
     let air = try Lamp()
     let found = try air.phone.discover("Lamp")
@@ -22,7 +25,7 @@ import Testing
     #expect(found.state == .connected)
   }
 
-  @Test("A connector gives up when its last attempt has reached the time limit")
+  @Test("A connector gives up when its last attempt has reached the time limit", .requirement("A076"))
   func givesUp() throws {
     let air = try Lamp()
     let found = try air.phone.discover("Lamp")
@@ -39,7 +42,7 @@ import Testing
     #expect(found.state == .disconnected)
   }
 
-  @Test("A link that is lost is requested again by the connector after the shortest pause")
+  @Test("A link that is lost is requested again by the connector after the shortest pause", .requirement("A076"))
   func lostLink() throws {
     let air = try Lamp()
     let found = try air.phone.discover("Lamp")

@@ -1,11 +1,12 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
 
 @Suite struct ScanTests {
-  @Test("Found peripherals keep their level and advertisement, and follow a device that moves")
+  @Test("Found peripherals keep their level and advertisement, and follow a device that moves", .requirement("G019"))
   func levels() throws {
     let world = World(seed: 1)
     let timers = WorldTimers(in: world)
@@ -67,7 +68,8 @@ import Testing
     #expect(found.map(\.peripheral.identifier) == [peripheral.identifier])
   }
 
-  @Test("Apps choose when the radio scans, and nothing that they pass to connect changes the link")
+  @Test(
+    "Apps choose when the radio scans, and nothing that they pass to connect changes the link", .requirement("L004"))
   func hiddenParameters() throws {
     let air = try Lamp()
     try air.phone.powerOn()
@@ -95,7 +97,7 @@ import Testing
     return air.world.trace.only(.packet).entries
   }
 
-  @Test("An app can't set the advertising interval: the system advertises every 100 to 110 ms")
+  @Test("An app can't set the advertising interval: the system advertises every 100 to 110 ms", .requirement("L040"))
   func advertisingInterval() throws {
     let plain = try advertising([:])
     #expect(try advertising(["kCBAdvDataInterval": 0.02, "AdvertisingInterval": 32]) == plain)

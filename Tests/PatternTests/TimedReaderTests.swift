@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
@@ -24,7 +25,8 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
     return (reader, characteristic)
   }
 
-  @Test("A read without an answer ends at its time limit, and a later answer does not end it again")
+  @Test(
+    "A read without an answer ends at its time limit, and a later answer does not end it again", .requirement("A077"))
   func limit() throws {
     let air = try Lamp()
     let (reader, characteristic) = try Self.reader(in: air)
@@ -46,7 +48,9 @@ private final class HesitantServer: NSObject, CBPeripheralManagerDelegate {
     #expect(ends.count == 1)
   }
 
-  @Test("A read that is answered within its time limit ends with the value, and the limit has no effect afterwards")
+  @Test(
+    "A read that is answered within its time limit ends with the value, and the limit has no effect afterwards",
+    .requirement("A077"))
   func inTime() throws {
     let air = try Lamp()
     air.lamp.recorder.values[Lamp.value] = [80]

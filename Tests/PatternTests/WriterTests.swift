@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @testable import Patterns
@@ -44,7 +45,9 @@ import Testing
       rate: Double(8 * count) / ((air.world.now - start) / .seconds(1)), pauses: writer.pauses, sent: link.sent)
   }
 
-  @Test("The high-throughput writer sends some 100 kbit/s of the 1 Mbit/s of LE 1M to an accessory of Bluetooth 4.0")
+  @Test(
+    "The high-throughput writer sends some 100 kbit/s of the 1 Mbit/s of LE 1M to an accessory of Bluetooth 4.0",
+    .requirement("A059"))
   func practice() throws {
     let transfer = try send(20_000, to: .bluetooth40)
     #expect((100_000...236_700).contains(transfer.rate), "\(transfer.rate) bit/s")
@@ -55,7 +58,9 @@ import Testing
     #expect(abs(theory - 1_000_000) < 1_000, "\(theory) bit/s")
   }
 
-  @Test("The high-throughput writer sends more than 1 Mbit/s to an accessory with long packets on LE 2M")
+  @Test(
+    "The high-throughput writer sends more than 1 Mbit/s to an accessory with long packets on LE 2M",
+    .requirement("A059"))
   func longPackets() throws {
     let transfer = try send(100_000, to: .bluetooth54)
     #expect((1_000_000...1_400_000).contains(transfer.rate), "\(transfer.rate) bit/s")
@@ -82,7 +87,7 @@ import Testing
     #expect(times.count == 3 && times[0] < times[1] && times[1] == times[2])
   }
 
-  @Test("A timed writer sends one part in each interval, in order")
+  @Test("A timed writer sends one part in each interval, in order", .requirement("G040"))
   func timer() throws {
     let air = try Lamp()
     let (peripheral, characteristic) = try air.connect()
@@ -104,7 +109,8 @@ import Testing
     }
   }
 
-  @Test("Numbered packets that the receiver has dropped are sent again, and the data arrive complete")
+  @Test(
+    "Numbered packets that the receiver has dropped are sent again, and the data arrive complete", .requirement("G038"))
   func numbers() throws {
     let air = try Lamp()
     let (peripheral, characteristic) = try air.connect()

@@ -2,6 +2,7 @@ import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
 import Foundation
+import Requirements
 import TestSupport
 import Testing
 
@@ -366,7 +367,7 @@ struct WorldPopulationTests {
     }
   }
 
-  @Test("Antennas of a file count in their directions")
+  @Test("Antennas of a file count in their directions", .requirement("L073"))
   func antennas() async throws {
     let file = try WorldFile(
       text: """

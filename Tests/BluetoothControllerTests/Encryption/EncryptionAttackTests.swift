@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -122,7 +123,7 @@ struct EncryptionAttackTests {
     #expect(link.isAlive())
   }
 
-  @Test("S23: a wrong bit anywhere is a MIC failure", arguments: [0, 3, 4, 6])
+  @Test("S23: a wrong bit anywhere is a MIC failure", .requirement("L097"), arguments: [0, 3, 4, 6])
   func wrongBit(octet: Int) throws {
     let link = try LinkHarness.encrypted(attacked: .peripheral)
     replace(

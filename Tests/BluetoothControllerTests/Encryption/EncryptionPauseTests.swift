@@ -1,12 +1,15 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
 
 @Suite("Encryption pause and refresh")
 struct EncryptionPauseTests {
-  @Test("LE Enable Encryption on an encrypted link pauses encryption and restarts it with the new key")
+  @Test(
+    "LE Enable Encryption on an encrypted link pauses encryption and restarts it with the new key", .requirement("L133")
+  )
   func refresh() throws {
     let link = try LinkHarness.encrypted()
     link.peripheral.answersKeyRequests(with: 7)

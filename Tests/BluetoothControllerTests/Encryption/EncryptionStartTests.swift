@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -47,7 +48,7 @@ struct EncryptionStartTests {
     #expect(Set(parts.map(\.initializationVector)).count == 2, "the same seed gives the same session")
   }
 
-  @Test("Encrypted data pass both ways, and the air carries only ciphertext")
+  @Test("Encrypted data pass both ways, and the air carries only ciphertext", .requirement("L175"))
   func ciphertext() throws {
     let link = try LinkHarness.encrypted()
     let secret = Array("nobody reads this".utf8)
@@ -89,7 +90,7 @@ struct EncryptionStartTests {
     #expect(link.isAlive())
   }
 
-  @Test("The MIC is added to the data length", arguments: [27, 251])
+  @Test("The MIC is added to the data length", .requirement("L097"), arguments: [27, 251])
   func dataLength(octets: Int) throws {
     let link = try LinkHarness.encrypted { central, peripheral in
       let length = HCI.DataLength(octets: UInt16(octets), time: UInt16(octets + 14) * 8)
@@ -144,7 +145,8 @@ struct EncryptionStartTests {
   }
 
   @Test(
-    "The host gets the reason why a peer refuses encryption: 0x25, 0x2F or any other", arguments: [0x25, 0x2F, 0x1A])
+    "The host gets the reason why a peer refuses encryption: 0x25, 0x2F or any other", .requirement("L136"),
+    arguments: [0x25, 0x2F, 0x1A])
   func refused(reason: UInt8) throws {
     let reason = HCI.ErrorCode(rawValue: reason)
     let link = try LinkHarness()

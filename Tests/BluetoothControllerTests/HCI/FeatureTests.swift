@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -18,7 +19,9 @@ struct FeatureTests {
     return device
   }
 
-  @Test("A Bluetooth 4.0 peripheral claims only encryption, its version, and states without scanning and initiating")
+  @Test(
+    "A Bluetooth 4.0 peripheral claims only encryption, its version, and states without scanning and initiating",
+    .requirement("L079", "L099"))
   func claims() {
     let air = PerfectAir()
     let device = oldDevice(air)

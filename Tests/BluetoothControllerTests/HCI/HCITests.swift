@@ -1,5 +1,6 @@
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -74,7 +75,7 @@ struct HCITests {
     for command in commands { #expect(device.send(command) == .unknownConnectionIdentifier, "\(command)") }
   }
 
-  @Test("Parameters outside their ranges are refused with 0x12")
+  @Test("Parameters outside their ranges are refused with 0x12", .requirement("L102"))
   func invalidParameters() {
     func advertising(_ change: (inout HCI.AdvertisingParameters) -> Void) -> HCI.Command {
       var parameters = HCI.AdvertisingParameters(
@@ -171,7 +172,7 @@ struct HCITests {
     #expect(link.central.complete(.readRSSI(link.centralHandle)) == .rssi(link.centralHandle, -50))
   }
 
-  @Test("A second connection to the same peer, and a connection beyond the limit, are refused")
+  @Test("A second connection to the same peer, and a connection beyond the limit, are refused", .requirement("L171"))
   func connectionLimits() throws {
     let link = try LinkHarness(central: { $0.connectionLimit = 1 })
     #expect(link.central.send(.leCreateConnection(.to(link.peripheral))) == .connectionLimitExceeded)

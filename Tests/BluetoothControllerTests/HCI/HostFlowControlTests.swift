@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -35,7 +36,9 @@ struct HostFlowControlTests {
     #expect(link.peripheral.events.isEmpty)
   }
 
-  @Test("S11: data without room at the host are not acknowledged, the link stays alive, and nothing is lost")
+  @Test(
+    "S11: data without room at the host are not acknowledged, the link stays alive, and nothing is lost",
+    .requirement("L131"))
   func notAcknowledged() throws {
     let link = try link(count: 1)
     send(0..<40, on: link)

@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -12,7 +13,9 @@ struct PrivacyTests {
 
   // MARK: Advertising
 
-  @Test("An advertiser uses a private address that its peer can resolve, and a new one after the timeout")
+  @Test(
+    "An advertiser uses a private address that its peer can resolve, and a new one after the timeout",
+    .requirement("L111", "L174"))
   func advertising() throws {
     let pair = PrivatePair()
     #expect(pair.peripheral.send(.leSetResolvablePrivateAddressTimeout(10)) == .success)
@@ -195,7 +198,9 @@ struct PrivacyTests {
 
   // MARK: Connections
 
-  @Test("Two private devices connect, and report identities and private addresses to hosts", arguments: [false, true])
+  @Test(
+    "Two private devices connect, and report identities and private addresses to hosts", .requirement("L111"),
+    arguments: [false, true])
   func connecting(usesAcceptList: Bool) throws {
     let pair = PrivatePair()
     if usesAcceptList {

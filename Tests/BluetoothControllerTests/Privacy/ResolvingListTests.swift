@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothRadio
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothController
@@ -23,7 +24,7 @@ struct ResolvingListTests {
     return DeviceAddress(key.newAddress(using: &random), .random)
   }
 
-  @Test("A private address of a device on the list is resolved, and other addresses are not")
+  @Test("A private address of a device on the list is resolved, and other addresses are not", .requirement("L111"))
   mutating func resolve() throws {
     var list = list()
     let (known, foreign) = (try privateAddress(key), try privateAddress(99))

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -55,7 +56,7 @@ struct AdvertisingStateTests {
   /// The advertising if all apps are in the foreground.
   private var content: AdvertisingState.Content? { advertising.content { _ in .full } }
 
-  @Test("K040 Apps in the background add no name, and their services are in the overflow area")
+  @Test("K040 Apps in the background add no name, and their services are in the overflow area", .requirement("K040"))
   mutating func background() {
     _ = advertising.start(.init(session: one, localName: "One", services: [0x180D, 0x1816]))
     _ = advertising.start(.init(session: two, localName: "Two", services: [0x1816, 0x1818]))

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -122,7 +123,9 @@ struct StoredAppTests {
     #expect(program.texts().contains { $0.hasPrefix("services") })
   }
 
-  @Test("A scan of a terminated app goes on with its services and options, and a discovery launches the app")
+  @Test(
+    "A scan of a terminated app goes on with its services and options, and a discovery launches the app",
+    .requirement("A099"))
   func scan() throws {
     let request = ScanRequest(services: [0x180D], solicitedServices: [0x1812], allowsDuplicates: true)
     do {
@@ -178,7 +181,9 @@ struct StoredAppTests {
     #expect(Program(air).texts().prefix(3) == ["restored 1 peers", "state poweredOn", "connected 0 20"])
   }
 
-  @Test("An app that the user has ended, or has denied the use of Bluetooth, is not restored by a later daemon")
+  @Test(
+    "An app that the user has ended, or has denied the use of Bluetooth, is not restored by a later daemon",
+    .requirement("A102"))
   func ended() throws {
     for request in [AppRequest.terminated(.user), .permissionChanged(false)] {
       let other = StoredAppTests()

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -52,13 +53,13 @@ struct AttributeTests {
     #expect(try phone.services(peer, [0x1800]).isEmpty)
   }
 
-  @Test("4.3 An empty filter finds all services, like no filter")
+  @Test("4.3 An empty filter finds all services, like no filter", .requirement("G029"))
   func emptyFilter() throws {
     #expect(try phone.services(peer, []).map(\.uuid) == [0x180F, 0x180D])
     #expect(try phone.services(peer, nil).map(\.uuid) == [0x180F, 0x180D])
   }
 
-  @Test("4.5 A filter without a match gives no error")
+  @Test("4.5 A filter without a match gives no error", .requirement("G031"))
   func noMatch() throws {
     let service = try #require(try phone.services(peer, [0x180D]).first)
     #expect(
@@ -77,7 +78,9 @@ struct AttributeTests {
     #expect(included == [all[0]])
   }
 
-  @Test("4.3 A filter omits included services of other types; a filter without a match gives no error")
+  @Test(
+    "4.3 A filter omits included services of other types; a filter without a match gives no error",
+    .requirement("G030"), .symbol("CBPeripheral.discoverIncludedServices(_:for:)"))
   func filteredIncludes() throws {
     sensor.add(20, 0x1816, [])
     sensor.add(30, 0x1818, includes: [10, 20], [])
@@ -118,7 +121,7 @@ struct AttributeTests {
     #expect(sensor.takeEvents() == [])
   }
 
-  @Test("4.6, 6.8 A dynamic value is requested from the app")
+  @Test("4.6, 6.8 A dynamic value is requested from the app", .requirement("K030"))
   func dynamic() throws {
     phone.send(.read(peer, try pair.id(0x2A37)))
     let request = try sensor.lastRequest()
@@ -255,7 +258,8 @@ struct AttributeTests {
   }
 
   @Test(
-    "A call for an attribute that the peer has removed meanwhile gives invalidHandle, without a request to the peer")
+    "A call for an attribute that the peer has removed meanwhile gives invalidHandle, without a request to the peer",
+    .symbol("CBError.Code.invalidHandle"))
   func callAfterRemoval() throws {
     let service = try #require(try phone.services(peer, [0x180D]).first).id
     let characteristic = try pair.id(0x2A37)
@@ -267,7 +271,9 @@ struct AttributeTests {
     #expect(phone.send(.setNotify(peer, characteristic, true)).map(\.text) == ["notifying false invalidHandle"])
   }
 
-  @Test("4.16 A change inside a service invalidates the whole service for the apps that discovered it")
+  @Test(
+    "4.16 A change inside a service invalidates the whole service for the apps that discovered it",
+    .requirement("A045"), .symbol("CBPeripheralDelegate.peripheral(_:didModifyServices:)"))
   func partialChange() throws {
     let id = try pair.id(0x2A37)
     let heartRate = try #require(try phone.services(peer, [0x180D]).first).id

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -16,7 +17,7 @@ struct ConnectionTests {
     _ = sensor.takeEvents()
   }
 
-  @Test("3.1 An attempt waits until the peer is in range")
+  @Test("3.1 An attempt waits until the peer is in range", .requirement("G020", "G049"))
   func pending() throws {
     let peer = try phone.find()
     air.carryAway(0)
@@ -39,7 +40,9 @@ struct ConnectionTests {
     #expect(phone.directory.peer(peer)?.name == "Sensor")
   }
 
-  @Test("3.4 Connecting to a connected peer completes at once, for the same manager and for another one")
+  @Test(
+    "3.4 Connecting to a connected peer completes at once, for the same manager and for another one",
+    .requirement("L071"))
   func shared() throws {
     let peer = try phone.findAndConnect()
     #expect(phone.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
@@ -49,7 +52,7 @@ struct ConnectionTests {
     #expect(air.linkCount(1) == 1)
   }
 
-  @Test("3.6 Cancelling one manager's connection keeps the link for the other manager")
+  @Test("3.6 Cancelling one manager's connection keeps the link for the other manager", .requirement("L071"))
   func sharedLinkStays() throws {
     let peer = try phone.findAndConnect()
     let other = Phone(air, 1)
@@ -124,7 +127,7 @@ struct ConnectionTests {
     #expect(phone.takeEvents() == [])
   }
 
-  @Test("3.14 An attempt with a delay starts after the delay")
+  @Test("3.14 An attempt with a delay starts after the delay", .requirement("A023"))
   func startDelay() throws {
     let peer = try phone.find()
     phone.send(.connect(peer, delay: .seconds(1), reconnects: false))
@@ -134,7 +137,9 @@ struct ConnectionTests {
     #expect(phone.takeEvents().first == "connected 0 20")
   }
 
-  @Test("3.12 Connected peripherals are found by a service, whichever manager connected them")
+  @Test(
+    "3.12 Connected peripherals are found by a service, whichever manager connected them", .requirement("A025"),
+    .symbol("CBCentralManager.retrieveConnectedPeripherals(withServices:)"))
   func retrieveConnected() throws {
     sensor.add(1, 0x180D, [])
     #expect(phone.directory.connectedPeers(offering: [0x180D]).isEmpty)
@@ -145,7 +150,7 @@ struct ConnectionTests {
     #expect(phone.directory.connectedPeers(offering: [0x180D]).isEmpty)
   }
 
-  @Test("1.11 A closed session ends its attempts and links, and gets no further events")
+  @Test("1.11 A closed session ends its attempts and links, and gets no further events", .requirement("L014"))
   func closes() throws {
     _ = try phone.findAndConnect()
     phone.session.close()
@@ -167,7 +172,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "3.6 An attempt that the controller ends is reported with its reason",
+    "3.6 An attempt that the controller ends is reported with its reason", .requirement("A070"),
     arguments: [
       (HCI.ErrorCode.unsupportedFeatureOrParameterValue, "failed 0 link 0x11"),
       (.connectionLimitExceeded, "failed 0 connectionLimitReached"),

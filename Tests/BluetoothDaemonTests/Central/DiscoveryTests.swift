@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -21,7 +22,7 @@ struct DiscoveryTests {
   let name = "Thermostat"
   let services: [BluetoothUUID] = [BluetoothUUID(high: 1, low: 2), 0x180D]
 
-  @Test("2.3, 2.4 A peer is reported once, with its scan response merged in")
+  @Test("2.3, 2.4 A peer is reported once, with its scan response merged in", .requirement("A080"))
   func merged() {
     sensor.advertise(name, services)
     _ = scan(nil)
@@ -93,7 +94,7 @@ struct DiscoveryTests {
     #expect(phone.takeEvents() == [])
   }
 
-  @Test("2.3 With duplicates allowed every packet is reported")
+  @Test("2.3 With duplicates allowed every packet is reported", .requirement("L018"))
   func duplicates() {
     sensor.advertise()
     _ = scan(nil, allowsDuplicates: true)
@@ -112,7 +113,7 @@ struct DiscoveryTests {
     #expect(phone.takeEvents() == ["discovered 0 [180D]"])
   }
 
-  @Test("2.2 A second scan starts from scratch; stopping ends it")
+  @Test("2.2 A second scan starts from scratch; stopping ends it", .requirement("L019"))
   func again() {
     sensor.advertise()
     _ = scan(nil)
@@ -125,7 +126,7 @@ struct DiscoveryTests {
     #expect(!air.devices[1].controller.isScanning)
   }
 
-  @Test("2.2 A scan goes on for an hour, until stopScan")
+  @Test("2.2 A scan goes on for an hour, until stopScan", .requirement("L019"))
   func untilStopped() {
     _ = scan(nil)
     air.advance(36_000)
@@ -139,7 +140,7 @@ struct DiscoveryTests {
     #expect(phone.takeEvents() == [])
   }
 
-  @Test("2.3 Changed data are reported again")
+  @Test("2.3 Changed data are reported again", .requirement("L059"))
   func changed() {
     sensor.advertise(nil, [0x180D])
     _ = scan(nil)
@@ -150,7 +151,9 @@ struct DiscoveryTests {
     #expect(phone.takeEvents() == ["discovered 0 [180D]", "discovered 0 [1816]"])
   }
 
-  @Test("2.7 Two managers see the same identifier; the controller scans until the last one stops")
+  @Test(
+    "2.7 Two managers see the same identifier; the controller scans until the last one stops",
+    .requirement("L014", "L058"))
   func twoManagers() throws {
     sensor.advertise()
     let other = Phone(air, 1)

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -51,7 +52,7 @@ struct LongValueTests {
     #expect(phone.takeEvents() == ["written ok"])
   }
 
-  @Test("6.9 A refused batch is refused as a whole")
+  @Test("6.9 A refused batch is refused as a whole", .requirement("K050"))
   func refused() throws {
     let value = ByteSlice([UInt8](repeating: 1, count: 40))
     phone.send(.write(peer, try pair.id(0x2A39), value))

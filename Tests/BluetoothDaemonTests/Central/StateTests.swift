@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -8,7 +9,7 @@ import Testing
 struct StateTests {
   let air = DaemonNetwork()
 
-  @Test("1.1 The first event reports the state once it is known")
+  @Test("1.1 The first event reports the state once it is known", .requirement("G006"))
   func first() {
     let device = air.add("Phone", isOn: false)
     let phone = Phone(air, device)
@@ -49,7 +50,9 @@ struct StateTests {
     #expect(!air.devices[device].controller.isScanning)
   }
 
-  @Test("1.5 Power off while connected reports only the state; after power on everything starts from scratch")
+  @Test(
+    "1.5 Power off while connected reports only the state; after power on everything starts from scratch",
+    .requirement("K048"))
   func powerOff() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     sensor.advertise()
@@ -69,7 +72,9 @@ struct StateTests {
     #expect(phone.takeEvents().contains("connected 0 20"))
   }
 
-  @Test("1.6 Power off clears the database, stops advertising and ends subscriptions without unsubscribe events")
+  @Test(
+    "1.6 Power off clears the database, stops advertising and ends subscriptions without unsubscribe events",
+    .requirement("K047"))
   func peripheralPowerOff() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     sensor.add(1, 0x180D, [.dynamic(0x2A37, .notify)])

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -24,7 +25,7 @@ struct SubscriptionTests {
     return true
   }
 
-  @Test("4.12, 6.12 Subscribing needs no discovery of descriptors by the app")
+  @Test("4.12, 6.12 Subscribing needs no discovery of descriptors by the app", .requirement("G035"))
   func subscribes() throws {
     let id = try pair.id(0x2A37)
     #expect(phone.send(.setNotify(peer, id, true)).map(\.text) == ["notifying true ok"])
@@ -36,7 +37,7 @@ struct SubscriptionTests {
     #expect(sensor.takeEvents() == ["unsubscribed 2"])
   }
 
-  @Test("Indications are delivered like notifications")
+  @Test("Indications are delivered like notifications", .requirement("G035"))
   func indications() throws {
     #expect(phone.send(.setNotify(peer, try pair.id(0x2A3A), true)).map(\.text) == ["notifying true ok"])
     #expect(sensor.takeEvents() == ["subscribed 5"])
@@ -62,7 +63,8 @@ struct SubscriptionTests {
   }
 
   @Test(
-    "4.12 If both notifications and indications are offered, notifications are enabled",
+    "4.12 If both notifications and indications are offered, notifications are enabled", .requirement("K023"),
+    .symbol("CBPeripheral.setNotifyValue(_:for:)"),
     arguments: [
       (CharacteristicProperties([.notify, .indicate]), "read 0100"), (.notify, "read 0100"), (.indicate, "read 0200"),
     ])
@@ -88,7 +90,7 @@ struct SubscriptionTests {
     #expect(events.map(\.text) == ["notifying false att 0x06"])
   }
 
-  @Test("Two sessions share one subscription of the device")
+  @Test("Two sessions share one subscription of the device", .requirement("L071"))
   func shared() throws {
     let id = try pair.id(0x2A37)
     let other = Phone(pair.air, 1)
@@ -182,7 +184,7 @@ struct SubscriptionTests {
     #expect(sensor.takeEvents() == ["unsubscribed 2", "central gone", "ready to update"])
   }
 
-  @Test("3.9 Subscriptions end with the link")
+  @Test("3.9 Subscriptions end with the link", .requirement("L030"))
   func afterReconnecting() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     pair.air.carryAway(1)

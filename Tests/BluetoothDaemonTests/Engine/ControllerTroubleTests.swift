@@ -1,12 +1,13 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
 
 /// The reaction to a controller that fails.
 struct ControllerTroubleTests {
-  @Test("Each controller failure gives a log line, and apps see resetting and then poweredOn")
+  @Test("Each controller failure gives a log line, and apps see resetting and then poweredOn", .requirement("G007"))
   func hardwareError() {
     let air = DaemonNetwork()
     let hub = air.add("Hub")

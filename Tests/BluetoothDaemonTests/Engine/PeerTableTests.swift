@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -13,7 +14,7 @@ struct PeerTableTests {
     return (PeerTable(identifiers: RandomStream(seed: seed), directory: directory), directory)
   }
 
-  @Test("2.7 An address has one identifier, a random UUID")
+  @Test("2.7 An address has one identifier, a random UUID", .requirement("G014"))
   func identifier() throws {
     var (peers, directory) = table()
     let handle = try unwrapped(peers.enter(address))
@@ -37,7 +38,7 @@ struct PeerTableTests {
     #expect(first[one].info.identifier != third[three].info.identifier)
   }
 
-  @Test("A public and a random address with the same octets are two peers")
+  @Test("A public and a random address with the same octets are two peers", .requirement("L110"))
   func kinds() {
     var (peers, _) = table()
     #expect(peers.enter(DeviceAddress(7, .public)) != peers.enter(DeviceAddress(7, .random)))

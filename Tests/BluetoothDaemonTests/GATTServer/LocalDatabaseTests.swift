@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -31,7 +32,7 @@ struct LocalDatabaseTests {
     #expect(database.characteristics[second].handle == 22)
   }
 
-  @Test("6.15 Removing a service leaves the handles of the others unchanged")
+  @Test("6.15 Removing a service leaves the handles of the others unchanged", .requirement("A034"))
   mutating func removes() throws {
     database.add(service(1, characteristic: 2), of: one, at: .init(range: 10...13, values: [12]))
     database.add(service(3, characteristic: 4), of: one, at: .init(range: 20...23, values: [22]))
@@ -42,7 +43,7 @@ struct LocalDatabaseTests {
     #expect(database.remove(10).isEmpty)
   }
 
-  @Test("6.12 A client's subscription is reported once, and so is its end")
+  @Test("6.12 A client's subscription is reported once, and so is its end", .requirement("K049"))
   mutating func subscriptions() throws {
     database.add(service(1, characteristic: 2), of: one, at: .init(range: 10...13, values: [12]))
     let index = try #require(database.characteristic(at: 12))

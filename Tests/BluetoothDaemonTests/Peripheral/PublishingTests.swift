@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -13,7 +14,10 @@ private let latencies: [(ConnectionLatency, ConnectionParameters)] = [
 
 @Suite("Requesting a different latency")
 struct LatencyTests {
-  @Test("The peripheral requests 15 ms, 30 to 60 ms, or 200 to 300 ms from the central", arguments: latencies)
+  @Test(
+    "The peripheral requests 15 ms, 30 to 60 ms, or 200 to 300 ms from the central",
+    .requirement("A037", "K041", "K042"), .symbol("CBPeripheralManager.setDesiredConnectionLatency(_:for:)"),
+    arguments: latencies)
   func parameters(_ latency: ConnectionLatency, _ parameters: ConnectionParameters) throws {
     let pair = try ConnectedPair()
     pair.phone.send(.setNotify(pair.peer, try pair.id(0x2A37), true))
@@ -66,7 +70,8 @@ struct PublishingTests {
     #expect(AdvertisingFields(controller.scanResponse).localName == "Thermostat")
   }
 
-  @Test("Two sessions advertise together; the end of the first keeps the other's advertising")
+  @Test(
+    "Two sessions advertise together; the end of the first keeps the other's advertising", .requirement("K035", "L014"))
   func together() {
     let other = Sensor(air, 0)
     sensor.advertise("One", [0x180D])
@@ -88,7 +93,7 @@ struct PublishingTests {
     #expect(sensor.takeEvents().filter { $0.hasPrefix("advertising") } == [])
   }
 
-  @Test("6.3 Services are added in order; the system's own are refused")
+  @Test("6.3 Services are added in order; the system's own are refused", .requirement("L039"))
   func adds() {
     #expect(sensor.add(1, 0x180D, []) == ["added 1 ok"])
     #expect(sensor.add(2, 0x180F, []) == ["added 2 uuidNotAllowed"])
@@ -103,7 +108,7 @@ struct PublishingTests {
     #expect(sensor.add(1, 0x180D, []) == ["added 1 invalidParameters"])
   }
 
-  @Test("6.3 A service and one that includes it can be removed in either order")
+  @Test("6.3 A service and one that includes it can be removed in either order", .requirement("K044"))
   func removes() throws {
     sensor.add(2, 0x1816, [])
     sensor.add(1, 0x180D, includes: [2], [])
@@ -115,7 +120,7 @@ struct PublishingTests {
     #expect(try phone.services(peer).isEmpty)
   }
 
-  @Test("6.16 Services of several sessions are in one database, and each removes its own")
+  @Test("6.16 Services of several sessions are in one database, and each removes its own", .requirement("K035"))
   func severalSessions() throws {
     let other = Sensor(air, 0)
     sensor.add(1, 0x180D, [])
@@ -186,7 +191,7 @@ struct PublishingTests {
     #expect(sensor.send(.disconnect(central)).isEmpty)
   }
 
-  @Test("A peripheral's app can't disconnect a link that a central created")
+  @Test("A peripheral's app can't disconnect a link that a central created", .requirement("A006"))
   func peripheralLink() throws {
     sensor.advertise()
     let phone = Phone(air, air.add("Phone"))

@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -44,7 +45,9 @@ struct IdentifierTests {
     air.run()
   }
 
-  @Test("An unbonded peer under a new private address is a new peer, and an attempt to its old address stays pending")
+  @Test(
+    "An unbonded peer under a new private address is a new peer, and an attempt to its old address stays pending",
+    .requirement("L065", "L177"))
   func unbonded() throws {
     let phone = phone(privacy: 10)
     let (old, oldAddress) = (try phone.find(), address)
@@ -119,7 +122,7 @@ struct IdentifierTests {
     #expect(identifier(again, next) == known && again == PeerHandle(index: 0))
   }
 
-  @Test("A bonded central is the same peer for its peripheral under each of its addresses")
+  @Test("A bonded central is the same peer for its peripheral under each of its addresses", .requirement("L046"))
   func central() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     let phone = Phone(air, air.add("Phone", privacy: 10))
@@ -162,7 +165,7 @@ struct IdentifierTests {
     #expect(try phone.find() == peer)
   }
 
-  @Test("2.7 No identifier contains octets of its peer's address")
+  @Test("2.7 No identifier contains octets of its peer's address", .requirement("G014"))
   func octets() {
     var peers = PeerTable(identifiers: RandomStream(seed: 3), directory: PeerDirectory())
     for number in UInt64(0)..<1_000 {

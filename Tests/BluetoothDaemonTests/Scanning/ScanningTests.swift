@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -100,7 +101,7 @@ struct ActiveScanTests {
     ActiveScan(ScanRequest(services: services, solicitedServices: solicited, allowsDuplicates: allowsDuplicates))
   }
 
-  @Test("2.1 Without services every advertiser matches")
+  @Test("2.1 Without services every advertiser matches", .requirement("K006"))
   func all() {
     #expect(scan(nil).match(AdvertisingFields()) == [])
     #expect(scan([]).match(AdvertisingFields()) == [])
@@ -115,7 +116,9 @@ struct ActiveScanTests {
     #expect(scan([0x180F]).match(AdvertisingFields()) == nil)
   }
 
-  @Test("2.1 A solicited service matches if the scan asks for solicitations")
+  @Test(
+    "2.1 A solicited service matches if the scan asks for solicitations", .requirement("A013", "A020"),
+    .symbol("CBCentralManagerScanOptionSolicitedServiceUUIDsKey"))
   func solicited() {
     let content = fields { $0.appendSolicitedServices([0x1805]) }
     #expect(scan([0x180D], solicited: [0x1805]).match(content) != nil)
@@ -123,7 +126,9 @@ struct ActiveScanTests {
     #expect(scan([], solicited: [0x1805]).match(content) != nil)
   }
 
-  @Test("2.1 A service in the overflow area matches a scan that names it, and is reported as an overflow service")
+  @Test(
+    "2.1 A service in the overflow area matches a scan that names it, and is reported as an overflow service",
+    .requirement("A014", "K039"))
   func overflow() {
     var area = OverflowArea()
     area.insert(0x180D)
@@ -133,7 +138,9 @@ struct ActiveScanTests {
     #expect(scan([0x1816]).match(content) == nil)
   }
 
-  @Test("2.3 A peer is reported once, and once more when its scan response or a change adds something")
+  @Test(
+    "2.3 A peer is reported once, and once more when its scan response or a change adds something",
+    .requirement("G011", "K007"))
   func coalesces() {
     var scan = scan(nil)
     let plain = fields { $0.appendServices([0x180D]) }
@@ -162,7 +169,7 @@ struct ActiveScanTests {
     }
   }
 
-  @Test("2.3 With AllowDuplicates each packet is reported")
+  @Test("2.3 With AllowDuplicates each packet is reported", .requirement("A019"))
   func duplicates() {
     let plain = fields { $0.appendServices([0x180D]) }
     let named = fields { $0.appendLocalName("Sensor") }

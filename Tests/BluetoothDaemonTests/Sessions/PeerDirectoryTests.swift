@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -26,7 +27,7 @@ struct PeerDirectoryTests {
     #expect(directory.peer(one.handle)?.name == "One")
   }
 
-  @Test("3.12 Connected peers are found by any of the services, whichever manager connected them")
+  @Test("3.12 Connected peers are found by any of the services, whichever manager connected them", .requirement("A025"))
   func connected() {
     let one = directory.add(first, address, name: nil)
     let two = directory.add(second, address, name: nil)

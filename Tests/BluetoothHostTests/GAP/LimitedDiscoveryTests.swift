@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -20,7 +21,9 @@ struct LimitedDiscoveryTests {
     bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
   }
 
-  @Test("The Flags show limited discoverable mode for 180 s; then advertising ends, and the end is reported")
+  @Test(
+    "The Flags show limited discoverable mode for 180 s; then advertising ends, and the end is reported",
+    .requirement("A012", "L112"))
   func ends() {
     var bench = bench(HostAdvertising.LimitedDiscovery())
     #expect(bench.commands.contains(.leSetAdvertisingData([2, 1, 5, 2, 0x0A, 4])))
@@ -43,7 +46,9 @@ struct LimitedDiscoveryTests {
     #expect(copy.host.deadline == .zero + .seconds(30))
   }
 
-  @Test("After the limit, advertising can continue as general discoverable, with changed Flags and without a pause")
+  @Test(
+    "After the limit, advertising can continue as general discoverable, with changed Flags and without a pause",
+    .requirement("L112"))
   func general() {
     var bench = bench(HostAdvertising.LimitedDiscovery(then: .becomesGeneral))
     bench.forget()

@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -65,7 +66,9 @@ struct OwnAddressTests {
     #expect(deadline == nil)
   }
 
-  @Test("After 15 min advertising, scanning and connecting pause, the address changes, and all resume")
+  @Test(
+    "After 15 min advertising, scanning and connecting pause, the address changes, and all resume", .requirement("L174")
+  )
   func renewal() {
     var bench = Self.bench()
     let first = bench.host.ownAddressOnAir
@@ -197,7 +200,9 @@ struct OwnAddressTests {
     #expect(bench.commands.last == .disconnect(handle, reason: .remoteUserTerminatedConnection))
   }
 
-  @Test("Two hosts that generate their private addresses pair and recognize each other under the next ones")
+  @Test(
+    "Two hosts that generate their private addresses pair and recognize each other under the next ones",
+    .requirement("L111"))
   func pairing() throws {
     var pair = SecuredHosts(arePrivate: true)
     pair.linkOnAir()

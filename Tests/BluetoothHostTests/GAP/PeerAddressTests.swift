@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -46,7 +47,9 @@ struct PeerAddressTests {
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
   }
 
-  @Test("Reports of a bonded peer's private address carry its identity; all other reports carry the address on the air")
+  @Test(
+    "Reports of a bonded peer's private address carry its identity; all other reports carry the address on the air",
+    .requirement("L111"))
   func reports() {
     var bench = Self.bench()
     bench.scan()

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -14,7 +15,9 @@ struct ResolvingListTests {
     bench.perform { host, now in host.setIdentities(identities, usesPrivateAddresses: isPrivate, at: now) }
   }
 
-  @Test("Identities are added with modes and timeout, and resolution is enabled; the empty list disables it again")
+  @Test(
+    "Identities are added with modes and timeout, and resolution is enabled; the empty list disables it again",
+    .requirement("L174"))
   func sequence() {
     var bench = HostHarness.extended()
     set(&bench, [phone, watch])

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -60,7 +61,9 @@ struct GATTClientRecordTests {
     }
   }
 
-  @Test("A13 A bonded client's configurations are restored on its next link; subscriptions are reported after it")
+  @Test(
+    "A13 A bonded client's configurations are restored on its next link; subscriptions are reported after it",
+    .requirement("L160"))
   func bondedClient() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -94,7 +95,7 @@ struct GATTClientTests {
   }
 
   @Test(
-    "A8 A prepared part with a wrong echo is cancelled, and the write fails",
+    "A8 A prepared part with a wrong echo is cancelled, and the write fails", .requirement("L158"),
     arguments: ["17030000", "16", "170400", "17030012"])
   func wrongEcho(kind: String) {
     var client = BearerHarness(.central)
@@ -160,7 +161,7 @@ struct GATTClientTests {
     }
   }
 
-  @Test("A14 No response for 30 s closes the bearer, and all pending and later requests fail")
+  @Test("A14 No response for 30 s closes the bearer, and all pending and later requests fail", .requirement("L143"))
   func timeout() {
     var client = BearerHarness(.central)
     client.now = .zero + .seconds(1)

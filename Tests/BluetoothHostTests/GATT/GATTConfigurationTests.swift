@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -34,7 +35,7 @@ struct GATTConfigurationTests {
     client.expectUnharmed()
   }
 
-  @Test("A13 Each client has its own configuration")
+  @Test("A13 Each client has its own configuration", .requirement("L160"))
   func configurationIsolation() {
     let database = GATTDatabase.with(.dynamic(0x2A37, .notify))
     var first = BearerHarness(.peripheral, database)
@@ -77,7 +78,9 @@ struct GATTConfigurationTests {
     #expect(client.send("080100ffff3a2b") == [hex("0903 1300 00")])
   }
 
-  @Test("One client's Server Characteristic Configuration applies to all clients and is reported to the upper layer")
+  @Test(
+    "One client's Server Characteristic Configuration applies to all clients and is reported to the upper layer",
+    .requirement("L157"))
   func broadcast() {
     var database = GATTDatabase.with(Self.broadcaster())
     var first = BearerHarness(.peripheral, database)
@@ -117,7 +120,9 @@ struct GATTConfigurationTests {
     #expect(client.bench.host.broadcasts.map(\.handle) == [22])
   }
 
-  @Test("A value configured for broadcast is added to the advertising as Service Data, readable by all devices")
+  @Test(
+    "A value configured for broadcast is added to the advertising as Service Data, readable by all devices",
+    .requirement("L157"))
   func serviceData() {
     var client = HostileClient(Self.broadcaster())
     #expect(client.send("1218000100") == [hex("13")])

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -70,7 +71,9 @@ struct GATTDatabaseTests {
     #expect(database.attributes.map(\.handle).last == 25)
   }
 
-  @Test("A placement gives the range and the value handles, and configurations exist where they are required")
+  @Test(
+    "A placement gives the range and the value handles, and configurations exist where they are required",
+    .requirement("L141"))
   func placement() throws {
     var database = GATTDatabase.named()
     let placement = try database.add(

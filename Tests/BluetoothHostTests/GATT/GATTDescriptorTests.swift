@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -24,7 +25,7 @@ struct GATTDescriptorTests {
   }
 
   @Test(
-    "Extended properties have their bit and their descriptor",
+    "Extended properties have their bit and their descriptor", .requirement("L158"),
     arguments: [
       ([], "02", nil), (.reliableWrite, "82", "0100"), ([.reliableWrite, .writableAuxiliaries], "82", "0300"),
     ]
@@ -39,7 +40,8 @@ struct GATTDescriptorTests {
     }
   }
 
-  @Test("A user description is writable only if the characteristic has writable auxiliaries")
+  @Test(
+    "A user description is writable only if the characteristic has writable auxiliaries", .requirement("L158", "L159"))
   func userDescription() throws {
     let description = GATTDescriptorDefinition(
       uuid: 0x2901, content: .stored(ByteSlice("Lamp".utf8)), permissions: [.readable, .writeable])
@@ -143,7 +145,7 @@ struct GATTDescriptorTests {
     #expect(server.send("100100ffff0128") == [hex("1114 14001400 9ecadc240ee5a9e093f3a3b50100406e")])
   }
 
-  @Test("Services are included to any depth, and each inclusion leads the client to the next")
+  @Test("Services are included to any depth, and each inclusion leads the client to the next", .requirement("L155"))
   func nestedIncludes() throws {
     var database = GATTDatabase.named()
     var last: AttributeHandle?

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -34,7 +35,8 @@ struct GATTPairTests {
   }
 
   @Test(
-    "The two sides agree on the smaller MTU, never below 23", arguments: [(517, 517), (185, 185), (23, 23), (5, 23)])
+    "The two sides agree on the smaller MTU, never below 23", .requirement("A060", "L148"),
+    arguments: [(517, 517), (185, 185), (23, 23), (5, 23)])
   func mtuExchange(maximum: Int, agreed: Int) {
     let pair = GATTPair(.named(), maximumMTU: maximum)
     #expect(pair.central.mtu == agreed)
@@ -44,7 +46,9 @@ struct GATTPairTests {
     #expect(pair.peripheralEvents == expected)
   }
 
-  @Test("Every service, inclusion, characteristic and descriptor is discovered", arguments: [23, 517])
+  @Test(
+    "Every service, inclusion, characteristic and descriptor is discovered", .requirement("A003", "L036", "L156"),
+    arguments: [23, 517])
   func discovery(mtu: Int) throws {
     var pair = GATTPair(try Self.sensor(), maximumMTU: mtu)
     let services: [GATTService] = [
@@ -78,7 +82,9 @@ struct GATTPairTests {
         == .success(.descriptors([GATTDescriptor(handle: 26, uuid: 0x2901)])))
   }
 
-  @Test("A value of any length is read completely", arguments: [0, 1, 21, 22, 23, 44, 511, 512], [23, 50, 517])
+  @Test(
+    "A value of any length is read completely", .requirement("A004", "L048", "L147"),
+    arguments: [0, 1, 21, 22, 23, 44, 511, 512], [23, 50, 517])
   func read(length: Int, mtu: Int) throws {
     var pair = GATTPair(.with(.dynamic(0x2A39, .read), .stored(pattern(length))), maximumMTU: mtu)
     pair.values[22] = pattern(length)
@@ -87,7 +93,8 @@ struct GATTPairTests {
   }
 
   @Test(
-    "A value of any length is written completely, in prepared parts if it is long", arguments: [0, 20, 21, 200, 512],
+    "A value of any length is written completely, in prepared parts if it is long", .requirement("L147"),
+    arguments: [0, 20, 21, 200, 512],
     [23, 517])
   func write(length: Int, mtu: Int) throws {
     var pair = GATTPair(.with(.dynamic(0x2A39, .write)), maximumMTU: mtu)
@@ -96,7 +103,7 @@ struct GATTPairTests {
     #expect(pair.sent.contains(.prepareWriteRequest) == (length > mtu - 3))
   }
 
-  @Test("Writes without response are sent one after the other and complete when sent")
+  @Test("Writes without response are sent one after the other and complete when sent", .requirement("A004"))
   func writeWithoutResponse() {
     var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)))
     for token in GATTToken(1)...3 {
@@ -120,7 +127,9 @@ struct GATTPairTests {
     #expect(pair.values[22] == pattern(20))
   }
 
-  @Test("A subscribed client gets notifications truncated to MTU − 3; an unsubscribed one gets none")
+  @Test(
+    "A subscribed client gets notifications truncated to MTU − 3; an unsubscribed one gets none",
+    .requirement("A004", "L048"))
   func notifications() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)), maximumMTU: 23)
     pair.peripheral.update(22, with: [1], at: pair.now)
@@ -135,7 +144,7 @@ struct GATTPairTests {
       pair.peripheralEvents == [.updateSent(22), .subscriptionChanged(22, .notification), .updateSent(22)])
   }
 
-  @Test("Indications wait for the previous confirmation")
+  @Test("Indications wait for the previous confirmation", .requirement("A004"))
   func indications() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .indicate)))
     #expect(pair.perform(.write(23, [2, 0])) == .success(.done))
@@ -206,7 +215,7 @@ struct GATTPairTests {
     #expect(pair.perform(.read(22)) == .failure(.att(.invalidHandle)))
   }
 
-  @Test("Procedures run one after the other, in order")
+  @Test("Procedures run one after the other, in order", .requirement("L142"))
   func order() {
     var pair = GATTPair(.with(.dynamic(0x2A39, [.read, .write])), maximumMTU: 23)
     pair.values[22] = pattern(50)
@@ -221,7 +230,8 @@ struct GATTPairTests {
       ])
   }
 
-  @Test("Endless commands do not delay a response, and endless notifications do not delay a request")
+  @Test(
+    "Endless commands do not delay a response, and endless notifications do not delay a request", .requirement("L145"))
   func turns() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)))
     #expect(pair.perform(.write(23, [1, 0])) == .success(.done))
@@ -235,7 +245,8 @@ struct GATTPairTests {
     #expect(Set(ofPeripheral) == [.handleValueNotification, .readRequest])
   }
 
-  @Test("The client's configuration selects a notification, an indication or neither for an update")
+  @Test(
+    "The client's configuration selects a notification, an indication or neither for an update", .requirement("A005"))
   func configurationDecides() {
     var pair = GATTPair(.with(.dynamic(0x2A37, [.notify, .indicate])))
     #expect(update(&pair, [1, 0]) == .handleValueNotification(handle: 22, value: [7]))
@@ -251,7 +262,7 @@ struct GATTPairTests {
     return pair.peripheral.takePDU(at: pair.now)
   }
 
-  @Test("Both sides can be client and server at the same time")
+  @Test("Both sides can be client and server at the same time", .requirement("A006", "L003"))
   func bothWays() {
     var pair = GATTPair(.named())
     pair.peripheral.request(.read(3), token: 1, at: pair.now)

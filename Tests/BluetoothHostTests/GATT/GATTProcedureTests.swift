@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -65,7 +66,8 @@ struct GATTProcedureTests {
     }
   }
 
-  @Test("4.9.5 A reliable write prepares all parts and compares their echoes before it executes them")
+  @Test(
+    "4.9.5 A reliable write prepares all parts and compares their echoes before it executes them", .requirement("L158"))
   func reliableWrite() {
     var client = BearerHarness(.central)
     let parts = [
@@ -160,7 +162,7 @@ struct GATTProcedureTests {
     #expect(result(client) == .failure(.att(.insufficientAuthentication)))
   }
 
-  @Test("On an encrypted link a signed write is a write without response")
+  @Test("On an encrypted link a signed write is a write without response", .requirement("L146"))
   func signedWriteEncrypted() {
     var client = BearerHarness(.central)
     client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)

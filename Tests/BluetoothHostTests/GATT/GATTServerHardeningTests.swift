@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -25,7 +26,8 @@ struct GATTServerHardeningTests {
   ]
 
   @Test(
-    "A1 Every opcode at every length from 0 to MTU + 1: a request gets one answer, Error 0x04 if the length is wrong")
+    "A1 Every opcode at every length from 0 to MTU + 1: a request gets one answer, Error 0x04 if the length is wrong",
+    .requirement("L045"))
   func lengthSweep() {
     for number in UInt8.min...UInt8.max {
       var client = Self.client()
@@ -80,7 +82,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A3 A second request waits for the answer to the first; a third one closes the bearer")
+  @Test("A3 A second request waits for the answer to the first; a third one closes the bearer", .requirement("L142"))
   func sequentialViolation() throws {
     var client = Self.client()
     #expect(client.send("0a1600") == [])
@@ -200,7 +202,8 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A7 Parts without an execution are discarded with the link: the next link has none of them")
+  @Test(
+    "A7 Parts without an execution are discarded with the link: the next link has none of them", .requirement("L144"))
   func neverExecuted() {
     var client = Self.client()
     for _ in 0..<64 { _ = client.send("161600000001") }
@@ -233,7 +236,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A15 Blob reads end at the end of the value; an offset beyond it gets Error 0x07")
+  @Test("A15 Blob reads end at the end of the value; an offset beyond it gets Error 0x07", .requirement("L044"))
   func blobOffsets() {
     var client = Self.client()
     #expect(client.send("0c19002800") == [hex("0d")])
@@ -259,7 +262,9 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A15 A write of more than 512 octets gets Error 0x0D; a command of that length gets no answer")
+  @Test(
+    "A15 A write of more than 512 octets gets Error 0x0D; a command of that length gets no answer", .requirement("A066")
+  )
   func tooLongValue() {
     var client = Self.client()
     _ = client.send("020502")

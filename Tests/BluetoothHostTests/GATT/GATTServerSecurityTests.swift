@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -42,6 +43,7 @@ struct GATTServerSecurityTests {
 
   @Test(
     "A12 Every access without the required security gets 0x05, 0x08, 0x0C or 0x0F and has no effect",
+    .requirement("A049", "L037"),
     arguments: Array(links.indices), Array(needs.indices))
   func everyPath(link: Int, need: Int) {
     let (security, codes) = Self.links[link]
@@ -78,6 +80,7 @@ struct GATTServerSecurityTests {
 
   @Test(
     "A9 A value that requires encryption is neither notified nor indicated on an unencrypted link",
+    .requirement("L037"),
     arguments: [1, 2])
   func notificationOfProtected(configuration: UInt8) {
     var client = Self.client([.readEncryptionRequired])
@@ -113,7 +116,7 @@ struct GATTServerSecurityTests {
     #expect(server.takeEvents().filter { $0 == .updateSent(22) }.count == 2)
   }
 
-  @Test("A12 An unreadable value is not readable by any request, nor found by its value")
+  @Test("A12 An unreadable value is not readable by any request, nor found by its value", .requirement("L141"))
   func readPermissionOnEveryPath() {
     var client = HostileClient(
       GATTCharacteristicDefinition(

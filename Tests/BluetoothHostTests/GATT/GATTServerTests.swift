@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import TestVectors
 import Testing
 
@@ -33,7 +34,7 @@ struct GATTServerTests {
 
   // MARK: Discovery
 
-  @Test("Services of one UUID width share a response, as many as fit")
+  @Test("Services of one UUID width share a response, as many as fit", .requirement("L151"))
   func readByGroupType() throws {
     var database = GATTDatabase.with()
     _ = try database.add(GATTServiceDefinition(uuid: .custom(1), isPrimary: true, includes: [], characteristics: []))
@@ -44,7 +45,7 @@ struct GATTServerTests {
     #expect(server.send("100100ffff0128") == [hex("011001000a")])
   }
 
-  @Test("Find By Type Value returns the ends of the groups and compares the value")
+  @Test("Find By Type Value returns the ends of the groups and compares the value", .requirement("L150"))
   func findByTypeValue() {
     var server = BearerHarness(.peripheral, .with())
     #expect(server.send("060100ffff00280118") == [hex("070a001300")])
@@ -54,7 +55,7 @@ struct GATTServerTests {
     #expect(server.send("060100ffff012a4103") == [hex("0705000500")])
   }
 
-  @Test("Find Information returns handles and types of one width")
+  @Test("Find Information returns handles and types of one width", .requirement("L149"))
   func findInformation() throws {
     var server = BearerHarness(.peripheral, .with(.stored(.custom(2), [1])))
     #expect(server.send("0413001500") == [hex("0501 13003a2b 14000028 15000328")])
@@ -62,7 +63,9 @@ struct GATTServerTests {
     #expect(server.send("041700ffff") == [hex("010417000a")])
   }
 
-  @Test("Read By Type lists values of one length; a value that the upper layer holds is returned alone")
+  @Test(
+    "Read By Type lists values of one length; a value that the upper layer holds is returned alone",
+    .requirement("L141", "L151"))
   func readByType() throws {
     var server = BearerHarness(.peripheral, .with(.stored(0x2A19, [1]), .stored(0x2A19, [2]), .dynamic(0x2A19, .read)))
     #expect(server.send("080100ffff192a") == [hex("0903 160001 180002")])
@@ -94,7 +97,8 @@ struct GATTServerTests {
     #expect(server.respond(request, .failure(ATT.ErrorCode(rawValue: 0x80))) == [hex("010c160080")])
   }
 
-  @Test("Read Multiple returns the values in order, queries the upper layer and truncates to MTU − 1")
+  @Test(
+    "Read Multiple returns the values in order, queries the upper layer and truncates to MTU − 1", .requirement("L151"))
   func readMultiple() throws {
     var server = BearerHarness(.peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30))))
     #expect(server.send("0e160018001a00") == [])
@@ -103,7 +107,9 @@ struct GATTServerTests {
     #expect(server.send("0e16006300") == [hex("010e630001")])
   }
 
-  @Test("Read Multiple Variable puts a length before each value, and truncates the last length or value to MTU − 1")
+  @Test(
+    "Read Multiple Variable puts a length before each value, and truncates the last length or value to MTU − 1",
+    .requirement("L151"))
   func readMultipleVariable() throws {
     var server = BearerHarness(
       .peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30)), .stored(pattern(19))))
@@ -138,7 +144,7 @@ struct GATTServerTests {
     #expect(server.events == [.writeRequested(nil, [GATTWritePart(handle: 22, offset: 0, value: [1, 2])])])
   }
 
-  @Test("Reading and notifying are independent: each needs its own property")
+  @Test("Reading and notifying are independent: each needs its own property", .requirement("L028"))
   func readOrNotify() {
     var server = BearerHarness(.peripheral, .with(.dynamic(0x2A37, .notify), .dynamic(0x2A39, .read)))
     #expect(server.send("0a1600") == [hex("010a160002")])
@@ -153,7 +159,7 @@ struct GATTServerTests {
     #expect(server.lastRequest != nil)
   }
 
-  @Test("Each kind of write needs its own property")
+  @Test("Each kind of write needs its own property", .requirement("L034"))
   func waysOfWriting() {
     var server = BearerHarness(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))
     #expect(server.send("12180001") == [hex("0112180003")])
@@ -162,7 +168,7 @@ struct GATTServerTests {
     #expect(server.events.isEmpty)
   }
 
-  @Test("Prepared writes reach the upper layer together, all or none")
+  @Test("Prepared writes reach the upper layer together, all or none", .requirement("L047"))
   func preparedWrites() throws {
     var server = BearerHarness(.peripheral, .with(.dynamic(.write), .dynamic(.write)))
     #expect(server.send("16160000000102") == [hex("17160000000102")])
@@ -183,7 +189,7 @@ struct GATTServerTests {
     #expect(server.send("1801") == [hex("19")])
   }
 
-  @Test("Cancelled prepared writes are discarded")
+  @Test("Cancelled prepared writes are discarded", .requirement("L152"))
   func cancelledWrites() {
     var server = BearerHarness(.peripheral, .with(.dynamic(.write)))
     _ = server.send("16160000000102")

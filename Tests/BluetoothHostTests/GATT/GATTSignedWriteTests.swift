@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import Requirements
 import TestVectors
 import Testing
 
@@ -26,7 +27,7 @@ struct GATTSignedWriteTests {
     return ByteSlice(message + Toolbox.signature(of: message, csrk: key, counter: counter))
   }
 
-  @Test("P14 A signed write is executed once, in the order of the counters")
+  @Test("P14 A signed write is executed once, in the order of the counters", .requirement("A048"))
   func counters() {
     var client = Self.client()
     #expect(client.send(Self.command(1, counter: 5)) == [])
@@ -88,7 +89,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b01")])
   }
 
-  @Test("P14 An encrypted link accepts no signed writes")
+  @Test("P14 An encrypted link accepts no signed writes", .requirement("L146"))
   func encryptedLink() {
     var client = Self.client()
     client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
@@ -96,7 +97,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b00")])
   }
 
-  @Test("A characteristic that lacks the property or needs encryption accepts no signed writes")
+  @Test("A characteristic that lacks the property or needs encryption accepts no signed writes", .requirement("A048"))
   func property() {
     var other = Self.client([.read, .write, .writeWithoutResponse])
     _ = other.send(Self.command(1, counter: 0))

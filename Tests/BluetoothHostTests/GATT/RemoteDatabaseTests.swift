@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -67,7 +68,7 @@ struct RemoteDatabaseTests {
     #expect(database.descriptorRange(ofValue: 3) == nil)
   }
 
-  @Test("An included service that is not primary becomes known, but not as a primary service")
+  @Test("An included service that is not primary becomes known, but not as a primary service", .requirement("L036"))
   func secondary() {
     var database = database()
     let secondary = GATTService(range: 30...35, uuid: 0x1234)

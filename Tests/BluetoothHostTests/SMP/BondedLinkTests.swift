@@ -1,6 +1,7 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
     #expect(pair.peripheral.outcomes.first?.bond?.level == .authenticated)
   }
 
-  @Test("A peripheral's demand for authentication makes the central pair again")
+  @Test("A peripheral's demand for authentication makes the central pair again", .requirement("G043"))
   func peripheralDemandsMore() {
     var pair = bonded(central: .displayYesNo, peripheral: .displayYesNo)
     pair.secure(.peripheral, .authenticated)

@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothHost
@@ -34,7 +35,7 @@ struct HostSecurityTests {
     return policy
   }
 
-  @Test("The first access to a protected value pairs the devices, and the value is read")
+  @Test("The first access to a protected value pairs the devices, and the value is read", .requirement("G042"))
   func firstAccess() throws {
     var (pair, value) = try pair()
     #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
@@ -52,7 +53,7 @@ struct HostSecurityTests {
     #expect(central[0].key == peripheral[0].key)
   }
 
-  @Test("The link is reported before any event of a pairing")
+  @Test("The link is reported before any event of a pairing", .requirement("G022"))
   func order() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -131,7 +132,7 @@ struct HostSecurityTests {
     #expect(pair.request(.read(3)) == .success(.value(ByteSlice("Pair".utf8))))
   }
 
-  @Test("A peripheral's client makes the central pair when the central's server refuses a read")
+  @Test("A peripheral's client makes the central pair when the central's server refuses a read", .requirement("G043"))
   func serverOnCentral() throws {
     var (pair, value) = try pair()
     #expect(pair.request(.read(value), by: \.peripheral) == .success(.value(Self.secret)))

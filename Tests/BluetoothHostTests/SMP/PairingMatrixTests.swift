@@ -1,13 +1,14 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import Requirements
 import TestSupport
 import TestVectors
 import Testing
 
 @Suite("Pairing: all combinations") struct PairingMatrixTests {
   @Test(
-    "Whichever side starts, both get the method, the key and the bond that the tables specify",
+    "Whichever side starts, both get the method, the key and the bond that the tables specify", .requirement("L166"),
     arguments: PairingCombination.all)
   func matrix(_ parameters: PairingCombination) throws {
     for requests in PairingRequests.all { try check(parameters, requests) }

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -17,7 +18,8 @@ struct CyclingPowerTests {
   }
 
   @Test(
-    "A power meter notifies power, balance, torque, revolutions and energy in 20 octets, and the forces at six angles")
+    "A power meter notifies power, balance, torque, revolutions and energy in 20 octets, and the forces at six angles",
+    .requirement("L183"))
   func measurements() async throws {
     var meter = CyclingPowerMeter(power: 180, cadence: 60, speed: 4)
     (meter.wheelCircumference, meter.leftShare, meter.crankLength) = (2, 48.5, 175)
@@ -63,7 +65,7 @@ struct CyclingPowerTests {
     #expect(forces.allSatisfy { $0 == 0 })
   }
 
-  @Test("Each setting of a power meter is set and requested through its control point")
+  @Test("Each setting of a power meter is set and requested through its control point", .requirement("L183"))
   func settings() async throws {
     let meeting = try await meet(subscribing: [Self.measurement, Self.controlPoint])
     let cases: [([UInt8], CommandResult)] = [
@@ -117,7 +119,9 @@ struct CyclingPowerTests {
     #expect(meeting.app.values(of: "2A65") == [[0x8F, 0xFE, 0x02, 0]])
   }
 
-  @Test("An offset compensation takes its time, rejects other commands meanwhile, and succeeds or fails")
+  @Test(
+    "An offset compensation takes its time, rejects other commands meanwhile, and succeeds or fails",
+    .requirement("L183"))
   func compensation() async throws {
     let meeting = try await meet()
     #expect(await meeting.command([12], to: Self.controlPoint, for: .seconds(1)) == .accepted)
@@ -153,7 +157,7 @@ struct CyclingPowerTests {
   }
 
   @Test(
-    "A malformed command to a power meter gets its response code, or the error of its length",
+    "A malformed command to a power meter gets its response code, or the error of its length", .requirement("L183"),
     arguments: [
       ([], .rejected(0x0D)), ([1, 0], .response(0x20, 1, 3)), ([2], .response(0x20, 2, 3)),
       ([4, 1], .response(0x20, 4, 3)),

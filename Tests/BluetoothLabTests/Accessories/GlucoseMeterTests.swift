@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct GlucoseMeterTests {
     return meeting
   }
 
-  @Test("A glucose meter reports its records with their contexts, and success after the last one")
+  @Test("A glucose meter reports its records with their contexts, and success after the last one", .requirement("L186"))
   func report() async throws {
     let meeting = try await meet(5)
     meeting.app.read("2A51")
@@ -48,7 +49,9 @@ struct GlucoseMeterTests {
   /// The octets of a full hour of the first day of the samples.
   private static func hour(_ hour: UInt8) -> [UInt8] { [0xE8, 0x07, 1, 1, hour, 0, 0] }
 
-  @Test("Each operator selects records by sequence number and by user facing time, to count, report and delete them")
+  @Test(
+    "Each operator selects records by sequence number and by user facing time, to count, report and delete them",
+    .requirement("L186"))
   func operators() async throws {
     let meeting = try await meet(6)
     let cases: [(criterion: [UInt8], expected: [UInt16])] = [
@@ -118,7 +121,7 @@ struct GlucoseMeterTests {
   }
 
   @Test(
-    "A malformed command gets its response code, or the error of its length",
+    "A malformed command gets its response code, or the error of its length", .requirement("L186"),
     arguments: [
       ([], .rejected(0x0D)), ([1], .rejected(0x0D)), ([7, 1], .response(6, 0, 7, 2)),
       ([5, 0, 1, 0], .response(6, 0, 5, 2)),
@@ -157,7 +160,9 @@ struct GlucoseMeterTests {
     return meeting
   }
 
-  @Test("While records are reported, another command is rejected, and Abort Operation stops the transfer")
+  @Test(
+    "While records are reported, another command is rejected, and Abort Operation stops the transfer",
+    .requirement("L186"))
   func abort() async throws {
     let meeting = try await transfer()
     #expect(await meeting.command([4, 1], to: Self.recordAccess, for: .zero) == .rejected(0x80))
@@ -200,7 +205,9 @@ struct GlucoseMeterTests {
     #expect(numbers(meeting).last == 1_999)
   }
 
-  @Test("A client that unsubscribes from the measurements is told that the transfer has not been completed")
+  @Test(
+    "A client that unsubscribes from the measurements is told that the transfer has not been completed",
+    .requirement("L186"))
   func unsubscribesFromMeasurements() async throws {
     let meeting = try await transfer()
     #expect(await meeting.subscribe(Self.measurement, false))

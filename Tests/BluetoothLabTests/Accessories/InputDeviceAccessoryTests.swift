@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -23,7 +24,9 @@ struct InputDeviceAccessoryTests {
 
   private func reports(_ app: PhoneApp, _ uuid: String = report) -> [[UInt8]] { app.values(of: uuid) }
 
-  @Test("A keyboard types text as reports over an encrypted link, with shifted characters and without unknown ones")
+  @Test(
+    "A keyboard types text as reports over an encrypted link, with shifted characters and without unknown ones",
+    .requirement("L189"))
   func types() async throws {
     let meeting = Encounter(keyboard)
     try #require(await meeting.prepare(subscribing: [Self.report]))
@@ -76,7 +79,9 @@ struct InputDeviceAccessoryTests {
     #expect(all == [[0, 5, 0, 0], [0, 0, 0xFD, 1], [0, 5, 0, 0]])
   }
 
-  @Test("The reports of a keyboard have their references, the map describes them, and the LEDs are set through them")
+  @Test(
+    "The reports of a keyboard have their references, the map describes them, and the LEDs are set through them",
+    .requirement("L189"))
   func map() async throws {
     let meeting = Encounter(keyboard)
     try #require(await meeting.prepare(subscribing: [Self.report]))
@@ -115,7 +120,7 @@ struct InputDeviceAccessoryTests {
     #expect(bits == ["Input": 64, "Output": 8])
   }
 
-  @Test("In Boot Protocol Mode a keyboard notifies boot reports only, until the next connection")
+  @Test("In Boot Protocol Mode a keyboard notifies boot reports only, until the next connection", .requirement("L189"))
   func boot() async throws {
     let meeting = Encounter(keyboard)
     try #require(await meeting.prepare(subscribing: [Self.report, Self.bootKeyboard]))
@@ -152,7 +157,7 @@ struct InputDeviceAccessoryTests {
     #expect(meeting.accessory.accessory.leds == [])
   }
 
-  @Test("A mouse moves in steps of at most 127, and clicks, in reports and in boot reports")
+  @Test("A mouse moves in steps of at most 127, and clicks, in reports and in boot reports", .requirement("L189"))
   func moves() async throws {
     let meeting = Encounter(mouse)
     try #require(await meeting.prepare(subscribing: [Self.report, Self.bootMouse]))

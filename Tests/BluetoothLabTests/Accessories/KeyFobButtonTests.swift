@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -59,7 +60,9 @@ struct KeyFobButtonTests {
     }
   }
 
-  @Test("The button of a key fob makes an app with both managers sound, within a connection interval once it is known")
+  @Test(
+    "The button of a key fob makes an app with both managers sound, within a connection interval once it is known",
+    .requirement("L185"))
   func sound() throws {
     let scene = Scene(named: "fob 1")
     try scene.publish()

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -30,7 +31,9 @@ struct LocationSensorTests {
     return meeting
   }
 
-  @Test("A location sensor notifies speed, distance, position, elevation and heading in 20 octets, and its quality")
+  @Test(
+    "A location sensor notifies speed, distance, position, elevation and heading in 20 octets, and its quality",
+    .requirement("L190"))
   func locations() async throws {
     let meeting = try await meet(subscribing: [Self.location])
     meeting.app.read("2A6A")
@@ -67,7 +70,9 @@ struct LocationSensorTests {
     #expect("\(try #require(value.utcTime))".hasPrefix("2025-01-01 00:00:0"))
   }
 
-  @Test("A location sensor navigates along a route that a client has selected, and reports what it has reached")
+  @Test(
+    "A location sensor navigates along a route that a client has selected, and reports what it has reached",
+    .requirement("L190"))
   func navigation() async throws {
     let meeting = try await meet(subscribing: [Self.navigation, Self.controlPoint])
     #expect(await meeting.command([4], to: Self.controlPoint) == .response(0x20, 4, 1, 1, 0))
@@ -116,7 +121,7 @@ struct LocationSensorTests {
     #expect(meeting.accessory.accessory.waypoint != nil)
   }
 
-  @Test("A client masks fields, and sets distance, elevation and the rate of fixes")
+  @Test("A client masks fields, and sets distance, elevation and the rate of fixes", .requirement("L190"))
   func settings() async throws {
     let meeting = try await meet(subscribing: [Self.location, Self.controlPoint])
     meeting.accessory.update { $0.speed = 0 }
@@ -146,7 +151,7 @@ struct LocationSensorTests {
   }
 
   @Test(
-    "A malformed command to a location sensor gets its response code, or the error of its length",
+    "A malformed command to a location sensor gets its response code, or the error of its length", .requirement("L190"),
     arguments: [
       ([], .rejected(0x0D)), ([1, 0], .response(0x20, 1, 3)), ([2, 0x80, 0], .response(0x20, 2, 3)),
       ([3], .response(0x20, 3, 3)), ([3, 9], .response(0x20, 3, 3)), ([4, 0], .response(0x20, 4, 3)),

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct SensorAccessoryTests {
   private func uuid(_ path: CharacteristicPath) -> String { path.characteristic.description }
 
-  @Test("Each sensor of a tag is turned on, paced and turned off by itself")
+  @Test("Each sensor of a tag is turned on, paced and turned off by itself", .requirement("L195"))
   func sensorTag() async throws {
     var tag = SensorTag()
     (tag.objectTemperature, tag.ambientTemperature, tag.humidity, tag.pressure) = (36.5, -10, 50, 98_000)
@@ -49,7 +50,9 @@ struct SensorAccessoryTests {
     #expect(meeting.accessory.accessory.period(of: .movement) == .milliseconds(100))
   }
 
-  @Test("A sensor tag rejects settings of the wrong length, reserved bits and periods that are too short")
+  @Test(
+    "A sensor tag rejects settings of the wrong length, reserved bits and periods that are too short",
+    .requirement("L195"))
   func refusals() async throws {
     let meeting = Encounter(SensorTag())
     try #require(await meeting.prepare())
@@ -103,7 +106,7 @@ struct SensorAccessoryTests {
     #expect(uuids(.movement) == expected(["AA81", "AA82", "AA83"]))
   }
 
-  @Test("A client reads and sets the interval of a thermometer within its valid range")
+  @Test("A client reads and sets the interval of a thermometer within its valid range", .requirement("L187"))
   func measurementInterval() async throws {
     var thermometer = Thermometer()
     thermometer.permittedIntervals = 1...10
@@ -169,7 +172,9 @@ struct SensorAccessoryTests {
     #expect(last.systolic.value == 140)
   }
 
-  @Test("A blood pressure monitor notifies falling cuff pressures, and reports kilopascals, user, time and status")
+  @Test(
+    "A blood pressure monitor notifies falling cuff pressures, and reports kilopascals, user, time and status",
+    .requirement("L182"))
   func cuffPressure() async throws {
     var monitor = BloodPressureMonitor(systolic: 120, diastolic: 80, pulseRate: 70)
     (monitor.unit, monitor.userID, monitor.status) = (.kilopascal, 2, .irregularPulse)
@@ -195,7 +200,7 @@ struct SensorAccessoryTests {
     return ["2A19", "2A24", "2A29"].flatMap { meeting.app.values(of: $0) }
   }
 
-  @Test("The accessories of the profiles have Battery and Device Information")
+  @Test("The accessories of the profiles have Battery and Device Information", .requirement("L182", "L187", "L218"))
   func commonServices() async {
     func expected(_ model: String) -> [[UInt8]] { [[100], Array(model.utf8), Array("BluetoothLab".utf8)] }
     #expect(await common(HeartRateSensor()) == expected("Heart Rate Belt"))
@@ -237,7 +242,8 @@ struct SensorAccessoryTests {
   }
 
   @Test(
-    "A monitor that computes the path loss of a key fob from its transmit power has the fob alert when the link fades")
+    "A monitor that computes the path loss of a key fob from its transmit power has the fob alert when the link fades",
+    .requirement("L192"))
   func pathLoss() async throws {
     var options = DeviceOptions()
     options.transmitPower = 4

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -8,7 +9,9 @@ import Testing
 struct SpeedAndCadenceTests {
   private static let (cycling, running, controlPoint) = ("2A5B", "2A53", "2A55")
 
-  @Test("A cycling sensor sets its number of wheel revolutions and its location through the SC Control Point")
+  @Test(
+    "A cycling sensor sets its number of wheel revolutions and its location through the SC Control Point",
+    .requirement("L184"))
   func cycling() async throws {
     let meeting = Encounter(CyclingSensor(speed: 4, cadence: 60, wheelCircumference: 2))
     try #require(await meeting.prepare(subscribing: [Self.cycling, Self.controlPoint]))
@@ -65,6 +68,7 @@ struct SpeedAndCadenceTests {
 
   @Test(
     "A malformed command to the SC Control Point gets its response code, or the error of its length",
+    .requirement("L184", "L193"),
     arguments: [
       ([], .rejected(0x0D)), ([1, 0], .response(0x10, 1, 3)), ([1, 0, 0, 0, 0, 0], .response(0x10, 1, 3)),
       ([3], .response(0x10, 3, 3)), ([3, 200], .response(0x10, 3, 3)), ([4, 1], .response(0x10, 4, 3)),
@@ -82,7 +86,7 @@ struct SpeedAndCadenceTests {
     #expect(await running.command([4], to: Self.controlPoint) == .response(0x10, 4, 1, 2, 1, 3))
   }
 
-  @Test("A running sensor reports speed, cadence, stride, distance and whether its wearer runs")
+  @Test("A running sensor reports speed, cadence, stride, distance and whether its wearer runs", .requirement("L193"))
   func running() async throws {
     let meeting = Encounter(RunningSensor(speed: 3, cadence: 180))
     try #require(await meeting.prepare(subscribing: [Self.running, Self.controlPoint]))
@@ -101,7 +105,7 @@ struct SpeedAndCadenceTests {
     #expect(try RSCMeasurement(try #require(meeting.app.values(of: Self.running).last)).isRunning == false)
   }
 
-  @Test("A calibration takes its time, succeeds or fails, and rejects other commands meanwhile")
+  @Test("A calibration takes its time, succeeds or fails, and rejects other commands meanwhile", .requirement("L193"))
   func calibration() async throws {
     let meeting = Encounter(RunningSensor())
     try #require(await meeting.prepare(subscribing: [Self.controlPoint]))
@@ -113,7 +117,9 @@ struct SpeedAndCadenceTests {
     #expect(await meeting.command([2], to: Self.controlPoint, for: .seconds(6)) == .response(0x10, 2, 4))
   }
 
-  @Test("A client that unsubscribes or disconnects during a calibration ends it, and gets no late response")
+  @Test(
+    "A client that unsubscribes or disconnects during a calibration ends it, and gets no late response",
+    .requirement("L193"))
   func cancelledCalibration() async throws {
     let meeting = Encounter(RunningSensor())
     try #require(await meeting.prepare(subscribing: [Self.controlPoint]))

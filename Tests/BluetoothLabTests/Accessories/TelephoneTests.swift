@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ struct TelephoneTests {
     return meeting
   }
 
-  @Test("A telephone notifies new and unread alerts of the categories that a client has enabled")
+  @Test("A telephone notifies new and unread alerts of the categories that a client has enabled", .requirement("L181"))
   func alerts() async throws {
     let meeting = try await meet(subscribing: [Self.newAlert, Self.unread])
     meeting.app.read("2A47")
@@ -51,7 +52,7 @@ struct TelephoneTests {
     #expect(meeting.app.values(of: Self.newAlert).count == 2 && meeting.app.values(of: Self.unread).count == 2)
   }
 
-  @Test("A telephone rejects commands and categories of alerts that it does not support")
+  @Test("A telephone rejects commands and categories of alerts that it does not support", .requirement("L181"))
   func refusals() async throws {
     let meeting = try await meet()
     let cases: [([UInt8], Int)] = [
@@ -84,7 +85,7 @@ struct TelephoneTests {
     #expect(meeting.app.values(of: Self.newAlert).count == 2)
   }
 
-  @Test("A client silences the ringer of a telephone, and hears of its state")
+  @Test("A client silences the ringer of a telephone, and hears of its state", .requirement("L191"))
   func ringer() async throws {
     let meeting = try await meet(subscribing: ["2A3F", "2A41"])
     meeting.accessory.update { $0.alertStatus = [.ringer, .display] }
@@ -101,7 +102,7 @@ struct TelephoneTests {
     #expect(meeting.app.values(of: "2A41").last == [1])
   }
 
-  @Test("A client reads and sets the clock of a telephone, which tells the day of the week")
+  @Test("A client reads and sets the clock of a telephone, which tells the day of the week", .requirement("L194"))
   func clock() async throws {
     let meeting = try await meet(
       Telephone(startTime: DateTime(year: 2024, month: 2, day: 28, hours: 23, minutes: 59)), subscribing: ["2A2B"])
@@ -151,7 +152,9 @@ struct TelephoneTests {
     #expect((.milliseconds(495) ... .milliseconds(560)).contains(fraction), "\(fraction)")
   }
 
-  @Test("A telephone updates its clock from the reference on request, unless the request is cancelled")
+  @Test(
+    "A telephone updates its clock from the reference on request, unless the request is cancelled", .requirement("L194")
+  )
   func referenceUpdate() async throws {
     let meeting = try await meet(subscribing: ["2A2B"])
     func state() async -> [UInt8]? {

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -31,7 +32,9 @@ struct WeightScaleTests {
     await meeting.world.run(for: .milliseconds(100))
   }
 
-  @Test("A person on a scale is weighed once after the settling time, with the time, the user and the body mass index")
+  @Test(
+    "A person on a scale is weighed once after the settling time, with the time, the user and the body mass index",
+    .requirement("L218"))
   func weighing() async throws {
     let meeting = Encounter(WeightScale(startTime: DateTime(year: 2024, month: 2, day: 29, hours: 23)))
     #expect(await meeting.prepare(subscribing: [Self.measurement]))
@@ -76,7 +79,9 @@ struct WeightScaleTests {
     #expect(meeting.app.values(of: Self.feature) == [[0xA4, 0, 0, 0]])
   }
 
-  @Test("A measurement is unsuccessful if the person leaves early, makes room for another one, or is too heavy")
+  @Test(
+    "A measurement is unsuccessful if the person leaves early, makes room for another one, or is too heavy",
+    .requirement("L218"))
   func unsuccessful() async throws {
     let meeting = Encounter(WeightScale())
     #expect(await meeting.prepare(subscribing: [Self.measurement]))
@@ -99,7 +104,9 @@ struct WeightScaleTests {
     #expect(values.allSatisfy { $0.timeStamp != nil })
   }
 
-  @Test("Stored measurements come before new ones, the oldest first, and each is kept until it is confirmed")
+  @Test(
+    "Stored measurements come before new ones, the oldest first, and each is kept until it is confirmed",
+    .requirement("L218"))
   func storedMeasurements() async throws {
     let meeting = Encounter(WeightScale())
     #expect(await meeting.prepare())
@@ -134,7 +141,9 @@ struct WeightScaleTests {
     return scale
   }
 
-  @Test("A measurement that the client has not confirmed is sent again on the next link, and a confirmed one is not")
+  @Test(
+    "A measurement that the client has not confirmed is sent again on the next link, and a confirmed one is not",
+    .requirement("L218"))
   func lostConfirmation() async throws {
     var plan = PhoneApp.Plan.explore
     plan.reconnects = true

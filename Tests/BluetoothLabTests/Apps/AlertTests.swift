@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// Alerts about events of suspended apps.
@@ -27,7 +28,10 @@ struct AlertTests {
     stage.run(1)
   }
 
-  @Test("K010 K009 L179 A suspended app's notifications and its disconnection are alerts, which the device lists")
+  @Test(
+    "K010 K009 L179 A suspended app's notifications and its disconnection are alerts, which the device lists",
+    .requirement("A022", "K009", "K010", "L052", "L179"),
+    .symbol("CBConnectPeripheralOptionNotifyOnDisconnectionKey", "CBConnectPeripheralOptionNotifyOnNotificationKey"))
   func suspended() throws {
     let stage = Stage(manifest: .described(), plan(Self.all))
     stage.launchAndSubscribe()
@@ -46,7 +50,9 @@ struct AlertTests {
     #expect(stage.phone.alerts.count { $0.kind == .disconnected } == 1)
   }
 
-  @Test("L179 What an app misses that the system has terminated is in the list of alerts, and its link stays")
+  @Test(
+    "L179 What an app misses that the system has terminated is in the list of alerts, and its link stays",
+    .requirement("L179"))
   func terminated() throws {
     var plan = plan(Self.all)
     plan.identifier = "belt"
@@ -65,7 +71,9 @@ struct AlertTests {
     #expect(stage.phone.alerts.count == 1)
   }
 
-  @Test("K008 A connection while the app is suspended is an alert")
+  @Test(
+    "K008 A connection while the app is suspended is an alert", .requirement("A022", "K008", "L052"),
+    .symbol("CBConnectPeripheralOptionNotifyOnConnectionKey"))
   func connection() throws {
     let stage = Stage(manifest: .described(), plan(Self.all))
     stage.launchAndSubscribe()
@@ -79,7 +87,9 @@ struct AlertTests {
     #expect(stage.phone.alerts.map(\.kind) == [.connected])
   }
 
-  @Test("L052 A discovery and discovered services cause no alert, although a suspended app wants all alerts")
+  @Test(
+    "L052 A discovery and discovered services cause no alert, although a suspended app wants all alerts",
+    .requirement("L052"))
   func noOtherAlerts() throws {
     for modes in [[], [.central]] as [Set<AppManifest.BackgroundMode>] {
       var connecting = plan(Self.all)
@@ -113,7 +123,7 @@ struct AlertTests {
     #expect(stage.phone.alerts.isEmpty)
   }
 
-  @Test("L180 Without the options there is no alert, and the app does not reconnect")
+  @Test("L180 Without the options there is no alert, and the app does not reconnect", .requirement("A022", "L180"))
   func noOptions() throws {
     let stage = Stage(manifest: .described(), plan(nil))
     stage.launchAndSubscribe()
@@ -127,7 +137,7 @@ struct AlertTests {
     #expect(stage.phone.statistics.links.last?.isConnected == false)
   }
 
-  @Test("K011 Of two apps, the one that was in the foreground last alerts the user")
+  @Test("K011 Of two apps, the one that was in the foreground last alerts the user", .requirement("K011"))
   func twoApps() throws {
     let stage = Stage(manifest: .described(), plan(Self.all))
     let (world, plan) = (stage.world, plan(Self.all))

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The life of central apps: foreground, background, suspension, termination.
@@ -50,7 +51,9 @@ struct AppLifeTests {
       ])
   }
 
-  @Test("L049 Without a background mode an app is suspended after 5 s, and its events wait for the foreground")
+  @Test(
+    "L049 Without a background mode an app is suspended after 5 s, and its events wait for the foreground",
+    .requirement("G004", "L049"))
   func suspension() throws {
     let stage = Stage(manifest: .described())
     stage.launchAndSubscribe()
@@ -77,7 +80,9 @@ struct AppLifeTests {
     #expect(root.events.suffix(from: before) == ["value", "disconnected error 6"])
   }
 
-  @Test("L050 Without a background mode the scan stops in the background, and goes on in the foreground")
+  @Test(
+    "L050 Without a background mode the scan stops in the background, and goes on in the foreground",
+    .requirement("L050"))
   func scanStops() throws {
     var plan = BeltApp.Plan()
     plan.connects = false
@@ -101,7 +106,9 @@ struct AppLifeTests {
     #expect(root.manager.isScanning)
   }
 
-  @Test("L006 An event runs an app with the background mode for 10 s, and then it is suspended again")
+  @Test(
+    "L006 An event runs an app with the background mode for 10 s, and then it is suspended again",
+    .requirement("A084", "A095", "A096", "L006"))
   func eventRunTime() throws {
     var plan = BeltApp.Plan()
     plan.subscribes = false
@@ -125,7 +132,9 @@ struct AppLifeTests {
     #expect(root.peripheral?.state == .connected)
   }
 
-  @Test("A095 A link keeps an app with the background mode running, and its end begins the time until the suspension")
+  @Test(
+    "A095 A link keeps an app with the background mode running, and its end begins the time until the suspension",
+    .requirement("A095"))
   func keptByLink() throws {
     var plan = BeltApp.Plan()
     plan.subscribes = false
@@ -183,7 +192,7 @@ struct AppLifeTests {
     }
   }
 
-  @Test("L054 Each value runs a suspended app with the background mode")
+  @Test("L054 Each value runs a suspended app with the background mode", .requirement("A084", "G004", "L054"))
   func wokenByValues() throws {
     let stage = Stage()
     stage.launchAndSubscribe()
@@ -199,7 +208,9 @@ struct AppLifeTests {
     #expect(stage.app.state == .suspended)
   }
 
-  @Test("L007 L008 A background scan is passive and has a window of 1 s in 10 s; L055 it reports no duplicates")
+  @Test(
+    "L007 L008 A background scan is passive and has a window of 1 s in 10 s; L055 it reports no duplicates",
+    .requirement("A080", "A084", "A085", "A086", "L008", "L055"))
   func slowScan() throws {
     var plan = BeltApp.Plan()
     plan.connects = false
@@ -220,7 +231,7 @@ struct AppLifeTests {
     #expect(root.events.count <= count + 1, "no duplicates")
   }
 
-  @Test("L007 The rare background scan has a window of 10 s in 12 min")
+  @Test("L007 The rare background scan has a window of 10 s in 12 min", .requirement("L007"))
   func rareScan() throws {
     var plan = BeltApp.Plan()
     plan.connects = false
@@ -242,7 +253,9 @@ struct AppLifeTests {
     #expect(later > .seconds(18) && later < .seconds(22), "\(later)")
   }
 
-  @Test("A086 L008 A service in the scan response only is found in the foreground, and missed in the background")
+  @Test(
+    "A086 L008 A service in the scan response only is found in the foreground, and missed in the background",
+    .requirement("A086", "L008"))
   func scanResponse() throws {
     var plan = BeltApp.Plan()
     plan.connects = false
@@ -261,7 +274,9 @@ struct AppLifeTests {
     #expect(root.count(of: "discovered") == 1)
   }
 
-  @Test("A087 With a policy that says so, an app in the background connects only with a restore identifier")
+  @Test(
+    "A087 With a policy that says so, an app in the background connects only with a restore identifier",
+    .requirement("A087"))
   func connectionsInBackground() throws {
     var policy = PlatformPolicy.ios
     policy.background?.connectsWithoutRestoration = false
@@ -285,7 +300,9 @@ struct AppLifeTests {
     }
   }
 
-  @Test("A087 An attempt without a restore identifier that begins in the foreground waits in the background")
+  @Test(
+    "A087 An attempt without a restore identifier that begins in the foreground waits in the background",
+    .requirement("A087"))
   func heldConnection() throws {
     var policy = PlatformPolicy.ios
     policy.background?.connectsWithoutRestoration = false
@@ -346,7 +363,7 @@ struct AppLifeTests {
     #expect(app.root?.count == 1)
   }
 
-  @Test("L009 A foreground app's scan serves an app in the background at its full rate")
+  @Test("L009 A foreground app's scan serves an app in the background at its full rate", .requirement("L009"))
   func sharedScan() throws {
     var plan = BeltApp.Plan()
     plan.connects = false
@@ -364,7 +381,9 @@ struct AppLifeTests {
     #expect(times[0] == times[1], "both find the belt at once")
   }
 
-  @Test("G026 A088 With a policy that says so, a link without traffic ends after 30 s, and a heartbeat keeps it")
+  @Test(
+    "G026 A088 With a policy that says so, a link without traffic ends after 30 s, and a heartbeat keeps it",
+    .requirement("A088", "G026"))
   func idleLink() throws {
     let world = World(seed: 7)
     var options = DeviceOptions()
@@ -390,7 +409,9 @@ struct AppLifeTests {
     #expect(error == .core(.connectionTimeout))
   }
 
-  @Test("A088 With a policy that says so, a link without traffic ends after 30 s in the background, too")
+  @Test(
+    "A088 With a policy that says so, a link without traffic ends after 30 s in the background, too",
+    .requirement("A088"))
   func idleLinkInBackground() throws {
     var policy = PlatformPolicy.ios
     policy.idleLinkTimeout = .seconds(30)
@@ -443,7 +464,11 @@ struct AppLifeTests {
     #expect(root.count(of: "value") == count + 3)
   }
 
-  @Test("A092 watchOS runs a suspended app for five values in 24 h; both errors come with the values")
+  @Test(
+    "A092 watchOS runs a suspended app for five values in 24 h; both errors come with the values", .requirement("A092"),
+    .symbol(
+      "CBError.Code.leGattExceededBackgroundNotificationLimit", "CBError.Code.leGattNearBackgroundNotificationLimit",
+      "CBError.leGattExceededBackgroundNotificationLimit", "CBError.leGattNearBackgroundNotificationLimit"))
   func wakeBudget() throws {
     let stage = Stage(policy: .watchos)
     stage.launchAndSubscribe()

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The permission of apps to use Bluetooth.
@@ -22,7 +23,7 @@ struct AppPermissionTests {
     return phone.app(named: name, manifest: manifest) { _ in BeltApp(in: world) }
   }
 
-  @Test("G001 The usage description of the app is in the question for permission")
+  @Test("G001 The usage description of the app is in the question for permission", .requirement("G001"))
   func usageDescription() {
     user.answer(.yes, to: .useBluetooth, after: .seconds(5))
     let app = app(phone())
@@ -35,7 +36,9 @@ struct AppPermissionTests {
     #expect(user.questions.map(\.usageDescription) == ["to show your pulse"])
   }
 
-  @Test("G002 An app without a usage description is stopped when it creates a manager, with the reason")
+  @Test(
+    "G002 An app without a usage description is stopped when it creates a manager, with the reason",
+    .requirement("G002"))
   func noUsageDescription() {
     let app = app(phone(asks: false), AppManifest())
     app.launch()
@@ -53,7 +56,9 @@ struct AppPermissionTests {
     #expect(app.root?.manager.state == .poweredOn)
   }
 
-  @Test("G008 A user allows in the settings what was refused, and refuses it again, with effect at once")
+  @Test(
+    "G008 A user allows in the settings what was refused, and refuses it again, with effect at once",
+    .requirement("G008"))
   func settings() {
     user.answer(.no, to: .useBluetooth)
     let phone = phone()

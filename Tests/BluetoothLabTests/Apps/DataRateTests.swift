@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The data rate of links that a policy sets (`linkDataRate`).
@@ -157,7 +158,9 @@ struct DataRateTests {
     }
   }
 
-  @Test("L167 A link of iOS carries 10 kB of values in a second, in each direction, and loses and reorders none")
+  @Test(
+    "L167 A link of iOS carries 10 kB of values in a second, in each direction, and loses and reorders none",
+    .requirement("L167"))
   func bothDirections() throws {
     for scene in [try Scene(central: .ios), try Scene(peripheral: .ios)] {
       (scene.client.sends, scene.server.sends) = (true, true)

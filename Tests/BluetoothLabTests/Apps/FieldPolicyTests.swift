@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The rules by which `iosInTheField` differs from `ios`, and those that both have.
@@ -120,7 +121,9 @@ struct FieldPolicyTests {
     }
   }
 
-  @Test("L171 A system with ten links refuses another connection, and waiting attempts go on after the end of a link")
+  @Test(
+    "L171 A system with ten links refuses another connection, and waiting attempts go on after the end of a link",
+    .requirement("A070", "L171"))
   func linkLimit() throws {
     for policy in [PlatformPolicy.ios, .iosInTheField] {
       let world = World(seed: 37)

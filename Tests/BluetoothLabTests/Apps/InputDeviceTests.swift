@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -62,7 +63,7 @@ struct InputDeviceTests {
     func run(_ seconds: Int) { world.run(for: .seconds(seconds)) }
   }
 
-  @Test("G024 The system keeps and re-establishes the link to a bonded keyboard, without any app")
+  @Test("G024 The system keeps and re-establishes the link to a bonded keyboard, without any app", .requirement("G024"))
   func reconnects() throws {
     let stage = Stage()
     try stage.pair()
@@ -86,7 +87,8 @@ struct InputDeviceTests {
     #expect(stage.isConnected, "after power on")
   }
 
-  @Test("G025 After the system has connected, an app retrieves the keyboard and connects to use it")
+  @Test(
+    "G025 After the system has connected, an app retrieves the keyboard and connects to use it", .requirement("G025"))
   func retrieves() throws {
     let stage = Stage()
     try stage.pair()
@@ -112,7 +114,7 @@ struct InputDeviceTests {
     #expect(stage.isConnected && stage.links.count == before)
   }
 
-  @Test("After a restart the system connects to the bonded keyboard before any app runs")
+  @Test("After a restart the system connects to the bonded keyboard before any app runs", .requirement("G024"))
   func restart() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The latencies that a peripheral manager can request.
@@ -12,7 +13,9 @@ private let latencies: [(CBPeripheralManagerConnectionLatency, ClosedRange<Durat
 /// The latency of links on the air.
 @Suite("Desired latency on the air")
 struct LatencyOnAirTests {
-  @Test("A037 K042 The connection events on the air have the interval of the desired latency", arguments: latencies)
+  @Test(
+    "A037 K042 The connection events on the air have the interval of the desired latency", .requirement("A037", "K042"),
+    arguments: latencies)
   func intervals(_ latency: CBPeripheralManagerConnectionLatency, _ intervals: ClosedRange<Duration>) throws {
     let world = World(seed: 23)
     let phone = world.makeDevice(named: "phone")

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The Apple Notification Center Service that a phone offers, and the permission for it.
@@ -200,7 +201,10 @@ struct NotificationCenterTests {
     #expect(stage.events.last?.first == 2)
   }
 
-  @Test("A033 The user's permission is ancsAuthorized, and each change of it calls didUpdateANCSAuthorization")
+  @Test(
+    "A033 The user's permission is ancsAuthorized, and each change of it calls didUpdateANCSAuthorization",
+    .requirement("A033"),
+    .symbol("CBPeripheral.ancsAuthorized", "CBCentralManagerDelegate.centralManager(_:didUpdateANCSAuthorizationFor:)"))
   func permission() throws {
     let stage = try Stage(sharing: .no)
     #expect(stage.user.questions.count { $0.kind == .shareNotifications } == 1)
@@ -226,7 +230,9 @@ struct NotificationCenterTests {
     #expect(stage.events.count == 1)
   }
 
-  @Test("CBConnectPeripheralOptionRequiresANCS pairs and asks the user; without it, the app is told nothing")
+  @Test(
+    "CBConnectPeripheralOptionRequiresANCS pairs and asks the user; without it, the app is told nothing",
+    .symbol("CBConnectPeripheralOptionRequiresANCS"))
   func required() throws {
     let required = try Stage()
     #expect(required.phone.bonds.count == 1)

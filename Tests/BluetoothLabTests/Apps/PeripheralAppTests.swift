@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The life and the restoration of apps with peripheral managers.
@@ -29,7 +30,7 @@ struct PeripheralAppTests {
     func run(_ seconds: Int) { world.run(for: .seconds(seconds)) }
   }
 
-  @Test("L051 A read of a suspended app's value gets an error at once, and the link stays")
+  @Test("L051 A read of a suspended app's value gets an error at once, and the link stays", .requirement("L051"))
   func suspendedWithoutMode() throws {
     let stage = Stage(modes: [])
     let lock = try stage.launchAndConnect()
@@ -49,7 +50,7 @@ struct PeripheralAppTests {
     #expect(try stage.central.read(LockApp.value.uuidString, of: lock) == [7])
   }
 
-  @Test("A089 A read runs a suspended app with the background mode, which answers")
+  @Test("A089 A read runs a suspended app with the background mode, which answers", .requirement("A089", "L054"))
   func suspendedWithMode() throws {
     let stage = Stage()
     let lock = try stage.launchAndConnect()
@@ -64,7 +65,7 @@ struct PeripheralAppTests {
     #expect(stage.app.state == .suspended)
   }
 
-  @Test("L053 An app with both background modes is run by events of both roles")
+  @Test("L053 An app with both background modes is run by events of both roles", .requirement("L053"))
   func bothModes() throws {
     final class Both {
       let belt: BeltApp
@@ -100,7 +101,8 @@ struct PeripheralAppTests {
     #expect(app.state == .background)
   }
 
-  @Test("A091 A request that the app does not answer in its 10 s times out after 30 s, as ATT says")
+  @Test(
+    "A091 A request that the app does not answer in its 10 s times out after 30 s, as ATT says", .requirement("A091"))
   func unanswered() throws {
     let stage = Stage()
     let lock = try stage.launchAndConnect()
@@ -128,7 +130,9 @@ struct PeripheralAppTests {
     return stage.central.recorder.discoveries.dropFirst(count).last?.advertisementData
   }
 
-  @Test("K040 A090 In the background the name is not advertised, and the services are in the overflow area only")
+  @Test(
+    "K040 A090 In the background the name is not advertised, and the services are in the overflow area only",
+    .requirement("A090", "K040"))
   func backgroundAdvertising() throws {
     let stage = Stage()
     stage.app.launch()
@@ -144,7 +148,9 @@ struct PeripheralAppTests {
     #expect(back[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID] == [LockApp.service])
   }
 
-  @Test("L050 Without the background mode, advertising stops in the background and goes on in the foreground")
+  @Test(
+    "L050 Without the background mode, advertising stops in the background and goes on in the foreground",
+    .requirement("L050"))
   func advertisingStops() throws {
     let stage = Stage(modes: [.central])
     stage.app.launch()
@@ -160,7 +166,9 @@ struct PeripheralAppTests {
     #expect(stage.phone.statistics.transmitted.packets > before)
   }
 
-  @Test("L056 The advertising interval grows only when all advertising apps are in the background")
+  @Test(
+    "L056 The advertising interval grows only when all advertising apps are in the background",
+    .requirement("A090", "L056"))
   func interval() throws {
     let stage = Stage()
     let other = stage.phone.app(named: "other", manifest: .described([.peripheral])) { _ in
@@ -187,7 +195,9 @@ struct PeripheralAppTests {
     #expect(back * 3 < front)
   }
 
-  @Test("A092 In the background updates are sent ten a second, and updateValue returns false after twenty")
+  @Test(
+    "A092 In the background updates are sent ten a second, and updateValue returns false after twenty",
+    .requirement("A092"))
   func updates() throws {
     let stage = Stage()
     let lock = try stage.launchAndConnect()
@@ -237,7 +247,13 @@ struct PeripheralAppTests {
     #expect(stage.central.values(of: LockApp.value) == (1...20).map { [UInt8($0)] })
   }
 
-  @Test("A100 Restored services have their characteristics and subscribers; the advertisement data are restored")
+  @Test(
+    "A100 Restored services have their characteristics and subscribers; the advertisement data are restored",
+    .requirement("A041", "A100"),
+    .symbol(
+      "CBPeripheralManagerOptionRestoreIdentifierKey", "CBPeripheralManagerRestoredStateServicesKey",
+      "CBPeripheralManagerRestoredStateAdvertisementDataKey",
+      "CBPeripheralManagerDelegate.peripheralManager(_:willRestoreState:)"))
   func restoration() throws {
     let stage = Stage()
     let lock = try stage.launchAndConnect()
@@ -268,7 +284,9 @@ struct PeripheralAppTests {
     #expect(root.events.last == "unsubscribed")
   }
 
-  @Test("visionOS, watchOS and tvOS have no peripheral role: advertising and services fail with operationNotSupported")
+  @Test(
+    "visionOS, watchOS and tvOS have no peripheral role: advertising and services fail with operationNotSupported",
+    .requirement("A007", "A073"))
   func noPeripheralRole() throws {
     for policy in [PlatformPolicy.visionos, .watchos, .tvos] {
       let stage = Stage(policy: policy)

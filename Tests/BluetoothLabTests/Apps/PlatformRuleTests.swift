@@ -1,11 +1,14 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The rules that differ between the policies of platforms.
 @Suite("Rules of platforms")
 struct PlatformRuleTests {
-  @Test("A070 At most two links for an app of watchOS: another connection fails with connectionLimitReached")
+  @Test(
+    "A070 At most two links for an app of watchOS: another connection fails with connectionLimitReached",
+    .requirement("A070"))
   func linksPerApp() throws {
     let world = World(seed: 31)
     var options = DeviceOptions()

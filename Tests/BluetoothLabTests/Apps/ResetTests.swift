@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The reset of the network settings, with new identifiers for all peripherals.
@@ -32,7 +33,9 @@ struct ResetTests {
     ) { disconnections += 1 }
   }
 
-  @Test("G015 After a reset, running apps go through resetting and find the peripheral under new identifiers")
+  @Test(
+    "G015 After a reset, running apps go through resetting and find the peripheral under new identifiers",
+    .requirement("G015"))
   func identifiers() throws {
     let world = World(seed: 21)
     let phone = world.makeDevice(named: "phone")
@@ -66,7 +69,7 @@ struct ResetTests {
     #expect(Set(finders.compactMap { $0.found.last?.identifier }).count == 3)
   }
 
-  @Test("A second reset changes the identifiers again, also while Bluetooth is off")
+  @Test("A second reset changes the identifiers again, also while Bluetooth is off", .requirement("G015"))
   func whileOff() throws {
     let world = World(seed: 22)
     let phone = world.makeDevice(named: "phone")

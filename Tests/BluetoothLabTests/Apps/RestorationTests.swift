@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// Tests of the state that the system keeps of a terminated app, and of its restoration.
@@ -7,7 +8,12 @@ import Testing
 struct RestorationTests {
   typealias Stage = AppLifeTests.Stage
 
-  @Test("7 A097 A value launches a terminated app, and willRestoreState comes first, with the peripheral as it was")
+  @Test(
+    "7 A097 A value launches a terminated app, and willRestoreState comes first, with the peripheral as it was",
+    .requirement("A018", "A032", "A097", "A098", "A099"),
+    .symbol(
+      "CBCentralManagerOptionRestoreIdentifierKey", "CBCentralManagerRestoredStatePeripheralsKey",
+      "CBCentralManagerDelegate.centralManager(_:willRestoreState:)"))
   func relaunch() throws {
     let stage = Stage()
     stage.launchAndSubscribe()
@@ -38,7 +44,9 @@ struct RestorationTests {
     #expect(root.values.count == 4, "the subscription goes on")
   }
 
-  @Test("The system's own reads after a connection do not launch the app; the next event of the app's own does")
+  @Test(
+    "The system's own reads after a connection do not launch the app; the next event of the app's own does",
+    .requirement("L054"))
   func lateName() throws {
     var plan = BeltApp.Plan()
     plan.subscribes = false
@@ -75,7 +83,9 @@ struct RestorationTests {
     #expect(root.count(of: "connected") == 1)
   }
 
-  @Test("A099 A scan is restored with its services and options")
+  @Test(
+    "A099 A scan is restored with its services and options", .requirement("A032", "A099"),
+    .symbol("CBCentralManagerRestoredStateScanServicesKey", "CBCentralManagerRestoredStateScanOptionsKey"))
   func scan() throws {
     var plan = BeltApp.Plan()
     plan.connects = false
@@ -98,7 +108,9 @@ struct RestorationTests {
     #expect(root.manager.isScanning)
   }
 
-  @Test("A102 Nothing is restored after the user has ended the app: its link ends, and no event launches it")
+  @Test(
+    "A102 Nothing is restored after the user has ended the app: its link ends, and no event launches it",
+    .requirement("A102"))
   func endedByUser() throws {
     let stage = Stage()
     stage.launchAndSubscribe()
@@ -127,7 +139,7 @@ struct RestorationTests {
     return (world, phone, app)
   }
 
-  @Test("A101 Nothing is restored without a manager of the same identifier")
+  @Test("A101 Nothing is restored without a manager of the same identifier", .requirement("A101"))
   func otherIdentifier() throws {
     let (world, _, app) = forgetfulApp(.ios)
     app.launch()
@@ -171,7 +183,7 @@ struct RestorationTests {
     #expect(stage.phone.statistics.links.last?.isConnected == true)
   }
 
-  @Test("A103 Nothing is restored after a restart of the machine")
+  @Test("A103 Nothing is restored after a restart of the machine", .requirement("A103"))
   func restart() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("restart-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -191,7 +203,9 @@ struct RestorationTests {
     }
   }
 
-  @Test("Without a background mode, a restore identifier, or a policy that restores, a termination ends the links")
+  @Test(
+    "Without a background mode, a restore identifier, or a policy that restores, a termination ends the links",
+    .requirement("A018"), .symbol("CBCentralManagerOptionRestoreIdentifierKey"))
   func notPreserved() throws {
     var plan = BeltApp.Plan()
     for (policy, modes, identifier) in [

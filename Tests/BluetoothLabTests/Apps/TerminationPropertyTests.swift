@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// Sessions whose app is terminated after each of its callbacks.
@@ -8,7 +9,9 @@ struct TerminationPropertyTests {
   /// The energy in a Heart Rate Measurement, which the belt increases by one with each value.
   private func energy(_ value: Data) -> Int { Int(value[value.startIndex + 2]) | Int(value[value.startIndex + 3]) << 8 }
 
-  @Test("A central app that is terminated after any callback gets every later callback once", arguments: 1...9)
+  @Test(
+    "A central app that is terminated after any callback gets every later callback once", .requirement("L054"),
+    arguments: 1...9)
   func central(step: Int) throws {
     let world = World(seed: 11)
     var options = DeviceOptions()
@@ -67,7 +70,9 @@ struct TerminationPropertyTests {
     #expect(stage.central.values(of: LockApp.value).last == [99])
   }
 
-  @Test("A peripheral app that is terminated with a full queue is told once, after its launch, that there is room")
+  @Test(
+    "A peripheral app that is terminated with a full queue is told once, after its launch, that there is room",
+    .requirement("L054"))
   func refusedUpdate() throws {
     let stage = PeripheralAppTests.Stage()
     let lock = try stage.launchAndConnect()
@@ -103,7 +108,8 @@ struct TerminationPropertyTests {
   }
 
   @Test(
-    "A central app that is terminated at any step has each write sent once and is told of it once", arguments: 1...13)
+    "A central app that is terminated at any step has each write sent once and is told of it once",
+    .requirement("L054"), arguments: 1...13)
   func writes(step: Int) throws {
     let world = World(seed: 13)
     var options = DeviceOptions()
@@ -186,6 +192,7 @@ struct TerminationPropertyTests {
 
   @Test(
     "G039 After restoration canSendWriteWithoutResponse is exact: true means sent, false is followed by the callback",
+    .requirement("G039"),
     arguments: [0, 1, 7, 19, 20])
   func writesAfterRestoration(count: Int) throws {
     let world = World(seed: 12)

@@ -4,6 +4,7 @@ import BluetoothSimulation
 import BluetoothWire
 import Crypto
 import Foundation
+import Requirements
 import TestSupport
 import Testing
 
@@ -12,7 +13,9 @@ import Testing
 /// Many devices whose hosts act at random under every kind of fault.
 @Suite("A crowd under every fault")
 struct RandomCrowdTests {
-  @Test("200 devices for 10 radio minutes: acknowledged data arrives, everything ends, one seed gives one capture")
+  @Test(
+    "200 devices for 10 radio minutes: acknowledged data arrives, everything ends, one seed gives one capture",
+    .requirement("L086"))
   func crowd() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

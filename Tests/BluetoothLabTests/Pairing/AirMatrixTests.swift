@@ -3,6 +3,7 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 import Foundation
+import Requirements
 import TestSupport
 import Testing
 
@@ -11,6 +12,7 @@ import Testing
 @Suite("Pairing on the air: all combinations") struct AirMatrixTests {
   @Test(
     "The method of the tables pairs, the exported keys decrypt the air, and without keys nothing is readable",
+    .requirement("L038", "L166"),
     arguments: PairingCombination.all)
   func matrix(_ part: PairingCombination) throws {
     for (seed, requests) in PairingRequests.all.enumerated() {

@@ -1,4 +1,5 @@
 import BluetoothWire
+import Requirements
 import Testing
 
 @testable import BluetoothTransport
@@ -290,6 +291,7 @@ struct ThreeWireLinkTests {
 
   @Test(
     "All packets arrive once and in order, whatever octets the line loses, duplicates or damages, in both directions",
+    .requirement("L075"),
     arguments: 0..<60 as Range<UInt64>)
   func faults(seed: UInt64) {
     var random = RandomStream(seed: seed &+ 1_000)

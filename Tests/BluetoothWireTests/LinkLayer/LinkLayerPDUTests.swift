@@ -1,3 +1,4 @@
+import Requirements
 import TestVectors
 import Testing
 
@@ -9,7 +10,7 @@ struct LinkLayerPDUTests {
 
   private func octets(_ pdu: LL.ControlPDU) -> String { pdu.payload(in: pool).description }
 
-  @Test("LL Control PDUs have their octets, least significant octet first")
+  @Test("LL Control PDUs have their octets, least significant octet first", .requirement("L133"))
   func controlPDUs() {
     let timing = LL.ConnectionTiming(windowSize: 2, windowOffset: 0x0304, interval: 0x0506, latency: 7, timeout: 0x0809)
     #expect(octets(.connectionUpdateInd(timing, instant: 0x0A0B)) == "000204030605070009080B0A")
@@ -54,7 +55,9 @@ struct LinkLayerPDUTests {
     #expect(!isValid(3, 1) && !isValid(1, 6) && !isValid(8, 1))
   }
 
-  @Test("Every LL Control PDU decodes to the value that was encoded", arguments: LL.ControlPDU.examples)
+  @Test(
+    "Every LL Control PDU decodes to the value that was encoded", .requirement("L133"),
+    arguments: LL.ControlPDU.examples)
   func controlRoundTrip(pdu: LL.ControlPDU) throws {
     let payload = pdu.payload(in: pool)
     #expect(payload.count == 1 + pdu.opcode.dataLength)
@@ -79,7 +82,7 @@ struct LinkLayerPDUTests {
     }
   }
 
-  @Test("The header of a data PDU keeps its five fields")
+  @Test("The header of a data PDU keeps its five fields", .requirement("L129"))
   func dataHeader() {
     for raw in UInt16(0)...0xFF {
       let header = LL.DataHeader(rawValue: 0x1B00 | raw)
@@ -113,7 +116,7 @@ struct LinkLayerPDUTests {
     accessAddress: 0x5065_4A6B, crcInit: 0x123456, windowSize: 1, windowOffset: 0, interval: 24, latency: 0,
     timeout: 200, channelMap: .all, hop: 5, sleepClockAccuracy: .upTo50)
 
-  @Test("CONNECT_IND's fields are checked against their limits")
+  @Test("CONNECT_IND's fields are checked against their limits", .requirement("L119"))
   func connectionDataLimits() {
     func isValid(_ change: (inout LL.ConnectionData) -> Void) -> Bool {
       var data = Self.valid

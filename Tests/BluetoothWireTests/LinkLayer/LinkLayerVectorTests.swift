@@ -1,3 +1,4 @@
+import Requirements
 import TestVectors
 import Testing
 
@@ -38,7 +39,7 @@ private func rows(_ file: String, _ topic: String) throws -> [Row] {
 
 @Suite("Link layer vectors")
 struct LinkLayerVectorTests {
-  @Test("The CRC of every published packet is right")
+  @Test("The CRC of every published packet is right", .requirement("L125"))
   func crc() throws {
     for row in try rows("ll_frames", "crc") {
       try #expect(LL.airBytes(of: row.packet()).suffix(3) == row.bytes("crc")[...], "\(row.name)")
@@ -81,7 +82,9 @@ struct LinkLayerVectorTests {
     #expect(data.crcInit == field.reversed().reduce(0) { $0 << 8 | UInt32($1) })
   }
 
-  @Test("The CRC detects every one to four wrong bits in 39 octets, and every odd number of wrong bits")
+  @Test(
+    "The CRC detects every one to four wrong bits in 39 octets, and every odd number of wrong bits",
+    .requirement("L096"))
   func detectedErrors() {
     /// Returns the CRC of the longest advertising packet of Bluetooth 4.0 with one bit of its PDU flipped.
     func crc(flipping bit: Int? = nil) -> UInt32 {
@@ -104,7 +107,7 @@ struct LinkLayerVectorTests {
     #expect(pairs.count == 1 + changes.count * (changes.count - 1) / 2)
   }
 
-  @Test("The whitening sequence of each channel is right")
+  @Test("The whitening sequence of each channel is right", .requirement("L095"))
   func whitening() throws {
     for row in try rows("ll_frames", "whitening") {
       let sequence = try row.bytes("sequence")
@@ -113,7 +116,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("A whole frame has the vector's preamble, CRC and whitening")
+  @Test("A whole frame has the vector's preamble, CRC and whitening", .requirement("L092"))
   func frames() throws {
     for row in try rows("ll_frames", "frames") {
       let phy: PHY = try row.text("phy") == "2M" ? .le2M : .le1M
@@ -142,7 +145,7 @@ struct LinkLayerVectorTests {
     #expect(decoded >= 15)
   }
 
-  @Test("Access addresses are valid or invalid as the rules say")
+  @Test("Access addresses are valid or invalid as the rules say", .requirement("L094"))
   func accessAddresses() throws {
     for row in try rows("ll_frames", "access_addresses") {
       let address = UInt32(try row.hexadecimal("access_address"))
@@ -153,7 +156,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("Random access addresses are valid and distinct")
+  @Test("Random access addresses are valid and distinct", .requirement("L094"))
   func drawnAccessAddresses() {
     var generator = RandomStream(seed: 3)
     let addresses = (0..<200).map { _ in LL.randomAccessAddress(using: &generator) }
@@ -161,7 +164,7 @@ struct LinkLayerVectorTests {
     #expect(Set(addresses).count == 200)
   }
 
-  @Test("Channel selection algorithm #1 gives the channels of the vectors")
+  @Test("Channel selection algorithm #1 gives the channels of the vectors", .requirement("L126"))
   func algorithm1() throws {
     for row in try rows("channels", "cases_csa1") {
       let hop = try row.number("hop")
@@ -190,7 +193,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("Channel indexes and radio channels correspond as in the table")
+  @Test("Channel indexes and radio channels correspond as in the table", .requirement("L083", "L087", "L089", "L212"))
   func channelIndexes() throws {
     for row in try rows("channels", "channels") {
       let index = ChannelIndex(UInt8(try row.number("channel_index")))

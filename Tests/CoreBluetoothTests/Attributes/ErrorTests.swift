@@ -1,3 +1,4 @@
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -7,7 +8,8 @@ import Testing
 
 @Suite struct ErrorTests {
   @Test(
-    "9 Errors have Apple's texts",
+    "9 Errors have Apple's texts", .requirement("A067"),
+    .symbol("CBError.init(_:userInfo:)", "CBError.errorUserInfo", "CBError.localizedDescription"),
     arguments: [
       (CBError.Code.unknown, "Unknown error."),
       (.connectionTimeout, "The connection has timed out unexpectedly."),
@@ -25,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "9 ATT errors have Apple's texts",
+    "9 ATT errors have Apple's texts", .symbol("CBATTError.init(_:userInfo:)", "CBATTError.localizedDescription"),
     arguments: [
       (CBATTError.Code.readNotPermitted, "Reading is not permitted."),
       (.writeNotPermitted, "Writing is not permitted."),
@@ -37,7 +39,9 @@ import Testing
     #expect(error.localizedDescription == text)
   }
 
-  @Test("9 Errors are structs that hash, compare, match patterns and become NSErrors")
+  @Test(
+    "9 Errors are structs that hash, compare, match patterns and become NSErrors",
+    .symbol("CBError", "CBError.code", "CBError.errorCode", "CBError.errorUserInfo", "CBATTError"))
   func shape() {
     #expect(Set([CBError(.unknown), CBError(.unknown), CBError(.outOfSpace)]).count == 2)
     #expect(CBError(.unknown) != CBError(.unknown, userInfo: ["a": 1]))
@@ -73,7 +77,8 @@ import Testing
     #expect("\(CBError(.unknown))" == #"Error Domain=CBErrorDomain Code=0 "Unknown error.""#)
   }
 
-  @Test("6.11 Every octet is an ATT error code")
+  @Test(
+    "6.11 Every octet is an ATT error code", .requirement("A062", "K053"), .symbol("CBATTError.Code.init(rawValue:)"))
   func codes() {
     let codes = (0...0xFF).compactMap { CBATTError.Code(rawValue: $0) }
     #expect(Set(codes).count == 256)
@@ -85,7 +90,8 @@ import Testing
   }
 
   @Test(
-    "9 Link errors become CBErrors that carry the HCI code",
+    "9 Link errors become CBErrors that carry the HCI code", .requirement("A067", "A070", "G047"),
+    .symbol("CBError.Code.notConnected", "CBError.userInfo"),
     arguments: [
       (HCI.ErrorCode.connectionTimeout, CBError.Code.connectionTimeout),
       (.remoteUserTerminatedConnection, .peripheralDisconnected),
@@ -102,7 +108,9 @@ import Testing
     #expect(error.userInfo[CBErrorHCIErrorCodeKey] as? Int == Int(reason.rawValue))
   }
 
-  @Test("9 A peer's ATT error becomes a CBATTError with the raw code, even for application codes")
+  @Test(
+    "9 A peer's ATT error becomes a CBATTError with the raw code, even for application codes", .requirement("G047"),
+    .symbol("CBATTError.errorUserInfo", "CBATTError.userInfo"))
   func peerErrors() throws {
     let error = try #require(SessionError.att(ATT.ErrorCode(rawValue: 0x85)).appError() as? CBATTError)
     #expect(error.errorCode == 0x85)
@@ -110,7 +118,7 @@ import Testing
   }
 
   @Test(
-    "9 Errors from the daemon become the corresponding CBErrors",
+    "9 Errors from the daemon become the corresponding CBErrors", .symbol("CBError.Code.invalidHandle"),
     arguments: [
       (SessionError.notSupported, CBError.Code.operationNotSupported), (.outOfSpace, .outOfSpace),
       (.alreadyAdvertising, .alreadyAdvertising), (.uuidNotAllowed, .uuidNotAllowed),

@@ -1,9 +1,12 @@
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
 @Suite struct LocalAttributeTests {
-  @Test("6.5 A descriptor that apps may not create stops the program", arguments: ["2902", "2900", "2905"])
+  @Test(
+    "6.5 A descriptor that apps may not create stops the program", .symbol("CBMutableDescriptor.init(type:value:)"),
+    arguments: ["2902", "2900", "2905"])
   func forbiddenDescriptors(uuid: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [uuid] in
       _ = CBMutableDescriptor(type: CBUUID(string: uuid), value: Data([1, 0]))
@@ -26,14 +29,18 @@ import Testing
     }
   }
 
-  @Test("6.5 User descriptions and presentation formats can be created")
+  @Test(
+    "6.5 User descriptions and presentation formats can be created",
+    .symbol("CBMutableDescriptor", "CBMutableDescriptor.init(type:value:)"))
   func allowedDescriptors() {
     #expect(CBMutableDescriptor(type: CBUUID(string: "2901"), value: "Level").value as? String == "Level")
     let format = Data([4, 0, 0xAD, 0x27, 1, 0, 0])
     #expect(CBMutableDescriptor(type: CBUUID(string: "2904"), value: format).value as? Data == format)
   }
 
-  @Test("6.7 Attributes refer to their owners, and a local service has no peripheral")
+  @Test(
+    "6.7 Attributes refer to their owners, and a local service has no peripheral", .requirement("A047"),
+    .symbol("CBMutableService.characteristics"))
   func owners() {
     let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
     let characteristic = CBMutableCharacteristic(
@@ -46,7 +53,9 @@ import Testing
     #expect(service.peripheral == nil)
   }
 
-  @Test("Key-value coding returns an attribute's properties, and nil for unknown keys")
+  @Test(
+    "Key-value coding returns an attribute's properties, and nil for unknown keys",
+    .symbol("CBAttribute", "CBAttribute.uuid"))
   func keyValueCoding() {
     let log = LogRecorder()
     let characteristic = CBMutableCharacteristic(

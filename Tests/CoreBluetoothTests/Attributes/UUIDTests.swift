@@ -1,8 +1,11 @@
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite struct UUIDTests {
-  @Test("8 The short and the long form of one UUID are equal and have the same hash")
+  @Test(
+    "8 The short and the long form of one UUID are equal and have the same hash", .requirement("L011"),
+    .symbol("CBUUID"))
   func equality() {
     let short = CBUUID(string: "180d")
     let long = CBUUID(string: "0000180D-0000-1000-8000-00805F9B34FB")
@@ -14,7 +17,10 @@ import Testing
     #expect(CBUUID(string: "1234") != CBUUID(string: "12345678"))
   }
 
-  @Test("8 A UUID keeps its original length, in uppercase with the most significant octet first")
+  @Test(
+    "8 A UUID keeps its original length, in uppercase with the most significant octet first",
+    .requirement("A008", "A051", "K017"),
+    .symbol("CBUUID.data", "CBUUID.uuidString", "CBUUID.init(string:)", "CBUUID.init(data:)", "CBUUID.init(nsuuid:)"))
   func forms() {
     #expect(CBUUID(string: "2a37").data == Data([0x2A, 0x37]))
     #expect(CBUUID(string: "2a37").uuidString == "2A37")
@@ -30,7 +36,7 @@ import Testing
     #expect(CBUUID(data: Data([9, 9, 0x18, 0x0F]).dropFirst(2)).uuidString == "180F")
   }
 
-  @Test("8 The uuidString of a descriptor's UUID equals the constant from which it was made")
+  @Test("8 The uuidString of a descriptor's UUID equals the constant from which it was made", .requirement("G033"))
   func constants() {
     for constant in [
       CBUUIDCharacteristicExtendedPropertiesString, CBUUIDCharacteristicUserDescriptionString,
@@ -42,7 +48,9 @@ import Testing
     #expect(CBUUID(data: Data([0x29, 0x01])).uuidString == CBUUIDCharacteristicUserDescriptionString)
   }
 
-  @Test("8 A string that is not a UUID stops the program with Apple's reason")
+  @Test(
+    "8 A string that is not a UUID stops the program with Apple's reason", .requirement("K017"),
+    .symbol("CBUUID.init(string:)"))
   func wrongString() async {
     for text in [
       "180", "180G", "+80D", "1234567890ABCDEFCAFEC80C20443D0B", "", "12345678-90AB-CDEF-CAFE-C80C20443D0", "４３２１",
@@ -57,7 +65,7 @@ import Testing
     #expect(result?.reason.contains("String 1234567890ABCDEFCAFEC80C20443D0B does not represent a valid UUID") == true)
   }
 
-  @Test("8 Data of a length other than 2, 4 or 16 octets stops the program")
+  @Test("8 Data of a length other than 2, 4 or 16 octets stops the program", .symbol("CBUUID.init(data:)"))
   func wrongData() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = CBUUID(data: Data([1, 2, 3]))

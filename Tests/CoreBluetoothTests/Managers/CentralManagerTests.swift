@@ -1,4 +1,5 @@
 import BluetoothLab
+import Requirements
 import TestSupport
 import Testing
 
@@ -8,7 +9,9 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct CentralManagerTests {
-  @Test("1.1 The state is unknown after init, and the first event is the state")
+  @Test(
+    "1.1 The state is unknown after init, and the first event is the state", .requirement("G006"),
+    .symbol("CBManager", "CBManager.state", "CBCentralManagerDelegate.centralManagerDidUpdateState(_:)"))
   func firstState() {
     let bench = CentralHarness(CentralApp(), state: .unknown)
     #expect(bench.manager.state == .unknown)
@@ -18,7 +21,9 @@ import Testing
   }
 
   @Test(
-    "Every state of the adapter maps to a state of the manager",
+    "Every state of the adapter maps to a state of the manager", .requirement("A015"),
+    .symbol(
+      "CBManagerState.unknown", "CBManagerState.resetting", "CBManagerState.unsupported", "CBManagerState.poweredOff"),
     arguments: [
       (AdapterState.resetting, CBManagerState.resetting), (.unsupported, .unsupported), (.unauthorized, .unauthorized),
       (.poweredOff, .poweredOff), (.unknown, .unknown),
@@ -29,7 +34,7 @@ import Testing
     #expect(bench.manager.state == manager)
   }
 
-  @Test("1.3 Commands before poweredOn are logged and dropped")
+  @Test("1.3 Commands before poweredOn are logged and dropped", .requirement("G005"))
   func notPoweredOn() {
     let bench = CentralHarness(CentralApp(), state: .unknown)
     bench.manager.scanForPeripherals(withServices: nil)
@@ -45,7 +50,8 @@ import Testing
     #expect(bench.commands.isEmpty, "nothing is queued for later")
   }
 
-  @Test("1.4 Below poweredOn scanning stops; below poweredOff peripherals must be retrieved again")
+  @Test(
+    "1.4 Below poweredOn scanning stops; below poweredOff peripherals must be retrieved again", .requirement("A021"))
   func lowerStates() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
@@ -124,7 +130,7 @@ import Testing
     #expect(seen == ["disconnected true poweredOff"])
   }
 
-  @Test("1.7 Delegates are held weakly")
+  @Test("1.7 Delegates are held weakly", .requirement("K001"), .symbol("CBCentralManager.delegate"))
   func weakDelegates() {
     let adapter = ScriptedAdapter()
     var app: CentralApp? = CentralApp()
@@ -134,7 +140,7 @@ import Testing
     #expect(manager.delegate == nil)
   }
 
-  @Test("1.8 The authorization is readable without a manager")
+  @Test("1.8 The authorization is readable without a manager", .symbol("CBManager.authorization (class)"))
   func authorization() async {
     // In this process, the managers of other tests would affect the result.
     await #expect(processExitsWith: .success) {
@@ -143,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("1.11 A released manager ends all its activity, with one log line and no callback")
+  @Test("1.11 A released manager ends all its activity, with one log line and no callback", .requirement("L014"))
   func release() {
     let log = LogRecorder()
     let bench = CentralHarness(CentralApp())
@@ -206,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("A manager without an adapter is unsupported, and one log line gives the reason")
+  @Test("A manager without an adapter is unsupported, and one log line gives the reason", .requirement("A016"))
   func noAdapter() async {
     let log = LogRecorder()
     let queue = DispatchQueue(label: "no adapter")
@@ -233,7 +239,9 @@ import Testing
     #expect(result != nil)
   }
 
-  @Test("supports(_:) returns the features of the latest manager's controller")
+  @Test(
+    "supports(_:) returns the features of the latest manager's controller", .requirement("A027", "A028"),
+    .symbol("CBCentralManager.supports(_:)", "CBCentralManager.Feature.channelSounding"))
   func features() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let world = World(seed: 1)
@@ -274,7 +282,9 @@ import Testing
     #expect(bench.commands == ["connect after 0 ms", "connect after 0 ms", "alerts 7 0"])
   }
 
-  @Test("3.13 A registration for connection events has at most four services, and nil ends it")
+  @Test(
+    "3.13 A registration for connection events has at most four services, and nil ends it", .requirement("A026"),
+    .symbol("CBCentralManager.registerForConnectionEvents(options:)"))
   func connectionEvents() {
     let bench = CentralHarness(CentralApp())
     let services = (0..<5).map { CBUUID(string: "180\($0)") }

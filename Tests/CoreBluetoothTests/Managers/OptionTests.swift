@@ -1,3 +1,4 @@
+import Requirements
 import TestSupport
 import Testing
 
@@ -8,7 +9,9 @@ import Testing
 
 /// The log lines about options without effect.
 @Suite struct OptionTests {
-  @Test("Each option of a central manager without effect is named in one log line")
+  @Test(
+    "Each option of a central manager without effect is named in one log line",
+    .symbol("CBCentralManagerOptionDeviceAccessForMedia", "CBConnectPeripheralOptionEnableTransportBridgingKey"))
   func optionsWithoutEffect() {
     let bench = CentralHarness(CentralApp())
     /// The lines about options of a manager, which appears as "m".

@@ -1,3 +1,4 @@
+import Requirements
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct PeripheralManagerTests {
-  @Test("1.3 A peripheral manager drops and logs commands before poweredOn")
+  @Test("1.3 A peripheral manager drops and logs commands before poweredOn", .requirement("G005"))
   func notPoweredOn() {
     let bench = PeripheralHarness(state: .unknown)
     bench.manager.startAdvertising(nil)
@@ -21,7 +22,9 @@ import Testing
     #expect(bench.app.events.isEmpty)
   }
 
-  @Test("1.6 Power off stops advertising and removes services and subscribers before the state is reported")
+  @Test(
+    "1.6 Power off stops advertising and removes services and subscribers before the state is reported",
+    .requirement("K047"), .symbol("CBPeripheralManagerDelegate.peripheralManagerDidUpdateState(_:)"))
   func powerOff() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -37,7 +40,7 @@ import Testing
     _ = bench.publish()
   }
 
-  @Test("1.7 A peripheral manager's delegate is held weakly")
+  @Test("1.7 A peripheral manager's delegate is held weakly", .symbol("CBPeripheralManager.delegate"))
   func weakDelegate() {
     var app: PeripheralApp? = PeripheralApp()
     let manager = CBPeripheralManager(
@@ -47,7 +50,7 @@ import Testing
     #expect(manager.delegate == nil)
   }
 
-  @Test("1.11 A released peripheral manager closes its session")
+  @Test("1.11 A released peripheral manager closes its session", .requirement("L014"))
   func release() {
     let bench = PeripheralHarness()
     _ = bench.publish()
@@ -74,7 +77,9 @@ import Testing
         .contains("ignored: kCBAdvDataTxPowerLevel") == true)
   }
 
-  @Test("6.1 isAdvertising is true before the callback, and a second start fails with alreadyAdvertising")
+  @Test(
+    "6.1 isAdvertising is true before the callback, and a second start fails with alreadyAdvertising",
+    .requirement("A035", "A072"), .symbol("CBPeripheralManager.isAdvertising"))
   func advertising() {
     let bench = PeripheralHarness()
     bench.manager.startAdvertising(nil)
@@ -86,7 +91,9 @@ import Testing
     #expect(bench.app.lastError?.code == .alreadyAdvertising)
   }
 
-  @Test("6.1 isAdvertising is false after a start that was stopped before its callback")
+  @Test(
+    "6.1 isAdvertising is false after a start that was stopped before its callback", .requirement("A035"),
+    .symbol("CBPeripheralManager.stopAdvertising()"))
   func stopWhileStarting() {
     let bench = PeripheralHarness()
     bench.manager.startAdvertising(nil)
@@ -100,7 +107,11 @@ import Testing
     #expect(!bench.manager.isAdvertising)
   }
 
-  @Test("6.3 Services are added in order, each with its result")
+  @Test(
+    "6.3 Services are added in order, each with its result", .requirement("A034", "L039"),
+    .symbol(
+      "CBPeripheralManager", "CBPeripheralManager.init(delegate:queue:options:)", "CBPeripheralManager.add(_:)",
+      "CBMutableService.init(type:primary:)"))
   func adding() {
     let bench = PeripheralHarness()
     bench.manager.add(bench.service)
@@ -134,7 +145,9 @@ import Testing
     #expect(bench.app.lastError?.code == .invalidParameters)
   }
 
-  @Test("6.3 Included services must be published first, so that no service includes itself")
+  @Test(
+    "6.3 Included services must be published first, so that no service includes itself", .requirement("K043"),
+    .symbol("CBMutableService.includedServices"))
   func includes() {
     let bench = PeripheralHarness()
     let battery = CBMutableService(type: CBUUID(string: "180F"), primary: false)
@@ -175,7 +188,9 @@ import Testing
     }
   }
 
-  @Test("6.4 A read-only cached value is served by the daemon")
+  @Test(
+    "6.4 A read-only cached value is served by the daemon",
+    .symbol("CBMutableCharacteristic.init(type:properties:value:permissions:)"))
   func staticValue() {
     let bench = PeripheralHarness()
     bench.service.characteristics = [
@@ -186,7 +201,7 @@ import Testing
     #expect(bench.addedService()?.characteristics.first?.definition.value == [1])
   }
 
-  @Test("6.5 Descriptors are published with their encoded values")
+  @Test("6.5 Descriptors are published with their encoded values", .symbol("CBMutableCharacteristic.descriptors"))
   func descriptors() {
     let bench = PeripheralHarness()
     bench.measurement.descriptors = [
@@ -204,7 +219,8 @@ import Testing
   }
 
   @Test(
-    "6.6 Broadcast and extended properties are refused",
+    "6.6 Broadcast and extended properties are refused", .requirement("K032"),
+    .symbol("CBCharacteristicProperties.broadcast", "CBCharacteristicProperties.extendedProperties"),
     arguments: [CBCharacteristicProperties.broadcast, .extendedProperties])
   func forbiddenProperties(property: CBCharacteristicProperties) {
     let bench = PeripheralHarness()
@@ -215,7 +231,9 @@ import Testing
     #expect(bench.app.lastError?.code == .invalidParameters)
   }
 
-  @Test("6.7 Changes after adding a service have no effect")
+  @Test(
+    "6.7 Changes after adding a service have no effect", .requirement("K027"),
+    .symbol("CBMutableService", "CBMutableCharacteristic", "CBMutableCharacteristic.properties"))
   func frozen() {
     let bench = PeripheralHarness()
     bench.manager.add(bench.service)
@@ -231,7 +249,12 @@ import Testing
     #expect(bench.service.peripheral == nil)
   }
 
-  @Test("6.8 A read is one request with its offset, answered with the value from that offset on")
+  @Test(
+    "6.8 A read is one request with its offset, answered with the value from that offset on",
+    .requirement("K030", "K052"),
+    .symbol(
+      "CBPeripheralManager.respond(to:withResult:)", "CBATTRequest.characteristic", "CBATTRequest.value",
+      "CBPeripheralManagerDelegate.peripheralManager(_:didReceiveRead:)"))
   func reading() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -251,7 +274,7 @@ import Testing
     #expect(value == [1, 2, 3])
   }
 
-  @Test("6.8 A second answer is a logged no-op")
+  @Test("6.8 A second answer is a logged no-op", .requirement("K051", "L045"))
   func answeringTwice() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -274,7 +297,9 @@ import Testing
     #expect(bench.log.lines(containing: "\(bench.app.requests[0]) belongs to a link that has ended").count == 1)
   }
 
-  @Test("6.9 Prepared writes arrive as one batch, which one answer completes")
+  @Test(
+    "6.9 Prepared writes arrive as one batch, which one answer completes", .requirement("K050", "L047"),
+    .symbol("CBATTRequest", "CBATTRequest.offset", "CBPeripheralManagerDelegate.peripheralManager(_:didReceiveWrite:)"))
   func preparedWrites() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -322,7 +347,12 @@ import Testing
     #expect(error.rawValue == 0x9F)
   }
 
-  @Test("6.12 Subscribers are in subscribedCentrals before the callback, one object for each connection")
+  @Test(
+    "6.12 Subscribers are in subscribedCentrals before the callback, one object for each connection",
+    .requirement("A050", "K049", "L046"),
+    .symbol(
+      "CBMutableCharacteristic.subscribedCentrals", "CBATTRequest.central",
+      "CBPeripheralManagerDelegate.peripheralManager(_:central:didSubscribeTo:)"))
   func subscriptions() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -339,7 +369,9 @@ import Testing
       ])
   }
 
-  @Test("6.12 A disconnected central is unsubscribed from everything and returns as another object")
+  @Test(
+    "6.12 A disconnected central is unsubscribed from everything and returns as another object", .requirement("L046"),
+    .symbol("CBCentral"))
   func disconnection() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -354,7 +386,9 @@ import Testing
     #expect(bench.app.centrals[0].identifier == bench.app.centrals[1].identifier)
   }
 
-  @Test("6.13 Updates are refused when the queue is full, and new room is reported once")
+  @Test(
+    "6.13 Updates are refused when the queue is full, and new room is reported once",
+    .requirement("A036", "A093", "K045"))
   func updates() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -374,7 +408,8 @@ import Testing
   }
 
   @Test(
-    "6.13 Without subscribers an update succeeds and sends nothing; centrals without a subscription are omitted")
+    "6.13 Without subscribers an update succeeds and sends nothing; centrals without a subscription are omitted",
+    .requirement("K046"))
   func receivers() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -397,7 +432,9 @@ import Testing
     #expect(handles == [bench.phone.handle])
   }
 
-  @Test("6.14 maximumUpdateValueLength follows the link's MTU")
+  @Test(
+    "6.14 maximumUpdateValueLength follows the link's MTU", .requirement("A052"),
+    .symbol("CBCentral.maximumUpdateValueLength"))
   func updateLength() {
     let bench = PeripheralHarness()
     let ids = bench.publish()
@@ -435,7 +472,11 @@ import Testing
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("5.2 Publishing a channel reports its PSM or an error, and unpublishing reports the PSM")
+  @Test(
+    "5.2 Publishing a channel reports its PSM or an error, and unpublishing reports the PSM", .requirement("A040"),
+    .symbol(
+      "CBPeripheralManagerDelegate.peripheralManager(_:didPublishL2CAPChannel:error:)",
+      "CBPeripheralManagerDelegate.peripheralManager(_:didUnpublishL2CAPChannel:error:)"))
   func channels() {
     let bench = PeripheralHarness()
     bench.manager.publishL2CAPChannel(withEncryption: true)
@@ -452,7 +493,9 @@ import Testing
     #expect(bench.app.events == ["published 128", "published 0 failed", "unpublished 128"])
   }
 
-  @Test("A request for another latency reaches the daemon")
+  @Test(
+    "A request for another latency reaches the daemon", .requirement("A037"),
+    .symbol("CBPeripheralManager.setDesiredConnectionLatency(_:for:)"))
   func latency() {
     let bench = PeripheralHarness()
     let ids = bench.publish()

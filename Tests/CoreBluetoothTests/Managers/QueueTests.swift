@@ -1,5 +1,6 @@
 import BluetoothLab
 import NIOConcurrencyHelpers
+import Requirements
 import TestSupport
 import Testing
 
@@ -7,7 +8,8 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct QueueTests {
-  @Test("A plain app on the default adapter gets poweredOn in real time")
+  @Test(
+    "A plain app on the default adapter gets poweredOn in real time", .symbol("CBCentralManager.init(delegate:queue:)"))
   func realTime() async {
     let app = CentralApp()
     let queue = DispatchQueue(label: "real time")

@@ -1,3 +1,4 @@
+import Requirements
 import Testing
 
 @testable import BluetoothDaemon
@@ -6,7 +7,11 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct ScanTests {
-  @Test("2.1 The service list and the solicited list are passed on; nil and an empty list mean all")
+  @Test(
+    "2.1 The service list and the solicited list are passed on; nil and an empty list mean all", .requirement("A020"),
+    .symbol(
+      "CBCentralManager.scanForPeripherals(withServices:options:)", "CBCentralManagerScanOptionSolicitedServiceUUIDsKey"
+    ))
   func filters() {
     let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -20,7 +25,9 @@ import Testing
     #expect(bench.commands == ["scan all []", "scan all []", "scan [180D] [1805] duplicates"])
   }
 
-  @Test("2.2 Scanning again replaces the scan, and no peripheral is discovered after stopScan")
+  @Test(
+    "2.2 Scanning again replaces the scan, and no peripheral is discovered after stopScan",
+    .requirement("A021", "K005"), .symbol("CBCentralManager.isScanning", "CBCentralManager.stopScan()"))
   func replacing() {
     let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -35,7 +42,14 @@ import Testing
     #expect(bench.commands == ["scan all []", "scan [180D] [] duplicates", "stop scan"])
   }
 
-  @Test("2.4 The advertisement has Apple's types, and keys only for existing fields")
+  @Test(
+    "2.4 The advertisement has Apple's types, and keys only for existing fields",
+    .requirement("A029", "G016", "G017", "L024"),
+    .symbol(
+      "CBAdvertisementDataLocalNameKey", "CBAdvertisementDataTxPowerLevelKey", "CBAdvertisementDataServiceUUIDsKey",
+      "CBAdvertisementDataServiceDataKey", "CBAdvertisementDataManufacturerDataKey",
+      "CBAdvertisementDataOverflowServiceUUIDsKey", "CBAdvertisementDataIsConnectable",
+      "CBAdvertisementDataSolicitedServiceUUIDsKey"))
   func advertisement() {
     let bench = CentralHarness(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -86,7 +100,9 @@ import Testing
     #expect(peripheral.name == "later")
   }
 
-  @Test("2.7 One peer is one object within a manager, and a different object with the same identifier in another")
+  @Test(
+    "2.7 One peer is one object within a manager, and a different object with the same identifier in another",
+    .symbol("CBPeripheral", "CBPeer.identifier"))
   func identity() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
@@ -101,7 +117,9 @@ import Testing
     #expect(twin?.identifier == peripheral.identifier)
   }
 
-  @Test("3.12 Retrieval keeps the order of the request and omits unknown identifiers")
+  @Test(
+    "3.12 Retrieval keeps the order of the request and omits unknown identifiers", .requirement("A024", "L064"),
+    .symbol("CBCentralManager.retrievePeripherals(withIdentifiers:)"))
   func retrieval() {
     let bench = CentralHarness(CentralApp())
     let first = bench.discover(1)
@@ -117,7 +135,9 @@ import Testing
     #expect(MemoryLayout<CBPeripheral.Content>.size <= 96)
   }
 
-  @Test("3.12 Peers connected to another app are retrieved by service, and are disconnected for this app")
+  @Test(
+    "3.12 Peers connected to another app are retrieved by service, and are disconnected for this app",
+    .requirement("A025"), .symbol("CBCentralManager.retrieveConnectedPeripherals(withServices:)"))
   func connectedPeers() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()

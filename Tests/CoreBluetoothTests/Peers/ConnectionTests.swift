@@ -1,3 +1,4 @@
+import Requirements
 import TestSupport
 import Testing
 
@@ -7,7 +8,9 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct ConnectionTests {
-  @Test("3.1 A connection attempt has no time limit, and only the app repeats it after a failure")
+  @Test(
+    "3.1 A connection attempt has no time limit, and only the app repeats it after a failure",
+    .requirement("G020", "K002"))
   func connect() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
@@ -20,7 +23,9 @@ import Testing
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("3.2 Releasing a connecting or connected peripheral cancels its connection, with a log line")
+  @Test(
+    "3.2 Releasing a connecting or connected peripheral cancels its connection, with a log line",
+    .requirement("K013", "L070"))
   func strongReference() {
     let bench = CentralHarness(CentralApp())
     var peripheral: CBPeripheral? = bench.connect(321)
@@ -46,6 +51,7 @@ import Testing
 
   @Test(
     "3.2 A released peripheral's disconnection is reported with an object that has its identifier and its name",
+    .requirement("G021"),
     arguments: [false, true])
   func releaseIsReported(afterCancelling: Bool) throws {
     let bench = CentralHarness(CentralApp())
@@ -66,7 +72,9 @@ import Testing
     #expect(bench.commands == ["connect after 0 ms"])
   }
 
-  @Test("3.2 The object that reports a released peripheral's disconnection lives no longer than the callback")
+  @Test(
+    "3.2 The object that reports a released peripheral's disconnection lives no longer than the callback",
+    .requirement("G021"))
   func successorIsReleased() {
     let bench = CentralHarness(CentralApp())
     for isPowerLost in [false, true] {
@@ -86,7 +94,9 @@ import Testing
     }
   }
 
-  @Test("3.3 The state is connecting at once, and connected before didConnect")
+  @Test(
+    "3.3 The state is connecting at once, and connected before didConnect",
+    .symbol("CBPeripheral.state", "CBCentralManagerDelegate.centralManager(_:didConnect:)"))
   func states() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
@@ -120,7 +130,7 @@ import Testing
     #expect(bench.log.lines(containing: "is not, or is no longer, a peripheral of \(bench.manager!)").count == 2)
   }
 
-  @Test("3.6 Cancelling a live connection ends in didDisconnect without an error")
+  @Test("3.6 Cancelling a live connection ends in didDisconnect without an error", .requirement("G027", "L062"))
   func cancel() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -332,7 +342,9 @@ import Testing
     #expect(bench.app.lastError?.code == code)
   }
 
-  @Test("3.9 After didDisconnect the link causes no callbacks, services is nil and attributes are invalid")
+  @Test(
+    "3.9 After didDisconnect the link causes no callbacks, services is nil and attributes are invalid",
+    .requirement("G028"), .symbol("CBPeripheral.services"))
   func afterwards() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -354,7 +366,9 @@ import Testing
     #expect(bench.app.lastError?.code == .uuidNotAllowed)
   }
 
-  @Test("3.10 If the delegate has both methods, only the older one is called")
+  @Test(
+    "3.10 If the delegate has both methods, only the older one is called",
+    .symbol("CBCentralManagerDelegate.centralManager(_:didDisconnectPeripheral:error:)"))
   func bothMethods() {
     let bench = CentralHarness(BothCentralApp())
     let peripheral = bench.connect()
@@ -362,7 +376,9 @@ import Testing
     #expect(bench.app.events == ["disconnected disconnected"])
   }
 
-  @Test("3.10 The newer method is called when the older one is missing")
+  @Test(
+    "3.10 The newer method is called when the older one is missing",
+    .symbol("CBCentralManagerDelegate.centralManager(_:didDisconnectPeripheral:timestamp:isReconnecting:error:)"))
   func newMethod() {
     let bench = CentralHarness(NewCentralApp())
     let peripheral = bench.connect()
@@ -438,7 +454,7 @@ import Testing
     #expect(bench.commands == ["connect after 0 ms"])
   }
 
-  @Test("1.7 A peripheral's delegate is held weakly")
+  @Test("1.7 A peripheral's delegate is held weakly", .symbol("CBPeripheral.delegate"))
   func weakDelegate() {
     let peripheral = CentralHarness(CentralApp()).discover()
     var app: CentralApp? = CentralApp()
@@ -448,7 +464,7 @@ import Testing
     #expect(peripheral.delegate == nil)
   }
 
-  @Test("Key-value coding returns a peripheral's properties")
+  @Test("Key-value coding returns a peripheral's properties", .symbol("CBPeer"))
   func keyValueCoding() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()

@@ -1,3 +1,4 @@
+import Requirements
 import TestSupport
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
     #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
   }
 
-  @Test("4.2 Attributes of another link are refused in the callback")
+  @Test("4.2 Attributes of another link are refused in the callback", .requirement("K026"))
   func staleAttributes() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -64,7 +65,12 @@ import Testing
     #expect(bench.app.lastError?.code == .uuidNotAllowed)
   }
 
-  @Test("4.3 Discovered services are added to the earlier ones, and objects keep their identity")
+  @Test(
+    "4.3 Discovered services are added to the earlier ones, and objects keep their identity",
+    .requirement("G029", "K025"),
+    .symbol(
+      "CBPeripheral.services", "CBService", "CBService.peripheral", "CBService.characteristics",
+      "CBCharacteristic.service"))
   func incremental() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -83,7 +89,9 @@ import Testing
     #expect(sensor.characteristic.service === sensor.service)
   }
 
-  @Test("4.4 Undiscovered attributes are nil, and an empty result is an empty list")
+  @Test(
+    "4.4 Undiscovered attributes are nil, and an empty result is an empty list", .requirement("G028"),
+    .symbol("CBService.includedServices", "CBCharacteristic.descriptors"))
   func nilAndEmpty() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -95,7 +103,9 @@ import Testing
     #expect(sensor.service.includedServices?.isEmpty == true)
   }
 
-  @Test("4.5 Services that are not found give no error, and services is empty")
+  @Test(
+    "4.5 Services that are not found give no error, and services is empty",
+    .symbol("CBPeripheralDelegate.peripheral(_:didDiscoverServices:)"))
   func noMatch() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()
@@ -113,7 +123,7 @@ import Testing
     #expect(bench.app.lastError?.code == .invalidHandle)
   }
 
-  @Test("Included services are the same objects as the discovered services")
+  @Test("Included services are the same objects as the discovered services", .symbol("CBService.isPrimary"))
   func includedServices() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -124,7 +134,10 @@ import Testing
     #expect(sensor.service.includedServices?.first?.isPrimary == false)
   }
 
-  @Test("4.6 A read sets the value before its callback; an error leaves the value unchanged")
+  @Test(
+    "4.6 A read sets the value before its callback; an error leaves the value unchanged", .requirement("K026"),
+    .symbol("CBCharacteristic", "CBCharacteristic.value", "CBPeripheralDelegate.peripheral(_:didUpdateValueFor:error:)")
+  )
   func reading() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -138,7 +151,9 @@ import Testing
     #expect(bench.app.lastATTError?.code == .insufficientAuthorization)
   }
 
-  @Test("4.8 Each write with response is answered in order and leaves the value property unchanged")
+  @Test(
+    "4.8 Each write with response is answered in order and leaves the value property unchanged",
+    .symbol("CBCharacteristicProperties.write", "CBPeripheralDelegate.peripheral(_:didWriteValueFor:error:)"))
   func writing() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -151,7 +166,7 @@ import Testing
     #expect(sensor.characteristic.value == nil)
   }
 
-  @Test("4.9 A write with response of more than 512 octets is refused")
+  @Test("4.9 A write with response of more than 512 octets is refused", .requirement("A063", "A066"))
   func tooLongForAnything() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -161,7 +176,8 @@ import Testing
     #expect(bench.app.lastATTError?.code == .invalidAttributeValueLength)
   }
 
-  @Test("4.9 A write command longer than the maximum is not sent, and a log line reports it")
+  @Test(
+    "4.9 A write command longer than the maximum is not sent, and a log line reports it", .requirement("G041", "L031"))
   func tooLongCommand() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -173,7 +189,9 @@ import Testing
     #expect(bench.log.lines(containing: "21 octets exceed maximumWriteValueLength, 20").count == 1)
   }
 
-  @Test("4.9 Without room a write command is dropped, and new room is reported once")
+  @Test(
+    "4.9 Without room a write command is dropped, and new room is reported once", .requirement("A042", "A056", "A057"),
+    .symbol("CBPeripheral.canSendWriteWithoutResponse"))
   func backPressure() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -194,7 +212,9 @@ import Testing
     #expect(bench.adapter.writeCredits(for: sensor.handle)?.put() == false)
   }
 
-  @Test("4.10 A write command without the property is not sent; a write request is left to the peer")
+  @Test(
+    "4.10 A write command without the property is not sent; a write request is left to the peer",
+    .symbol("CBCharacteristicProperties.writeWithoutResponse"))
   func propertyBits() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor(properties: [.read])
@@ -204,7 +224,9 @@ import Testing
     #expect(bench.commands == ["write 3 01"])
   }
 
-  @Test("4.11 The maximum write length is 512 with response; without response it is the link's, 20 at first")
+  @Test(
+    "4.11 The maximum write length is 512 with response; without response it is the link's, 20 at first",
+    .symbol("CBPeripheral.maximumWriteValueLength(for:)"))
   func maximumLengths() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.discover()
@@ -216,7 +238,9 @@ import Testing
     #expect(peripheral.maximumWriteValueLength(for: .withResponse) == 512)
   }
 
-  @Test("4.12 isNotifying is set before its callback")
+  @Test(
+    "4.12 isNotifying is set before its callback", .requirement("G036"),
+    .symbol("CBCharacteristic.isNotifying", "CBPeripheralDelegate.peripheral(_:didUpdateNotificationStateFor:error:)"))
   func notifying() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -230,7 +254,7 @@ import Testing
     #expect(bench.app.events == ["notifying true", "notifying false failed"])
   }
 
-  @Test("4.14 Writing the client configuration stops the program with Apple's reason")
+  @Test("4.14 Writing the client configuration stops the program with Apple's reason", .requirement("G034"))
   func clientConfiguration() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let bench = CentralHarness(CentralApp())
@@ -244,7 +268,15 @@ import Testing
         == true)
   }
 
-  @Test("4.15 A descriptor's value has the type of its UUID")
+  @Test(
+    "4.15 A descriptor's value has the type of its UUID", .requirement("G032", "K015"),
+    .symbol(
+      "CBPeripheral.readValue(for:) (descriptor)", "CBDescriptor", "CBDescriptor.characteristic", "CBDescriptor.value",
+      "CBUUIDCharacteristicExtendedPropertiesString", "CBUUIDCharacteristicUserDescriptionString",
+      "CBUUIDClientCharacteristicConfigurationString", "CBUUIDServerCharacteristicConfigurationString",
+      "CBUUIDCharacteristicFormatString", "CBUUIDCharacteristicAggregateFormatString",
+      "CBUUIDCharacteristicValidRangeString", "CBPeripheralDelegate.peripheral(_:didUpdateValueFor:error:) (descriptor)"
+    ))
   func descriptorTypes() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -263,7 +295,10 @@ import Testing
     #expect(bench.app.events.allSatisfy { $0 == "descriptor value" })
   }
 
-  @Test("A writable descriptor is written, and the result is reported")
+  @Test(
+    "A writable descriptor is written, and the result is reported",
+    .symbol(
+      "CBPeripheral.writeValue(_:for:)", "CBPeripheralDelegate.peripheral(_:didWriteValueFor:error:) (descriptor)"))
   func writingDescriptors() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -287,7 +322,9 @@ import Testing
     #expect(descriptors[2].value as? NSNumber == 0x0201)
   }
 
-  @Test("4.16 Changed services are removed from services, invalidated, and reported if the app had discovered them")
+  @Test(
+    "4.16 Changed services are removed from services, invalidated, and reported if the app had discovered them",
+    .requirement("A045"))
   func modifiedServices() {
     let bench = CentralHarness(CentralApp())
     let sensor = bench.connectToSensor()
@@ -325,7 +362,11 @@ import Testing
     #expect(peripheral.name == "new")
   }
 
-  @Test("A channel sounding session ends with operationNotSupported after the answers to earlier calls, on the queue")
+  @Test(
+    "A channel sounding session ends with operationNotSupported after the answers to earlier calls, on the queue",
+    .symbol(
+      "CBPeripheral.startChannelSoundingSession(_:)", "CBPeripheral.cancelChannelSoundingSession()",
+      "CBPeripheralDelegate.peripheral(_:didCompleteChannelSoundingSession:)"))
   func channelSounding() {
     let bench = CentralHarness(CentralApp())
     let peripheral = bench.connect()

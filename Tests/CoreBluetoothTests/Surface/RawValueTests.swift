@@ -1,9 +1,12 @@
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// The numbers and strings that code for Apple's systems may rely on.
 @Suite struct RawValueTests {
-  @Test("The states of managers have Apple's numbers")
+  @Test(
+    "The states of managers have Apple's numbers", .requirement("A015"),
+    .symbol("CBManagerState", "CBManagerState.init(rawValue:)", "CBManagerState.poweredOn"))
   func managerState() {
     let values: [(CBManagerState, Int)] = [
       (.unknown, 0),
@@ -19,7 +22,9 @@ import Testing
     }
   }
 
-  @Test("The authorizations have Apple's numbers")
+  @Test(
+    "The authorizations have Apple's numbers",
+    .symbol("CBManagerAuthorization", "CBManagerAuthorization.init(rawValue:)", "CBManagerAuthorization.allowedAlways"))
   func managerAuthorization() {
     let values: [(CBManagerAuthorization, Int)] = [
       (.notDetermined, 0),
@@ -33,7 +38,12 @@ import Testing
     }
   }
 
-  @Test("The old states of central managers have Apple's numbers")
+  @Test(
+    "The old states of central managers have Apple's numbers",
+    .symbol(
+      "CBCentralManagerState", "CBCentralManagerState.init(rawValue:)", "CBCentralManagerState.unknown",
+      "CBCentralManagerState.resetting", "CBCentralManagerState.unsupported", "CBCentralManagerState.unauthorized",
+      "CBCentralManagerState.poweredOff", "CBCentralManagerState.poweredOn"))
   func centralManagerState() {
     let values: [(CBCentralManagerState, Int)] = [
       (.unknown, 0),
@@ -49,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("The connection events have Apple's numbers")
+  @Test("The connection events have Apple's numbers", .symbol("CBConnectionEvent", "CBConnectionEvent.init(rawValue:)"))
   func connectionEvent() {
     let values: [(CBConnectionEvent, Int)] = [
       (.peerDisconnected, 0),
@@ -61,7 +71,11 @@ import Testing
     }
   }
 
-  @Test("The states of peripherals have Apple's numbers")
+  @Test(
+    "The states of peripherals have Apple's numbers",
+    .symbol(
+      "CBPeripheralState", "CBPeripheralState.init(rawValue:)", "CBPeripheralState.disconnected",
+      "CBPeripheralState.connecting", "CBPeripheralState.connected", "CBPeripheralState.disconnecting"))
   func peripheralState() {
     let values: [(CBPeripheralState, Int)] = [
       (.disconnected, 0),
@@ -75,7 +89,11 @@ import Testing
     }
   }
 
-  @Test("The kinds of write have Apple's numbers")
+  @Test(
+    "The kinds of write have Apple's numbers",
+    .symbol(
+      "CBCharacteristicWriteType", "CBCharacteristicWriteType.init(rawValue:)",
+      "CBCharacteristicWriteType.withResponse", "CBCharacteristicWriteType.withoutResponse"))
   func characteristicWriteType() {
     let values: [(CBCharacteristicWriteType, Int)] = [
       (.withResponse, 0),
@@ -87,7 +105,12 @@ import Testing
     }
   }
 
-  @Test("The connection latencies have Apple's numbers")
+  @Test(
+    "The connection latencies have Apple's numbers",
+    .symbol(
+      "CBPeripheralManagerConnectionLatency", "CBPeripheralManagerConnectionLatency.init(rawValue:)",
+      "CBPeripheralManagerConnectionLatency.low", "CBPeripheralManagerConnectionLatency.medium",
+      "CBPeripheralManagerConnectionLatency.high"))
   func peripheralManagerConnectionLatency() {
     let values: [(CBPeripheralManagerConnectionLatency, Int)] = [
       (.low, 0),
@@ -100,7 +123,11 @@ import Testing
     }
   }
 
-  @Test("The old authorizations have Apple's numbers")
+  @Test(
+    "The old authorizations have Apple's numbers",
+    .symbol(
+      "CBPeripheralManagerAuthorizationStatus", "CBPeripheralManagerAuthorizationStatus.init(rawValue:)",
+      "CBPeripheralManagerAuthorizationStatus.authorized"))
   func peripheralManagerAuthorizationStatus() {
     let values: [(CBPeripheralManagerAuthorizationStatus, Int)] = [
       (.notDetermined, 0),
@@ -114,7 +141,13 @@ import Testing
     }
   }
 
-  @Test("The old states of peripheral managers have Apple's numbers")
+  @Test(
+    "The old states of peripheral managers have Apple's numbers",
+    .symbol(
+      "CBPeripheralManagerState", "CBPeripheralManagerState.init(rawValue:)", "CBPeripheralManagerState.unknown",
+      "CBPeripheralManagerState.resetting", "CBPeripheralManagerState.unsupported",
+      "CBPeripheralManagerState.unauthorized", "CBPeripheralManagerState.poweredOff",
+      "CBPeripheralManagerState.poweredOn"))
   func peripheralManagerState() {
     let values: [(CBPeripheralManagerState, Int)] = [
       (.unknown, 0),
@@ -130,7 +163,15 @@ import Testing
     }
   }
 
-  @Test("The codes of CBError have Apple's numbers")
+  @Test(
+    "The codes of CBError have Apple's numbers", .requirement("A067"),
+    .symbol(
+      "CBError.Code", "CBError.Code.init(rawValue:)", "CBError.Code.unknown", "CBError.Code.invalidParameters",
+      "CBError.Code.invalidHandle", "CBError.Code.notConnected", "CBError.Code.outOfSpace",
+      "CBError.Code.operationCancelled", "CBError.Code.connectionTimeout", "CBError.Code.peripheralDisconnected",
+      "CBError.Code.uuidNotAllowed", "CBError.Code.alreadyAdvertising", "CBError.Code.connectionFailed",
+      "CBError.Code.connectionLimitReached", "CBError.Code.unkownDevice", "CBError.Code.operationNotSupported",
+      "CBError.Code.unknownDevice"))
   func errorCode() {
     let values: [(CBError.Code, Int)] = [
       (.unknown, 0),
@@ -159,7 +200,9 @@ import Testing
     }
   }
 
-  @Test("The codes for channel sounding have numbers after Apple's, and are members of CBError")
+  @Test(
+    "The codes for channel sounding have numbers after Apple's, and are members of CBError",
+    .symbol("CBError.Code.channelSoundingConfigurationFailed", "CBError.Code.channelSoundingProcedureFailed"))
   func channelSoundingCodes() {
     let values: [(CBError.Code, CBError.Code, Int)] = [
       (.channelSoundingConfigurationFailed, CBError.channelSoundingConfigurationFailed, 19),
@@ -171,7 +214,13 @@ import Testing
     }
   }
 
-  @Test("The role of a channel sounding session has the number 0, and no object of an app has a valid distance")
+  @Test(
+    "The role of a channel sounding session has the number 0, and no object of an app has a valid distance",
+    .symbol(
+      "CBChannelSoundingSessionConfiguration", "CBChannelSoundingSessionConfiguration.Role",
+      "CBChannelSoundingSessionConfiguration.Role.init(rawValue:)",
+      "CBChannelSoundingSessionConfiguration.Role.initiator", "CBChannelSoundingSessionConfiguration.init(role:)",
+      "CBChannelSoundingProcedureResults", "CBChannelSoundingProcedureResults.distance"))
   func channelSoundingTypes() {
     let role = CBChannelSoundingSessionConfiguration.Role.initiator
     #expect(role.rawValue == 0 && CBChannelSoundingSessionConfiguration.Role(rawValue: 0) == role)
@@ -179,7 +228,17 @@ import Testing
     #expect(CBChannelSoundingProcedureResults().distance < 0)
   }
 
-  @Test("The codes of CBATTError have Apple's numbers")
+  @Test(
+    "The codes of CBATTError have Apple's numbers", .requirement("A062", "K053"),
+    .symbol(
+      "CBATTError.Code", "CBATTError.Code.success", "CBATTError.Code.invalidHandle", "CBATTError.Code.readNotPermitted",
+      "CBATTError.Code.writeNotPermitted", "CBATTError.Code.invalidPdu", "CBATTError.Code.insufficientAuthentication",
+      "CBATTError.Code.requestNotSupported", "CBATTError.Code.invalidOffset",
+      "CBATTError.Code.insufficientAuthorization", "CBATTError.Code.prepareQueueFull",
+      "CBATTError.Code.attributeNotFound", "CBATTError.Code.attributeNotLong",
+      "CBATTError.Code.insufficientEncryptionKeySize", "CBATTError.Code.invalidAttributeValueLength",
+      "CBATTError.Code.unlikelyError", "CBATTError.Code.insufficientEncryption", "CBATTError.Code.unsupportedGroupType",
+      "CBATTError.Code.insufficientResources"))
   func aTTErrorCode() {
     let values: [(CBATTError.Code, Int)] = [
       (.success, 0),
@@ -207,7 +266,14 @@ import Testing
     }
   }
 
-  @Test("Every code is also a member of CBError")
+  @Test(
+    "Every code is also a member of CBError", .requirement("A067"),
+    .symbol(
+      "CBError.unknown", "CBError.invalidParameters", "CBError.invalidHandle", "CBError.notConnected",
+      "CBError.outOfSpace", "CBError.operationCancelled", "CBError.connectionTimeout", "CBError.peripheralDisconnected",
+      "CBError.uuidNotAllowed", "CBError.alreadyAdvertising", "CBError.connectionFailed",
+      "CBError.connectionLimitReached", "CBError.unkownDevice", "CBError.operationNotSupported",
+      "CBError.unknownDevice", "CBError.errorDomain", "CBErrorDomain"))
   func errorMembers() {
     let values: [(CBError.Code, Int)] = [
       (CBError.unknown, 0),
@@ -236,7 +302,16 @@ import Testing
     #expect(CBErrorDomain == "CBErrorDomain")
   }
 
-  @Test("Every code is also a member of CBATTError")
+  @Test(
+    "Every code is also a member of CBATTError", .requirement("A062"),
+    .symbol(
+      "CBATTError.success", "CBATTError.invalidHandle", "CBATTError.readNotPermitted", "CBATTError.writeNotPermitted",
+      "CBATTError.invalidPdu", "CBATTError.insufficientAuthentication", "CBATTError.requestNotSupported",
+      "CBATTError.invalidOffset", "CBATTError.insufficientAuthorization", "CBATTError.prepareQueueFull",
+      "CBATTError.attributeNotFound", "CBATTError.attributeNotLong", "CBATTError.insufficientEncryptionKeySize",
+      "CBATTError.invalidAttributeValueLength", "CBATTError.unlikelyError", "CBATTError.insufficientEncryption",
+      "CBATTError.unsupportedGroupType", "CBATTError.insufficientResources", "CBATTError.errorDomain",
+      "CBATTErrorDomain"))
   func aTTErrorMembers() {
     let values: [(CBATTError.Code, Int)] = [
       (CBATTError.success, 0),
@@ -263,7 +338,11 @@ import Testing
     #expect(CBATTErrorDomain == "CBATTErrorDomain")
   }
 
-  @Test("The features of central managers have Apple's bits")
+  @Test(
+    "The features of central managers have Apple's bits",
+    .symbol(
+      "CBCentralManager.Feature", "CBCentralManager.Feature.init(rawValue:)",
+      "CBCentralManager.Feature.extendedScanAndConnect", "CBCentralManager.Feature.channelSounding"))
   func centralManagerFeature() {
     let values: [(CBCentralManager.Feature, UInt)] = [
       (.extendedScanAndConnect, 0x1),
@@ -274,7 +353,9 @@ import Testing
     #expect(CBCentralManager.Feature(rawValue: 3) == [.extendedScanAndConnect, .privacyFeature])
   }
 
-  @Test("The properties of characteristics have Apple's bits")
+  @Test(
+    "The properties of characteristics have Apple's bits",
+    .symbol("CBCharacteristicProperties", "CBCharacteristicProperties.init(rawValue:)"))
   func characteristicProperties() {
     let values: [(CBCharacteristicProperties, UInt)] = [
       (.broadcast, 0x1),
@@ -292,7 +373,9 @@ import Testing
     #expect(CBCharacteristicProperties(rawValue: 3) == [.broadcast, .read])
   }
 
-  @Test("The permissions of attributes have Apple's bits")
+  @Test(
+    "The permissions of attributes have Apple's bits",
+    .symbol("CBAttributePermissions", "CBAttributePermissions.init(rawValue:)"))
   func attributePermissions() {
     let values: [(CBAttributePermissions, UInt)] = [
       (.readable, 0x1),
@@ -304,7 +387,14 @@ import Testing
     #expect(CBAttributePermissions(rawValue: 3) == [.readable, .writeable])
   }
 
-  @Test("The constants have Apple's strings")
+  @Test(
+    "The constants have Apple's strings",
+    .symbol(
+      "CBConnectionEventMatchingOption", "CBConnectionEventMatchingOption.init(rawValue:)",
+      "CBUUIDCharacteristicExtendedPropertiesString", "CBUUIDCharacteristicUserDescriptionString",
+      "CBUUIDClientCharacteristicConfigurationString", "CBUUIDServerCharacteristicConfigurationString",
+      "CBUUIDCharacteristicFormatString", "CBUUIDCharacteristicAggregateFormatString",
+      "CBUUIDCharacteristicValidRangeString", "CBUUIDCharacteristicObservationScheduleString"))
   func constants() {
     let values: [(String, String)] = [
       (CBUUIDCharacteristicExtendedPropertiesString, "2900"),

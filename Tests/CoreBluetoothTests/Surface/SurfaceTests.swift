@@ -3,6 +3,7 @@
 
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 private final class MistypedCentral: NSObject, CBCentralManagerDelegate {
@@ -80,7 +81,10 @@ extension MistypedServer {
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
   }
 
-  @Test("Delegates need only the method for the state: the others have empty default implementations")
+  @Test(
+    "Delegates need only the method for the state: the others have empty default implementations",
+    .requirement("K012", "K024"),
+    .symbol("CBCentralManagerDelegate", "CBPeripheralDelegate", "CBPeripheralManagerDelegate"))
   func defaultBodies() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -130,7 +134,9 @@ extension MistypedServer {
     #expect(calls().count == 1, "the trace does show calls")
   }
 
-  @Test("An app whose delegates only implement the method for the state connects, subscribes and disconnects normally")
+  @Test(
+    "An app whose delegates only implement the method for the state connects, subscribes and disconnects normally",
+    .requirement("K012", "K024"))
   func silentDelegates() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -151,7 +157,7 @@ extension MistypedServer {
     #expect(air.app.events.isEmpty && air.accessory.events.isEmpty)
   }
 
-  @Test("A delegate's method with a wrong label or a wrong type compiles, and is never called")
+  @Test("A delegate's method with a wrong label or a wrong type compiles, and is never called", .requirement("L015"))
   func mistypedMethods() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -184,7 +190,7 @@ extension MistypedServer {
     }
   }
 
-  @Test("Apps can subclass managers, and their overrides are called")
+  @Test("Apps can subclass managers, and their overrides are called", .symbol("CBCentralManager"))
   func subclassing() {
     let air = TwoDeviceFixture()
     let manager = CountingCentral(
@@ -195,7 +201,9 @@ extension MistypedServer {
     #expect(manager.isScanning)
   }
 
-  @Test("Managers can be created without arguments, and start in the state unknown")
+  @Test(
+    "Managers can be created without arguments, and start in the state unknown",
+    .symbol("CBCentralManager.init()", "CBPeripheralManager.init()", "CBPeripheralManager.init(delegate:queue:)"))
   func plainManagers() {
     #expect(CBCentralManager().delegate == nil)
     #expect(CBPeripheralManager().delegate == nil)
@@ -206,14 +214,14 @@ extension MistypedServer {
     #expect(CBPeripheralManager(delegate: nil, queue: queue).state == .unknown)
   }
 
-  @Test("An L2CAP channel created by an app is empty")
+  @Test("An L2CAP channel created by an app is empty", .symbol("CBL2CAPPSM"))
   func plainChannel() {
     let channel = CBL2CAPChannel()
     #expect(channel.peer == nil && channel.inputStream == nil && channel.outputStream == nil)
     #expect(channel.psm == CBL2CAPPSM(0))
   }
 
-  @Test("Deprecated members still work")
+  @Test("Deprecated members still work", .symbol("CBManager.authorization (instance)", "CBPeripheral.rssi"))
   func deprecated() {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()

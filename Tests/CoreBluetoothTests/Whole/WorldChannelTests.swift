@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 /// L2CAP channels, from app to app over the simulated air · Vol 3, Part A, 4.22.
@@ -45,7 +46,13 @@ import Testing
     #expect(came, "\(events) did not come, but \(app.events)", sourceLocation: location)
   }
 
-  @Test("5.1 A channel opens on both sides with its peer and its PSM, and its streams are not open yet")
+  @Test(
+    "5.1 A channel opens on both sides with its peer and its PSM, and its streams are not open yet",
+    .requirement("A040", "A043", "A053"),
+    .symbol(
+      "CBPeripheral.openL2CAPChannel(_:)", "CBL2CAPChannel.peer", "CBL2CAPChannel.psm",
+      "CBPeripheralDelegate.peripheral(_:didOpen:error:)",
+      "CBPeripheralManagerDelegate.peripheralManager(_:didOpen:error:)"))
   func opening() throws {
     let air = TwoDeviceFixture()
     let ends = try open(air, isOpen: false)
@@ -61,7 +68,9 @@ import Testing
     }
   }
 
-  @Test("5.1 100 kB arrive complete and in order in both directions, with delegates in a run loop")
+  @Test(
+    "5.1 100 kB arrive complete and in order in both directions, with delegates in a run loop", .requirement("A053"),
+    .symbol("CBL2CAPChannel.inputStream", "CBL2CAPChannel.outputStream"))
   func echo() throws {
     let air = TwoDeviceFixture()
     let ends = try open(air)
@@ -90,7 +99,7 @@ import Testing
     #expect(ends.phone.events.isEmpty && ends.sensor.events.isEmpty)
   }
 
-  @Test("5.1 An app that does not read stops the sender, and no data is lost when it reads again")
+  @Test("5.1 An app that does not read stops the sender, and no data is lost when it reads again", .requirement("A053"))
   func backPressure() throws {
     let air = TwoDeviceFixture()
     let ends = try open(air)
@@ -110,7 +119,9 @@ import Testing
     #expect(ends.sensor.received == data)
   }
 
-  @Test("5.2 A channel that requires encryption makes the devices pair by themselves, and opens")
+  @Test(
+    "5.2 A channel that requires encryption makes the devices pair by themselves, and opens", .requirement("A038"),
+    .symbol("CBPeripheralManager.publishL2CAPChannel(withEncryption:)"))
   func encryption() throws {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = TwoDeviceFixture(phone: user)
@@ -134,7 +145,7 @@ import Testing
     air.expect("channel open")
   }
 
-  @Test("5.1 An unpublished PSM is refused as unknown, and an invalid one is not requested")
+  @Test("5.1 An unpublished PSM is refused as unknown, and an invalid one is not requested", .requirement("A043"))
   func numbers() {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()
@@ -189,7 +200,9 @@ import Testing
     #expect(air.world.run(until: { ends.phone.received == back }, limit: .seconds(10)))
   }
 
-  @Test("5.1 A channel closes with the last reference to it, on either side", arguments: [true, false])
+  @Test(
+    "5.1 A channel closes with the last reference to it, on either side", .symbol("CBL2CAPChannel"),
+    arguments: [true, false])
   func release(atPhone: Bool) throws {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()
@@ -203,7 +216,9 @@ import Testing
     expect(kept, ["in end", "out end"], air)
   }
 
-  @Test("5.2 Unpublishing a channel closes open channels and refuses new ones")
+  @Test(
+    "5.2 Unpublishing a channel closes open channels and refuses new ones", .requirement("A038"),
+    .symbol("CBPeripheralManager.unpublishL2CAPChannel(_:)"))
   func unpublishing() throws {
     let air = TwoDeviceFixture()
     let ends = try open(air)
@@ -263,7 +278,7 @@ import Testing
     #expect(publish(air) == ends.psm, "the number is free again")
   }
 
-  @Test("5.2 Two apps of a device publish separate channels, and each gets its own")
+  @Test("5.2 Two apps of a device publish separate channels, and each gets its own", .requirement("A038", "K035"))
   func twoApps() throws {
     let air = TwoDeviceFixture()
     let other = PeripheralApp()
@@ -288,7 +303,9 @@ import Testing
     withExtendedLifetime(manager) {}
   }
 
-  @Test("5.3 The PSM is read from the L2CAP PSM characteristic and opens the channel")
+  @Test(
+    "5.3 The PSM is read from the L2CAP PSM characteristic and opens the channel",
+    .symbol("CBUUIDL2CAPPSMCharacteristicString"))
   func numberInCharacteristic() throws {
     let air = TwoDeviceFixture()
     air.peripheralManager.publishL2CAPChannel(withEncryption: false)

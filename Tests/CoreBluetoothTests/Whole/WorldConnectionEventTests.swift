@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite struct WorldConnectionEventTests {
@@ -15,7 +16,13 @@ import Testing
     self.manager = manager
   }
 
-  @Test("3.13 A registered manager is told of the connections of other managers, once each, and of their ends")
+  @Test(
+    "3.13 A registered manager is told of the connections of other managers, once each, and of their ends",
+    .requirement("A031"),
+    .symbol(
+      "CBConnectionEvent.peerDisconnected", "CBConnectionEvent.peerConnected",
+      "CBConnectionEventMatchingOption.peripheralUUIDs",
+      "CBCentralManagerDelegate.centralManager(_:connectionEventDidOccur:for:)"))
   func byIdentifier() {
     let peripheral = fixture.discover()
     manager.registerForConnectionEvents(options: [.peripheralUUIDs: [peripheral.identifier]])
@@ -31,7 +38,9 @@ import Testing
     #expect(watcher.take() == ["event peerDisconnected"])
   }
 
-  @Test("3.13 A manager that registered for a service is told when the peer is known to offer it")
+  @Test(
+    "3.13 A manager that registered for a service is told when the peer is known to offer it",
+    .symbol("CBConnectionEventMatchingOption.serviceUUIDs"))
   func byService() {
     manager.registerForConnectionEvents(options: [.serviceUUIDs: [TwoDeviceFixture.service]])
     let peripheral = fixture.connect()
@@ -42,7 +51,9 @@ import Testing
     #expect(watcher.take() == ["event peerDisconnected"])
   }
 
-  @Test("3.13 A manager gets no connection events for its own connections, for others than it named, and after nil")
+  @Test(
+    "3.13 A manager gets no connection events for its own connections, for others than it named, and after nil",
+    .requirement("A026"), .symbol("CBCentralManager.registerForConnectionEvents(options:)"))
   func noEvents() {
     let peripheral = fixture.discover()
     manager.registerForConnectionEvents(options: [.peripheralUUIDs: [UUID()], .serviceUUIDs: [CBUUID(string: "180D")]])
@@ -59,7 +70,9 @@ import Testing
     #expect(!fixture.app.take().contains { $0.hasPrefix("event") })
   }
 
-  @Test("3.13 A manager that registers while a link exists is told of the link's end, and not of its beginning")
+  @Test(
+    "3.13 A manager that registers while a link exists is told of the link's end, and not of its beginning",
+    .requirement("A026"), .symbol("CBCentralManager.registerForConnectionEvents(options:)"))
   func registersLate() {
     let peripheral = fixture.connect()
     manager.registerForConnectionEvents(options: [.serviceUUIDs: [CBUUID(string: "180D")]])

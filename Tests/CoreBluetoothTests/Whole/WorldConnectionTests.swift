@@ -1,9 +1,12 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite struct WorldConnectionTests {
-  @Test("1.2 Callbacks run on the manager's queue")
+  @Test(
+    "1.2 Callbacks run on the manager's queue", .requirement("A078"),
+    .symbol("CBCentralManager.init(delegate:queue:options:)"))
   func queue() {
     let world = World(seed: 1)
     let queue = DispatchQueue(label: "mine")
@@ -18,7 +21,7 @@ import Testing
     #expect(seen == 42)
   }
 
-  @Test("1.2 A nil queue is the main queue")
+  @Test("1.2 A nil queue is the main queue", .requirement("A078"))
   func mainQueue() {
     let world = World(seed: 1)
     let app = CentralApp()
@@ -42,7 +45,9 @@ import Testing
     #expect(app.events == ["state poweredOn"])
   }
 
-  @Test("3.1 A connection to an absent peripheral completes when it returns, however late")
+  @Test(
+    "3.1 A connection to an absent peripheral completes when it returns, however late", .requirement("A030", "G049"),
+    .symbol("CBCentralManager.connect(_:options:)"))
   func pending() {
     let air = TwoDeviceFixture()
     let peripheral = air.discover()
@@ -55,7 +60,9 @@ import Testing
     air.expect("connected connected")
   }
 
-  @Test("3.1 A controller's refusal to connect is reported with didFailToConnect, and the app may try again")
+  @Test(
+    "3.1 A controller's refusal to connect is reported with didFailToConnect, and the app may try again",
+    .requirement("A030"), .symbol("CBCentralManagerDelegate.centralManager(_:didFailToConnect:error:)"))
   func refused() {
     // The seed selects the changed bit of the command's parameters: with this one the parameters are invalid.
     let air = TwoDeviceFixture(seed: 2)
@@ -74,7 +81,7 @@ import Testing
     air.expect("connected connected")
   }
 
-  @Test("3.2 Releasing the peripheral ends the link")
+  @Test("3.2 Releasing the peripheral ends the link", .requirement("G021"))
   func release() {
     let air = TwoDeviceFixture()
     var ready: (peripheral: CBPeripheral, characteristic: CBCharacteristic)? = air.ready()
@@ -85,7 +92,7 @@ import Testing
     #expect(air.app.take() == ["disconnected disconnected"])
   }
 
-  @Test("3.4 A second manager of the same device connects quickly over the existing link")
+  @Test("3.4 A second manager of the same device connects quickly over the existing link", .requirement("G023"))
   func shared() {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()
@@ -106,7 +113,9 @@ import Testing
     #expect(peripheral.state == .connected, "the physical link stays for the other manager")
   }
 
-  @Test("3.6 Cancelling ends in didDisconnect without an error, for a live and for a pending connection")
+  @Test(
+    "3.6 Cancelling ends in didDisconnect without an error, for a live and for a pending connection",
+    .requirement("A030", "G027"), .symbol("CBCentralManager.cancelPeripheralConnection(_:)"))
   func cancel() {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()
@@ -123,7 +132,9 @@ import Testing
 
   private func isLinked(_ peripheral: CBPeripheral) -> Bool { peripheral.state != .disconnected }
 
-  @Test("3.7 Out of range the link times out after the supervision timeout")
+  @Test(
+    "3.7 Out of range the link times out after the supervision timeout", .requirement("A068"),
+    .symbol("CBCentralManagerDelegate.centralManager(_:didDisconnectPeripheral:error:)"))
   func supervision() {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()
@@ -195,7 +206,9 @@ import Testing
     air.expect("connected connected")
   }
 
-  @Test("3.11 A link with auto-reconnect is restored automatically")
+  @Test(
+    "3.11 A link with auto-reconnect is restored automatically", .symbol("CBConnectPeripheralOptionEnableAutoReconnect")
+  )
   func reconnecting() {
     let air = TwoDeviceFixture()
     let peripheral = air.discover()
@@ -250,7 +263,9 @@ import Testing
     #expect(!air.app.take().contains { $0.contains("connected") } && peripheral.state == .connected)
   }
 
-  @Test("3.14 A connection attempt waits for its start delay")
+  @Test(
+    "3.14 A connection attempt waits for its start delay", .requirement("A023"),
+    .symbol("CBConnectPeripheralOptionStartDelayKey"))
   func startDelay() {
     let air = TwoDeviceFixture()
     let peripheral = air.discover()

@@ -1,9 +1,20 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite struct WorldGATTTests {
-  @Test("4.3 Services, included services, characteristics and descriptors are discovered, with and without filters")
+  @Test(
+    "4.3 Services, included services, characteristics and descriptors are discovered, with and without filters",
+    .requirement("G030", "G031", "G048"),
+    .symbol(
+      "CBPeripheral.discoverServices(_:)", "CBPeripheral.discoverIncludedServices(_:for:)",
+      "CBPeripheral.discoverCharacteristics(_:for:)", "CBPeripheral.discoverDescriptors(for:)",
+      "CBPeripheral.readValue(for:) (descriptor)", "CBService.isPrimary", "CBCharacteristic.properties",
+      "CBCharacteristicProperties.read", "CBPeripheralDelegate.peripheral(_:didDiscoverServices:)",
+      "CBPeripheralDelegate.peripheral(_:didDiscoverIncludedServicesFor:error:)",
+      "CBPeripheralDelegate.peripheral(_:didDiscoverCharacteristicsFor:error:)",
+      "CBPeripheralDelegate.peripheral(_:didDiscoverDescriptorsFor:error:)"))
   func discovery() {
     let air = TwoDeviceFixture()
     let battery = CBMutableService(type: CBUUID(string: "FFF8"), primary: false)
@@ -68,6 +79,7 @@ import Testing
 
   @Test(
     "4.7 A long value is read completely in one callback, with a request to the sensor's app for each part",
+    .requirement("K030"), .symbol("CBPeripheral.readValue(for:)"),
     arguments: [
       (DeviceOptions.Generation.bluetooth54, [0]), (.bluetooth40, Array(stride(from: 0, to: 512, by: 22))),
     ])
@@ -85,7 +97,9 @@ import Testing
     #expect(air.accessory.requests.map(\.offset) == offsets)
   }
 
-  @Test("4.8 A value longer than the MTU allows is written in prepared parts, all or none")
+  @Test(
+    "4.8 A value longer than the MTU allows is written in prepared parts, all or none", .requirement("L034"),
+    .symbol("CBPeripheral.writeValue(_:for:type:)"))
   func longWrite() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -96,7 +110,11 @@ import Testing
     #expect(characteristic.value == nil, "a write does not change the value")
   }
 
-  @Test("4.9 Write commands arrive in order, as many as the app is allowed to write")
+  @Test(
+    "4.9 Write commands arrive in order, as many as the app is allowed to write",
+    .requirement("A056", "G037", "L033", "L034"),
+    .symbol(
+      "CBPeripheral.writeValue(_:for:type:)", "CBPeripheralDelegate.peripheralIsReady(toSendWriteWithoutResponse:)"))
   func writeCommands() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -117,7 +135,9 @@ import Testing
     #expect(air.app.events.allSatisfy { $0 == "ready" })
   }
 
-  @Test("4.11 The maximum write command length grows after the MTU exchange, and values of that length arrive")
+  @Test(
+    "4.11 The maximum write command length grows after the MTU exchange, and values of that length arrive",
+    .requirement("A052"), .symbol("CBPeripheral.maximumWriteValueLength(for:)"))
   func mtu() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -130,7 +150,9 @@ import Testing
     #expect(air.accessory.requests[0].central.maximumUpdateValueLength == maximum, "both ends have one MTU (6.14)")
   }
 
-  @Test("4.12 Notifications start after setNotifyValue(true) and end with setNotifyValue(false)")
+  @Test(
+    "4.12 Notifications start after setNotifyValue(true) and end with setNotifyValue(false)", .requirement("G036"),
+    .symbol("CBPeripheral.setNotifyValue(_:for:)", "CBCharacteristicProperties.notify"))
   func notifications() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -147,7 +169,7 @@ import Testing
     #expect(air.app.events.isEmpty)
   }
 
-  @Test("4.12 A characteristic that can't notify gives an error")
+  @Test("4.12 A characteristic that can't notify gives an error", .requirement("L028", "L029"))
   func noNotifications() {
     let air = TwoDeviceFixture()
     air.value.properties = .read
@@ -156,7 +178,7 @@ import Testing
     air.expect("notifying false failed")
   }
 
-  @Test("6.13 Indications are confirmed one by one, and all arrive")
+  @Test("6.13 Indications are confirmed one by one, and all arrive", .symbol("CBCharacteristicProperties.indicate"))
   func indications() {
     let air = TwoDeviceFixture()
     air.value.properties = .indicate
@@ -170,7 +192,11 @@ import Testing
     #expect(air.app.take() == (0..<5).map { "value [\($0)]" })
   }
 
-  @Test("6.13 A full queue refuses updates until isReady, and no accepted update is lost")
+  @Test(
+    "6.13 A full queue refuses updates until isReady, and no accepted update is lost",
+    .symbol(
+      "CBPeripheralManager.updateValue(_:for:onSubscribedCentrals:)",
+      "CBPeripheralManagerDelegate.peripheralManagerIsReady(toUpdateSubscribers:)"))
   func updateQueue() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -209,7 +235,10 @@ import Testing
     #expect(characteristic.value?.count == maximum)
   }
 
-  @Test("6.10 Accesses that the permissions forbid are refused without asking the app")
+  @Test(
+    "6.10 Accesses that the permissions forbid are refused without asking the app", .requirement("A063", "K031"),
+    .symbol(
+      "CBMutableCharacteristic.permissions", "CBAttributePermissions.readable", "CBAttributePermissions.writeable"))
   func permissions() {
     let air = TwoDeviceFixture()
     air.value.permissions = []
@@ -224,7 +253,7 @@ import Testing
     #expect(air.accessory.events.isEmpty)
   }
 
-  @Test("6.7 Centrals see the descriptors as they were when their service was added")
+  @Test("6.7 Centrals see the descriptors as they were when their service was added", .requirement("K034"))
   func frozenDescriptors() throws {
     let air = TwoDeviceFixture()
     air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "first")]
@@ -238,7 +267,7 @@ import Testing
     #expect(descriptor.value as? String == "first")
   }
 
-  @Test("6.10 A characteristic that needs encryption is refused on an unencrypted link")
+  @Test("6.10 A characteristic that needs encryption is refused on an unencrypted link", .requirement("A049", "K031"))
   func encryption() {
     let air = TwoDeviceFixture(phone: ScriptedPrompts(otherwise: .no))
     air.value.permissions = [.readEncryptionRequired, .writeEncryptionRequired]
@@ -249,7 +278,7 @@ import Testing
     #expect(!air.accessory.events.contains { $0.hasPrefix("read") }, "the app is not asked")
   }
 
-  @Test("6.11 The sensor's application error reaches the phone")
+  @Test("6.11 The sensor's application error reaches the phone", .symbol("CBATTError.errorCode"))
   func applicationError() {
     let air = TwoDeviceFixture()
     air.accessory.onRequests = { requests in
@@ -272,7 +301,8 @@ import Testing
     #expect(air.app.errors.suffix(2).map { ($0 as? CBError)?.code } == [.connectionTimeout, .connectionTimeout])
   }
 
-  @Test("6.4 A static value is read without asking the app")
+  @Test(
+    "6.4 A static value is read without asking the app", .requirement("L035"), .symbol("CBMutableCharacteristic.value"))
   func staticValue() {
     let air = TwoDeviceFixture()
     air.localService.characteristics = [
@@ -287,7 +317,9 @@ import Testing
     #expect(air.accessory.events.isEmpty)
   }
 
-  @Test("6.3 The 16-bit UUIDs of the system's services are refused; their 128-bit forms are accepted")
+  @Test(
+    "6.3 The 16-bit UUIDs of the system's services are refused; their 128-bit forms are accepted",
+    .symbol("CBPeripheralManagerDelegate.peripheralManager(_:didAdd:error:)"))
   func systemServices() {
     let air = TwoDeviceFixture()
     air.add([CBMutableService(type: CBUUID(string: "180F"), primary: true)])
@@ -297,7 +329,9 @@ import Testing
     #expect(air.accessory.take() == ["added 0000180F-0000-1000-8000-00805F9B34FB"])
   }
 
-  @Test("6.1 A second start while advertising fails, and advertising goes on")
+  @Test(
+    "6.1 A second start while advertising fails, and advertising goes on",
+    .symbol("CBPeripheralManagerDelegate.peripheralManagerDidStartAdvertising(_:error:)"))
   func alreadyAdvertising() {
     let air = TwoDeviceFixture()
     air.advertise()
@@ -307,7 +341,9 @@ import Testing
     #expect(air.accessory.lastError?.code == .alreadyAdvertising)
   }
 
-  @Test("6.12 A disconnected central is unsubscribed")
+  @Test(
+    "6.12 A disconnected central is unsubscribed", .requirement("K049"),
+    .symbol("CBPeripheralManagerDelegate.peripheralManager(_:central:didUnsubscribeFrom:)"))
   func unsubscription() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -317,7 +353,9 @@ import Testing
     air.expectOfAccessory("unsubscribed FFF1, 0 left")
   }
 
-  @Test("6.15 Removing a service is reported to the phone")
+  @Test(
+    "6.15 Removing a service is reported to the phone", .requirement("A045"),
+    .symbol("CBPeripheralManager.remove(_:)", "CBPeripheralDelegate.peripheral(_:didModifyServices:)"))
   func serviceChanged() {
     let air = TwoDeviceFixture()
     let (peripheral, _) = air.ready()
@@ -327,7 +365,9 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
   }
 
-  @Test("2.6, 4.17 The GAP device name replaces the advertised name, and the change is reported")
+  @Test(
+    "2.6, 4.17 The GAP device name replaces the advertised name, and the change is reported",
+    .requirement("A044", "L114"), .symbol("CBPeripheral.name", "CBPeripheralDelegate.peripheralDidUpdateName(_:)"))
   func name() {
     let air = TwoDeviceFixture()
     air.add([air.localService])
@@ -344,7 +384,9 @@ import Testing
     #expect(peripheral.name == "sensor")
   }
 
-  @Test("4.17 The RSSI corresponds to the distance")
+  @Test(
+    "4.17 The RSSI corresponds to the distance", .requirement("A046", "L020"),
+    .symbol("CBPeripheral.readRSSI()", "CBPeripheralDelegate.peripheral(_:didReadRSSI:error:)"))
   func rssi() {
     let air = TwoDeviceFixture()
     let peripheral = air.connect()

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -28,7 +29,9 @@ import Testing
     (manager as any OldManager).authorization
   }
 
-  @Test("The user is asked before an app learns the state; after yes the app learns it")
+  @Test(
+    "The user is asked before an app learns the state; after yes the app learns it", .requirement("G010"),
+    .symbol("CBManagerAuthorization.notDetermined"))
   func allowed() {
     let user = ScriptedPrompts()
     user.answer(.yes, to: .useBluetooth, after: .seconds(5))
@@ -42,7 +45,9 @@ import Testing
     #expect(user.questions.map(\.kind) == [.useBluetooth] && user.questions.first?.app?.isEmpty == false)
   }
 
-  @Test("1.8 After no, existing and new managers are unauthorized, and the user is not asked again")
+  @Test(
+    "1.8 After no, existing and new managers are unauthorized, and the user is not asked again", .requirement("G009"),
+    .symbol("CBManagerState.unauthorized", "CBManagerAuthorization.denied"))
   func denied() {
     let user = ScriptedPrompts(otherwise: .no)
     let phone = Phone(user)
@@ -69,7 +74,11 @@ import Testing
     #expect(phone.world.statistics["phone"]?.transmitted.packets == 0)
   }
 
-  @Test("The class property gives the authorization at the adapter of the latest manager")
+  @Test(
+    "The class property gives the authorization at the adapter of the latest manager", .requirement("A039"),
+    .symbol(
+      "CBPeripheralManager.authorizationStatus()", "CBPeripheralManagerAuthorizationStatus.notDetermined",
+      "CBPeripheralManagerAuthorizationStatus.denied"))
   func ofClass() async {
     await #expect(processExitsWith: .success) {
       let phone = Phone(ScriptedPrompts(otherwise: .no))
@@ -118,7 +127,9 @@ import Testing
 
   // MARK: Turning Bluetooth on
 
-  @Test("A manager with ShowPowerAlert asks the user to turn Bluetooth on; yes turns it on")
+  @Test(
+    "A manager with ShowPowerAlert asks the user to turn Bluetooth on; yes turns it on",
+    .requirement("A017", "L016", "L017"), .symbol("CBCentralManagerOptionShowPowerAlertKey"))
   func alert() {
     let user = ScriptedPrompts(otherwise: .yes)
     let phone = Phone(user, asksBeforeUse: false)
@@ -147,7 +158,9 @@ import Testing
     #expect(third.state == .unauthorized && user.questions.map(\.kind) == [.useBluetooth])
   }
 
-  @Test("A manager made without options does not ask the user to turn Bluetooth on; its first scan does")
+  @Test(
+    "A manager made without options does not ask the user to turn Bluetooth on; its first scan does",
+    .symbol("CBCentralManager.init(delegate:queue:)", "CBPeripheralManager.init(delegate:queue:)"))
   func noAlertWithoutOptions() {
     let user = ScriptedPrompts(otherwise: .no)
     let phone = Phone(user, asksBeforeUse: false)
@@ -165,7 +178,9 @@ import Testing
     #expect(user.questions.map(\.kind) == [.turnOn])
   }
 
-  @Test("The first scan while Bluetooth is off asks the user, the second does not; no leaves Bluetooth off")
+  @Test(
+    "The first scan while Bluetooth is off asks the user, the second does not; no leaves Bluetooth off",
+    .requirement("L016"))
   func firstScan() {
     let user = ScriptedPrompts(otherwise: .no)
     let phone = Phone(user, asksBeforeUse: false)
@@ -196,7 +211,9 @@ import Testing
     #expect(third.state == .poweredOff && user.questions.count == 1)
   }
 
-  @Test("If Bluetooth is turned on in another way, the prompt is withdrawn")
+  @Test(
+    "If Bluetooth is turned on in another way, the prompt is withdrawn",
+    .symbol("CBPeripheralManagerOptionShowPowerAlertKey"))
   func cameOn() {
     let user = ScriptedPrompts(otherwise: .noAnswer)
     let phone = Phone(user, asksBeforeUse: false)

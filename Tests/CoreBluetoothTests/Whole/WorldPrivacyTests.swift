@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -32,7 +33,9 @@ import Testing
     ]
   }
 
-  @Test("After 15 minutes an unbonded sensor is a new peripheral, and the old one can't be reached")
+  @Test(
+    "After 15 minutes an unbonded sensor is a new peripheral, and the old one can't be reached",
+    .requirement("L065", "L177"))
   func unbonded() throws {
     let air = TwoDeviceFixture(isPrivate: true)
     let old = air.discover()
@@ -69,7 +72,9 @@ import Testing
     #expect(user.questions.count == 1)
   }
 
-  @Test("2.7 In another world a sensor has the same identifier: with a bond, or without one if it is not private")
+  @Test(
+    "2.7 In another world a sensor has the same identifier: with a bond, or without one if it is not private",
+    .requirement("L063"))
   func identifiers() throws {
     for isPrivate in [true, false] {
       let folder = try TemporaryFolder()
@@ -86,7 +91,8 @@ import Testing
     }
   }
 
-  @Test("A saved identifier suffices to connect to a bonded sensor in another world, without a scan")
+  @Test(
+    "A saved identifier suffices to connect to a bonded sensor in another world, without a scan", .requirement("L063"))
   func savedIdentifier() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -1,9 +1,12 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite struct WorldScanTests {
-  @Test("2.1 A scan finds only peripherals that advertise one of its services")
+  @Test(
+    "2.1 A scan finds only peripherals that advertise one of its services", .requirement("K005"),
+    .symbol("CBCentralManager.scanForPeripherals(withServices:options:)"))
   func filter() {
     let air = TwoDeviceFixture()
     air.add([air.localService])
@@ -17,7 +20,8 @@ import Testing
     air.expect("found")
   }
 
-  @Test("6.1 A peripheral is found while isAdvertising is true, and no longer after stopAdvertising")
+  @Test(
+    "6.1 A peripheral is found while isAdvertising is true, and no longer after stopAdvertising", .requirement("A035"))
   func advertisingBeginsAndEnds() {
     let air = TwoDeviceFixture()
     air.central.scanForPeripherals(
@@ -38,7 +42,9 @@ import Testing
     }
   }
 
-  @Test("2.3 Without the option a peripheral is reported once for each scan, with it for each packet")
+  @Test(
+    "2.3 Without the option a peripheral is reported once for each scan, with it for each packet", .requirement("A019"),
+    .symbol("CBCentralManagerScanOptionAllowDuplicatesKey"))
   func duplicates() {
     let air = TwoDeviceFixture()
     air.add([air.localService])
@@ -55,7 +61,9 @@ import Testing
     #expect(air.app.take().count > 10)
   }
 
-  @Test("2.3 With duplicates each report has the RSSI of its packet, from -30 dBm at 0.4 m to -88 dBm at 80 m")
+  @Test(
+    "2.3 With duplicates each report has the RSSI of its packet, from -30 dBm at 0.4 m to -88 dBm at 80 m",
+    .requirement("G012", "G018"))
   func levels() {
     let air = TwoDeviceFixture()
     air.advertise()
@@ -73,7 +81,9 @@ import Testing
     }
   }
 
-  @Test("2.4 The advertisement and its scan response are merged")
+  @Test(
+    "2.4 The advertisement and its scan response are merged",
+    .symbol("CBCentralManagerDelegate.centralManager(_:didDiscover:advertisementData:rssi:)"))
   func merged() {
     let air = TwoDeviceFixture()
     // 18 octets of UUID leave 10 for a name with its header: a longer name goes into the scan response.
@@ -103,7 +113,9 @@ import Testing
     #expect(air.app.take().isEmpty, "there is nothing new to report")
   }
 
-  @Test("6.2 Name and UUIDs with their headers share 28 octets; further UUIDs are found only by scans that name them")
+  @Test(
+    "6.2 Name and UUIDs with their headers share 28 octets; further UUIDs are found only by scans that name them",
+    .requirement("L023", "L041"), .symbol("CBPeripheralManager.startAdvertising(_:)"))
   func space() {
     let air = TwoDeviceFixture()
     let uuids = (1...15).map { CBUUID(string: "FF" + String(format: "%02X", $0)) }

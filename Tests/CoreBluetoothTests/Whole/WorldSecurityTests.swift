@@ -4,6 +4,7 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -20,7 +21,9 @@ import Testing
     ]
   }
 
-  @Test("4.13 The first read of a protected value asks the user, pairs the devices and returns the value")
+  @Test(
+    "4.13 The first read of a protected value asks the user, pairs the devices and returns the value",
+    .requirement("A064", "G043", "G044"), .symbol("CBAttributePermissions.readEncryptionRequired"))
   func firstRead() {
     let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(.displayOnly, otherwise: .yes))
     phone.answer(.passkeyShown(by: sensor), to: .enterPasskey)
@@ -35,7 +38,9 @@ import Testing
     #expect(sensor.questions.map(\.kind) == [.showPasskey])
   }
 
-  @Test("Writing and subscribing start pairing as reading does", arguments: ["written", "notifying"])
+  @Test(
+    "Writing and subscribing start pairing as reading does", .requirement("G044"),
+    .symbol("CBAttributePermissions.writeEncryptionRequired"), arguments: ["written", "notifying"])
   func otherAccess(_ access: String) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = TwoDeviceFixture(phone: user)
@@ -75,7 +80,9 @@ import Testing
     #expect(peripheral.identifier == identifier)
   }
 
-  @Test("4.13 If the user refuses, the app gets Insufficient Authentication, and unprotected accesses go on")
+  @Test(
+    "4.13 If the user refuses, the app gets Insufficient Authentication, and unprotected accesses go on",
+    .requirement("A063"))
   func refusal() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
     let air = TwoDeviceFixture(phone: user)
@@ -160,7 +167,9 @@ import Testing
     #expect(phone.bonds.count == 1)
   }
 
-  @Test("3.8 If the peer has forgotten the bond, the app gets an error, and the bond stays")
+  @Test(
+    "3.8 If the peer has forgotten the bond, the app gets an error, and the bond stays", .requirement("A074"),
+    .symbol("CBError.Code.peerRemovedPairingInformation", "CBError.peerRemovedPairingInformation"))
   func forgotten() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = TwoDeviceFixture(phone: user)
@@ -218,7 +227,9 @@ import Testing
     #expect(identifiers.count == 1)
   }
 
-  @Test("If the link can't be encrypted in time, the app gets encryptionTimedOut")
+  @Test(
+    "If the link can't be encrypted in time, the app gets encryptionTimedOut",
+    .symbol("CBError.Code.encryptionTimedOut", "CBError.encryptionTimedOut"))
   func timedOut() {
     // The sensor's user never answers, and the Security Manager waits for 30 s.
     let air = TwoDeviceFixture(
@@ -232,7 +243,9 @@ import Testing
     #expect((air.app.errors.last as? CBError)?.code == .encryptionTimedOut)
   }
 
-  @Test("A bond beyond the limit is reported as tooManyLEPairedDevices and is not stored")
+  @Test(
+    "A bond beyond the limit is reported as tooManyLEPairedDevices and is not stored", .requirement("A071"),
+    .symbol("CBError.Code.tooManyLEPairedDevices", "CBError.tooManyLEPairedDevices"))
   func tooMany() {
     var options = DeviceOptions()
     options.bondLimit = 0
@@ -264,7 +277,8 @@ import Testing
   }
 
   @Test(
-    "A write without response to a characteristic with only signed writes starts pairing, and is sent encrypted"
+    "A write without response to a characteristic with only signed writes starts pairing, and is sent encrypted",
+    .symbol("CBCharacteristicProperties.authenticatedSignedWrites")
   )
   func signedOnly() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
@@ -286,6 +300,9 @@ import Testing
 
   @Test(
     "Subscribing to a characteristic whose notifications or indications need encryption starts pairing",
+    .requirement("K033"),
+    .symbol(
+      "CBCharacteristicProperties.notifyEncryptionRequired", "CBCharacteristicProperties.indicateEncryptionRequired"),
     arguments: [true, false])
   func protectedUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
@@ -311,7 +328,9 @@ import Testing
   }
 
   @Test(
-    "Updates that need encryption are refused to a device whose user refuses pairing",
+    "Updates that need encryption are refused to a device whose user refuses pairing", .requirement("K033"),
+    .symbol(
+      "CBCharacteristicProperties.notifyEncryptionRequired", "CBCharacteristicProperties.indicateEncryptionRequired"),
     arguments: [true, false])
   func refusedUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
@@ -327,7 +346,7 @@ import Testing
   }
 
   @Test(
-    "Updates that need no encryption are subscribed to without pairing", arguments: [true, false])
+    "Updates that need no encryption are subscribed to without pairing", .requirement("K033"), arguments: [true, false])
   func openUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = TwoDeviceFixture(phone: user)
@@ -340,7 +359,7 @@ import Testing
   }
 
   @Test(
-    "A security refusal of the peer's app is reported once pairing can't help",
+    "A security refusal of the peer's app is reported once pairing can't help", .requirement("A063", "A065"),
     arguments: [
       CBATTError.insufficientAuthentication, .insufficientAuthorization, .insufficientEncryptionKeySize,
       .insufficientEncryption,
@@ -363,7 +382,7 @@ import Testing
     #expect(peripheral.state == .connected)
   }
 
-  @Test("didConnect comes before any prompt")
+  @Test("didConnect comes before any prompt", .requirement("G022"))
   func connectedFirst() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = TwoDeviceFixture(phone: user)

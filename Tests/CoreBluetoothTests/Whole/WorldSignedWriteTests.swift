@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import TestSupport
 import Testing
 
@@ -88,7 +89,9 @@ import Testing
     return counters
   }
 
-  @Test("On an unencrypted link to a bonded device values are signed, and the counters continue across links")
+  @Test(
+    "On an unencrypted link to a bonded device values are signed, and the counters continue across links",
+    .requirement("A048"))
   func inClear() throws {
     let (air, peripheral) = bonded(encrypts: false)
     let values = (0..<3).map { Data("signed value \($0)".utf8) }
@@ -101,7 +104,9 @@ import Testing
     #expect(counters(of: values[2], in: second) == [2])
   }
 
-  @Test("A value too long for a signature makes the host encrypt the link, and is not readable on the air")
+  @Test(
+    "A value too long for a signature makes the host encrypt the link, and is not readable on the air",
+    .requirement("L146"))
   func tooLong() throws {
     let (air, peripheral) = bonded(encrypts: false)
     var length = 0

@@ -1,10 +1,11 @@
 import BluetoothLab
 import CoreBluetooth
+import Requirements
 import Testing
 
 @Suite("Values between two apps")
 struct WorldValueTests {
-  @Test("4.11 Data split by maximumWriteValueLength arrives complete and in order")
+  @Test("4.11 Data split by maximumWriteValueLength arrives complete and in order", .requirement("A061"))
   func splitting() {
     let air = TwoDeviceFixture()
     let (peripheral, characteristic) = air.ready()
@@ -28,7 +29,8 @@ struct WorldValueTests {
   }
 
   @Test(
-    "6.11 The ATT error from the sensor's app reaches the phone's app unchanged",
+    "6.11 The ATT error from the sensor's app reaches the phone's app unchanged", .requirement("A063"),
+    .symbol("CBPeripheralManager.respond(to:withResult:)", "CBATTError.code"),
     arguments: [
       CBATTError.invalidHandle, .readNotPermitted, .invalidOffset, .attributeNotFound, .invalidAttributeValueLength,
       .unlikelyError, .insufficientResources,
@@ -46,7 +48,9 @@ struct WorldValueTests {
     #expect(peripheral.state == .connected)
   }
 
-  @Test("6.15 Removing all services reports each of them to the phone")
+  @Test(
+    "6.15 Removing all services reports each of them to the phone", .requirement("A034"),
+    .symbol("CBPeripheralManager.removeAllServices()"))
   func removingAll() {
     let air = TwoDeviceFixture()
     air.add([CBMutableService(type: CBUUID(string: "FFF9"), primary: true)])
