@@ -58,9 +58,6 @@ import Testing
     #expect(SpecificationNames.name(of: LL.ControlOpcode.minUsedChannelsInd) == "LL_MIN_USED_CHANNELS_IND")
     #expect(SpecificationNames.name(of: SMP.Code.pairingDHKeyCheck) == "Pairing DHKey Check")
     #expect(SpecificationNames.name(of: SMP.Code.identityAddressInformation) == "Identity Address Information")
-    #expect(SpecificationNames.name(of: HCI.EventKind.lePHYUpdateComplete) == "LE PHY Update Complete")
-    #expect(SpecificationNames.name(of: HCI.EventKind.leRequestPeerSCAComplete) == "LE Request Peer SCA Complete")
-    #expect(SpecificationNames.name(of: HCI.EventKind.numberOfCompletedPackets) == "Number Of Completed Packets")
     #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0x13)) == "Remote User Terminated Connection (0x13)")
     #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0x3E)) == "Connection Failed to be Established (0x3E)")
     #expect(SpecificationNames.title(of: HCI.ErrorCode(rawValue: 0xFF)) == "error 0xFF")
@@ -357,6 +354,45 @@ import Testing
     #expect(connection.toCentral.packets == 1 && connection.toCentral.octets == 0)
     #expect(connection.endReason == HCIErrorCode(rawValue: 0x13))
     #expect(statistics.channels[5]?.data == 4 && statistics.channels[5]?.lost == 1)
+  }
+
+  /// The octets of an event, and what is shown of it.
+  private static let events: [(octets: [UInt8], name: String, detail: String, connection: String?)] = [
+    ([0x3E, 5, 0x1F, 0, 0x40, 0, 7], "LE Request Peer SCA Complete", "clock accuracy 7", "0x0040"),
+    ([0x3E, 5, 0x1F, 0x1A, 0x40, 0, 0], "LE Request Peer SCA Complete", "Unsupported Remote Feature (0x1A)", "0x0040"),
+    ([0x3E, 6, 0x0C, 0, 0x40, 0, 2, 1], "LE PHY Update Complete", "transmit LE 2M, receive LE 1M", "0x0040"),
+    ([0x3E, 6, 0x12, 0, 1, 0x40, 0, 3], "LE Advertising Set Terminated", "3 events", "0x0040"),
+    ([0x3E, 6, 0x12, 0x3C, 1, 0, 0, 0], "LE Advertising Set Terminated", "Advertising Timeout (0x3C)", nil),
+    ([0x30, 3, 0, 0x40, 0], "Encryption Key Refresh Complete", "Success", "0x0040"),
+    ([8, 4, 0, 0x40, 0, 1], "Encryption Change", "on", "0x0040"),
+    ([5, 4, 0, 0x40, 0, 0x13], "Disconnection Complete", "Remote User Terminated Connection (0x13)", "0x0040"),
+    ([0x13, 5, 1, 0x40, 0, 2, 0], "Number Of Completed Packets", "2", "0x0040"),
+    ([0x0F, 4, 0x0C, 1, 0x0D, 0x20], "Command Status", "LE Create Connection, Command Disallowed (0x0C)", nil),
+    ([0x0E, 6, 1, 5, 0x14, 2, 0x40, 0], "Command Complete", "Read RSSI, Unknown Connection Identifier (0x02)", nil),
+    ([0x0E, 3, 1, 0, 0], "Command Complete", "", nil),
+    ([0x3E, 0x0D, 5, 0x40, 0, 8, 7, 6, 5, 4, 3, 2, 1, 0x0A, 0x0B], "LE Long Term Key Request", "", "0x0040"),
+    ([0x3E, 3, 0xF0, 1, 2], "event 0x3E", "subevent 0xF0, 0x0102", nil),
+    ([0xFF, 1, 0x2A], "event 0xFF", "0x2A", nil),
+  ]
+
+  @Test("The words of an HCI event follow from its fields", arguments: events)
+  func fields(octets: [UInt8], name: String, detail: String, connection: String?) {
+    let event = Capture().describe(Self.phone, [0, 0, 0, 1, 4] + octets)
+    #expect(event.name == name && event.detail == detail)
+    #expect(event.connectionText == connection)
+  }
+
+  @Test("The words of an HCI command follow from its fields, and show no key")
+  func commandFields() {
+    func detail(_ octets: [UInt8]) -> String { Capture().describe(Self.phone, [0, 0, 0, 0, 1] + octets).detail }
+    #expect(detail([0x0C, 0x20, 2, 1, 0]) == "on")
+    #expect(detail([0x0C, 0x20, 2, 1, 1]) == "on, no duplicates")
+    #expect(detail([0x06, 0x04, 3, 0x40, 0, 0x13]) == "Remote User Terminated Connection (0x13)")
+    #expect(detail([0x31, 0x20, 3, 2, 2, 0]) == "transmit LE 2M, receive any")
+    #expect(detail([0x5F, 0x20, 1, 1]) == "less accurate")
+    // LE Encrypt, and LE Long Term Key Request Reply.
+    #expect(detail([0x17, 0x20, 32] + [UInt8](repeating: 0x5A, count: 32)).isEmpty)
+    #expect(detail([0x1A, 0x20, 18] + [UInt8](repeating: 0x5A, count: 18)).isEmpty)
   }
 
   @Test("The largest numbers that a packet and a file can have are shown")

@@ -51,9 +51,9 @@ struct HostStartupTests {
     var rich = HostHarness()
     rich.facts.leFeatures.insert(.llPrivacy)
     rich.perform { host, now in host.setPower(true, at: now) }
-    let mask: HCI.LEEventMask = [
-      .initial, .dataLengthChange, .remoteConnectionParameterRequest, .enhancedConnectionComplete,
-    ]
+    // Bits of the default mask, and of LE Remote Connection Parameter Request, LE Data Length Change and LE Enhanced
+    // Connection Complete · 7.8.1.
+    let mask = HCI.LEEventMask(rawValue: 0x1F | 1 << 5 | 1 << 6 | 1 << 9)
     #expect(rich.commands.contains(.leSetEventMask(mask)))
   }
 

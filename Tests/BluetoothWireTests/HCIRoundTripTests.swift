@@ -114,7 +114,7 @@ struct HCIRoundTripTests {
 
   @Test(
     "Return parameters survive encoding, and are an error if an octet is missing",
-    arguments: returns + HCISamples.returns.map { (HCI.Opcode($0.0), $0.1) })
+    arguments: returns + HCISamples.returns)
   func returnParameters(_ opcode: HCI.Opcode, _ parameters: HCI.ReturnParameters) throws {
     let event = HCI.Event.commandComplete(credits: 1, opcode, parameters)
     guard case .event(let code, let octets) = event.packet(in: pool) else {
@@ -181,17 +181,45 @@ struct HCIRoundTripTests {
 
   @Test("Every event and every command has a sample, or a test of its own")
   func samples() {
-    let events = Set((Self.events + HCISamples.events).compactMap { $0.encoded(in: pool).kind })
+    let events = Set((Self.events + HCISamples.events).map { $0.encoded(in: pool).kind })
     #expect(
-      Set(HCI.EventKind.allCases).subtracting(events) == [
-        .commandComplete, .numberOfCompletedPackets, .leAdvertisingReport, .leExtendedAdvertisingReport,
-      ])
-    let commands = Set((Self.commands + HCISamples.commands).compactMap(\.opcode.code))
+      Set(HCI.EventDefinition.all.map(\.kind)).subtracting(events)
+        == Set(
+          [
+            HCI.events.commandComplete, HCI.events.numberOfCompletedPackets, HCI.events.leAdvertisingReport,
+            HCI.events.leExtendedAdvertisingReport,
+          ].map(\.number)))
+    let commands = Set((Self.commands + HCISamples.commands).map(\.opcode))
     // The tests of the radio are known by name only.
     #expect(
-      Set(HCI.CommandCode.allCases).subtracting(commands) == [
+      Set(HCI.CommandDefinition.all.map(\.opcode)).subtracting(commands) == [
         .hostNumberOfCompletedPackets, .leReceiverTest, .leTransmitterTest, .leTestEnd,
       ])
+  }
+
+  @Test("The rows of events and commands have different numbers, and the table finds each of them")
+  func numbers() {
+    let (events, commands) = (HCI.EventDefinition.all, HCI.CommandDefinition.all)
+    #expect(events.count > 30 && Set(events.map(\.kind)).count == events.count)
+    #expect(commands.count > 100 && Set(commands.map(\.opcode)).count == commands.count)
+    for definition in events { #expect(definition.kind.definition === definition) }
+    for definition in commands { #expect(definition.opcode.definition === definition) }
+    #expect(HCI.EventKind(code: 0x3E, parameters: [0xF0]).definition == nil)
+    #expect(HCI.Opcode(group: 0x3F, command: 1).definition == nil)
+  }
+
+  @Test("A row has the position of the keys exactly if a field is a key", arguments: events + HCISamples.events)
+  func keys(_ event: HCI.Event) {
+    let hasKey = event.fields.contains { "\($0)" == "hidden" }
+    #expect((event.encoded(in: pool).kind.definition?.keys != nil) == hasKey)
+  }
+
+  @Test(
+    "A command's row has the position of the keys exactly if a field is a key",
+    arguments: commands + HCISamples.commands)
+  func keys(_ command: HCI.Command) {
+    let hasKey = command.fields.contains { "\($0)" == "hidden" }
+    #expect((command.opcode.definition?.keys != nil) == hasKey)
   }
 
   @Test("Completed packets survive encoding in events and commands, for any number of connections")

@@ -82,7 +82,7 @@ enum HCISamples {
     .leSetHostFeature(bit: 41, true),
   ]
 
-  static let returns: [(HCI.CommandCode, HCI.ReturnParameters)] = [
+  static let returns: [(HCI.Opcode, HCI.ReturnParameters)] = [
     (.leSetExtendedAdvertisingParameters, .leSelectedTransmitPower(-3)),
     (.leSetExtendedAdvertisingParametersV2, .leSelectedTransmitPower(8)),
     (.leReadMaximumAdvertisingDataLength, .leMaximumAdvertisingDataLength(1650)),

@@ -16,10 +16,7 @@ enum HCIVectorValues {
   static let commands: [String: HCI.Command] = [
     "Reset": .reset, "Set Event Mask (default | LE Meta)": .setEventMask(.init(rawValue: 4_449_547_670_108_504_063)),
     "Read BD_ADDR": .readBDADDR, "Read Local Version": .readLocalVersionInformation,
-    "LE Set Event Mask": .leSetEventMask([
-      .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
-      .longTermKeyRequest,
-    ]),
+    "LE Set Event Mask": .leSetEventMask(.initial),
     "LE Read Buffer Size v1": .leReadBufferSize, "LE Set Random Address": .leSetRandomAddress(peer.value),
     "LE Set Advertising Parameters": .leSetAdvertisingParameters(
       HCI.AdvertisingParameters(

@@ -18,7 +18,7 @@ struct HCIEventQueue {
 
   init(features: HCI.LEFeatures, pool: PacketPool) {
     self.pool = pool
-    hasEnhancedConnectionComplete = HCI.EventKind.leEnhancedConnectionComplete.definition.isPossible(with: features)
+    hasEnhancedConnectionComplete = HCI.events.leEnhancedConnectionComplete.definition.isPossible(with: features)
   }
 
   /// True if the host has taken all packets.
@@ -104,8 +104,7 @@ struct HCIEventQueue {
       sendWaiting()
     }
     let (kind, packet) = event.encoded(in: pool)
-    // The controller sends no event without a kind.
-    if let kind, wants(kind) { packets.append(packet) }
+    if wants(kind) { packets.append(packet) }
   }
 
   /// Reports a new connection, or a failed attempt, in the form that the host has enabled · 7.7.65.1, 7.7.65.10.
@@ -135,7 +134,7 @@ struct HCIEventQueue {
   func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
 
   private func wants(_ kind: HCI.EventKind) -> Bool {
-    switch kind.definition.mask {
+    switch kind.mask {
     case nil: return true
     case .page1(let bit): return eventMask.contains(bit)
     case .page2(let bit): return eventMaskPage2.contains(bit)

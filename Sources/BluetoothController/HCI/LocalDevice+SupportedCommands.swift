@@ -3,15 +3,15 @@ import BluetoothWire
 extension LocalDevice {
   /// The commands that this controller knows but does not implement: LE Host Support, Read Buffer Size [v2]
   /// (isochronous channels), direct test mode, and RF path compensation. It implements all other commands in
-  /// `HCI.CommandCode`. It responds with Unknown HCI Command to these commands and to commands whose feature, role or
+  /// `HCI.commands`. It responds with Unknown HCI Command to these commands and to commands whose feature, role or
   /// version the configuration excludes.
-  private static let unserved: Set<HCI.CommandCode> = [
+  private static let unserved: Set<HCI.Opcode> = [
     .readLEHostSupport, .writeLEHostSupport, .leReadBufferSizeV2, .leReceiverTest, .leTransmitterTest, .leTestEnd,
     .leReadRFPathCompensation, .leWriteRFPathCompensation,
   ]
 
   /// The commands that this controller implements. The bitmap of Read Local Supported Commands follows from them.
-  fileprivate static let served = HCI.CommandCode.allCases.filter { !unserved.contains($0) }
+  fileprivate static let served = HCI.CommandDefinition.all.filter { !unserved.contains($0.opcode) }
 
   /// Returns the properties of a command; nil if the controller does not support it.
   mutating func supported(_ opcode: HCI.Opcode) -> ServedCommand? {
@@ -24,7 +24,7 @@ extension LocalDevice {
 
   mutating func supports(_ opcode: HCI.Opcode) -> Bool { supported(opcode) != nil }
 
-  var supportedOpcodes: [HCI.Opcode] { mutating get { Self.served.map { HCI.Opcode($0) }.filter { supports($0) } } }
+  var supportedOpcodes: [HCI.Opcode] { mutating get { Self.served.map(\.opcode).filter { supports($0) } } }
 
   /// BR/EDR not supported, LE supported · Vol 2, Part C, 3.3.
   static let lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
@@ -49,11 +49,12 @@ private struct ServedCommands {
   /// The size of the table. No supported command has a group from 16 on or a command number from 256 on.
   private static let capacity = 16 << 8
 
-  private init(_ codes: [HCI.CommandCode]) {
-    for code in codes {
-      let definition = code.definition
+  private init(_ definitions: [HCI.CommandDefinition]) {
+    for definition in definitions {
       commands.append(ServedCommand(requirement: definition.requirement, generation: definition.generation))
-      guard let place = Self.place(of: HCI.Opcode(code)) else { preconditionFailure("no place for command \(code)") }
+      guard let place = Self.place(of: definition.opcode) else {
+        preconditionFailure("no place for command \(definition.opcode)")
+      }
       places[place] = UInt8(commands.count)
     }
   }

@@ -51,7 +51,7 @@ extension Controller {
   }
 
   private mutating func refuse(_ opcode: HCI.Opcode, _ parameters: ByteSlice, _ status: HCI.ErrorCode) {
-    switch opcode.code?.definition.answer {
+    switch opcode.definition?.answer {
     case .commandStatus: device.output.send(.commandStatus(status, credits: 1, opcode))
     case .commandComplete, nil:
       device.output.send(.commandComplete(credits: 1, opcode, .failure(status, of: opcode, parameters)))

@@ -43,19 +43,6 @@ package enum SpecificationNames {
     return words("\(code)").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
   }
 
-  /// The name of an HCI event · Vol 4, Part E, 7.7.
-  package static func name(of event: HCI.EventKind) -> String {
-    switch event {
-    case .numberOfCompletedPackets: "Number Of Completed Packets"
-    case .encryptionChangeV2: "Encryption Change [v2]"
-    case .leReadLocalP256PublicKeyComplete: "LE Read Local P-256 Public Key Complete"
-    case .leGenerateDHKeyComplete: "LE Generate DHKey Complete"
-    case .leLongTermKeyRequest: "LE Long Term Key Request"
-    default:
-      words("\(event)").map { $0 == "le" ? "LE" : $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
-    }
-  }
-
   /// Returns the assigned name of an attribute's type, or nil if it has none.
   package static func name(of uuid: BluetoothUUID) -> String? {
     uuid.shortValue.flatMap { AssignedNumbers.name(of: $0) }
@@ -146,17 +133,6 @@ extension HCI.PHYs {
   package var words: String {
     let names = [(HCI.PHYs.le1M, "LE 1M"), (.le2M, "LE 2M"), (.leCoded, "LE Coded")].filter { contains($0.0) }.map(\.1)
     return names.isEmpty ? "none" : names.joined(separator: ", ")
-  }
-}
-
-extension PHY {
-  /// The name of the PHY.
-  package var words: String {
-    switch self {
-    case .le1M: "LE 1M"
-    case .le2M: "LE 2M"
-    case .leCoded: "LE Coded"
-    }
   }
 }
 

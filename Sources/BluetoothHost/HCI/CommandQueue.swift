@@ -70,8 +70,15 @@ struct CommandQueue {
   static let timeout = TimeSpan.seconds(2)
 
   struct Entry {
-    var command: HCI.Command
+    let command: HCI.Command
+    let opcode: HCI.Opcode
     var purpose: CommandPurpose
+
+    init(_ command: HCI.Command, for purpose: CommandPurpose) {
+      self.command = command
+      opcode = command.opcode
+      self.purpose = purpose
+    }
   }
 
   /// Command Complete or Command Status.
@@ -116,7 +123,7 @@ struct CommandQueue {
   var isEmpty: Bool { queue.isEmpty }
 
   mutating func append(_ command: HCI.Command, for purpose: CommandPurpose) {
-    queue.append(Entry(command: command, purpose: purpose))
+    queue.append(Entry(command, for: purpose))
   }
 
   /// Removes all commands, sent or not, and assumes that the controller accepts a command.
@@ -198,7 +205,7 @@ struct CommandQueue {
   mutating func answered(_ answer: Answer) -> Entry? {
     if !overdue.isEmpty, isLate(answer) { return nil }
     switch state {
-    case .waiting(let entry, _) where entry.command.opcode == answer.opcode:
+    case .waiting(let entry, _) where entry.opcode == answer.opcode:
       held = nil
       state = answer.credits == 0 ? .stopped(until: nil) : .ready
       return entry
@@ -217,7 +224,7 @@ struct CommandQueue {
   /// it may: then the answer is held.
   private mutating func isLate(_ answer: Answer) -> Bool {
     guard let first = overdue.firstIndex(where: { $0.opcode == answer.opcode }) else { return false }
-    guard case .waiting(let entry, _) = state, entry.command.opcode == answer.opcode else {
+    guard case .waiting(let entry, _) = state, entry.opcode == answer.opcode else {
       overdue.remove(at: first)
       return false
     }

@@ -270,7 +270,7 @@ struct ControllerDriver {
   private mutating func unanswered(
     _ entry: CommandQueue.Entry, _ ownAddress: inout OwnAddress, _ output: inout HostOutput, at now: Instant
   ) -> Outcome {
-    let trouble = HostDiagnostic.unanswered(entry.command.opcode)
+    let trouble = HostDiagnostic.unanswered(entry.opcode)
     unansweredCommands += 1
     let isDead = unansweredCommands >= Self.maximumUnansweredCommands
     if isDead, entry.purpose == .startup { return fail(trouble, &ownAddress, &output, at: now) }
@@ -284,7 +284,7 @@ struct ControllerDriver {
       return .none
     }
     // The controller advertises the command but does not answer it, so the host does not retry.
-    if !entry.purpose.isRepeated { capabilities.silent.insert(entry.command.opcode) }
+    if !entry.purpose.isRepeated { capabilities.silent.insert(entry.opcode) }
     return .isUnanswered(entry)
   }
 
@@ -413,33 +413,31 @@ struct ControllerDriver {
 
   /// Handles the result of a command with respect to the choice of commands: a controller may claim extended commands
   /// and not know them.
-  mutating func fallback(after command: HCI.Command, _ status: HCI.ErrorCode) -> Fallback {
-    guard command.opcode.code?.provesExtendedCommands == true else { return .none }
+  mutating func fallback(after opcode: HCI.Opcode, _ status: HCI.ErrorCode) -> Fallback {
+    guard opcode.definition?.provesExtendedCommands == true else { return .none }
     if status != .unknownHCICommand {
       capabilities.hasTakenExtendedCommands = true
       return .none
     }
     guard !refusesExtendedCommands else { return .none }
     refusesExtendedCommands = true
-    if capabilities.hasTakenExtendedCommands { return .needsReset(.unknownCommand(command.opcode)) }
+    if capabilities.hasTakenExtendedCommands { return .needsReset(.unknownCommand(opcode)) }
     commands.removeUnsentRadioCommands()
     return .usesLegacyCommands
   }
 }
 
-extension HCI.CommandCode {
+extension HCI.CommandDefinition {
   /// True if the answer to the command shows whether the controller has the extended commands. LE Set Advertising Set
-  /// Random Address is neither a legacy nor an extended command in `definition`, but only controllers with extended
-  /// commands support it. LE Remove Advertising Set and the commands of periodic advertising are excluded, because the
-  /// host can do without them.
+  /// Random Address belongs to neither generation, but only controllers with extended commands support it.
   fileprivate var provesExtendedCommands: Bool {
-    switch self {
-    case .leSetAdvertisingSetRandomAddress: true
-    case .leRemoveAdvertisingSet, .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData,
-      .leSetPeriodicAdvertisingEnable, .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel,
-      .lePeriodicAdvertisingTerminateSync:
-      false
-    default: definition.generation == .extended
-    }
+    opcode == .leSetAdvertisingSetRandomAddress || generation == .extended && !Self.dispensable.contains(opcode)
   }
+
+  /// The extended commands that the host can do without.
+  private static let dispensable: Set<HCI.Opcode> = [
+    .leRemoveAdvertisingSet, .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData,
+    .leSetPeriodicAdvertisingEnable, .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel,
+    .lePeriodicAdvertisingTerminateSync,
+  ]
 }

@@ -85,20 +85,20 @@ struct Startup {
 
   private var eventMask: HCI.EventMask {
     enabledEvents.reduce(into: .leMeta) { mask, event in
-      if case .page1(let bit) = event.definition.mask { mask.formUnion(bit) }
+      if case .page1(let bit) = event.kind.mask { mask.formUnion(bit) }
     }
   }
 
   private var leEventMask: HCI.LEEventMask {
     enabledEvents.reduce(into: []) { mask, event in
-      if case .le(let bit) = event.definition.mask { mask.formUnion(bit) }
+      if case .le(let bit) = event.kind.mask { mask.formUnion(bit) }
     }
   }
 
   /// The events that the host uses, limited to those that the controller supports: some controllers reject a mask with
   /// other bits.
-  private var enabledEvents: [HCI.EventKind] {
-    HCI.EventKind.allCases.filter { $0.isUsedByHost && $0.definition.isPossible(with: facts.leFeatures) }
+  private var enabledEvents: [HCI.EventDefinition] {
+    HCI.EventDefinition.all.filter { $0.isUsedByHost && $0.isPossible(with: facts.leFeatures) }
   }
 
   /// Handles the end of the step's command; the status is an error if the controller did not answer. Continues with
@@ -124,13 +124,12 @@ struct Startup {
     case .leFeatures:
       if case .leLocalSupportedFeatures(let features)? = parameters { facts.leFeatures = features }
     case .leBufferSize:
-      switch parameters {
-      case .leBufferSize(let length, let count)?, .leBufferSizeV2(let length, let count, _, _)?:
-        facts.aclLength = Int(length)
-        facts.aclCount = Int(count)
-      // This command is mandatory for every controller with Low Energy.
-      case _: return status == .unknownHCICommand ? .lacksLowEnergy : .unusable
+      guard let (length, count) = parameters?.leBuffers else {
+        // This command is mandatory for every controller with Low Energy.
+        return status == .unknownHCICommand ? .lacksLowEnergy : .unusable
       }
+      facts.aclLength = Int(length)
+      facts.aclCount = Int(count)
     case .bufferSize:
       if case .bufferSize(let size)? = parameters {
         facts.aclLength = Int(size.aclLength)
@@ -151,5 +150,14 @@ struct Startup {
       step = Step(rawValue: step.rawValue + 1) ?? .done
     } while command == nil && step != .done
     return step == .done ? .ready : .goOn
+  }
+}
+
+extension HCI.ReturnParameters {
+  /// The length and the number of the LE ACL buffers, as either version of LE Read Buffer Size returns them.
+  fileprivate var leBuffers: (length: UInt16, count: UInt8)? {
+    if case .leBufferSize(let length, let count) = self { return (length, count) }
+    if case .leBufferSizeV2(let length, let count, _, _) = self { return (length, count) }
+    return nil
   }
 }

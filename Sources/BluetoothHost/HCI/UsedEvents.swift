@@ -1,22 +1,15 @@
 import BluetoothWire
 
-extension HCI.EventKind {
-  /// True for the events that the host enables. It ignores all others.
-  var isUsedByHost: Bool {
-    switch self {
-    case .commandComplete, .commandStatus, .numberOfCompletedPackets, .disconnectionComplete,
-      .readRemoteVersionInformationComplete, .hardwareError, .dataBufferOverflow, .encryptionChange,
-      .encryptionKeyRefreshComplete, .leConnectionComplete, .leAdvertisingReport, .leConnectionUpdateComplete,
-      .leReadRemoteFeaturesComplete, .leLongTermKeyRequest, .leRemoteConnectionParameterRequest, .leDataLengthChange,
-      .lePHYUpdateComplete, .leEnhancedConnectionComplete, .leExtendedAdvertisingReport, .leAdvertisingSetTerminated,
-      .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport, .lePeriodicAdvertisingSyncLost:
-      true
-    // This event shows that a link exists even if LE Connection Complete was lost.
-    case .leChannelSelectionAlgorithm: true
-    case .encryptionChangeV2, .authenticatedPayloadTimeoutExpired, .leReadLocalP256PublicKeyComplete,
-      .leGenerateDHKeyComplete, .leDirectedAdvertisingReport, .leScanTimeout, .leScanRequestReceived,
-      .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete:
-      false
-    }
-  }
+extension HCI.EventDefinition {
+  /// True for the events that the host enables: all that it does not ignore.
+  var isUsedByHost: Bool { !Self.ignored.contains(kind) }
+
+  /// The events that the host ignores or does without.
+  private static let ignored = Set(
+    [
+      HCI.events.encryptionChangeV2, HCI.events.authenticatedPayloadTimeoutExpired,
+      HCI.events.leReadLocalP256PublicKeyComplete, HCI.events.leGenerateDHKeyComplete,
+      HCI.events.leDirectedAdvertisingReport, HCI.events.leScanTimeout, HCI.events.leScanRequestReceived,
+      HCI.events.lePeriodicAdvertisingSyncTransferReceived, HCI.events.leRequestPeerSCAComplete,
+    ].map(\.number))
 }

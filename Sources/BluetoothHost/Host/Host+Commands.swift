@@ -13,7 +13,7 @@ extension Host {
   mutating func commandEnded(
     _ entry: CommandQueue.Entry, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant
   ) {
-    switch context.controller.fallback(after: entry.command, status) {
+    switch context.controller.fallback(after: entry.opcode, status) {
     case .none: break
     case .usesLegacyCommands: return gap.useLegacyCommands(&context.output)
     case .needsReset(let trouble): return fail(trouble, at: now)

@@ -233,148 +233,215 @@ extension HCI {
 }
 
 extension HCI.Command {
-  package var opcode: HCI.Opcode { heading.opcode }
+  package var opcode: HCI.Opcode {
+    var finder = HCIRowFinder()
+    return visit(&finder)
+  }
 
   /// The link to which the command belongs; nil: none. Host Number Of Completed Packets, which can name several links,
   /// has none.
-  package var connection: HCI.ConnectionHandle? { heading.connection }
-
-  /// The properties of a command that do not depend on its other parameters.
-  private struct Heading {
-    let opcode: HCI.Opcode
-    let connection: HCI.ConnectionHandle?
-
-    init(_ code: HCI.CommandCode, on connection: HCI.ConnectionHandle? = nil) {
-      opcode = HCI.Opcode(code)
-      self.connection = connection
-    }
-
-    init(_ opcode: HCI.Opcode) {
-      self.opcode = opcode
-      connection = nil
-    }
+  package var connection: HCI.ConnectionHandle? {
+    var finder = HCIFieldFinder<HCI.ConnectionHandle>()
+    _ = visit(&finder)
+    return finder.found
   }
 
-  private var heading: Heading {
+  /// The fields of the command, for descriptions.
+  package var fields: [Any] {
+    var list = HCIFieldList()
+    _ = visit(&list)
+    return list.fields
+  }
+
+  /// Decodes a Command packet. An opcode without a row, or whose fields are not decoded, gives `unknown`.
+  ///
+  /// A controller responds to `truncated`, `excess` and `invalid` with Invalid HCI Command Parameters. It responds to
+  /// the error `unknown`, which stands for a value reserved for future use, with Unsupported Feature or Parameter
+  /// Value.
+  package init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
+    guard let fields = opcode.definition?.fields else {
+      self = .unknown(opcode, parameters)
+      return
+    }
+    var reader = ByteReader(parameters)
+    self = try fields.decode(&reader)
+    try reader.end()
+  }
+
+  /// Returns the Command packet, with its parameters in a storage of `pool`.
+  package func packet(in pool: PacketPool) -> HCI.Packet {
+    var writer = ByteWriter(pool, capacity: 255, headroom: 0)
+    let opcode = visit(&writer)
+    return .command(opcode: opcode, parameters: writer.finish())
+  }
+}
+
+extension HCI.Command {
+  /// Visits the fields of a command in their order, and returns its opcode.
+  private func visit<Visitor: HCIFieldVisitor & ~Copyable>(_ visitor: inout Visitor) -> HCI.Opcode {
     switch self {
     // Link Control
-    case .disconnect(let handle, _): .init(.disconnect, on: handle)
-    case .readRemoteVersionInformation(let handle): .init(.readRemoteVersionInformation, on: handle)
+    case .disconnect(let handle, let reason): visitor.visit(HCI.commands.disconnect, handle, reason)
+    case .readRemoteVersionInformation(let handle): visitor.visit(HCI.commands.readRemoteVersionInformation, handle)
     // Controller & Baseband
-    case .setEventMask: .init(.setEventMask)
-    case .reset: .init(.reset)
-    case .readTransmitPowerLevel(let handle, _): .init(.readTransmitPowerLevel, on: handle)
-    case .setControllerToHostFlowControl: .init(.setControllerToHostFlowControl)
-    case .hostBufferSize: .init(.hostBufferSize)
-    case .hostNumberOfCompletedPackets: .init(.hostNumberOfCompletedPackets)
-    case .setEventMaskPage2: .init(.setEventMaskPage2)
-    case .readLEHostSupport: .init(.readLEHostSupport)
-    case .writeLEHostSupport: .init(.writeLEHostSupport)
-    case .readAuthenticatedPayloadTimeout(let handle): .init(.readAuthenticatedPayloadTimeout, on: handle)
-    case .writeAuthenticatedPayloadTimeout(let handle, _): .init(.writeAuthenticatedPayloadTimeout, on: handle)
+    case .setEventMask(let mask): visitor.visit(HCI.commands.setEventMask, mask)
+    case .reset: visitor.visit(HCI.commands.reset)
+    case .readTransmitPowerLevel(let handle, let isMaximum):
+      visitor.visit(HCI.commands.readTransmitPowerLevel, handle, HCI.Shown(isMaximum) { $0 ? "maximum" : "current" })
+    case .setControllerToHostFlowControl(let value): visitor.visit(HCI.commands.setControllerToHostFlowControl, value)
+    case .hostBufferSize(let value): visitor.visit(HCI.commands.hostBufferSize, value)
+    case .hostNumberOfCompletedPackets(let packets): visitor.visit(HCI.commands.hostNumberOfCompletedPackets, packets)
+    case .setEventMaskPage2(let mask): visitor.visit(HCI.commands.setEventMaskPage2, mask)
+    case .readLEHostSupport: visitor.visit(HCI.commands.readLEHostSupport)
+    case .writeLEHostSupport(let isSupported): visitor.visit(HCI.commands.writeLEHostSupport, isSupported, UInt8(0))
+    case .readAuthenticatedPayloadTimeout(let handle):
+      visitor.visit(HCI.commands.readAuthenticatedPayloadTimeout, handle)
+    case .writeAuthenticatedPayloadTimeout(let handle, let value):
+      visitor.visit(HCI.commands.writeAuthenticatedPayloadTimeout, handle, value)
     // Informational Parameters
-    case .readLocalVersionInformation: .init(.readLocalVersionInformation)
-    case .readLocalSupportedCommands: .init(.readLocalSupportedCommands)
-    case .readLocalSupportedFeatures: .init(.readLocalSupportedFeatures)
-    case .readLocalExtendedFeatures: .init(.readLocalExtendedFeatures)
-    case .readBufferSize: .init(.readBufferSize)
-    case .readBDADDR: .init(.readBDADDR)
+    case .readLocalVersionInformation: visitor.visit(HCI.commands.readLocalVersionInformation)
+    case .readLocalSupportedCommands: visitor.visit(HCI.commands.readLocalSupportedCommands)
+    case .readLocalSupportedFeatures: visitor.visit(HCI.commands.readLocalSupportedFeatures)
+    case .readLocalExtendedFeatures(let page): visitor.visit(HCI.commands.readLocalExtendedFeatures, page)
+    case .readBufferSize: visitor.visit(HCI.commands.readBufferSize)
+    case .readBDADDR: visitor.visit(HCI.commands.readBDADDR)
     // Status Parameters
-    case .readRSSI(let handle): .init(.readRSSI, on: handle)
+    case .readRSSI(let handle): visitor.visit(HCI.commands.readRSSI, handle)
     // LE Controller
-    case .leSetEventMask: .init(.leSetEventMask)
-    case .leReadBufferSize: .init(.leReadBufferSize)
-    case .leReadLocalSupportedFeatures: .init(.leReadLocalSupportedFeatures)
-    case .leSetRandomAddress: .init(.leSetRandomAddress)
-    case .leSetAdvertisingParameters: .init(.leSetAdvertisingParameters)
-    case .leReadAdvertisingPhysicalChannelTxPower: .init(.leReadAdvertisingPhysicalChannelTxPower)
-    case .leSetAdvertisingData: .init(.leSetAdvertisingData)
-    case .leSetScanResponseData: .init(.leSetScanResponseData)
-    case .leSetAdvertisingEnable: .init(.leSetAdvertisingEnable)
-    case .leSetScanParameters: .init(.leSetScanParameters)
-    case .leSetScanEnable: .init(.leSetScanEnable)
-    case .leCreateConnection: .init(.leCreateConnection)
-    case .leCreateConnectionCancel: .init(.leCreateConnectionCancel)
-    case .leReadFilterAcceptListSize: .init(.leReadFilterAcceptListSize)
-    case .leClearFilterAcceptList: .init(.leClearFilterAcceptList)
-    case .leAddDeviceToFilterAcceptList: .init(.leAddDeviceToFilterAcceptList)
-    case .leRemoveDeviceFromFilterAcceptList: .init(.leRemoveDeviceFromFilterAcceptList)
-    case .leConnectionUpdate(let handle, _, _): .init(.leConnectionUpdate, on: handle)
-    case .leSetHostChannelClassification: .init(.leSetHostChannelClassification)
-    case .leReadChannelMap(let handle): .init(.leReadChannelMap, on: handle)
-    case .leReadRemoteFeatures(let handle): .init(.leReadRemoteFeatures, on: handle)
-    case .leEncrypt: .init(.leEncrypt)
-    case .leRand: .init(.leRand)
-    case .leEnableEncryption(let handle, _, _, _): .init(.leEnableEncryption, on: handle)
-    case .leLongTermKeyRequestReply(let handle, _): .init(.leLongTermKeyRequestReply, on: handle)
-    case .leLongTermKeyRequestNegativeReply(let handle): .init(.leLongTermKeyRequestNegativeReply, on: handle)
-    case .leReadSupportedStates: .init(.leReadSupportedStates)
-    case .leRemoteConnectionParameterRequestReply(let handle, _, _):
-      .init(.leRemoteConnectionParameterRequestReply, on: handle)
-    case .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
-      .init(.leRemoteConnectionParameterRequestNegativeReply, on: handle)
-    case .leSetDataLength(let handle, _): .init(.leSetDataLength, on: handle)
-    case .leReadSuggestedDefaultDataLength: .init(.leReadSuggestedDefaultDataLength)
-    case .leWriteSuggestedDefaultDataLength: .init(.leWriteSuggestedDefaultDataLength)
-    case .leReadLocalP256PublicKey: .init(.leReadLocalP256PublicKey)
-    case .leGenerateDHKey: .init(.leGenerateDHKey)
-    case .leAddDeviceToResolvingList: .init(.leAddDeviceToResolvingList)
-    case .leRemoveDeviceFromResolvingList: .init(.leRemoveDeviceFromResolvingList)
-    case .leClearResolvingList: .init(.leClearResolvingList)
-    case .leReadResolvingListSize: .init(.leReadResolvingListSize)
-    case .leReadPeerResolvableAddress: .init(.leReadPeerResolvableAddress)
-    case .leReadLocalResolvableAddress: .init(.leReadLocalResolvableAddress)
-    case .leSetAddressResolutionEnable: .init(.leSetAddressResolutionEnable)
-    case .leSetResolvablePrivateAddressTimeout: .init(.leSetResolvablePrivateAddressTimeout)
-    case .leReadMaximumDataLength: .init(.leReadMaximumDataLength)
-    case .leReadPHY(let handle): .init(.leReadPHY, on: handle)
-    case .leSetDefaultPHY: .init(.leSetDefaultPHY)
-    case .leSetPHY(let handle, _, _): .init(.leSetPHY, on: handle)
+    case .leSetEventMask(let mask): visitor.visit(HCI.commands.leSetEventMask, mask)
+    case .leReadBufferSize: visitor.visit(HCI.commands.leReadBufferSize)
+    case .leReadLocalSupportedFeatures: visitor.visit(HCI.commands.leReadLocalSupportedFeatures)
+    case .leSetRandomAddress(let value): visitor.visit(HCI.commands.leSetRandomAddress, HCI.AddressValue(value))
+    case .leSetAdvertisingParameters(let value): visitor.visit(HCI.commands.leSetAdvertisingParameters, value)
+    case .leReadAdvertisingPhysicalChannelTxPower: visitor.visit(HCI.commands.leReadAdvertisingPhysicalChannelTxPower)
+    case .leSetAdvertisingData(let data):
+      visitor.visit(HCI.commands.leSetAdvertisingData, HCI.LegacyAdvertisingData(data))
+    case .leSetScanResponseData(let data):
+      visitor.visit(HCI.commands.leSetScanResponseData, HCI.LegacyAdvertisingData(data))
+    case .leSetAdvertisingEnable(let flag): visitor.visit(HCI.commands.leSetAdvertisingEnable, flag)
+    case .leSetScanParameters(let value): visitor.visit(HCI.commands.leSetScanParameters, value)
+    case .leSetScanEnable(let isEnabled, let filters):
+      visitor.visit(HCI.commands.leSetScanEnable, isEnabled, HCI.Shown(filters) { $0 ? "no duplicates" : "" })
+    case .leCreateConnection(let value): visitor.visit(HCI.commands.leCreateConnection, value)
+    case .leCreateConnectionCancel: visitor.visit(HCI.commands.leCreateConnectionCancel)
+    case .leReadFilterAcceptListSize: visitor.visit(HCI.commands.leReadFilterAcceptListSize)
+    case .leClearFilterAcceptList: visitor.visit(HCI.commands.leClearFilterAcceptList)
+    case .leAddDeviceToFilterAcceptList(let peer): visitor.visit(HCI.commands.leAddDeviceToFilterAcceptList, peer)
+    case .leRemoveDeviceFromFilterAcceptList(let peer):
+      visitor.visit(HCI.commands.leRemoveDeviceFromFilterAcceptList, peer)
+    case .leConnectionUpdate(let handle, let parameters, let length):
+      visitor.visit(HCI.commands.leConnectionUpdate, handle, parameters, length)
+    case .leSetHostChannelClassification(let map):
+      visitor.visit(HCI.commands.leSetHostChannelClassification, HCI.ChannelBits(map))
+    case .leReadChannelMap(let handle): visitor.visit(HCI.commands.leReadChannelMap, handle)
+    case .leReadRemoteFeatures(let handle): visitor.visit(HCI.commands.leReadRemoteFeatures, handle)
+    case .leEncrypt(let key, let plaintext): visitor.visit(HCI.commands.leEncrypt, key, plaintext)
+    case .leRand: visitor.visit(HCI.commands.leRand)
+    case .leEnableEncryption(let handle, let random, let encryptedDiversifier, let longTermKey):
+      visitor.visit(HCI.commands.leEnableEncryption, handle, random, encryptedDiversifier, longTermKey)
+    case .leLongTermKeyRequestReply(let handle, let longTermKey):
+      visitor.visit(HCI.commands.leLongTermKeyRequestReply, handle, longTermKey)
+    case .leLongTermKeyRequestNegativeReply(let handle):
+      visitor.visit(HCI.commands.leLongTermKeyRequestNegativeReply, handle)
+    case .leReadSupportedStates: visitor.visit(HCI.commands.leReadSupportedStates)
+    case .leRemoteConnectionParameterRequestReply(let handle, let parameters, let length):
+      visitor.visit(HCI.commands.leRemoteConnectionParameterRequestReply, handle, parameters, length)
+    case .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
+      visitor.visit(HCI.commands.leRemoteConnectionParameterRequestNegativeReply, handle, reason)
+    case .leSetDataLength(let handle, let length): visitor.visit(HCI.commands.leSetDataLength, handle, length)
+    case .leReadSuggestedDefaultDataLength: visitor.visit(HCI.commands.leReadSuggestedDefaultDataLength)
+    case .leWriteSuggestedDefaultDataLength(let length):
+      visitor.visit(HCI.commands.leWriteSuggestedDefaultDataLength, length)
+    case .leReadLocalP256PublicKey: visitor.visit(HCI.commands.leReadLocalP256PublicKey)
+    case .leGenerateDHKey(let coordinates): visitor.visit(HCI.commands.leGenerateDHKey, HCI.Octets<64>(coordinates))
+    case .leAddDeviceToResolvingList(let peer, let peerIRK, let localIRK):
+      visitor.visit(HCI.commands.leAddDeviceToResolvingList, peer, peerIRK, localIRK)
+    case .leRemoveDeviceFromResolvingList(let peer): visitor.visit(HCI.commands.leRemoveDeviceFromResolvingList, peer)
+    case .leClearResolvingList: visitor.visit(HCI.commands.leClearResolvingList)
+    case .leReadResolvingListSize: visitor.visit(HCI.commands.leReadResolvingListSize)
+    case .leReadPeerResolvableAddress(let peer): visitor.visit(HCI.commands.leReadPeerResolvableAddress, peer)
+    case .leReadLocalResolvableAddress(let peer): visitor.visit(HCI.commands.leReadLocalResolvableAddress, peer)
+    case .leSetAddressResolutionEnable(let flag): visitor.visit(HCI.commands.leSetAddressResolutionEnable, flag)
+    case .leSetResolvablePrivateAddressTimeout(let value):
+      visitor.visit(HCI.commands.leSetResolvablePrivateAddressTimeout, value)
+    case .leReadMaximumDataLength: visitor.visit(HCI.commands.leReadMaximumDataLength)
+    case .leReadPHY(let handle): visitor.visit(HCI.commands.leReadPHY, handle)
+    case .leSetDefaultPHY(let preference): visitor.visit(HCI.commands.leSetDefaultPHY, preference)
+    case .leSetPHY(let handle, let preference, let options):
+      visitor.visit(HCI.commands.leSetPHY, handle, preference, options)
     // Extended advertising, scanning and initiating
-    case .leSetAdvertisingSetRandomAddress: .init(.leSetAdvertisingSetRandomAddress)
-    case .leSetExtendedAdvertisingParameters: .init(.leSetExtendedAdvertisingParameters)
-    case .leSetExtendedAdvertisingParametersV2: .init(.leSetExtendedAdvertisingParametersV2)
-    case .leSetExtendedAdvertisingData: .init(.leSetExtendedAdvertisingData)
-    case .leSetExtendedScanResponseData: .init(.leSetExtendedScanResponseData)
-    case .leSetExtendedAdvertisingEnable: .init(.leSetExtendedAdvertisingEnable)
-    case .leReadMaximumAdvertisingDataLength: .init(.leReadMaximumAdvertisingDataLength)
-    case .leReadNumberOfSupportedAdvertisingSets: .init(.leReadNumberOfSupportedAdvertisingSets)
-    case .leRemoveAdvertisingSet: .init(.leRemoveAdvertisingSet)
-    case .leClearAdvertisingSets: .init(.leClearAdvertisingSets)
-    case .leSetExtendedScanParameters: .init(.leSetExtendedScanParameters)
-    case .leSetExtendedScanEnable: .init(.leSetExtendedScanEnable)
-    case .leExtendedCreateConnection: .init(.leExtendedCreateConnection)
+    case .leSetAdvertisingSetRandomAddress(let set, let value):
+      visitor.visit(HCI.commands.leSetAdvertisingSetRandomAddress, set, HCI.AddressValue(value))
+    case .leSetExtendedAdvertisingParameters(let value):
+      visitor.visit(HCI.commands.leSetExtendedAdvertisingParameters, value)
+    case .leSetExtendedAdvertisingParametersV2(let value):
+      visitor.visit(
+        HCI.commands.leSetExtendedAdvertisingParametersV2, HCI.OtherForm(value) { $0.encode(into: &$1, isV2: true) })
+    case .leSetExtendedAdvertisingData(let set, let fragment):
+      visitor.visit(HCI.commands.leSetExtendedAdvertisingData, set, fragment)
+    case .leSetExtendedScanResponseData(let set, let fragment):
+      visitor.visit(HCI.commands.leSetExtendedScanResponseData, set, fragment)
+    case .leSetExtendedAdvertisingEnable(let flag, let value):
+      visitor.visit(HCI.commands.leSetExtendedAdvertisingEnable, flag, value)
+    case .leReadMaximumAdvertisingDataLength: visitor.visit(HCI.commands.leReadMaximumAdvertisingDataLength)
+    case .leReadNumberOfSupportedAdvertisingSets: visitor.visit(HCI.commands.leReadNumberOfSupportedAdvertisingSets)
+    case .leRemoveAdvertisingSet(let set): visitor.visit(HCI.commands.leRemoveAdvertisingSet, set)
+    case .leClearAdvertisingSets: visitor.visit(HCI.commands.leClearAdvertisingSets)
+    case .leSetExtendedScanParameters(let value): visitor.visit(HCI.commands.leSetExtendedScanParameters, value)
+    case .leSetExtendedScanEnable(let value): visitor.visit(HCI.commands.leSetExtendedScanEnable, value)
+    case .leExtendedCreateConnection(let value): visitor.visit(HCI.commands.leExtendedCreateConnection, value)
     // Periodic advertising
-    case .leSetPeriodicAdvertisingParameters: .init(.leSetPeriodicAdvertisingParameters)
-    case .leSetPeriodicAdvertisingData: .init(.leSetPeriodicAdvertisingData)
-    case .leSetPeriodicAdvertisingEnable: .init(.leSetPeriodicAdvertisingEnable)
-    case .lePeriodicAdvertisingCreateSync: .init(.lePeriodicAdvertisingCreateSync)
-    case .lePeriodicAdvertisingCreateSyncCancel: .init(.lePeriodicAdvertisingCreateSyncCancel)
-    case .lePeriodicAdvertisingTerminateSync: .init(.lePeriodicAdvertisingTerminateSync)
-    case .leAddDeviceToPeriodicAdvertiserList: .init(.leAddDeviceToPeriodicAdvertiserList)
-    case .leRemoveDeviceFromPeriodicAdvertiserList: .init(.leRemoveDeviceFromPeriodicAdvertiserList)
-    case .leClearPeriodicAdvertiserList: .init(.leClearPeriodicAdvertiserList)
-    case .leReadPeriodicAdvertiserListSize: .init(.leReadPeriodicAdvertiserListSize)
-    case .leSetPeriodicAdvertisingReceiveEnable: .init(.leSetPeriodicAdvertisingReceiveEnable)
-    case .lePeriodicAdvertisingSyncTransfer(let handle, _, _): .init(.lePeriodicAdvertisingSyncTransfer, on: handle)
-    case .lePeriodicAdvertisingSetInfoTransfer(let handle, _, _):
-      .init(.lePeriodicAdvertisingSetInfoTransfer, on: handle)
-    case .leSetPeriodicAdvertisingSyncTransferParameters(let handle, _):
-      .init(.leSetPeriodicAdvertisingSyncTransferParameters, on: handle)
-    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters:
-      .init(.leSetDefaultPeriodicAdvertisingSyncTransferParameters)
+    case .leSetPeriodicAdvertisingParameters(let value):
+      visitor.visit(HCI.commands.leSetPeriodicAdvertisingParameters, value)
+    case .leSetPeriodicAdvertisingData(let set, let fragment):
+      visitor.visit(
+        HCI.commands.leSetPeriodicAdvertisingData, set,
+        HCI.OtherForm(fragment) { $0.encode(into: &$1, isPeriodic: true) })
+    case .leSetPeriodicAdvertisingEnable(let value, let set):
+      visitor.visit(HCI.commands.leSetPeriodicAdvertisingEnable, value, set)
+    case .lePeriodicAdvertisingCreateSync(let value): visitor.visit(HCI.commands.lePeriodicAdvertisingCreateSync, value)
+    case .lePeriodicAdvertisingCreateSyncCancel: visitor.visit(HCI.commands.lePeriodicAdvertisingCreateSyncCancel)
+    case .lePeriodicAdvertisingTerminateSync(let sync):
+      visitor.visit(HCI.commands.lePeriodicAdvertisingTerminateSync, sync)
+    case .leAddDeviceToPeriodicAdvertiserList(let value):
+      visitor.visit(HCI.commands.leAddDeviceToPeriodicAdvertiserList, value)
+    case .leRemoveDeviceFromPeriodicAdvertiserList(let value):
+      visitor.visit(HCI.commands.leRemoveDeviceFromPeriodicAdvertiserList, value)
+    case .leClearPeriodicAdvertiserList: visitor.visit(HCI.commands.leClearPeriodicAdvertiserList)
+    case .leReadPeriodicAdvertiserListSize: visitor.visit(HCI.commands.leReadPeriodicAdvertiserListSize)
+    case .leSetPeriodicAdvertisingReceiveEnable(let sync, let value):
+      visitor.visit(HCI.commands.leSetPeriodicAdvertisingReceiveEnable, sync, value)
+    case .lePeriodicAdvertisingSyncTransfer(let handle, let serviceData, let sync):
+      visitor.visit(HCI.commands.lePeriodicAdvertisingSyncTransfer, handle, serviceData, sync)
+    case .lePeriodicAdvertisingSetInfoTransfer(let handle, let serviceData, let set):
+      visitor.visit(HCI.commands.lePeriodicAdvertisingSetInfoTransfer, handle, serviceData, set)
+    case .leSetPeriodicAdvertisingSyncTransferParameters(let handle, let value):
+      visitor.visit(HCI.commands.leSetPeriodicAdvertisingSyncTransferParameters, handle, value)
+    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters(let value):
+      visitor.visit(HCI.commands.leSetDefaultPeriodicAdvertisingSyncTransferParameters, value)
     // Power, privacy, clocks, features
-    case .leReadTransmitPower: .init(.leReadTransmitPower)
-    case .leReadRFPathCompensation: .init(.leReadRFPathCompensation)
-    case .leWriteRFPathCompensation: .init(.leWriteRFPathCompensation)
-    case .leSetPrivacyMode: .init(.leSetPrivacyMode)
-    case .leGenerateDHKeyV2: .init(.leGenerateDHKeyV2)
-    case .leModifySleepClockAccuracy: .init(.leModifySleepClockAccuracy)
-    case .leReadBufferSizeV2: .init(.leReadBufferSizeV2)
-    case .leRequestPeerSCA(let handle): .init(.leRequestPeerSCA, on: handle)
-    case .leSetHostFeature: .init(.leSetHostFeature)
-    case .leSetDataRelatedAddressChanges: .init(.leSetDataRelatedAddressChanges)
-    case .unknown(let opcode, _): .init(opcode)
+    case .leReadTransmitPower: visitor.visit(HCI.commands.leReadTransmitPower)
+    case .leReadRFPathCompensation: visitor.visit(HCI.commands.leReadRFPathCompensation)
+    case .leWriteRFPathCompensation(let transmit, let receive):
+      visitor.visit(HCI.commands.leWriteRFPathCompensation, transmit, receive)
+    case .leSetPrivacyMode(let peer, let isDevicePrivacy):
+      visitor.visit(
+        HCI.commands.leSetPrivacyMode, peer, HCI.Shown(isDevicePrivacy) { $0 ? "device privacy" : "network privacy" })
+    case .leGenerateDHKeyV2(let coordinates, let usesDebugKey):
+      visitor.visit(
+        HCI.commands.leGenerateDHKeyV2, HCI.Octets<64>(coordinates),
+        HCI.Shown(usesDebugKey) { $0 ? "debug key" : "generated key" })
+    case .leModifySleepClockAccuracy(let isLessAccurate):
+      visitor.visit(
+        HCI.commands.leModifySleepClockAccuracy, HCI.Shown(isLessAccurate) { $0 ? "less accurate" : "more accurate" })
+    case .leReadBufferSizeV2: visitor.visit(HCI.commands.leReadBufferSizeV2)
+    case .leRequestPeerSCA(let handle): visitor.visit(HCI.commands.leRequestPeerSCA, handle)
+    case .leSetHostFeature(let bit, let flag):
+      visitor.visit(HCI.commands.leSetHostFeature, HCI.Shown(bit) { "bit \($0)" }, flag)
+    case .leSetDataRelatedAddressChanges(let set, let value):
+      visitor.visit(HCI.commands.leSetDataRelatedAddressChanges, set, value)
+    case .unknown(let opcode, let parameters):
+      visitor.visit(HCI.Rest(octets: parameters.prefix(255)), for: opcode)
     }
   }
 }

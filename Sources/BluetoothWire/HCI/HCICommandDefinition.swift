@@ -1,11 +1,14 @@
 extension HCI {
-  /// The facts about a command that do not depend on its parameters. `CommandCode.definition` returns the facts for
-  /// every command; hosts, controllers and captures derive their tables from them.
-  package struct CommandDefinition: Sendable {
+  /// The row of a command: the facts that do not depend on its parameters. Hosts, controllers and captures derive their
+  /// tables from the rows in `commands`.
+  package final class CommandDefinition: HCIDefinition {
+    package let opcode: Opcode
     /// The specification's name without `HCI_`.
     package let name: StaticString
     /// The octet and the bit in Supported_Commands · Vol 4, Part E, 6.27; nil: the command has no bit.
     package let supportedCommandsPosition: (octet: Int, bit: Int)?
+    /// The fields of the command; nil: they are not decoded.
+    let fields: Fields<Command>?
     package let answer: Answer
     package let requirement: CommandRequirement
     /// The generation of commands to which the command belongs; nil: a host may use it with both · 3.1.1.
@@ -16,21 +19,36 @@ extension HCI {
     package let returnedKeys: Range<Int>?
 
     /// The event that answers a command · Vol 4, Part E, 4.4.
-    package enum Answer: Hashable, Sendable {
-      /// Command Status when the command begins; another event reports its completion.
+    package enum Answer: Sendable {
+      /// Command Status when the command begins; another event reports its completion. Command Complete for such a
+      /// command has only a status.
       case commandStatus
-      /// Command Complete with return parameters of this form.
-      case commandComplete(ReturnForm)
+      /// Command Complete with these return parameters after the status; nil: with nothing but the status.
+      case commandComplete(Fields<ReturnParameters>?)
+
+      /// Command Complete with a status and a connection handle.
+      static let handle = returns { (handle: ConnectionHandle) in .handle(.success, handle) }
+
+      /// Command Complete with return parameters whose fields, after the status, are the parameters of `make`.
+      @inline(__always)
+      static func returns<each Field: HCIField>(
+        _ make: @escaping @Sendable (repeat each Field) -> ReturnParameters
+      ) -> Answer {
+        .commandComplete(Fields(make))
+      }
     }
 
     init(
-      _ name: StaticString, bit: (octet: Int, bit: Int)? = nil, _ answer: Answer = .commandComplete(.status),
-      features: LEFeatures = [],
-      roles: ControllerRoles = [], orFeatures: LEFeatures = [], since version: UInt8 = Version.bluetooth40,
-      generation: AdvertisingCommandSet? = nil, keys: Range<Int>? = nil, returnedKeys: Range<Int>? = nil
+      _ opcode: UInt16, _ name: StaticString, bit: (octet: Int, bit: Int)? = nil, _ fields: Fields<Command>?,
+      _ answer: Answer = .commandComplete(nil), features: LEFeatures = [], roles: ControllerRoles = [],
+      orFeatures: LEFeatures = [],
+      since version: UInt8 = Version.bluetooth40, generation: AdvertisingCommandSet? = nil, keys: Range<Int>? = nil,
+      returnedKeys: Range<Int>? = nil
     ) {
+      self.opcode = Opcode(rawValue: opcode)
       self.name = name
       supportedCommandsPosition = bit
+      self.fields = fields
       self.answer = answer
       requirement = CommandRequirement(
         anyFeature: features, roles: roles, featuresInsteadOfRoles: orFeatures, version: version)
@@ -39,14 +57,11 @@ extension HCI {
       self.returnedKeys = returnedKeys
     }
 
-    /// The form of the return parameters. Command Complete for a command that is usually answered with Command Status
-    /// has only a status.
-    package var returns: ReturnForm {
-      switch answer {
-      case .commandStatus: .status
-      case .commandComplete(let form): form
-      }
-    }
+    package var number: Opcode { opcode }
+
+    /// The rows of all commands, in the order of the opcodes.
+    package static var all: [CommandDefinition] { table.definitions }
+    fileprivate static let table = HCITable<CommandDefinition>(of: commands, places: 16 << 8)
   }
 
   /// The two generations of commands for advertising, scanning and connecting: those of Bluetooth 4.0, and the extended
@@ -94,4 +109,12 @@ extension HCI {
     package static let bluetooth50: UInt8 = 0x09
     package static let bluetooth51: UInt8 = 0x0A
   }
+}
+
+extension HCI.Opcode: HCIRowNumber {
+  /// No command has a group from 16 on or a command number from 256 on.
+  package var place: Int? { group < 16 && command < 256 ? Int(group) << 8 | Int(command) : nil }
+
+  /// The row of the command; nil: it has none.
+  package var definition: HCI.CommandDefinition? { HCI.CommandDefinition.table[self] }
 }

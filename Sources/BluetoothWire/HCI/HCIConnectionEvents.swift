@@ -96,5 +96,17 @@ extension HCI {
       self.companyIdentifier = companyIdentifier
       self.subversion = subversion
     }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      version = try reader.uint8()
+      companyIdentifier = try reader.uint16()
+      subversion = try reader.uint16()
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(version)
+      writer.append(companyIdentifier)
+      writer.append(subversion)
+    }
   }
 }

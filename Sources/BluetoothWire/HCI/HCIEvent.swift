@@ -77,278 +77,149 @@ extension HCI {
 }
 
 extension HCI.Event {
-  /// Decodes an Event packet. Codes and subevents without a case give `unknown` and `unknownLE`. Octets after the
-  /// last field are ignored, so that later versions of an event can be decoded.
+  /// Decodes an Event packet. Codes and subevents without a row give `unknown` and `unknownLE`. Octets after the last
+  /// field are ignored, so that later versions of an event can be decoded.
   package init(code: UInt8, parameters: consuming ByteSlice) throws(DecodingError) {
     var reader = ByteReader(parameters)
     let subevent = code == HCI.EventCode.leMeta ? try reader.uint8() : 0
     switch HCI.EventKind(rawValue: UInt16(code) << 8 | UInt16(subevent)) {
-    case .disconnectionComplete:
-      self = .disconnectionComplete(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), reason: try reader.errorCode())
-    case .encryptionChange:
-      self = .encryptionChange(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), enabled: try reader.uint8())
-    case .readRemoteVersionInformationComplete:
-      self = .readRemoteVersionInformationComplete(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader),
-        HCI.RemoteVersion(
-          version: try reader.uint8(), companyIdentifier: try reader.uint16(), subversion: try reader.uint16()))
+    // The most frequent events are decoded without their rows.
+    case .leAdvertisingReport: self = .leAdvertisingReport(try HCI.AdvertisingReports(from: &reader))
+    case .numberOfCompletedPackets: self = .numberOfCompletedPackets(try HCI.CompletedPackets(from: &reader))
     case .commandComplete:
-      let credits = try reader.uint8()
-      let opcode = HCI.Opcode(rawValue: try reader.uint16())
+      let (credits, opcode) = (try reader.uint8(), HCI.Opcode(rawValue: try reader.uint16()))
       self = .commandComplete(
         credits: credits, opcode, try HCI.ReturnParameters(opcode: opcode, parameters: reader.rest()))
     case .commandStatus:
       self = .commandStatus(
         try reader.errorCode(), credits: try reader.uint8(), HCI.Opcode(rawValue: try reader.uint16()))
-    case .hardwareError: self = .hardwareError(try reader.uint8())
-    case .numberOfCompletedPackets:
-      self = .numberOfCompletedPackets(try HCI.CompletedPackets(from: &reader))
-    case .dataBufferOverflow: self = .dataBufferOverflow(linkType: try reader.uint8())
-    case .encryptionKeyRefreshComplete:
-      self = .encryptionKeyRefreshComplete(try reader.errorCode(), try HCI.ConnectionHandle(from: &reader))
-    case .encryptionChangeV2:
-      self = .encryptionChangeV2(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), enabled: try reader.uint8(),
-        keySize: try reader.uint8())
-    case .authenticatedPayloadTimeoutExpired:
-      self = .authenticatedPayloadTimeoutExpired(try HCI.ConnectionHandle(from: &reader))
-    // LE Meta
-    case .leConnectionComplete:
-      self = .leConnectionComplete(try HCI.ConnectionComplete(from: &reader, isEnhanced: false))
-    case .leAdvertisingReport: self = .leAdvertisingReport(try HCI.AdvertisingReports(from: &reader))
-    case .leConnectionUpdateComplete:
-      self = .leConnectionUpdateComplete(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), try HCI.ConnectionValues(from: &reader))
-    case .leReadRemoteFeaturesComplete:
-      self = .leReadRemoteFeaturesComplete(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader),
-        HCI.LEFeatures(rawValue: try reader.uint64()))
-    case .leLongTermKeyRequest:
-      self = .leLongTermKeyRequest(
-        try HCI.ConnectionHandle(from: &reader), random: try reader.uint64(),
-        encryptedDiversifier: try reader.uint16())
-    case .leRemoteConnectionParameterRequest:
-      self = .leRemoteConnectionParameterRequest(
-        try HCI.ConnectionHandle(from: &reader), try ConnectionParameters(from: &reader))
-    case .leDataLengthChange:
-      self = .leDataLengthChange(
-        try HCI.ConnectionHandle(from: &reader), transmit: try HCI.DataLength(from: &reader),
-        receive: try HCI.DataLength(from: &reader))
-    case .leReadLocalP256PublicKeyComplete:
-      self = .leReadLocalP256PublicKeyComplete(try reader.errorCode(), try reader.take(64))
-    case .leGenerateDHKeyComplete:
-      self = .leGenerateDHKeyComplete(try reader.errorCode(), try reader.take(32))
-    case .leEnhancedConnectionComplete:
-      self = .leEnhancedConnectionComplete(try HCI.ConnectionComplete(from: &reader, isEnhanced: true))
-    case .lePHYUpdateComplete:
-      self = .lePHYUpdateComplete(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), transmit: try reader.uint8(),
-        receive: try reader.uint8())
-    case .leExtendedAdvertisingReport:
-      self = .leExtendedAdvertisingReport(try HCI.ExtendedAdvertisingReports(from: &reader))
-    case .leScanTimeout: self = .leScanTimeout
-    case .leAdvertisingSetTerminated:
-      self = .leAdvertisingSetTerminated(
-        try reader.errorCode(), try HCI.AdvertisingHandle(from: &reader), try HCI.ConnectionHandle(from: &reader),
-        completedEvents: try reader.uint8())
-    case .leScanRequestReceived:
-      self = .leScanRequestReceived(
-        try HCI.AdvertisingHandle(from: &reader), scanner: try HCI.PeerAddress(from: &reader))
-    case .leChannelSelectionAlgorithm:
-      self = .leChannelSelectionAlgorithm(try HCI.ConnectionHandle(from: &reader), try reader.uint8())
-    case .leDirectedAdvertisingReport:
-      self = .leDirectedAdvertisingReport(try HCI.DirectedAdvertisingReport(from: &reader))
-    case .lePeriodicAdvertisingSyncEstablished:
-      self = .lePeriodicAdvertisingSyncEstablished(try reader.errorCode(), try HCI.PeriodicSync(from: &reader))
-    case .lePeriodicAdvertisingReport:
-      self = .lePeriodicAdvertisingReport(try HCI.PeriodicAdvertisingReport(from: &reader))
-    case .lePeriodicAdvertisingSyncLost:
-      self = .lePeriodicAdvertisingSyncLost(try HCI.SyncHandle(from: &reader))
-    case .lePeriodicAdvertisingSyncTransferReceived:
-      self = .lePeriodicAdvertisingSyncTransferReceived(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), serviceData: try reader.uint16(),
-        try HCI.PeriodicSync(from: &reader))
-    case .leRequestPeerSCAComplete:
-      self = .leRequestPeerSCAComplete(
-        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), clockAccuracy: try reader.uint8())
-    case nil:
-      self =
-        code == HCI.EventCode.leMeta
-        ? .unknownLE(subevent: subevent, reader.rest()) : .unknown(code: code, reader.rest())
+    case let kind:
+      if let fields = kind.definition?.fields {
+        self = try fields.decode(&reader)
+      } else {
+        self =
+          code == HCI.EventCode.leMeta
+          ? .unknownLE(subevent: subevent, reader.rest()) : .unknown(code: code, reader.rest())
+      }
     }
   }
 
   /// Returns the Event packet, with its parameters in a storage of `pool`.
   package func packet(in pool: PacketPool) -> HCI.Packet { encoded(in: pool).packet }
 
-  /// Returns the kind of the event and the Event packet, with its parameters in a storage of `pool`. The kind is nil
-  /// if the event has no case in `EventKind`.
-  package func encoded(in pool: PacketPool) -> (kind: HCI.EventKind?, packet: HCI.Packet) {
+  /// Returns the kind of the event and the Event packet, with its parameters in a storage of `pool`.
+  package func encoded(in pool: PacketPool) -> (kind: HCI.EventKind, packet: HCI.Packet) {
     // The headroom is for the subevent code.
     var writer = ByteWriter(pool, capacity: 255, headroom: 1)
-    let kind = encode(into: &writer)
-    if let subevent = kind?.subevent { writer.prepend(subevent) }
-    return (kind, .event(code: kind?.code ?? unknownCode, parameters: writer.finish()))
-  }
-
-  /// The code of an event without a kind.
-  private var unknownCode: UInt8 {
-    if case .unknown(let code, _) = self { code } else { HCI.EventCode.leMeta }
-  }
-
-  /// Writes the parameters without the subevent code, and returns the kind of the event. An event without a case in
-  /// `EventKind` has no kind, and the subevent code is the first of its parameters.
-  private func encode(into writer: inout ByteWriter) -> HCI.EventKind? {
+    let kind: HCI.EventKind
     switch self {
-    case .disconnectionComplete(let status, let handle, let reason):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(reason)
-      return .disconnectionComplete
-    case .encryptionChange(let status, let handle, let enabled):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(enabled)
-      return .encryptionChange
-    case .readRemoteVersionInformationComplete(let status, let handle, let version):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(version.version)
-      writer.append(version.companyIdentifier)
-      writer.append(version.subversion)
-      return .readRemoteVersionInformationComplete
+    // The most frequent events are encoded without their rows.
+    case .leAdvertisingReport(let reports):
+      reports.encode(into: &writer)
+      kind = .leAdvertisingReport
+    case .numberOfCompletedPackets(let packets):
+      packets.encode(into: &writer)
+      kind = .numberOfCompletedPackets
     case .commandComplete(let credits, let opcode, let parameters):
       writer.append(credits)
       writer.append(opcode.rawValue)
       parameters.encode(into: &writer)
-      return .commandComplete
+      kind = .commandComplete
     case .commandStatus(let status, let credits, let opcode):
       writer.append(status)
       writer.append(credits)
       writer.append(opcode.rawValue)
-      return .commandStatus
+      kind = .commandStatus
+    case _: kind = visit(&writer)
+    }
+    if let subevent = kind.subevent { writer.prepend(subevent) }
+    return (kind, .event(code: kind.code, parameters: writer.finish()))
+  }
+
+  /// The fields of the event, for descriptions.
+  package var fields: [Any] {
+    var list = HCIFieldList()
+    _ = visit(&list)
+    return list.fields
+  }
+}
+
+extension HCI.Event {
+  /// Visits the fields of an event in their order, and returns its kind.
+  private func visit<Visitor: HCIFieldVisitor & ~Copyable>(_ visitor: inout Visitor) -> HCI.EventKind {
+    switch self {
+    case .disconnectionComplete(let status, let handle, let reason):
+      visitor.visit(HCI.events.disconnectionComplete, status, handle, reason)
+    case .encryptionChange(let status, let handle, let enabled):
+      visitor.visit(HCI.events.encryptionChange, status, handle, HCI.Shown(enabled) { $0 == 0 ? "off" : "on" })
+    case .readRemoteVersionInformationComplete(let status, let handle, let version):
+      visitor.visit(HCI.events.readRemoteVersionInformationComplete, status, handle, version)
+    case .commandComplete(let credits, let opcode, let parameters):
+      visitor.visit(HCI.events.commandComplete, credits, opcode, parameters)
+    case .commandStatus(let status, let credits, let opcode):
+      visitor.visit(HCI.events.commandStatus, status, credits, opcode)
     case .hardwareError(let code):
-      writer.append(code)
-      return .hardwareError
-    case .numberOfCompletedPackets(let packets):
-      packets.encode(into: &writer)
-      return .numberOfCompletedPackets
-    case .dataBufferOverflow(let linkType):
-      writer.append(linkType)
-      return .dataBufferOverflow
+      visitor.visit(HCI.events.hardwareError, HCI.Shown(code) { "code 0x\($0.hexadecimal)" })
+    case .numberOfCompletedPackets(let packets): visitor.visit(HCI.events.numberOfCompletedPackets, packets)
+    case .dataBufferOverflow(let linkType): visitor.visit(HCI.events.dataBufferOverflow, linkType)
     case .encryptionKeyRefreshComplete(let status, let handle):
-      writer.append(status)
-      writer.append(handle)
-      return .encryptionKeyRefreshComplete
+      visitor.visit(HCI.events.encryptionKeyRefreshComplete, status, handle)
     case .encryptionChangeV2(let status, let handle, let enabled, let keySize):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(enabled)
-      writer.append(keySize)
-      return .encryptionChangeV2
+      visitor.visit(
+        HCI.events.encryptionChangeV2, status, handle, HCI.Shown(enabled) { $0 == 0 ? "off" : "on" },
+        HCI.Shown(keySize) { "key of \($0) octets" })
     case .authenticatedPayloadTimeoutExpired(let handle):
-      writer.append(handle)
-      return .authenticatedPayloadTimeoutExpired
+      visitor.visit(HCI.events.authenticatedPayloadTimeoutExpired, handle)
     // LE Meta
-    case .leConnectionComplete(let complete):
-      complete.encode(into: &writer, isEnhanced: false)
-      return .leConnectionComplete
-    case .leEnhancedConnectionComplete(let complete):
-      complete.encode(into: &writer, isEnhanced: true)
-      return .leEnhancedConnectionComplete
-    case .leAdvertisingReport(let reports):
-      reports.encode(into: &writer)
-      return .leAdvertisingReport
+    case .leConnectionComplete(let complete): visitor.visit(HCI.events.leConnectionComplete, complete)
+    case .leAdvertisingReport(let reports): visitor.visit(HCI.events.leAdvertisingReport, reports)
     case .leConnectionUpdateComplete(let status, let handle, let values):
-      writer.append(status)
-      writer.append(handle)
-      values.encode(into: &writer)
-      return .leConnectionUpdateComplete
+      visitor.visit(HCI.events.leConnectionUpdateComplete, status, handle, values)
     case .leReadRemoteFeaturesComplete(let status, let handle, let features):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(features.rawValue)
-      return .leReadRemoteFeaturesComplete
+      visitor.visit(HCI.events.leReadRemoteFeaturesComplete, status, handle, features)
     case .leLongTermKeyRequest(let handle, let random, let diversifier):
-      writer.append(handle)
-      writer.append(random)
-      writer.append(diversifier)
-      return .leLongTermKeyRequest
+      visitor.visit(HCI.events.leLongTermKeyRequest, handle, random, diversifier)
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
-      writer.append(handle)
-      parameters.encode(into: &writer)
-      return .leRemoteConnectionParameterRequest
+      visitor.visit(HCI.events.leRemoteConnectionParameterRequest, handle, parameters)
     case .leDataLengthChange(let handle, let transmit, let receive):
-      writer.append(handle)
-      transmit.encode(into: &writer)
-      receive.encode(into: &writer)
-      return .leDataLengthChange
-    case .leReadLocalP256PublicKeyComplete(let status, let octets):
-      writer.append(status)
-      writer.append(octets.prefix(64))
-      return .leReadLocalP256PublicKeyComplete
-    case .leGenerateDHKeyComplete(let status, let octets):
-      writer.append(status)
-      writer.append(octets.value.prefix(32))
-      return .leGenerateDHKeyComplete
+      visitor.visit(
+        HCI.events.leDataLengthChange, handle, HCI.Shown(transmit) { "transmit \($0.octets) octets in \($0.time) µs" },
+        HCI.Shown(receive) { "receive \($0.octets) octets in \($0.time) µs" })
+    case .leReadLocalP256PublicKeyComplete(let status, let coordinates):
+      visitor.visit(HCI.events.leReadLocalP256PublicKeyComplete, status, HCI.Octets<64>(coordinates))
+    case .leGenerateDHKeyComplete(let status, let key):
+      visitor.visit(HCI.events.leGenerateDHKeyComplete, status, Secret(HCI.Octets<32>(key.value)))
+    case .leEnhancedConnectionComplete(let complete):
+      visitor.visit(
+        HCI.events.leEnhancedConnectionComplete, HCI.OtherForm(complete) { $0.encode(into: &$1, isEnhanced: true) })
+    case .leDirectedAdvertisingReport(let report): visitor.visit(HCI.events.leDirectedAdvertisingReport, report)
     case .lePHYUpdateComplete(let status, let handle, let transmit, let receive):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(transmit)
-      writer.append(receive)
-      return .lePHYUpdateComplete
-    case .leExtendedAdvertisingReport(let reports):
-      reports.encode(into: &writer)
-      return .leExtendedAdvertisingReport
-    case .leScanTimeout:
-      return .leScanTimeout
-    case .leAdvertisingSetTerminated(let status, let advertisingHandle, let handle, let events):
-      writer.append(status)
-      writer.append(advertisingHandle.rawValue)
-      writer.append(handle)
-      writer.append(events)
-      return .leAdvertisingSetTerminated
-    case .leChannelSelectionAlgorithm(let handle, let algorithm):
-      writer.append(handle)
-      writer.append(algorithm)
-      return .leChannelSelectionAlgorithm
-    case .leScanRequestReceived(let advertisingHandle, let scanner):
-      writer.append(advertisingHandle.rawValue)
-      scanner.encode(into: &writer)
-      return .leScanRequestReceived
-    case .leDirectedAdvertisingReport(let report):
-      report.encode(into: &writer)
-      return .leDirectedAdvertisingReport
+      visitor.visit(
+        HCI.events.lePHYUpdateComplete, status, handle, HCI.Shown(transmit) { "transmit \(PHY.words(of: $0))" },
+        HCI.Shown(receive) { "receive \(PHY.words(of: $0))" })
+    case .leExtendedAdvertisingReport(let reports): visitor.visit(HCI.events.leExtendedAdvertisingReport, reports)
     case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
-      writer.append(status)
-      sync.encode(into: &writer)
-      return .lePeriodicAdvertisingSyncEstablished
-    case .lePeriodicAdvertisingReport(let report):
-      report.encode(into: &writer)
-      return .lePeriodicAdvertisingReport
-    case .lePeriodicAdvertisingSyncLost(let sync):
-      writer.append(sync.rawValue)
-      return .lePeriodicAdvertisingSyncLost
+      visitor.visit(HCI.events.lePeriodicAdvertisingSyncEstablished, status, sync)
+    case .lePeriodicAdvertisingReport(let report): visitor.visit(HCI.events.lePeriodicAdvertisingReport, report)
+    case .lePeriodicAdvertisingSyncLost(let sync): visitor.visit(HCI.events.lePeriodicAdvertisingSyncLost, sync)
+    case .leScanTimeout: visitor.visit(HCI.events.leScanTimeout)
+    case .leAdvertisingSetTerminated(let status, let set, let handle, let completedEvents):
+      visitor.visit(
+        HCI.events.leAdvertisingSetTerminated, status, set, HCI.NewConnection(handle: handle),
+        HCI.Shown(completedEvents) { "\($0) events" })
+    case .leScanRequestReceived(let set, let scanner): visitor.visit(HCI.events.leScanRequestReceived, set, scanner)
+    case .leChannelSelectionAlgorithm(let handle, let algorithm):
+      visitor.visit(HCI.events.leChannelSelectionAlgorithm, handle, HCI.Shown(algorithm) { "#\(Int($0) + 1)" })
     case .lePeriodicAdvertisingSyncTransferReceived(let status, let handle, let serviceData, let sync):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(serviceData)
-      sync.encode(into: &writer)
-      return .lePeriodicAdvertisingSyncTransferReceived
+      visitor.visit(HCI.events.lePeriodicAdvertisingSyncTransferReceived, status, handle, serviceData, sync)
     case .leRequestPeerSCAComplete(let status, let handle, let accuracy):
-      writer.append(status)
-      writer.append(handle)
-      writer.append(accuracy)
-      return .leRequestPeerSCAComplete
+      visitor.visit(
+        HCI.events.leRequestPeerSCAComplete, status, handle, HCI.Shown(accuracy) { "clock accuracy \($0)" })
     case .unknownLE(let subevent, let parameters):
-      writer.append(subevent)
-      writer.append(parameters.prefix(254))
-      return nil
-    case .unknown(_, let parameters):
-      writer.append(parameters.prefix(255))
-      return nil
+      visitor.visit(
+        HCI.Rest(octets: parameters.prefix(254)), for: HCI.EventKind(code: HCI.EventCode.leMeta, subevent: subevent))
+    case .unknown(let code, let parameters):
+      visitor.visit(HCI.Rest(octets: parameters.prefix(255)), for: HCI.EventKind(code: code, subevent: 0))
     }
   }
 }

@@ -1,71 +1,31 @@
 extension HCI {
-  /// The events with a case in `Event`. The raw value is the event code in the upper octet, and in the lower one the
-  /// subevent code, which only LE Meta events have · Vol 4, Part E, 7.7.
-  package enum EventKind: UInt16, CaseIterable, Hashable, Sendable {
-    case disconnectionComplete = 0x0500
-    case encryptionChange = 0x0800
-    case readRemoteVersionInformationComplete = 0x0C00
-    case commandComplete = 0x0E00
-    case commandStatus = 0x0F00
-    case hardwareError = 0x1000
-    case numberOfCompletedPackets = 0x1300
-    case dataBufferOverflow = 0x1A00
-    case encryptionKeyRefreshComplete = 0x3000
-    case authenticatedPayloadTimeoutExpired = 0x5700
-    case encryptionChangeV2 = 0x5900
+  /// The kind of an event: the event code in the upper octet, and in the lower one the subevent code, which only LE Meta
+  /// events have · Vol 4, Part E, 7.7.
+  package struct EventKind: RawRepresentable, ExpressibleByIntegerLiteral, Hashable, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(integerLiteral rawValue: UInt16) { self.rawValue = rawValue }
 
-    // LE Meta
-    case leConnectionComplete = 0x3E01
-    case leAdvertisingReport = 0x3E02
-    case leConnectionUpdateComplete = 0x3E03
-    case leReadRemoteFeaturesComplete = 0x3E04
-    case leLongTermKeyRequest = 0x3E05
-    case leRemoteConnectionParameterRequest = 0x3E06
-    case leDataLengthChange = 0x3E07
-    case leReadLocalP256PublicKeyComplete = 0x3E08
-    case leGenerateDHKeyComplete = 0x3E09
-    case leEnhancedConnectionComplete = 0x3E0A
-    case leDirectedAdvertisingReport = 0x3E0B
-    case lePHYUpdateComplete = 0x3E0C
-    case leExtendedAdvertisingReport = 0x3E0D
-    case lePeriodicAdvertisingSyncEstablished = 0x3E0E
-    case lePeriodicAdvertisingReport = 0x3E0F
-    case lePeriodicAdvertisingSyncLost = 0x3E10
-    case leScanTimeout = 0x3E11
-    case leAdvertisingSetTerminated = 0x3E12
-    case leScanRequestReceived = 0x3E13
-    case leChannelSelectionAlgorithm = 0x3E14
-    case lePeriodicAdvertisingSyncTransferReceived = 0x3E18
-    case leRequestPeerSCAComplete = 0x3E1F
+    init(code: UInt8, subevent: UInt8) { rawValue = UInt16(code) << 8 | UInt16(subevent) }
+
+    /// The kind of the event of a packet.
+    package init(code: UInt8, parameters: ByteSlice) {
+      self.init(code: code, subevent: code == EventCode.leMeta && !parameters.isEmpty ? parameters[0] : 0)
+    }
+
+    // The kinds of the events that are decoded without their rows.
+    static let commandComplete: EventKind = 0x0E00
+    static let commandStatus: EventKind = 0x0F00
+    static let numberOfCompletedPackets: EventKind = 0x1300
+    static let leAdvertisingReport: EventKind = 0x3E02
   }
 
   /// The event codes that are handled apart from the events.
   package enum EventCode {
-    package static let commandComplete = EventKind.commandComplete.code
-    package static let commandStatus = EventKind.commandStatus.code
+    package static let commandComplete: UInt8 = 0x0E
+    package static let commandStatus: UInt8 = 0x0F
+    package static let numberOfCompletedPackets: UInt8 = 0x13
     package static let leMeta: UInt8 = 0x3E
-  }
-
-  /// The facts about an event that do not depend on its parameters.
-  package struct EventDefinition: Sendable {
-    /// The bit that masks the event; nil: the host can't mask it.
-    package let mask: EventMaskBit?
-    /// The features of which a controller needs one to send the event; empty: every controller can send it.
-    let anyFeature: LEFeatures
-    /// The position of the keys in the parameters, which begin with the subevent code in an LE Meta event; nil: they
-    /// hold none.
-    package let keys: Range<Int>?
-
-    init(_ mask: EventMaskBit?, features: LEFeatures = [], keys: Range<Int>? = nil) {
-      self.mask = mask
-      anyFeature = features
-      self.keys = keys
-    }
-
-    /// Returns true if a controller with these features can send the event.
-    package func isPossible(with features: LEFeatures) -> Bool {
-      anyFeature.isEmpty || !anyFeature.isDisjoint(with: features)
-    }
   }
 
   /// A bit of one of the three event masks.
@@ -79,59 +39,185 @@ extension HCI {
   }
 }
 
-extension HCI.EventKind {
-  /// The event code; LE Meta for all cases that begin with `le`.
+extension HCI.EventKind: HCIRowNumber {
+  /// The event code.
   package var code: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 8) }
 
   /// The subevent code; nil: the event is not an LE Meta event.
-  var subevent: UInt8? { rawValue & 0xFF == 0 ? nil : UInt8(truncatingIfNeeded: rawValue) }
+  var subevent: UInt8? { code == HCI.EventCode.leMeta ? UInt8(truncatingIfNeeded: rawValue) : nil }
 
-  /// The event of a packet; nil: it has no case in this type.
-  init?(code: UInt8, parameters: ByteSlice) {
-    guard code == HCI.EventCode.leMeta else {
-      self.init(rawValue: UInt16(code) << 8)
-      return
+  /// The bit that masks the event; nil: the host can't mask it. The codes determine the numbers of the bits · 7.3.1,
+  /// 7.3.69, 7.8.1.
+  package var mask: HCI.EventMaskBit? {
+    switch code {
+    case HCI.EventCode.leMeta: .le(HCI.LEEventMask(self))
+    case HCI.EventCode.commandComplete, HCI.EventCode.commandStatus, HCI.EventCode.numberOfCompletedPackets: nil
+    case 0x01...0x40: .page1(HCI.EventMask(rawValue: 1 << (code - 1)))
+    case 0x41...0x7F: .page2(HCI.EventMaskPage2(rawValue: 1 << (code - 0x40)))
+    case _: nil
     }
-    guard !parameters.isEmpty else { return nil }
-    self.init(rawValue: UInt16(code) << 8 | UInt16(parameters[0]))
   }
 
-  private var leMask: HCI.EventMaskBit { .le(HCI.LEEventMask(self)) }
+  package var place: Int? { code == HCI.EventCode.leMeta ? Int(rawValue & 0xFF) + 256 : Int(code) }
 
-  /// The facts about the event · Vol 4, Part E, 7.7; 3, table 3.1.
-  package var definition: HCI.EventDefinition {
-    switch self {
-    case .disconnectionComplete: .init(.page1(.disconnectionComplete))
-    case .encryptionChange: .init(.page1(.encryptionChange), features: .encryption)
-    case .readRemoteVersionInformationComplete: .init(.page1(.readRemoteVersionInformationComplete))
-    case .commandComplete, .commandStatus, .numberOfCompletedPackets: .init(nil)
-    case .hardwareError: .init(.page1(.hardwareError))
-    case .dataBufferOverflow: .init(.page1(.dataBufferOverflow))
-    case .encryptionKeyRefreshComplete: .init(.page1(.encryptionKeyRefreshComplete), features: .encryption)
-    case .authenticatedPayloadTimeoutExpired: .init(.page2(.authenticatedPayloadTimeoutExpired), features: .ping)
-    case .encryptionChangeV2: .init(.page2(.encryptionChangeV2), features: .encryption)
-    // The default event mask enables the first five, regardless of the features; the sixth depends on the version.
-    case .leConnectionComplete, .leAdvertisingReport, .leConnectionUpdateComplete, .leReadRemoteFeaturesComplete,
-      .leLongTermKeyRequest, .leReadLocalP256PublicKeyComplete:
-      .init(leMask)
-    case .leRemoteConnectionParameterRequest: .init(leMask, features: .connectionParametersRequestProcedure)
-    case .leDataLengthChange: .init(leMask, features: .dataPacketLengthExtension)
-    // Subevent and status precede DHKey · 7.7.65.9.
-    case .leGenerateDHKeyComplete: .init(leMask, keys: 2..<34)
-    case .leEnhancedConnectionComplete: .init(leMask, features: [.llPrivacy, .extendedAdvertising])
-    case .leDirectedAdvertisingReport: .init(leMask, features: .extendedScanningFilterPolicies)
-    case .lePHYUpdateComplete: .init(leMask, features: [.le2MPHY, .leCodedPHY])
-    case .leExtendedAdvertisingReport: .init(leMask, features: .extendedAdvertising)
-    case .lePeriodicAdvertisingSyncEstablished: .init(leMask, features: .periodicAdvertising)
-    case .lePeriodicAdvertisingReport: .init(leMask, features: .periodicAdvertising)
-    case .lePeriodicAdvertisingSyncLost: .init(leMask, features: .periodicAdvertising)
-    case .leScanTimeout: .init(leMask, features: .extendedAdvertising)
-    case .leAdvertisingSetTerminated: .init(leMask, features: .extendedAdvertising)
-    case .leScanRequestReceived: .init(leMask, features: .extendedAdvertising)
-    case .leChannelSelectionAlgorithm: .init(leMask, features: .channelSelectionAlgorithm2)
-    case .lePeriodicAdvertisingSyncTransferReceived:
-      .init(leMask, features: .periodicAdvertisingSyncTransferRecipient)
-    case .leRequestPeerSCAComplete: .init(leMask, features: .sleepClockAccuracyUpdates)
+  /// The row of the event; nil: it has none.
+  package var definition: HCI.EventDefinition? { HCI.EventDefinition.table[self] }
+}
+
+extension HCI {
+  /// The row of an event: the facts that do not depend on its parameters.
+  package final class EventDefinition: HCIDefinition {
+    package let kind: EventKind
+    /// The specification's name.
+    package let name: StaticString
+    /// The fields of the event; nil: `Event` decodes them itself, because the event is frequent.
+    let fields: Fields<Event>?
+    /// The features of which a controller needs one to send the event; empty: every controller can send it.
+    let anyFeature: LEFeatures
+    /// The position of the keys in the parameters, which begin with the subevent code in an LE Meta event; nil: they
+    /// hold none.
+    package let keys: Range<Int>?
+
+    init(
+      _ kind: EventKind, _ name: StaticString, _ fields: Fields<Event>?, features: LEFeatures = [],
+      keys: Range<Int>? = nil
+    ) {
+      self.kind = kind
+      self.name = name
+      self.fields = fields
+      anyFeature = features
+      self.keys = keys
     }
+
+    package var number: EventKind { kind }
+
+    /// Returns true if a controller with these features can send the event.
+    package func isPossible(with features: LEFeatures) -> Bool {
+      anyFeature.isEmpty || !anyFeature.isDisjoint(with: features)
+    }
+
+    /// The rows of all events.
+    package static var all: [EventDefinition] { table.definitions }
+    fileprivate static let table = HCITable<EventDefinition>(of: events, places: 512)
+  }
+
+  /// A row for each event. An event without a row is decoded as `unknown` or `unknownLE`.
+  package static let events = Events()
+
+  /// A row for each event: codes, name, fields, and the features that a controller needs to send it · Vol 4, Part E,
+  /// 7.7; 3, table 3.1.
+  package struct Events: Sendable {
+    package typealias Row = HCI.Row<EventDefinition>
+
+    package let disconnectionComplete = Row(
+      .init(0x0500, "Disconnection Complete", Fields(Event.disconnectionComplete)))
+    package let encryptionChange = Row(
+      .init(
+        0x0800, "Encryption Change", Fields(Event.encryptionChange), features: .encryption))
+    package let readRemoteVersionInformationComplete = Row(
+      .init(
+        0x0C00, "Read Remote Version Information Complete", Fields(Event.readRemoteVersionInformationComplete)))
+    package let commandComplete = Row(.init(.commandComplete, "Command Complete", nil))
+    package let commandStatus = Row(.init(.commandStatus, "Command Status", nil))
+    package let hardwareError = Row(.init(0x1000, "Hardware Error", Fields(Event.hardwareError)))
+    package let numberOfCompletedPackets = Row(
+      .init(
+        .numberOfCompletedPackets, "Number Of Completed Packets", nil))
+    package let dataBufferOverflow = Row(.init(0x1A00, "Data Buffer Overflow", Fields(Event.dataBufferOverflow)))
+    package let encryptionKeyRefreshComplete = Row(
+      .init(
+        0x3000, "Encryption Key Refresh Complete", Fields(Event.encryptionKeyRefreshComplete), features: .encryption))
+    package let authenticatedPayloadTimeoutExpired = Row(
+      .init(
+        0x5700, "Authenticated Payload Timeout Expired", Fields(Event.authenticatedPayloadTimeoutExpired),
+        features: .ping))
+    package let encryptionChangeV2 = Row(
+      .init(
+        0x5900, "Encryption Change [v2]", Fields(Event.encryptionChangeV2), features: .encryption))
+
+    // LE Meta. The default event mask enables the first five, regardless of the features; the key events depend on the
+    // version.
+    package let leConnectionComplete = Row(.init(0x3E01, "LE Connection Complete", Fields(Event.leConnectionComplete)))
+    package let leAdvertisingReport = Row(
+      .init(
+        .leAdvertisingReport, "LE Advertising Report", nil))
+    package let leConnectionUpdateComplete = Row(
+      .init(
+        0x3E03, "LE Connection Update Complete", Fields(Event.leConnectionUpdateComplete)))
+    package let leReadRemoteFeaturesComplete = Row(
+      .init(
+        0x3E04, "LE Read Remote Features Complete", Fields(Event.leReadRemoteFeaturesComplete)))
+    package let leLongTermKeyRequest = Row(
+      .init(0x3E05, "LE Long Term Key Request", Fields(Event.leLongTermKeyRequest)))
+    package let leRemoteConnectionParameterRequest = Row(
+      .init(
+        0x3E06, "LE Remote Connection Parameter Request", Fields(Event.leRemoteConnectionParameterRequest),
+        features: .connectionParametersRequestProcedure))
+    package let leDataLengthChange = Row(
+      .init(
+        0x3E07, "LE Data Length Change", Fields(Event.leDataLengthChange), features: .dataPacketLengthExtension))
+    package let leReadLocalP256PublicKeyComplete = Row(
+      .init(
+        0x3E08, "LE Read Local P-256 Public Key Complete",
+        Fields({ (status: ErrorCode, coordinates: Octets<64>) in
+          .leReadLocalP256PublicKeyComplete(status, coordinates.octets)
+        })))
+    // Subevent and status precede DHKey · 7.7.65.9.
+    package let leGenerateDHKeyComplete = Row(
+      .init(
+        0x3E09, "LE Generate DHKey Complete",
+        Fields({ (status: ErrorCode, key: Octets<32>) in .leGenerateDHKeyComplete(status, Secret(key.octets)) }),
+        keys: 2..<34))
+    package let leEnhancedConnectionComplete = Row(
+      .init(
+        0x3E0A, "LE Enhanced Connection Complete",
+        Fields(decode: { (reader) throws(DecodingError) in
+          .leEnhancedConnectionComplete(try ConnectionComplete(from: &reader, isEnhanced: true))
+        }), features: [.llPrivacy, .extendedAdvertising]))
+    package let leDirectedAdvertisingReport = Row(
+      .init(
+        0x3E0B, "LE Directed Advertising Report", Fields(Event.leDirectedAdvertisingReport),
+        features: .extendedScanningFilterPolicies))
+    package let lePHYUpdateComplete = Row(
+      .init(
+        0x3E0C, "LE PHY Update Complete", Fields(Event.lePHYUpdateComplete), features: [.le2MPHY, .leCodedPHY]))
+    package let leExtendedAdvertisingReport = Row(
+      .init(
+        0x3E0D, "LE Extended Advertising Report", Fields(Event.leExtendedAdvertisingReport),
+        features: .extendedAdvertising))
+    package let lePeriodicAdvertisingSyncEstablished = Row(
+      .init(
+        0x3E0E, "LE Periodic Advertising Sync Established", Fields(Event.lePeriodicAdvertisingSyncEstablished),
+        features: .periodicAdvertising))
+    package let lePeriodicAdvertisingReport = Row(
+      .init(
+        0x3E0F, "LE Periodic Advertising Report", Fields(Event.lePeriodicAdvertisingReport),
+        features: .periodicAdvertising))
+    package let lePeriodicAdvertisingSyncLost = Row(
+      .init(
+        0x3E10, "LE Periodic Advertising Sync Lost", Fields(Event.lePeriodicAdvertisingSyncLost),
+        features: .periodicAdvertising))
+    package let leScanTimeout = Row(
+      .init(0x3E11, "LE Scan Timeout", Fields(.leScanTimeout), features: .extendedAdvertising))
+    package let leAdvertisingSetTerminated = Row(
+      .init(
+        0x3E12, "LE Advertising Set Terminated", Fields(Event.leAdvertisingSetTerminated),
+        features: .extendedAdvertising))
+    package let leScanRequestReceived = Row(
+      .init(
+        0x3E13, "LE Scan Request Received", Fields(Event.leScanRequestReceived), features: .extendedAdvertising))
+    package let leChannelSelectionAlgorithm = Row(
+      .init(
+        0x3E14, "LE Channel Selection Algorithm", Fields(Event.leChannelSelectionAlgorithm),
+        features: .channelSelectionAlgorithm2))
+    package let lePeriodicAdvertisingSyncTransferReceived = Row(
+      .init(
+        0x3E18, "LE Periodic Advertising Sync Transfer Received",
+        Fields(Event.lePeriodicAdvertisingSyncTransferReceived),
+        features: .periodicAdvertisingSyncTransferRecipient))
+    package let leRequestPeerSCAComplete = Row(
+      .init(
+        0x3E1F, "LE Request Peer SCA Complete", Fields(Event.leRequestPeerSCAComplete),
+        features: .sleepClockAccuracyUpdates))
   }
 }

@@ -9,9 +9,9 @@ extension HCI.Packet {
   /// only reassembled frames reveal them.
   package var keys: Range<Int>? {
     switch self {
-    case .command(let opcode, _): opcode.code?.definition.keys
+    case .command(let opcode, _): opcode.definition?.keys
     case .event(HCI.EventCode.commandComplete, let parameters): Self.keysOfCommandComplete(parameters)
-    case .event(let code, let parameters): HCI.EventKind(code: code, parameters: parameters)?.definition.keys
+    case .event(let code, let parameters): HCI.EventKind(code: code, parameters: parameters).definition?.keys
     case .acl: nil
     }
   }
@@ -20,7 +20,7 @@ extension HCI.Packet {
   private static func keysOfCommandComplete(_ parameters: ByteSlice) -> Range<Int>? {
     guard parameters.count >= 3 else { return nil }
     let opcode = HCI.Opcode(rawValue: UInt16(parameters[1]) | UInt16(parameters[2]) << 8)
-    return opcode.code?.definition.returnedKeys.map { $0.lowerBound + 3..<$0.upperBound + 3 }
+    return opcode.definition?.returnedKeys.map { $0.lowerBound + 3..<$0.upperBound + 3 }
   }
 }
 

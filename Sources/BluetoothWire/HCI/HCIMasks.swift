@@ -29,28 +29,9 @@ extension HCI {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Creates the mask with the bit of one LE Meta event.
     package init(_ event: EventKind) { rawValue = 1 &<< UInt64((event.rawValue & 0xFF) &- 1) }
-    package static let connectionComplete = LEEventMask(.leConnectionComplete)
-    package static let advertisingReport = LEEventMask(.leAdvertisingReport)
-    package static let connectionUpdateComplete = LEEventMask(.leConnectionUpdateComplete)
-    package static let readRemoteFeaturesComplete = LEEventMask(.leReadRemoteFeaturesComplete)
-    package static let longTermKeyRequest = LEEventMask(.leLongTermKeyRequest)
-    package static let remoteConnectionParameterRequest = LEEventMask(.leRemoteConnectionParameterRequest)
-    package static let dataLengthChange = LEEventMask(.leDataLengthChange)
-    package static let readLocalP256PublicKeyComplete = LEEventMask(.leReadLocalP256PublicKeyComplete)
-    package static let generateDHKeyComplete = LEEventMask(.leGenerateDHKeyComplete)
-    package static let enhancedConnectionComplete = LEEventMask(.leEnhancedConnectionComplete)
-    package static let directedAdvertisingReport = LEEventMask(.leDirectedAdvertisingReport)
-    package static let phyUpdateComplete = LEEventMask(.lePHYUpdateComplete)
-    package static let extendedAdvertisingReport = LEEventMask(.leExtendedAdvertisingReport)
-    package static let periodicAdvertisingSyncEstablished = LEEventMask(.lePeriodicAdvertisingSyncEstablished)
-    package static let periodicAdvertisingReport = LEEventMask(.lePeriodicAdvertisingReport)
-    package static let periodicAdvertisingSyncLost = LEEventMask(.lePeriodicAdvertisingSyncLost)
-    package static let scanTimeout = LEEventMask(.leScanTimeout)
-    package static let advertisingSetTerminated = LEEventMask(.leAdvertisingSetTerminated)
-    package static let scanRequestReceived = LEEventMask(.leScanRequestReceived)
-    package static let channelSelectionAlgorithm = LEEventMask(.leChannelSelectionAlgorithm)
-    package static let periodicAdvertisingSyncTransferReceived = LEEventMask(.lePeriodicAdvertisingSyncTransferReceived)
-    package static let requestPeerSCAComplete = LEEventMask(.leRequestPeerSCAComplete)
+    package static let longTermKeyRequest = LEEventMask(0x3E05)
+    package static let remoteConnectionParameterRequest = LEEventMask(0x3E06)
+    package static let enhancedConnectionComplete = LEEventMask(0x3E0A)
     /// The default after a reset.
     package static let initial = LEEventMask(rawValue: 0x1F)
   }

@@ -68,48 +68,47 @@ extension HCI {
       self.companyIdentifier = companyIdentifier
       self.lmpSubversion = lmpSubversion
     }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      hciVersion = try reader.uint8()
+      hciSubversion = try reader.uint16()
+      lmpVersion = try reader.uint8()
+      companyIdentifier = try reader.uint16()
+      lmpSubversion = try reader.uint16()
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(hciVersion)
+      writer.append(hciSubversion)
+      writer.append(lmpVersion)
+      writer.append(companyIdentifier)
+      writer.append(lmpSubversion)
+    }
   }
 }
 
-extension HCI.ReturnParameters {
+extension HCI.ReturnParameters: HCIEncodable {
   /// The status of the command; nil if the parameters hold none. Only the forms `status` and `handle` can hold an
   /// error, because a failed command returns no other parameters.
   package var status: HCI.ErrorCode? {
-    switch self {
-    case .status(let code), .handle(let code, _): code
-    case .unknown(let octets): octets.isEmpty ? nil : HCI.ErrorCode(rawValue: octets[0])
-    case .localVersionInformation, .localSupportedCommands, .localSupportedFeatures, .localExtendedFeatures,
-      .bufferSize, .bdADDR, .transmitPowerLevel, .leHostSupport, .authenticatedPayloadTimeout, .rssi, .leBufferSize,
-      .leBufferSizeV2, .leLocalSupportedFeatures, .leAdvertisingPhysicalChannelTxPower, .leFilterAcceptListSize,
-      .leChannelMap, .leEncrypt, .leRand, .leSupportedStates, .leSuggestedDefaultDataLength, .leResolvingListSize,
-      .lePeerResolvableAddress, .leLocalResolvableAddress, .leMaximumDataLength, .lePHY, .leTransmitPower,
-      .leSelectedTransmitPower, .leMaximumAdvertisingDataLength, .leNumberOfSupportedAdvertisingSets,
-      .lePeriodicAdvertiserListSize, .leRFPathCompensation:
-      .success
-    }
+    if case .status(let status) = self { return status }
+    if case .handle(let status, _) = self { return status }
+    if case .unknown(let octets) = self { return octets.isEmpty ? nil : HCI.ErrorCode(rawValue: octets[0]) }
+    return .success
   }
 
   /// The link that the parameters name; nil: none.
   package var connection: HCI.ConnectionHandle? {
-    switch self {
-    case .handle(_, let handle), .transmitPowerLevel(let handle, _), .authenticatedPayloadTimeout(let handle, _),
-      .rssi(let handle, _), .leChannelMap(let handle, _), .lePHY(let handle, _, _):
-      handle
-    case .status, .localVersionInformation, .localSupportedCommands, .localSupportedFeatures, .localExtendedFeatures,
-      .bufferSize, .bdADDR, .leHostSupport, .leBufferSize, .leBufferSizeV2, .leLocalSupportedFeatures,
-      .leAdvertisingPhysicalChannelTxPower, .leFilterAcceptListSize, .leEncrypt, .leRand, .leSupportedStates,
-      .leSuggestedDefaultDataLength, .leResolvingListSize, .lePeerResolvableAddress, .leLocalResolvableAddress,
-      .leMaximumDataLength, .leTransmitPower, .leSelectedTransmitPower, .leMaximumAdvertisingDataLength,
-      .leNumberOfSupportedAdvertisingSets, .lePeriodicAdvertiserListSize, .leRFPathCompensation, .unknown:
-      nil
-    }
+    var finder = HCIFieldFinder<HCI.ConnectionHandle>()
+    visit(&finder)
+    return finder.found
   }
 
   /// Returns the parameters for a command that could not be decoded. They include the handle if the command begins
   /// with one and returns it.
   package static func failure(_ status: HCI.ErrorCode, of opcode: HCI.Opcode, _ parameters: ByteSlice) -> Self {
     var reader = ByteReader(parameters)
-    guard opcode.code?.definition.returns.beginsWithHandle == true,
+    guard case .commandComplete(let fields?)? = opcode.definition?.answer, fields.beginsWithHandle,
       let handle = try? HCI.ConnectionHandle(from: &reader)
     else { return .status(status) }
     return .handle(status, handle)
@@ -118,15 +117,19 @@ extension HCI.ReturnParameters {
   /// Decodes the parameters. Throws `truncated` if there are fewer octets than the command returns; excess octets are
   /// ignored.
   init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
-    guard let form = opcode.code?.definition.returns else {
+    guard let answer = opcode.definition?.answer else {
       self = .unknown(parameters)
       return
     }
     var reader = ByteReader(parameters)
     let status = try reader.errorCode()
+    guard case .commandComplete(let fields?) = answer else {
+      self = .status(status)
+      return
+    }
     if status == .success {
-      self = try Self.succeeded(form, &reader)
-    } else if form.beginsWithHandle, reader.remaining >= 2 {
+      self = try fields.decode(&reader)
+    } else if fields.beginsWithHandle, reader.remaining >= 2 {
       // A failed command also returns its handle, but may omit the other parameters · Vol 4, Part E, 4.5.
       self = .handle(status, try HCI.ConnectionHandle(from: &reader))
     } else {
@@ -134,155 +137,48 @@ extension HCI.ReturnParameters {
     }
   }
 
-  /// Decodes the parameters after a status of success.
-  private static func succeeded(_ form: HCI.ReturnForm, _ reader: inout ByteReader) throws(DecodingError) -> Self {
-    switch form {
-    case .status: .status(.success)
-    case .connection(let form): try succeeded(form, try HCI.ConnectionHandle(from: &reader), &reader)
-    case .localVersionInformation:
-      .localVersionInformation(
-        HCI.VersionInformation(
-          hciVersion: try reader.uint8(), hciSubversion: try reader.uint16(), lmpVersion: try reader.uint8(),
-          companyIdentifier: try reader.uint16(), lmpSubversion: try reader.uint16()))
-    case .localSupportedCommands: .localSupportedCommands(try HCI.SupportedCommands(from: &reader))
-    case .localSupportedFeatures: .localSupportedFeatures(HCI.LMPFeatures(rawValue: try reader.uint64()))
-    case .localExtendedFeatures:
-      .localExtendedFeatures(page: try reader.uint8(), maximumPage: try reader.uint8(), try reader.uint64())
-    case .bufferSize: .bufferSize(try HCI.BufferSize(from: &reader))
-    case .bdADDR: .bdADDR(try reader.addressValue())
-    case .leHostSupport: .leHostSupport(try reader.uint16() & 0xFF != 0)
-    case .leBufferSize: .leBufferSize(aclLength: try reader.uint16(), aclCount: try reader.uint8())
-    case .leBufferSizeV2:
-      .leBufferSizeV2(
-        aclLength: try reader.uint16(), aclCount: try reader.uint8(), isoLength: try reader.uint16(),
-        isoCount: try reader.uint8())
-    case .leLocalSupportedFeatures: .leLocalSupportedFeatures(HCI.LEFeatures(rawValue: try reader.uint64()))
-    case .leAdvertisingPhysicalChannelTxPower: .leAdvertisingPhysicalChannelTxPower(try reader.int8())
-    case .leFilterAcceptListSize: .leFilterAcceptListSize(try reader.uint8())
-    case .leEncrypt: .leEncrypt(try reader.uint128())
-    case .leRand: .leRand(try reader.uint64())
-    case .leSupportedStates: .leSupportedStates(try reader.uint64())
-    case .leSuggestedDefaultDataLength: .leSuggestedDefaultDataLength(try HCI.DataLength(from: &reader))
-    case .leResolvingListSize: .leResolvingListSize(try reader.uint8())
-    case .lePeerResolvableAddress: .lePeerResolvableAddress(try reader.addressValue())
-    case .leLocalResolvableAddress: .leLocalResolvableAddress(try reader.addressValue())
-    case .leMaximumDataLength:
-      .leMaximumDataLength(
-        transmit: try HCI.DataLength(from: &reader), receive: try HCI.DataLength(from: &reader))
-    case .leTransmitPower: .leTransmitPower(minimum: try reader.int8(), maximum: try reader.int8())
-    case .leSelectedTransmitPower: .leSelectedTransmitPower(try reader.int8())
-    case .leMaximumAdvertisingDataLength: .leMaximumAdvertisingDataLength(try reader.uint16())
-    case .leNumberOfSupportedAdvertisingSets: .leNumberOfSupportedAdvertisingSets(try reader.uint8())
-    case .lePeriodicAdvertiserListSize: .lePeriodicAdvertiserListSize(try reader.uint8())
-    case .leRFPathCompensation: .leRFPathCompensation(transmit: try reader.int16(), receive: try reader.int16())
-    }
-  }
-
-  /// Decodes the parameters after a status of success and the handle.
-  private static func succeeded(
-    _ form: HCI.ConnectionReturnForm, _ handle: HCI.ConnectionHandle, _ reader: inout ByteReader
-  ) throws(DecodingError) -> Self {
-    switch form {
-    case .handle: .handle(.success, handle)
-    case .transmitPowerLevel: .transmitPowerLevel(handle, try reader.int8())
-    case .authenticatedPayloadTimeout: .authenticatedPayloadTimeout(handle, try reader.uint16())
-    case .rssi: .rssi(handle, try reader.int8())
-    case .leChannelMap: .leChannelMap(handle, try reader.uint40())
-    case .lePHY: .lePHY(handle, transmit: try reader.uint8(), receive: try reader.uint8())
-    }
-  }
-
   func encode(into writer: inout ByteWriter) {
-    if case .unknown(let octets) = self {
-      writer.append(octets)
-      return
-    }
-    if let status { writer.append(status) }
+    // Most commands return nothing else.
+    if case .status(let status) = self { writer.append(status) } else { visit(&writer) }
+  }
+
+  private func visit<Visitor: HCIFieldVisitor & ~Copyable>(_ visitor: inout Visitor) {
+    let success = HCI.ErrorCode.success
     switch self {
-    case .status, .unknown: break
-    case .handle(_, let handle): writer.append(handle)
-    case .localVersionInformation(let version):
-      writer.append(version.hciVersion)
-      writer.append(version.hciSubversion)
-      writer.append(version.lmpVersion)
-      writer.append(version.companyIdentifier)
-      writer.append(version.lmpSubversion)
-    case .localSupportedCommands(let commands): commands.encode(into: &writer)
-    case .localSupportedFeatures(let features): writer.append(features.rawValue)
+    case .status(let status): visitor.visit(status)
+    case .handle(let status, let handle): visitor.visit(all: status, handle)
+    case .localVersionInformation(let version): visitor.visit(all: success, version)
+    case .localSupportedCommands(let commands): visitor.visit(all: success, commands)
+    case .localSupportedFeatures(let features): visitor.visit(all: success, features)
     case .localExtendedFeatures(let page, let maximumPage, let features):
-      writer.append(page)
-      writer.append(maximumPage)
-      writer.append(features)
-    case .bufferSize(let size): size.encode(into: &writer)
-    case .bdADDR(let value), .lePeerResolvableAddress(let value), .leLocalResolvableAddress(let value):
-      writer.append(addressValue: value)
+      visitor.visit(all: success, page, maximumPage, features)
+    case .bufferSize(let size): visitor.visit(all: success, size)
+    case .bdADDR(let address), .lePeerResolvableAddress(let address), .leLocalResolvableAddress(let address):
+      visitor.visit(all: success, HCI.AddressValue(address))
     case .transmitPowerLevel(let handle, let level), .rssi(let handle, let level):
-      writer.append(handle)
-      writer.append(level)
-    case .leHostSupport(let isSupported):
-      writer.append(flag: isSupported)
-      writer.append(UInt8(0))
-    case .authenticatedPayloadTimeout(let handle, let timeout):
-      writer.append(handle)
-      writer.append(timeout)
-    case .leBufferSize(let length, let count):
-      writer.append(length)
-      writer.append(count)
+      visitor.visit(all: success, handle, level)
+    case .leHostSupport(let isSupported): visitor.visit(all: success, isSupported, UInt8(0))
+    case .authenticatedPayloadTimeout(let handle, let timeout): visitor.visit(all: success, handle, timeout)
+    case .leBufferSize(let length, let count): visitor.visit(all: success, length, count)
     case .leBufferSizeV2(let length, let count, let isoLength, let isoCount):
-      writer.append(length)
-      writer.append(count)
-      writer.append(isoLength)
-      writer.append(isoCount)
-    case .leLocalSupportedFeatures(let features): writer.append(features.rawValue)
-    case .leAdvertisingPhysicalChannelTxPower(let level), .leSelectedTransmitPower(let level): writer.append(level)
+      visitor.visit(all: success, length, count, isoLength, isoCount)
+    case .leLocalSupportedFeatures(let features): visitor.visit(all: success, features)
+    case .leAdvertisingPhysicalChannelTxPower(let level), .leSelectedTransmitPower(let level):
+      visitor.visit(all: success, level)
     case .leFilterAcceptListSize(let size), .leResolvingListSize(let size), .lePeriodicAdvertiserListSize(let size),
       .leNumberOfSupportedAdvertisingSets(let size):
-      writer.append(size)
-    case .leMaximumAdvertisingDataLength(let length): writer.append(length)
-    case .leRFPathCompensation(let transmit, let receive):
-      writer.append(transmit)
-      writer.append(receive)
-    case .leChannelMap(let handle, let map):
-      writer.append(handle)
-      writer.append40(map)
-    case .leEncrypt(let encrypted): writer.append(encrypted.value)
-    case .leRand(let number): writer.append(number.value)
-    case .leSupportedStates(let number): writer.append(number)
-    case .leSuggestedDefaultDataLength(let length): length.encode(into: &writer)
-    case .leMaximumDataLength(let transmit, let receive):
-      transmit.encode(into: &writer)
-      receive.encode(into: &writer)
-    case .lePHY(let handle, let transmit, let receive):
-      writer.append(handle)
-      writer.append(transmit)
-      writer.append(receive)
-    case .leTransmitPower(let minimum, let maximum):
-      writer.append(minimum)
-      writer.append(maximum)
+      visitor.visit(all: success, size)
+    case .leMaximumAdvertisingDataLength(let length): visitor.visit(all: success, length)
+    case .leRFPathCompensation(let transmit, let receive): visitor.visit(all: success, transmit, receive)
+    case .leChannelMap(let handle, let map): visitor.visit(all: success, handle, HCI.ChannelBits(map))
+    case .leEncrypt(let encrypted): visitor.visit(all: success, encrypted)
+    case .leRand(let number): visitor.visit(all: success, number)
+    case .leSupportedStates(let states): visitor.visit(all: success, states)
+    case .leSuggestedDefaultDataLength(let length): visitor.visit(all: success, length)
+    case .leMaximumDataLength(let transmit, let receive): visitor.visit(all: success, transmit, receive)
+    case .lePHY(let handle, let transmit, let receive): visitor.visit(all: success, handle, transmit, receive)
+    case .leTransmitPower(let minimum, let maximum): visitor.visit(all: success, minimum, maximum)
+    case .unknown(let octets): visitor.visit(HCI.Rest(octets: octets))
     }
-  }
-}
-
-extension HCI {
-  /// The forms of return parameters: a case for each of `ReturnParameters`.
-  package enum ReturnForm: Hashable, Sendable {
-    case status, localVersionInformation, localSupportedCommands, localSupportedFeatures, localExtendedFeatures,
-      bufferSize, bdADDR, leHostSupport, leBufferSize, leBufferSizeV2, leLocalSupportedFeatures,
-      leAdvertisingPhysicalChannelTxPower, leFilterAcceptListSize, leEncrypt, leRand, leSupportedStates,
-      leSuggestedDefaultDataLength, leResolvingListSize, lePeerResolvableAddress, leLocalResolvableAddress,
-      leMaximumDataLength, leTransmitPower, leSelectedTransmitPower, leMaximumAdvertisingDataLength,
-      leNumberOfSupportedAdvertisingSets, lePeriodicAdvertiserListSize, leRFPathCompensation
-    /// A connection handle after the status, and then parameters of this form.
-    case connection(ConnectionReturnForm)
-
-    /// True if a connection handle follows the status.
-    var beginsWithHandle: Bool {
-      if case .connection = self { true } else { false }
-    }
-  }
-
-  /// The forms of return parameters that begin with a status and a connection handle.
-  package enum ConnectionReturnForm: Hashable, Sendable {
-    case handle, transmitPowerLevel, authenticatedPayloadTimeout, rssi, leChannelMap, lePHY
   }
 }

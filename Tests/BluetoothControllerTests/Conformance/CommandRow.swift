@@ -42,38 +42,38 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
 extension CommandRow {
   /// Returns a command that Command Complete answers.
   static func complete(
-    _ code: HCI.CommandCode, _ section: String, _ parameters: [UInt8] = [], returns: Int = 1,
+    _ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = [], returns: Int = 1,
     idle: HCI.ErrorCode = .success, connected: HCI.ErrorCode? = nil, generation: Generation = .both
   ) -> Self {
     CommandRow(
-      opcode: HCI.Opcode(code), section: section, generation: generation, parameters: parameters, hasHandle: false,
+      opcode: opcode, section: section, generation: generation, parameters: parameters, hasHandle: false,
       answer: .complete, returns: returns, idle: idle, connected: connected ?? idle)
   }
 
   /// Returns a command that Command Status answers.
   static func status(
-    _ code: HCI.CommandCode, _ section: String, _ parameters: [UInt8] = [], idle: HCI.ErrorCode = .success,
+    _ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = [], idle: HCI.ErrorCode = .success,
     generation: Generation = .both
   ) -> Self {
     CommandRow(
-      opcode: HCI.Opcode(code), section: section, generation: generation, parameters: parameters, hasHandle: false,
+      opcode: opcode, section: section, generation: generation, parameters: parameters, hasHandle: false,
       answer: .status, returns: 1, idle: idle, connected: idle)
   }
 
   /// Returns a command for a connection that Command Complete answers with the handle.
   static func completeOnLink(
-    _ code: HCI.CommandCode, _ section: String, _ parameters: [UInt8] = [], returns: Int = 3,
+    _ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = [], returns: Int = 3,
     connected: HCI.ErrorCode = .success, generation: Generation = .both
   ) -> Self {
     CommandRow(
-      opcode: HCI.Opcode(code), section: section, generation: generation, parameters: parameters, hasHandle: true,
+      opcode: opcode, section: section, generation: generation, parameters: parameters, hasHandle: true,
       answer: .complete, returns: returns, idle: .unknownConnectionIdentifier, connected: connected)
   }
 
   /// Returns a command for a connection that Command Status answers.
-  static func statusOnLink(_ code: HCI.CommandCode, _ section: String, _ parameters: [UInt8] = []) -> Self {
+  static func statusOnLink(_ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = []) -> Self {
     CommandRow(
-      opcode: HCI.Opcode(code), section: section, generation: .both, parameters: parameters, hasHandle: true,
+      opcode: opcode, section: section, generation: .both, parameters: parameters, hasHandle: true,
       answer: .status,
       returns: 1, idle: .unknownConnectionIdentifier, connected: .success)
   }

@@ -9,8 +9,8 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
   struct Step: Sendable {
     let opcode: HCI.Opcode
     let octets: [UInt8]
-    init(_ code: HCI.CommandCode, _ octets: [UInt8]) {
-      opcode = HCI.Opcode(code)
+    init(_ opcode: HCI.Opcode, _ octets: [UInt8]) {
+      self.opcode = opcode
       self.octets = octets
     }
   }
@@ -33,12 +33,12 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
   var steps: [Step]
 
   init(
-    _ code: HCI.CommandCode, _ field: String, at offset: Int, width: Int = 1, with changes: [Int: UInt8] = [:],
+    _ opcode: HCI.Opcode, _ field: String, at offset: Int, width: Int = 1, with changes: [Int: UInt8] = [:],
     base: [UInt8]? = nil, after steps: [Step] = [], on setup: Setup = .unconnected, accepts accepted: [UInt64] = [],
     as status: HCI.ErrorCode = .success, refuses refused: [UInt64] = [], _ error: HCI.ErrorCode = invalid,
     unsupported: [UInt64] = []
   ) {
-    opcode = HCI.Opcode(code)
+    self.opcode = opcode
     self.field = field
     self.offset = offset
     self.width = width
@@ -72,7 +72,7 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
 extension FieldRule {
   /// Returns the rules for Connection_Interval_Min and the fields after it, for a command where they begin at `offset`
   /// · 7.8.12, 7.8.18, 7.8.31, 7.8.66.
-  static func connectionParameters(_ code: HCI.CommandCode, at offset: Int, on setup: Setup = .unconnected)
+  static func connectionParameters(_ code: HCI.Opcode, at offset: Int, on setup: Setup = .unconnected)
     -> [FieldRule]
   {
     /// Returns a rule whose `changes` have offsets relative to Connection_Interval_Min.

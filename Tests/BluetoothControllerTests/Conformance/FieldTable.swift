@@ -132,7 +132,7 @@ enum FieldTable {
       FieldRule(.leSetPHY, "PHY_Options", at: 3, width: 2, on: .central, accepts: [0, 1, 2]),
     ]
 
-  private static func initiating(_ code: HCI.CommandCode, policy: Int, peer: Int, own: Int) -> [FieldRule] {
+  private static func initiating(_ code: HCI.Opcode, policy: Int, peer: Int, own: Int) -> [FieldRule] {
     [
       FieldRule(code, "Initiator_Filter_Policy", at: policy, accepts: flag, refuses: notFlag),
       FieldRule(
@@ -145,7 +145,7 @@ enum FieldTable {
     ]
   }
 
-  private static func scanTimes(_ code: HCI.CommandCode, at offset: Int, longest: UInt64) -> [FieldRule] {
+  private static func scanTimes(_ code: HCI.Opcode, at offset: Int, longest: UInt64) -> [FieldRule] {
     [
       FieldRule(
         code, "Scan_Interval", at: offset, width: 2, accepts: [16, longest],
@@ -156,7 +156,7 @@ enum FieldTable {
     ]
   }
 
-  private static func dataLengths(_ code: HCI.CommandCode, on setup: FieldRule.Setup) -> [FieldRule] {
+  private static func dataLengths(_ code: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
     [
       FieldRule(
         code, "TX_Octets", at: 0, width: 2, on: setup, accepts: [0x1B, 0xFB], refuses: [0, 0x1A, 0xFC, 0xFFFF]),
@@ -165,7 +165,7 @@ enum FieldTable {
     ]
   }
 
-  private static func phyPreferences(_ code: HCI.CommandCode, on setup: FieldRule.Setup) -> [FieldRule] {
+  private static func phyPreferences(_ code: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
     let all: [UInt64] = [1, 2, 3, 4, 5, 6, 7]
     return [
       FieldRule(code, "TX_PHYs", at: 1, on: setup, accepts: all, refuses: [0], unsupported: [8, 9, 0xFF]),

@@ -48,7 +48,7 @@ extension FieldTable {
         as: .unknownAdvertisingIdentifier, refuses: [0xF0, 0xFF]),
     ]
 
-  private static func setParameters(_ code: HCI.CommandCode, _ base: [UInt8]) -> [FieldRule] {
+  private static func setParameters(_ code: HCI.Opcode, _ base: [UInt8]) -> [FieldRule] {
     [
       FieldRule(code, "Advertising_Handle", at: 0, accepts: [0, 0xEF], refuses: [0xF0, 0xFF]),
       FieldRule(
@@ -153,7 +153,7 @@ extension FieldTable {
   }
 
   private static func emptyOperation(
-    _ code: HCI.CommandCode, _ steps: [FieldRule.Step], accepts: [UInt64] = [], refuses: [UInt64],
+    _ code: HCI.Opcode, _ steps: [FieldRule.Step], accepts: [UInt64] = [], refuses: [UInt64],
     _ error: HCI.ErrorCode = .invalidHCICommandParameters
   ) -> FieldRule {
     FieldRule(
@@ -269,13 +269,13 @@ extension FieldTable {
     + transfers(.leSetDefaultPeriodicAdvertisingSyncTransferParameters, on: .unconnected)
     + transfers(.leSetPeriodicAdvertisingSyncTransferParameters, on: .central)
 
-  private static func transfers(_ code: HCI.CommandCode, on setup: FieldRule.Setup) -> [FieldRule] {
+  private static func transfers(_ code: HCI.Opcode, on setup: FieldRule.Setup) -> [FieldRule] {
     [FieldRule(code, "Mode", at: 0, on: setup, accepts: [0, 1, 2, 3], refuses: [4, 0xFF])]
       + keeping(code, skip: 1, on: setup)
   }
 
   private static func keeping(
-    _ code: HCI.CommandCode, skip: Int, on setup: FieldRule.Setup = .unconnected
+    _ code: HCI.Opcode, skip: Int, on setup: FieldRule.Setup = .unconnected
   ) -> [FieldRule] {
     var rules = [
       FieldRule(

@@ -99,8 +99,8 @@ struct EventMaskTests {
 
   @Test("Every event that a host can mask has a row")
   func rows() {
-    let maskable = HCI.EventKind.allCases.filter { $0.definition.mask != nil }
-    #expect(Set(Maskable.all.compactMap { $0.event.encoded(in: PacketPool()).kind }) == Set(maskable))
+    let maskable = HCI.EventDefinition.all.map(\.kind).filter { $0.mask != nil }
+    #expect(Set(Maskable.all.map { $0.event.encoded(in: PacketPool()).kind }) == Set(maskable))
   }
 
   @Test("An event passes if only its own bit is set", arguments: Maskable.all)
@@ -160,15 +160,14 @@ struct EventMaskTests {
   @Test("Enhanced Connection Complete replaces Connection Complete if it is enabled and supported")
   func connectionComplete() {
     let complete = HCI.ConnectionComplete(failure: .unspecifiedError)
+    // The bits of LE Connection Complete and of LE Enhanced Connection Complete · 7.8.1.
+    let (old, enhanced) = (HCI.LEEventMask(rawValue: 1 << 0), HCI.LEEventMask(rawValue: 1 << 9))
     for (features, mask, expected): (HCI.LEFeatures, HCI.LEEventMask, HCI.Event?) in [
-      (
-        .extendedAdvertising, [.connectionComplete, .enhancedConnectionComplete],
-        .leEnhancedConnectionComplete(complete)
-      ),
-      (.llPrivacy, .enhancedConnectionComplete, .leEnhancedConnectionComplete(complete)),
-      (.llPrivacy, .connectionComplete, .leConnectionComplete(complete)),
-      (.encryption, [.connectionComplete, .enhancedConnectionComplete], .leConnectionComplete(complete)),
-      (.encryption, .enhancedConnectionComplete, nil), (.llPrivacy, [], nil),
+      (.extendedAdvertising, [old, enhanced], .leEnhancedConnectionComplete(complete)),
+      (.llPrivacy, enhanced, .leEnhancedConnectionComplete(complete)),
+      (.llPrivacy, old, .leConnectionComplete(complete)),
+      (.encryption, [old, enhanced], .leConnectionComplete(complete)),
+      (.encryption, enhanced, nil), (.llPrivacy, [], nil),
     ] {
       var output = HCIEventQueue(features: features, pool: PacketPool())
       output.eventMask = .leMeta

@@ -147,7 +147,8 @@ struct HCITests {
   func masks() throws {
     for allows in [false, true] {
       let link = try LinkHarness()
-      link.central.send(.leSetEventMask(allows ? [.readRemoteFeaturesComplete] : [.connectionComplete]))
+      // The bit of LE Read Remote Features Complete, or that of LE Connection Complete · 7.8.1.
+      link.central.send(.leSetEventMask(HCI.LEEventMask(rawValue: allows ? 1 << 3 : 1 << 0)))
       link.central.send(.leReadRemoteFeatures(link.centralHandle))
       link.runEvents(3)
       let came = link.central.events.contains {

@@ -42,7 +42,8 @@ struct ControllerQuirkTests {
     rich.facts.leFeatures = [.encryption, .le2MPHY]
     rich.perform { host, now in host.setPower(true, at: now) }
     #expect(rich.commands.contains(.setEventMask(small.union([.encryptionChange, .encryptionKeyRefreshComplete]))))
-    let mask: HCI.LEEventMask = [.initial, .phyUpdateComplete]
+    // Bits of the default mask, and of LE PHY Update Complete · 7.8.1.
+    let mask = HCI.LEEventMask(rawValue: 0x1F | 1 << 11)
     #expect(rich.commands.contains(.leSetEventMask(mask)))
   }
 
