@@ -2,9 +2,7 @@
 
 import os
 import pathlib
-import re
 import subprocess
-import tempfile
 import time
 
 # What the manifests of the examples say, and users replace in a copy.
@@ -14,29 +12,29 @@ LOCAL = '.package(name: "swift-corebluetooth", path: "../..")'
 def make(folder):
     """Adds a version to the repository in `folder`. Returns the dependency of a manifest on it."""
     repository = pathlib.Path(folder).absolute() / "swift-corebluetooth"
+    person = {f"GIT_{role}_{part}": "ci" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    environment = {**os.environ, **person, "GIT_DIR": str(repository), "GIT_WORK_TREE": "."}
 
-    def git(*arguments, **environment):
-        return subprocess.run(
-            ["git", *arguments], check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}).stdout.strip()
+    def git(*arguments):
+        result = subprocess.run(["git", *arguments], check=True, stdout=subprocess.PIPE, text=True, env=environment)
+        return result.stdout.strip()
 
     if not repository.exists():
-        git("init", "--quiet", "--bare", str(repository))
-    with tempfile.TemporaryDirectory() as work:
-        index = {"GIT_INDEX_FILE": f"{work}/index"}
-        git("add", "--all", **index)
-        tree = git("write-tree", **index)
-    person = {f"GIT_{role}_{part}": "ci" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
-    commit = git("commit-tree", tree, "-m", "A version", **person)
+        subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", repository], check=True)
+    # The repository has an index of its own, so the state of this clone's does not matter.
+    git("add", "--all")
+    commit = git("commit-tree", git("write-tree"), "-m", "A version")
     # SwiftPM remembers which commit each version of a repository was.
     version = f"0.0.{int(time.time())}"
-    git("push", "--quiet", str(repository), f"{commit}:refs/tags/{version}")
+    git("update-ref", "refs/heads/main", commit)
+    git("tag", version, commit)
     return f'.package(url: "file://{repository}", exact: "{version}")'
 
 
 def depend(package, dependency):
-    """Lets the copy of an example depend on a version, and on the products that it names."""
+    """Lets the copy of an example depend on a version."""
     manifest = package / "Package.swift"
-    text, count = re.subn(re.escape(LOCAL), lambda _: dependency, manifest.read_text(encoding="utf-8"))
-    if count != 1:
+    text = manifest.read_text(encoding="utf-8")
+    if text.count(LOCAL) != 1:
         raise SystemExit(f"{manifest} does not depend on {LOCAL}")
-    manifest.write_text(text, encoding="utf-8")
+    manifest.write_text(text.replace(LOCAL, dependency), encoding="utf-8")
