@@ -18,7 +18,7 @@ struct HCIEventQueue {
 
   init(features: HCI.LEFeatures, pool: PacketPool) {
     self.pool = pool
-    hasEnhancedConnectionComplete = HCI.events.leEnhancedConnectionComplete.definition.isPossible(with: features)
+    hasEnhancedConnectionComplete = HCI.events.leEnhancedConnectionComplete.isPossible(with: features)
   }
 
   /// True if the host has taken all packets.

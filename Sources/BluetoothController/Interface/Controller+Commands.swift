@@ -2,9 +2,9 @@
 //
 // What a controller claims to support is true at every commit, and each kind of claim has one place:
 // - `LEFeatures.claimed`: the features;
-// - `HCI.CommandCode.definition` (in BluetoothWire): the commands, with the feature, role or version that each command
+// - the rows of `HCI.Commands` (in BluetoothWire): the commands, with the feature, role or version that each command
 //   needs, and the generation, legacy or extended, which do not mix until Reset;
-// - `HCI.EventKind.definition` (in BluetoothWire): the mask bit that lets an event pass;
+// - `HCI.EventKind.mask` (in BluetoothWire): the mask bit that lets an event pass;
 // - `HCIEventQueue`: which of two forms of an event is sent.
 //
 // The bitmap of supported commands, the supported states, and the commands that are rejected as unknown follow from

@@ -71,7 +71,7 @@ extension HCI {
     /// An LE Meta event whose subevent has no case in this type.
     case unknownLE(subevent: UInt8, ByteSlice)
 
-    /// An event without a case in this type.
+    /// An event without a case in this type; for an LE Meta event, the parameters begin with the subevent code.
     case unknown(code: UInt8, ByteSlice)
   }
 }
@@ -130,6 +130,10 @@ extension HCI.Event {
       writer.append(credits)
       writer.append(opcode.rawValue)
       kind = .commandStatus
+    // An event without a row has its subevent code, if any, in its parameters.
+    case .unknown(let code, _):
+      _ = visit(&writer)
+      return (HCI.EventKind(code: code, subevent: 0), .event(code: code, parameters: writer.finish()))
     case _: kind = visit(&writer)
     }
     if let subevent = kind.subevent { writer.prepend(subevent) }

@@ -107,117 +107,85 @@ extension HCI {
   /// A row for each event: codes, name, fields, and the features that a controller needs to send it · Vol 4, Part E,
   /// 7.7; 3, table 3.1.
   package struct Events: Sendable {
-    package typealias Row = HCI.Row<EventDefinition>
+    package typealias Row = EventDefinition
 
-    package let disconnectionComplete = Row(
-      .init(0x0500, "Disconnection Complete", Fields(Event.disconnectionComplete)))
+    package let disconnectionComplete = Row(0x0500, "Disconnection Complete", Fields(Event.disconnectionComplete))
     package let encryptionChange = Row(
-      .init(
-        0x0800, "Encryption Change", Fields(Event.encryptionChange), features: .encryption))
+      0x0800, "Encryption Change", Fields(Event.encryptionChange), features: .encryption)
     package let readRemoteVersionInformationComplete = Row(
-      .init(
-        0x0C00, "Read Remote Version Information Complete", Fields(Event.readRemoteVersionInformationComplete)))
-    package let commandComplete = Row(.init(.commandComplete, "Command Complete", nil))
-    package let commandStatus = Row(.init(.commandStatus, "Command Status", nil))
-    package let hardwareError = Row(.init(0x1000, "Hardware Error", Fields(Event.hardwareError)))
-    package let numberOfCompletedPackets = Row(
-      .init(
-        .numberOfCompletedPackets, "Number Of Completed Packets", nil))
-    package let dataBufferOverflow = Row(.init(0x1A00, "Data Buffer Overflow", Fields(Event.dataBufferOverflow)))
+      0x0C00, "Read Remote Version Information Complete", Fields(Event.readRemoteVersionInformationComplete))
+    package let commandComplete = Row(.commandComplete, "Command Complete", nil)
+    package let commandStatus = Row(.commandStatus, "Command Status", nil)
+    package let hardwareError = Row(0x1000, "Hardware Error", Fields(Event.hardwareError))
+    package let numberOfCompletedPackets = Row(.numberOfCompletedPackets, "Number Of Completed Packets", nil)
+    package let dataBufferOverflow = Row(0x1A00, "Data Buffer Overflow", Fields(Event.dataBufferOverflow))
     package let encryptionKeyRefreshComplete = Row(
-      .init(
-        0x3000, "Encryption Key Refresh Complete", Fields(Event.encryptionKeyRefreshComplete), features: .encryption))
+      0x3000, "Encryption Key Refresh Complete", Fields(Event.encryptionKeyRefreshComplete), features: .encryption)
     package let authenticatedPayloadTimeoutExpired = Row(
-      .init(
-        0x5700, "Authenticated Payload Timeout Expired", Fields(Event.authenticatedPayloadTimeoutExpired),
-        features: .ping))
+      0x5700, "Authenticated Payload Timeout Expired", Fields(Event.authenticatedPayloadTimeoutExpired), features: .ping
+    )
     package let encryptionChangeV2 = Row(
-      .init(
-        0x5900, "Encryption Change [v2]", Fields(Event.encryptionChangeV2), features: .encryption))
+      0x5900, "Encryption Change [v2]", Fields(Event.encryptionChangeV2), features: .encryption)
 
     // LE Meta. The default event mask enables the first five, regardless of the features; the key events depend on the
     // version.
-    package let leConnectionComplete = Row(.init(0x3E01, "LE Connection Complete", Fields(Event.leConnectionComplete)))
-    package let leAdvertisingReport = Row(
-      .init(
-        .leAdvertisingReport, "LE Advertising Report", nil))
+    package let leConnectionComplete = Row(0x3E01, "LE Connection Complete", Fields(Event.leConnectionComplete))
+    package let leAdvertisingReport = Row(.leAdvertisingReport, "LE Advertising Report", nil)
     package let leConnectionUpdateComplete = Row(
-      .init(
-        0x3E03, "LE Connection Update Complete", Fields(Event.leConnectionUpdateComplete)))
+      0x3E03, "LE Connection Update Complete", Fields(Event.leConnectionUpdateComplete))
     package let leReadRemoteFeaturesComplete = Row(
-      .init(
-        0x3E04, "LE Read Remote Features Complete", Fields(Event.leReadRemoteFeaturesComplete)))
-    package let leLongTermKeyRequest = Row(
-      .init(0x3E05, "LE Long Term Key Request", Fields(Event.leLongTermKeyRequest)))
+      0x3E04, "LE Read Remote Features Complete", Fields(Event.leReadRemoteFeaturesComplete))
+    package let leLongTermKeyRequest = Row(0x3E05, "LE Long Term Key Request", Fields(Event.leLongTermKeyRequest))
     package let leRemoteConnectionParameterRequest = Row(
-      .init(
-        0x3E06, "LE Remote Connection Parameter Request", Fields(Event.leRemoteConnectionParameterRequest),
-        features: .connectionParametersRequestProcedure))
+      0x3E06, "LE Remote Connection Parameter Request", Fields(Event.leRemoteConnectionParameterRequest),
+      features: .connectionParametersRequestProcedure)
     package let leDataLengthChange = Row(
-      .init(
-        0x3E07, "LE Data Length Change", Fields(Event.leDataLengthChange), features: .dataPacketLengthExtension))
+      0x3E07, "LE Data Length Change", Fields(Event.leDataLengthChange), features: .dataPacketLengthExtension)
     package let leReadLocalP256PublicKeyComplete = Row(
-      .init(
-        0x3E08, "LE Read Local P-256 Public Key Complete",
-        Fields({ (status: ErrorCode, coordinates: Octets<64>) in
-          .leReadLocalP256PublicKeyComplete(status, coordinates.octets)
-        })))
+      0x3E08, "LE Read Local P-256 Public Key Complete",
+      Fields({ (status: ErrorCode, coordinates: Octets<64>) in
+        .leReadLocalP256PublicKeyComplete(status, coordinates.octets)
+      }))
     // Subevent and status precede DHKey · 7.7.65.9.
     package let leGenerateDHKeyComplete = Row(
-      .init(
-        0x3E09, "LE Generate DHKey Complete",
-        Fields({ (status: ErrorCode, key: Octets<32>) in .leGenerateDHKeyComplete(status, Secret(key.octets)) }),
-        keys: 2..<34))
+      0x3E09, "LE Generate DHKey Complete",
+      Fields({ (status: ErrorCode, key: Octets<32>) in .leGenerateDHKeyComplete(status, Secret(key.octets)) }),
+      keys: 2..<34)
     package let leEnhancedConnectionComplete = Row(
-      .init(
-        0x3E0A, "LE Enhanced Connection Complete",
-        Fields(decode: { (reader) throws(DecodingError) in
-          .leEnhancedConnectionComplete(try ConnectionComplete(from: &reader, isEnhanced: true))
-        }), features: [.llPrivacy, .extendedAdvertising]))
+      0x3E0A, "LE Enhanced Connection Complete",
+      Fields(decode: { (reader) throws(DecodingError) in
+        .leEnhancedConnectionComplete(try ConnectionComplete(from: &reader, isEnhanced: true))
+      }), features: [.llPrivacy, .extendedAdvertising])
     package let leDirectedAdvertisingReport = Row(
-      .init(
-        0x3E0B, "LE Directed Advertising Report", Fields(Event.leDirectedAdvertisingReport),
-        features: .extendedScanningFilterPolicies))
+      0x3E0B, "LE Directed Advertising Report", Fields(Event.leDirectedAdvertisingReport),
+      features: .extendedScanningFilterPolicies)
     package let lePHYUpdateComplete = Row(
-      .init(
-        0x3E0C, "LE PHY Update Complete", Fields(Event.lePHYUpdateComplete), features: [.le2MPHY, .leCodedPHY]))
+      0x3E0C, "LE PHY Update Complete", Fields(Event.lePHYUpdateComplete), features: [.le2MPHY, .leCodedPHY])
     package let leExtendedAdvertisingReport = Row(
-      .init(
-        0x3E0D, "LE Extended Advertising Report", Fields(Event.leExtendedAdvertisingReport),
-        features: .extendedAdvertising))
+      0x3E0D, "LE Extended Advertising Report", Fields(Event.leExtendedAdvertisingReport),
+      features: .extendedAdvertising)
     package let lePeriodicAdvertisingSyncEstablished = Row(
-      .init(
-        0x3E0E, "LE Periodic Advertising Sync Established", Fields(Event.lePeriodicAdvertisingSyncEstablished),
-        features: .periodicAdvertising))
+      0x3E0E, "LE Periodic Advertising Sync Established", Fields(Event.lePeriodicAdvertisingSyncEstablished),
+      features: .periodicAdvertising)
     package let lePeriodicAdvertisingReport = Row(
-      .init(
-        0x3E0F, "LE Periodic Advertising Report", Fields(Event.lePeriodicAdvertisingReport),
-        features: .periodicAdvertising))
+      0x3E0F, "LE Periodic Advertising Report", Fields(Event.lePeriodicAdvertisingReport),
+      features: .periodicAdvertising)
     package let lePeriodicAdvertisingSyncLost = Row(
-      .init(
-        0x3E10, "LE Periodic Advertising Sync Lost", Fields(Event.lePeriodicAdvertisingSyncLost),
-        features: .periodicAdvertising))
-    package let leScanTimeout = Row(
-      .init(0x3E11, "LE Scan Timeout", Fields(.leScanTimeout), features: .extendedAdvertising))
+      0x3E10, "LE Periodic Advertising Sync Lost", Fields(Event.lePeriodicAdvertisingSyncLost),
+      features: .periodicAdvertising)
+    package let leScanTimeout = Row(0x3E11, "LE Scan Timeout", Fields(.leScanTimeout), features: .extendedAdvertising)
     package let leAdvertisingSetTerminated = Row(
-      .init(
-        0x3E12, "LE Advertising Set Terminated", Fields(Event.leAdvertisingSetTerminated),
-        features: .extendedAdvertising))
+      0x3E12, "LE Advertising Set Terminated", Fields(Event.leAdvertisingSetTerminated), features: .extendedAdvertising)
     package let leScanRequestReceived = Row(
-      .init(
-        0x3E13, "LE Scan Request Received", Fields(Event.leScanRequestReceived), features: .extendedAdvertising))
+      0x3E13, "LE Scan Request Received", Fields(Event.leScanRequestReceived), features: .extendedAdvertising)
     package let leChannelSelectionAlgorithm = Row(
-      .init(
-        0x3E14, "LE Channel Selection Algorithm", Fields(Event.leChannelSelectionAlgorithm),
-        features: .channelSelectionAlgorithm2))
+      0x3E14, "LE Channel Selection Algorithm", Fields(Event.leChannelSelectionAlgorithm),
+      features: .channelSelectionAlgorithm2)
     package let lePeriodicAdvertisingSyncTransferReceived = Row(
-      .init(
-        0x3E18, "LE Periodic Advertising Sync Transfer Received",
-        Fields(Event.lePeriodicAdvertisingSyncTransferReceived),
-        features: .periodicAdvertisingSyncTransferRecipient))
+      0x3E18, "LE Periodic Advertising Sync Transfer Received", Fields(Event.lePeriodicAdvertisingSyncTransferReceived),
+      features: .periodicAdvertisingSyncTransferRecipient)
     package let leRequestPeerSCAComplete = Row(
-      .init(
-        0x3E1F, "LE Request Peer SCA Complete", Fields(Event.leRequestPeerSCAComplete),
-        features: .sleepClockAccuracyUpdates))
+      0x3E1F, "LE Request Peer SCA Complete", Fields(Event.leRequestPeerSCAComplete),
+      features: .sleepClockAccuracyUpdates)
   }
 }

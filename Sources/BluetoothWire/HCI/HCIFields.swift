@@ -54,7 +54,7 @@ extension HCIFieldVisitor where Self: ~Copyable {
   /// Visits the fields in their order, and returns the number of the row to which they belong.
   @inline(__always)
   mutating func visit<Definition: HCIDefinition, each Field: HCIEncodable>(
-    _ row: @autoclosure () -> HCI.Row<Definition>, _ fields: repeat each Field
+    _ row: @autoclosure () -> Definition, _ fields: repeat each Field
   ) -> Definition.Number {
     visit(all: repeat each fields)
     return row().number
@@ -71,23 +71,10 @@ extension HCIFieldVisitor where Self: ~Copyable {
   }
 }
 
-/// The facts about an event or a command.
+/// A row of the table of events or of commands.
 package protocol HCIDefinition: AnyObject, Sendable {
   associatedtype Number: HCIRowNumber
   var number: Number { get }
-}
-
-extension HCI {
-  /// A row of the table of events or of commands.
-  package struct Row<Definition: HCIDefinition>: Sendable {
-    /// The number, which is read for every packet.
-    package let number: Definition.Number
-    package let definition: Definition
-    init(_ definition: Definition) {
-      number = definition.number
-      self.definition = definition
-    }
-  }
 }
 
 /// The number of a row.
@@ -105,7 +92,7 @@ struct HCITable<Definition: HCIDefinition>: Sendable {
 
   /// Creates the table of the rows that are the properties of `list`.
   init(of list: Any, places: Int) {
-    definitions = Mirror(reflecting: list).children.compactMap { ($0.value as? HCI.Row<Definition>)?.definition }
+    definitions = Mirror(reflecting: list).children.compactMap { $0.value as? Definition }
     indices = [UInt8](repeating: 0, count: places)
     for (index, definition) in definitions.enumerated() {
       guard let place = definition.number.place else { preconditionFailure("no place for \(definition.number)") }

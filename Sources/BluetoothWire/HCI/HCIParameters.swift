@@ -323,9 +323,6 @@ extension ByteReader {
     }
   }
 
-  mutating func int16() throws(DecodingError) -> Int16 { try integer() }
-  mutating func uint128() throws(DecodingError) -> UInt128 { try integer() }
-
   /// Reads an unsigned integer of five octets.
   mutating func uint40() throws(DecodingError) -> UInt64 {
     let low = try uint32()
@@ -337,8 +334,6 @@ extension ByteReader {
 
 extension ByteWriter {
   mutating func append(flag: Bool) { append(UInt8(flag ? 1 : 0)) }
-  mutating func append(_ value: Int16) { appendInteger(value) }
-  mutating func append(_ value: UInt128) { appendInteger(value) }
   mutating func append(_ handle: HCI.ConnectionHandle) { append(handle.rawValue) }
   mutating func append(_ code: HCI.ErrorCode) { append(code.rawValue) }
 
