@@ -9,28 +9,6 @@ public typealias CLBeaconMajorValue = UInt16
 /// The number of a beacon within its group.
 public typealias CLBeaconMinorValue = UInt16
 
-/// The coarse distance of a beacon.
-public enum CLProximity: Int, Sendable {
-  /// The distance is not known.
-  case unknown
-  /// Up to 0.5 m.
-  case immediate
-  /// Up to 4 m.
-  case near
-  /// More than 4 m.
-  case far
-}
-
-/// The state of the device with respect to a region.
-public enum CLRegionState: Int, Sendable {
-  /// The state is not known yet.
-  case unknown
-  /// The device is inside the region.
-  case inside
-  /// The device is outside the region.
-  case outside
-}
-
 /// A beacon that a location manager has ranged.
 public final class CLBeacon: NSObject, Sendable {
   /// The UUID of the beacon's owner or application.
