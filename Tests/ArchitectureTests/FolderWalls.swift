@@ -10,6 +10,12 @@ enum FolderWalls {
       "Eddystone": [],
       "Regions": ["Distance", "Beacons"],
     ],
+    "BluetoothAir": [
+      "WorldFile": [],
+      "Hosts": ["WorldFile"],
+      "Control": ["WorldFile", "Hosts"],
+      "Server": ["Hosts", "Control"],
+    ],
     "BluetoothCapture": [
       "Files": [],
       "Keys": ["Files"],
@@ -79,7 +85,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothAir": "Not divided yet.",
     "BluetoothBonds": "Not divided yet.",
     "BluetoothDissection": "Not divided yet.",
     "BluetoothLab": "Not divided yet.",
