@@ -16,6 +16,12 @@ enum FolderWalls {
       "Control": ["WorldFile", "Hosts"],
       "Server": ["Hosts", "Control"],
     ],
+    "BluetoothBonds": [
+      "BlueZ": [],
+      "Coding": [],
+      "Files": [],
+      "Store": ["Coding", "Files"],
+    ],
     "BluetoothCapture": [
       "Files": [],
       "Keys": ["Files"],
@@ -85,7 +91,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothBonds": "Not divided yet.",
     "BluetoothDissection": "Not divided yet.",
     "BluetoothLab": "Not divided yet.",
     "BluetoothNumbers": "Not divided yet.",
