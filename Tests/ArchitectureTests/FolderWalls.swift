@@ -64,6 +64,14 @@ enum FolderWalls {
       "Values": ["Frames"],
       "Messages": ["Frames", "Values"],
     ],
+    "BluetoothDissection": [
+      "Octets": [],
+      "Compression": ["Octets"],
+      "Files": ["Octets", "Compression"],
+      "Words": ["Files"],
+      "Devices": ["Files", "Words"],
+      "Packets": ["Files", "Words"],
+    ],
     "BluetoothHost": [
       "Interface": [],
       "ATT": [],
@@ -91,7 +99,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothDissection": "Not divided yet.",
     "BluetoothLab": "Not divided yet.",
     "BluetoothNumbers": "Not divided yet.",
     "BluetoothProfiles": "Not divided yet.",

@@ -167,12 +167,3 @@ package struct CaptureNotes: Sendable {
     counts.map { $0.count == 1 ? "not read: \($0.kind)" : "not read: \($0.kind) (\($0.count) times)" }
   }
 }
-
-/// The reason why octets are no capture.
-package struct CaptureProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The offset in the file.
-  package let offset: Int
-  package let reason: String
-
-  package var description: String { "offset \(offset): \(reason)" }
-}
