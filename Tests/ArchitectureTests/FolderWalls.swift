@@ -85,6 +85,20 @@ enum FolderWalls {
       "Links": ["Interface", "SMP", "HCI", "L2CAP", "GATT", "Context", "GAP"],
       "Host": ["Interface", "Privacy", "SMP", "HCI", "L2CAP", "GATT", "Context", "GAP", "Links"],
     ],
+    "BluetoothLab": [
+      "": [],
+      "Advertising": [],
+      "Energy": [],
+      "Faults": [],
+      "Notifications": [],
+      "Accessories": ["Advertising", "Notifications"],
+      "Prompts": [],
+      "Statistics": ["Energy"],
+      "Trace": ["Faults"],
+      "World": ["Energy", "Faults", "Notifications", "Accessories", "Prompts", "Statistics", "Trace"],
+      "Recordings": ["Advertising", "Accessories", "World"],
+      "TestKit": ["World"],
+    ],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -99,7 +113,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothLab": "Not divided yet.",
     "BluetoothNumbers": "Not divided yet.",
     "BluetoothProfiles": "Not divided yet.",
     "BluetoothRadio": "Not divided yet.",

@@ -38,11 +38,6 @@ public struct WorldTrace: Hashable, Sendable {
   /// Returns the entries of one kind.
   public func only(_ kind: Entry.Kind) -> WorldTrace { WorldTrace(entries: entries.filter { $0.kind == kind }) }
 
-  /// Returns the entries of a device: its calls, its callbacks, the packets that it sent, and its faults.
-  public func of(_ device: RadioDevice) -> WorldTrace {
-    WorldTrace(entries: entries.filter { $0.device == device.name })
-  }
-
   /// Returns the entries since a time of the world.
   public func since(_ time: Duration) -> WorldTrace { WorldTrace(entries: entries.filter { $0.time >= time }) }
 

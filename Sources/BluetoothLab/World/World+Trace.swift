@@ -32,3 +32,10 @@ extension World {
     return WorldTrace(entries: entries)
   }
 }
+
+extension WorldTrace {
+  /// Returns the entries of a device: its calls, its callbacks, the packets that it sent, and its faults.
+  public func of(_ device: RadioDevice) -> WorldTrace {
+    WorldTrace(entries: entries.filter { $0.device == device.name })
+  }
+}
