@@ -99,6 +99,7 @@ enum FolderWalls {
       "Recordings": ["Advertising", "Accessories", "World"],
       "TestKit": ["World"],
     ],
+    "BluetoothNumbers": ["Names": []],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -113,7 +114,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothNumbers": "Not divided yet.",
     "BluetoothProfiles": "Not divided yet.",
     "BluetoothRadio": "Not divided yet.",
     "BluetoothServer": "Not divided yet.",
