@@ -100,6 +100,13 @@ enum FolderWalls {
       "TestKit": ["World"],
     ],
     "BluetoothNumbers": ["Names": []],
+    "BluetoothProfiles": [
+      "Values": [],
+      "Quantities": ["Values"],
+      "Descriptors": ["Values", "Quantities"],
+      "Profiles": ["Values", "Quantities"],
+      "": ["Values", "Descriptors", "Profiles"],
+    ],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -114,7 +121,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothProfiles": "Not divided yet.",
     "BluetoothRadio": "Not divided yet.",
     "BluetoothServer": "Not divided yet.",
     "BluetoothTransport": "Not divided yet.",

@@ -110,12 +110,6 @@ public struct ValidRange: CharacteristicValue {
     writer.append(upper)
   }
 
-  /// Returns the text of both values, decoded as values of the characteristic to which they belong.
-  public func text(of characteristic: UInt16, format: PresentationFormat? = nil) -> String {
-    let texts = [lower, upper].map { CharacteristicValues.text(of: characteristic, $0, format: format) }
-    return texts.joined(separator: " to ")
-  }
-
   public var fields: [ValueField] {
     [ValueField("from", lower.hexadecimal), ValueField("to", upper.hexadecimal)]
   }
