@@ -107,6 +107,13 @@ enum FolderWalls {
       "Profiles": ["Values", "Quantities"],
       "": ["Values", "Descriptors", "Profiles"],
     ],
+    "BluetoothRadio": [
+      "Levels": [],
+      "Place": ["Levels"],
+      "Interference": ["Levels", "Place"],
+      "Air": ["Levels", "Place", "Interference"],
+      "World": ["Levels", "Place", "Interference", "Air"],
+    ],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -121,7 +128,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothRadio": "Not divided yet.",
     "BluetoothServer": "Not divided yet.",
     "BluetoothTransport": "Not divided yet.",
     "BluetoothWire": "Not divided yet.",
