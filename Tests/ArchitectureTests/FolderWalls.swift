@@ -114,6 +114,18 @@ enum FolderWalls {
       "Air": ["Levels", "Place", "Interference"],
       "World": ["Levels", "Place", "Interference", "Air"],
     ],
+    "BluetoothServer": [
+      "Basics": [],
+      "Clients": [],
+      "Log": ["Basics", "Clients"],
+      "Apps": ["Basics", "Clients", "Log"],
+      "Questions": ["Log"],
+      "Desktop": ["Log", "Questions"],
+      "Sessions": [],
+      "Monitor": ["Sessions"],
+      "Connection": ["Basics", "Clients", "Log", "Apps", "Questions", "Sessions", "Monitor"],
+      "": ["Basics", "Clients", "Log", "Connection"],
+    ],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -128,7 +140,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothServer": "Not divided yet.",
     "BluetoothTransport": "Not divided yet.",
     "BluetoothWire": "Not divided yet.",
     "CoreBluetooth": "Not divided yet.",
