@@ -126,6 +126,13 @@ enum FolderWalls {
       "Connection": ["Basics", "Clients", "Log", "Apps", "Questions", "Sessions", "Monitor"],
       "": ["Basics", "Clients", "Log", "Connection"],
     ],
+    "BluetoothTransport": [
+      "": [],
+      "Specifier": [],
+      "H4": ["Specifier"],
+      "H5": ["Specifier", "H4"],
+      "Links": ["Specifier", "H4", "H5"],
+    ],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -140,7 +147,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothTransport": "Not divided yet.",
     "BluetoothWire": "Not divided yet.",
     "CoreBluetooth": "Not divided yet.",
     "CoreBluetoothExtras": "Not divided yet.",

@@ -2,9 +2,6 @@ import BluetoothWire
 import DequeModule
 import NIOCore
 
-/// The event that tells an `H4Handler` that the other end of the line has been reset.
-struct PeerReset: Sendable {}
-
 /// Carries the packets of an `H4Handler` over a three-wire UART. When the link is established, the handler adds the
 /// `H4Handler` behind itself. Confined to the event loop of its channel · Vol 4, Part D.
 final class H5Handler: ChannelDuplexHandler {
