@@ -133,6 +133,20 @@ enum FolderWalls {
       "H5": ["Specifier", "H4"],
       "Links": ["Specifier", "H4", "H5"],
     ],
+    "BluetoothWire": [
+      "": [],
+      "Bytes": [],
+      "ATT": ["Bytes"],
+      "Collections": [],
+      "SMP": ["Bytes"],
+      "Text": [],
+      "Units": ["Bytes"],
+      "PhysicalLayer": ["Units"],
+      "HCI": ["Bytes", "Units", "PhysicalLayer"],
+      "L2CAP": ["Bytes", "HCI"],
+      "LinkLayer": ["Bytes", "Units", "PhysicalLayer", "HCI"],
+      "AdvertisingData": ["Bytes", "HCI", "LinkLayer"],
+    ],
     "btserver": [
       "Metrics": [],
       "": ["Metrics"],
@@ -147,7 +161,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "BluetoothWire": "Not divided yet.",
     "CoreBluetooth": "Not divided yet.",
     "CoreBluetoothExtras": "Not divided yet.",
   ]
