@@ -16,13 +16,5 @@
   @_exported import func CoreFoundation.CFUUIDGetUUIDBytes
 #endif
 
-/// A time in seconds since 1 January 2001, 00:00 UTC. Foundation on Linux does not export Core Foundation's type.
-public typealias CFAbsoluteTime = Double
-
-/// Returns the current wall clock time.
-public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
-  Date().timeIntervalSinceReferenceDate
-}
-
 /// The C name of the dispatch queue type, which Dispatch on Linux does not export.
 public typealias dispatch_queue_t = DispatchQueue

@@ -72,7 +72,7 @@ private struct House {
     "Sources/BluetoothLab/World/VirtualRunner.swift": ["Synchronization"],
     // The type `CFUUID`, which Foundation on Linux does not export.
     "Sources/CoreBluetooth/Exports.swift": ["CoreFoundation"],
-    "Sources/CoreBluetooth/Attributes/CBUUID+CFUUID.swift": ["CoreFoundation"],
+    "Sources/CoreBluetooth/Values/CBUUID+CFUUID.swift": ["CoreFoundation"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],

@@ -151,6 +151,18 @@ enum FolderWalls {
       "Metrics": [],
       "": ["Metrics"],
     ],
+    "CoreBluetooth": [
+      "": [],
+      "Constants": [],
+      "Delivery": [],
+      "Errors": [],
+      "Values": [],
+      "Managers": ["Constants", "Delivery", "Values"],
+      "Peers": ["Delivery", "Managers"],
+      "Streams": ["Delivery", "Peers"],
+      "Central": ["Constants", "Delivery", "Errors", "Values", "Managers", "Peers", "Streams"],
+      "Peripheral": ["Delivery", "Errors", "Values", "Managers", "Peers", "Streams", "Central"],
+    ],
     "CoreBluetoothProfiles": [
       "Basics": [],
       "Clients": ["Basics"],
@@ -161,7 +173,6 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "CoreBluetooth": "Not divided yet.",
     "CoreBluetoothExtras": "Not divided yet.",
   ]
 }
