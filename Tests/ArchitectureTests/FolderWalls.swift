@@ -163,6 +163,16 @@ enum FolderWalls {
       "Central": ["Constants", "Delivery", "Errors", "Values", "Managers", "Peers", "Streams"],
       "Peripheral": ["Delivery", "Errors", "Values", "Managers", "Peers", "Streams", "Central"],
     ],
+    "CoreBluetoothExtras": [
+      "": [],
+      "Link": [],
+      "Operations": [],
+      "Channels": ["Operations"],
+      "Sequences": [],
+      "Adapter": ["Operations", "Sequences"],
+      "Central": ["Link", "Operations", "Channels", "Sequences", "Adapter"],
+      "LocalPeripheral": ["Link", "Operations", "Channels", "Sequences", "Adapter"],
+    ],
     "CoreBluetoothProfiles": [
       "Basics": [],
       "Clients": ["Basics"],
@@ -173,6 +183,5 @@ enum FolderWalls {
   static let tangled: [String: String] = [
     "ble": "Not divided yet.",
     "BluetoothAdapters": "Its folders are being divided anew, by adapter and by server.",
-    "CoreBluetoothExtras": "Not divided yet.",
   ]
 }
