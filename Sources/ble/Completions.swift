@@ -1,0 +1,27 @@
+import ArgumentParser
+
+/// The verb that prints completions for a shell.
+struct Completions: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints completions for a shell.",
+    discussion: """
+      bash: ble completions bash > ~/.local/share/bash-completion/completions/ble
+      zsh:  ble completions zsh > "${fpath[1]}/_ble"
+      fish: ble completions fish > ~/.config/fish/completions/ble.fish
+      """)
+
+  enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
+
+  @Argument(help: "bash, zsh or fish.")
+  var shell: Shell
+
+  func run() throws {
+    let kind: CompletionShell =
+      switch shell {
+      case .bash: .bash
+      case .zsh: .zsh
+      case .fish: .fish
+      }
+    try put(Ble.completionScript(for: kind) + "\n")
+  }
+}
