@@ -118,7 +118,6 @@ enum FolderWalls {
       "Recordings": ["Advertising", "Accessories", "World"],
       "TestKit": ["World"],
     ],
-    "BluetoothNumbers": ["Names": []],
     "BluetoothProfiles": [
       "Values": [],
       "Quantities": ["Values"],
