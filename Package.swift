@@ -207,7 +207,8 @@ let package = Package(
     .target(
       name: "CoreBluetoothWorld",
       dependencies: [
-        "CCoreBluetoothWorld", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothDaemon", locks,
+        "CCoreBluetoothWorld", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothDaemon",
+        "BluetoothTransport", locks,
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -376,7 +377,7 @@ let package = Package(
       dependencies: [
         "Requirements",
         "TestSupport", "BluetoothCrypto", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothTransport", "BluetoothHost",
+        "BluetoothTransport", "BluetoothHost", "BluetoothTypes",
         "BluetoothController", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),

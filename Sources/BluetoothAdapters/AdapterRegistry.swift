@@ -38,74 +38,91 @@ package protocol AdapterSource: AnyObject {
   var adapter: any Adapter { get }
 }
 
-/// The adapters of this process, by specifier.
+/// The kinds of adapters, and the adapters of this process, by specifier.
 package enum AdapterRegistry {
-  /// The valid forms of specifiers, for messages.
-  package static let forms =
-    "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5], hci:N,"
-    + " server[:PATH][,NAME]"
+  /// The environment variable with the specifier for managers that name no adapter.
+  package static let environmentVariable = "COREBLUETOOTH_ADAPTER"
+  /// The specifier of the adapter that is used if none is named.
+  package static let standard = VirtualScheme().name
 
-  /// True if the adapters with external controllers connect by themselves to bonded input devices, as the system of a
-  /// computer does. A tool that looks at devices turns it off before it uses an adapter.
-  package static let reconnectsInputDevices = NIOLockedValueBox(true)
+  /// The schemes of this module, in the order of help and documentation.
+  static let ownSchemes: [any AdapterScheme] =
+    [VirtualScheme()] + TransportSpecifier.Scheme.allCases.map { $0 as any AdapterScheme } + [ServerScheme()]
+  /// The schemes that other products have added.
+  private static let addedSchemes = NIOLockedValueBox<[any AdapterScheme]>([])
 
-  /// The device for the specifier `virtual`, created when a manager first uses this specifier.
-  private static let ownDevice = RealTimeDevice(name: "virtual")
+  /// All schemes.
+  package static var schemes: [any AdapterScheme] { ownSchemes + addedSchemes.withLockedValue { $0 } }
 
-  /// The adapters with external controllers. They reconnect to their controllers until the process ends.
-  private static let transportAdapters = TransportAdapterTable { TransportAdapter($0) }
+  /// Adds a scheme of another product. Called when the program starts.
+  package static func register(_ scheme: any AdapterScheme) { addedSchemes.withLockedValue { $0.append(scheme) } }
 
-  /// The adapters of other processes. They reconnect to their servers until the process ends.
-  private static let serverAdapters = ServerAdapterTable()
-
-  /// True if `specifier` is meant to name the adapter of a server.
-  private static func isServer(_ specifier: String) -> Bool {
-    specifier.prefix { $0 != ":" } == "server" || specifier.hasPrefix("server,")
+  /// Returns the valid forms of specifiers, for messages and help.
+  package static func forms(of schemes: [any AdapterScheme] = schemes) -> String {
+    schemes.map(\.form.syntax).joined(separator: ", ")
   }
+
+  /// Reads a specifier.
+  ///
+  /// - Parameter schemes: the kinds of adapters that are accepted.
+  package static func specifier(
+    _ text: String, of schemes: [any AdapterScheme] = schemes
+  ) throws(SpecifierProblem) -> any AdapterSpecifier {
+    let name = text.prefix { $0 != ":" && $0 != "," }
+    guard let scheme = schemes.first(where: { $0.name == name }) else {
+      throw SpecifierProblem(description: "expected one of: \(forms(of: schemes))", hasUnknownScheme: true)
+    }
+    return try scheme.read(text)
+  }
+
+  /// The adapters in use. They reconnect to their controllers and servers until the process ends.
+  private static let adapters = AdapterTable()
 
   /// Returns the permission of this app at the server that `specifier` names. Blocks until the server has answered, for
   /// at most 1 s; nil: it names no server.
-  package static func serverAccess(at specifier: String) -> AppAccess? {
-    guard isServer(specifier), case .success(let found) = adapter(for: specifier) else { return nil }
+  package static func serverAccess(at text: String) -> AppAccess? {
+    guard (try? specifier(text))?.kind == .server, case .success(let found) = adapter(for: text) else { return nil }
     return (found as? ServerAdapter)?.toldAccess()
   }
 
   /// Returns the adapter that `specifier` names: always the same object for the same specifier.
-  package static func adapter(for specifier: String) -> Result<any Adapter, AdapterError> {
-    let scheme = specifier.prefix { $0 != ":" }
-    switch scheme {
-    case "virtual" where specifier == "virtual":
-      return .success(ownDevice.adapter)
-    case _ where isServer(specifier):
-      return serverAdapters.adapter(for: specifier)
-    case _ where TransportSpecifier.schemes.contains(String(scheme)):
-      return transportAdapters.adapter(for: specifier)
-    default:
-      return .failure(
-        AdapterError(description: "unknown adapter \"\(specifier)\": expected one of: \(forms)"))
+  ///
+  /// - Parameter context: the settings with which the adapter is made, if it is not in use yet.
+  package static func adapter(
+    for specifier: String, _ context: AdapterContext = AdapterContext()
+  ) -> Result<any Adapter, AdapterError> {
+    adapters.adapter(for: specifier, context)
+  }
+
+  /// Returns the adapters that are known without trying: `virtual`, those of Linux, and `named`, if it is valid and not
+  /// among them.
+  ///
+  /// - Parameter named: the value of an environment variable; nil: none.
+  package static func knownAdapters(named: String? = nil, of machine: Machine = Machine()) -> [any AdapterSpecifier] {
+    var result = schemes.flatMap { $0.knownAdapters(of: machine) }
+    if let named, let specifier = try? specifier(named), !result.contains(where: { "\($0)" == "\(specifier)" }) {
+      result.append(specifier)
     }
+    return result
   }
 }
 
-/// The adapters with external controllers, by transport specifier. Each adapter is created at its first use.
-final class TransportAdapterTable: Sendable {
-  private let make: @Sendable (TransportSpecifier) -> TransportAdapter
-  private let adapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])
+/// Adapters by specifier. Each is made at its first use.
+final class AdapterTable: Sendable {
+  private let adapters = NIOLockedValueBox<[String: any Adapter]>([:])
 
-  init(make: @escaping @Sendable (TransportSpecifier) -> TransportAdapter) { self.make = make }
-
-  func adapter(for text: String) -> Result<any Adapter, AdapterError> {
-    do throws(TransportSpecifier.Problem) {
-      let specifier = try TransportSpecifier(text)
-      return .success(
-        adapters.withLockedValue { adapters in
-          if let adapter = adapters[specifier] { return adapter }
-          let adapter = make(specifier)
-          adapters[specifier] = adapter
-          return adapter
-        })
-    } catch {
-      return .failure(AdapterError(description: "invalid adapter \"\(text)\": \(error)"))
+  func adapter(for text: String, _ context: AdapterContext) -> Result<any Adapter, AdapterError> {
+    let specifier: any AdapterSpecifier
+    do throws(SpecifierProblem) { specifier = try AdapterRegistry.specifier(text) } catch {
+      return .failure(AdapterError(error, in: text))
+    }
+    return adapters.withLockedValue { adapters in
+      if let adapter = adapters["\(specifier)"] { return .success(adapter) }
+      do throws(AdapterError) {
+        let adapter = try specifier.makeAdapter(context)
+        adapters["\(specifier)"] = adapter
+        return .success(adapter)
+      } catch { return .failure(error) }
     }
   }
 }

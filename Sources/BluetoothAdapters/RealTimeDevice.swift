@@ -13,6 +13,9 @@ final class RealTimeDevice: Sendable {
   /// across runs.
   static let bondsVariable = "COREBLUETOOTH_BONDS"
 
+  /// The folder of that variable; nil: it is not set or empty.
+  static var bondFolder: String? { SystemFiles.environment(bondsVariable).flatMap { $0.isEmpty ? nil : $0 } }
+
   init(name: String) {
     // The seed is random, because runs of this world need not be reproducible.
     runner = RealTimeRunner(WorldEngine(seed: UInt64.random(in: .min ... .max)))
@@ -21,7 +24,7 @@ final class RealTimeDevice: Sendable {
     configuration.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
     // The user who runs the program is the device's user.
     configuration.prompts = PromptsSetting.ofProcess.makePrompts()
-    if let folder = SystemFiles.environment(Self.bondsVariable), !folder.isEmpty {
+    if let folder = Self.bondFolder {
       configuration.bonds = FileBondStore(folder: folder, adapter: name)
       configuration.hasLastingIdentity = true
     }

@@ -33,15 +33,15 @@ struct AdapterMaker {
   }
 
   /// Makes an adapter, which is on or tries to be from now on.
-  mutating func make(_ option: AdapterOption) -> ServedAdapter {
-    switch option.kind {
-    case .virtual: ServedAdapter(name: option.name, adapter: makeDevice(option.name).adapter)
-    case .controller(let specifier):
-      ServedAdapter(
-        name: option.name,
-        adapter: TransportAdapter(
-          serving: specifier, name: option.name, bondsIn: bonds, policy: policy, serving: serving(option.name),
-          on: loop))
+  mutating func make(_ option: AdapterOption) throws -> ServedAdapter {
+    guard !option.isSimulated else { return ServedAdapter(name: option.name, adapter: makeDevice(option.name).adapter) }
+    var context = AdapterContext()
+    (context.name, context.policy, context.bondFolder) = (option.name, policy, bonds)
+    (context.serving, context.loop) = (serving(option.name), loop)
+    do throws(AdapterError) {
+      return ServedAdapter(name: option.name, adapter: try option.specifier.makeAdapter(context))
+    } catch {
+      throw Failure(error.description)
     }
   }
 

@@ -46,10 +46,10 @@ struct BtServer: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "An adapter: virtual (a device of a simulated air), tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5] or hci:N, "
-        + "with a name for programs in front. May be repeated; the first one is for programs that name none.",
+      "An adapter, with a name for programs in front: \(AdapterRegistry.forms(of: AdapterOption.schemes)), where virtual "
+        + "is a device of a simulated air. May be repeated; the first one is for programs that name none.",
       valueName: "[name=]specifier"))
-  var adapter: [String] = ["virtual"]
+  var adapter: [String] = [AdapterRegistry.standard]
 
   @Option(
     help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"),
@@ -203,7 +203,8 @@ struct BtServer: ParsableCommand {
       desktop?.show(alert)
       command?.run(alert)
     }
-    let server = DaemonServer(setup.adapters.map { maker.make($0) }, limits: setup.limits, apps: apps, on: group)
+    let server = DaemonServer(
+      try setup.adapters.map { try maker.make($0) }, limits: setup.limits, apps: apps, on: group)
     if !interrupt.hasOccurred { try announce(server, setup, sockets) }
     end.wait()
     ServiceManager.notify("STOPPING=1")
@@ -283,13 +284,13 @@ struct Setup {
 
   init(_ options: BtServer) throws {
     adapters = try options.adapter.map { text in
-      do throws(TransportSpecifier.Problem) { return try AdapterOption(text) } catch {
+      do throws(SpecifierProblem) { return try AdapterOption(text) } catch {
         throw ValidationError("invalid --adapter \"\(text)\": \(error)")
       }
     }
     let twice = Dictionary(grouping: adapters, by: \.name).first { $0.value.count > 1 }
     if let twice { throw ValidationError("two adapters with the name \"\(twice.key)\"") }
-    let devices = adapters.compactMap(\.device)
+    let devices = adapters.compactMap(\.specifier.device)
     if let device = devices.first(where: { device in devices.filter { $0 == device }.count > 1 }) {
       throw ValidationError("two adapters are the same device: \(device)")
     }
@@ -298,8 +299,8 @@ struct Setup {
       do throws(WorldFileFailure) { worldFile = try WorldFile(path: path) } catch {
         throw Failure(error)
       }
-      guard adapters.contains(where: { $0.kind == .virtual }) else {
-        throw ValidationError("--world needs an adapter of the air: --adapter virtual")
+      guard adapters.contains(where: \.isSimulated) else {
+        throw ValidationError("--world needs an adapter of the air: --adapter \(AdapterRegistry.standard)")
       }
       let members = Set(worldFile?.members.map(\.name) ?? [])
       if let name = adapters.first(where: { members.contains($0.name) })?.name {
@@ -333,7 +334,7 @@ struct Setup {
       throw ValidationError("invalid --log-level \"\(options.logLevel)\"")
     }
     logLevel = level
-    do throws(TransportSpecifier.Problem) { _ = try TransportSpecifier("unix:\(options.socket)") } catch {
+    do throws(SpecifierProblem) { _ = try TransportSpecifier("unix:\(options.socket)") } catch {
       throw ValidationError("invalid --socket \"\(options.socket)\": \(error)")
     }
     let attributes = try? FileManager.default.attributesOfItem(atPath: options.socket)
@@ -370,13 +371,13 @@ struct Setup {
   }
 
   private static func address(_ text: String, of option: String, isPublic: Bool) throws -> (host: String, port: Int) {
-    do throws(TransportSpecifier.Problem) {
+    do throws(SpecifierProblem) {
       let specifier = try TransportSpecifier("tcp:" + text)
       guard case .tcp(let host, let port) = specifier else {
-        throw TransportSpecifier.Problem(description: "expected HOST:PORT")
+        throw SpecifierProblem(description: "expected HOST:PORT")
       }
       guard isPublic || specifier.isLocal else {
-        throw TransportSpecifier.Problem(
+        throw SpecifierProblem(
           description: "reachable from other machines, without encryption; use --public to allow it")
       }
       return (host, port)

@@ -39,7 +39,7 @@ final class AdapterClaimTests {
     let loop = group.next()
     func app() -> (app: DistantApp, store: String) {
       var configuration = DaemonConfiguration(name: Self.adapter, host: HostConfiguration(deviceName: "Claimed"))
-      configuration.claimBonds(in: folder)
+      configuration.claimBonds(in: folder, of: .local)
       let store = (configuration.bonds as? FileBondStore)?.path ?? ""
       return (DistantApp(TransportAdapter(configuration, to: listener.specifier, on: loop)), store)
     }
@@ -59,12 +59,15 @@ final class AdapterClaimTests {
 
   @Test(
     "The log tells that another program uses the adapter, and on the socket of an air only developers",
-    arguments: [("tcp:127.0.0.1:6402", "debug"), ("unix:/tmp/air", "debug"), ("hci:7", "notice"), ("phone", "notice")])
-  func notices(adapter: String, level: String) throws {
+    arguments: [
+      (TransportSpecifier.tcp(host: "127.0.0.1", port: 6402), "debug"), (.unix(path: "/tmp/air"), "debug"),
+      (.hci(7), "notice"), (.serial(device: "/dev/ttyS0", baud: 9_600), "notice"),
+    ])
+  func notices(adapter: TransportSpecifier, level: String) throws {
     let log = LogRecorder()
     func configuration() -> DaemonConfiguration {
-      var configuration = DaemonConfiguration(name: adapter, host: HostConfiguration(deviceName: "Claimed"))
-      configuration.claimBonds(in: folder)
+      var configuration = DaemonConfiguration(name: "\(adapter)", host: HostConfiguration(deviceName: "Claimed"))
+      configuration.claimBonds(in: folder, of: adapter.kind)
       return configuration
     }
     let (first, second) = (configuration(), configuration())

@@ -237,36 +237,3 @@ struct TransportAdapterTests {
     #expect(backOff.next() == .milliseconds(100))
   }
 }
-
-@Suite struct AdapterRegistryTests {
-  @Test("Equal specifiers denote the same adapter, however they are spelled")
-  func sameAdapter() throws {
-    let table = TransportAdapterTable { specifier in
-      TransportAdapter(
-        DaemonConfiguration(name: "table", host: HostConfiguration(deviceName: "table")), to: specifier,
-        on: MultiThreadedEventLoopGroup.singleton.next())
-    }
-    let one = try table.adapter(for: "serial:/nowhere/tty1").get()
-    #expect(try table.adapter(for: "serial:/nowhere/tty1,115200").get() === one)
-    #expect(try table.adapter(for: "serial:/nowhere/tty2").get() !== one)
-  }
-
-  @Test(
-    "An invalid specifier is refused with a one-line error that gives the valid forms",
-    arguments: [
-      ("tcp:localhost", "invalid adapter \"tcp:localhost\": missing port: expected tcp:HOST:PORT"),
-      ("hci:x", "invalid adapter \"hci:x\": invalid adapter number \"x\": expected a number such as hci:0"),
-      (
-        "usb:0",
-        "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5],"
-          + " hci:N, server[:PATH][,NAME]"
-      ),
-    ])
-  func badSpecifier(text: String, line: String) {
-    guard case .failure(let error) = AdapterRegistry.adapter(for: text) else {
-      Issue.record("\(text) is an adapter")
-      return
-    }
-    #expect(error.description == line)
-  }
-}

@@ -3,6 +3,7 @@ import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothLab
 import BluetoothServer
+import BluetoothTransport
 import BluetoothWire
 import NIOCore
 import NIOPosix
@@ -164,6 +165,6 @@ struct ServerLossTests {
 
   @Test("Invalid specifiers of a server are refused", arguments: ["servers", "server:/a,", "server:tcp:host"])
   func invalidSpecifiers(text: String) {
-    #expect(throws: AdapterError.self) { try ServerSpecifier(text) }
+    #expect(throws: SpecifierProblem.self) { try ServerSpecifier(text) }
   }
 }

@@ -22,17 +22,17 @@ package struct ServerSpecifier: Hashable, Sendable {
   }
 
   /// - Parameter text: the specifier with its scheme.
-  package init(_ text: String) throws(AdapterError) {
+  package init(_ text: String) throws(SpecifierProblem) {
     var rest = text.dropFirst("server".count)
     guard text.hasPrefix("server"), rest.isEmpty || rest.first == ":" || rest.first == "," else {
-      throw AdapterError(description: "invalid adapter \"\(text)\": expected server[:PATH][,NAME]")
+      throw SpecifierProblem(description: "expected \(ServerScheme().form.syntax)")
     }
     adapter = ""
     if let comma = rest.lastIndex(of: ",") {
       adapter = String(rest[rest.index(after: comma)...])
       rest = rest[..<comma]
       guard !adapter.isEmpty else {
-        throw AdapterError(description: "invalid adapter \"\(text)\": the name after the comma is missing")
+        throw SpecifierProblem(description: "the name after the comma is missing")
       }
     }
     let address = rest.dropFirst()
@@ -40,15 +40,10 @@ package struct ServerSpecifier: Hashable, Sendable {
       place = .unix(path: Self.defaultPath)
       return
     }
-    do throws(TransportSpecifier.Problem) {
-      let isTCP = address.hasPrefix("tcp:")
-      switch try TransportSpecifier(isTCP ? String(address) : "unix:\(address)") {
-      case .tcp(let host, let port): place = .tcp(host: host, port: port)
-      case .unix(let path): place = .unix(path: path)
-      case .serial, .hci: throw TransportSpecifier.Problem(description: "expected server[:PATH][,NAME]")
-      }
-    } catch {
-      throw AdapterError(description: "invalid adapter \"\(text)\": \(error)")
+    switch try TransportSpecifier(address.hasPrefix("tcp:") ? String(address) : "unix:\(address)") {
+    case .tcp(let host, let port): place = .tcp(host: host, port: port)
+    case .unix(let path): place = .unix(path: path)
+    case .serial, .hci: throw SpecifierProblem(description: "expected \(ServerScheme().form.syntax)")
     }
   }
 

@@ -1,7 +1,6 @@
 import BluetoothDaemon
 import BluetoothTransport
 import NIOCore
-import NIOPosix
 
 /// An adapter with an external controller: in another process, on a serial line, or a Bluetooth adapter of the kernel.
 package final class TransportAdapter: AppAdapter, Sendable {
@@ -40,12 +39,6 @@ package final class TransportAdapter: AppAdapter, Sendable {
     self.init(configuration, writing: specifier.writing, on: loop) { link, loop in
       Transport.connect(specifier, with: link, on: loop)
     }
-  }
-
-  /// Creates the adapter as configured by this process's environment variables, on a separate thread.
-  convenience init(_ specifier: TransportSpecifier) {
-    self.init(
-      .ofProcess(adapter: "\(specifier)"), to: specifier, on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
   }
 
   deinit { executor.end() }

@@ -13,7 +13,9 @@ import BluetoothDaemon
 package struct SystemFiles: FileSystem {
   /// The number of attempts to get a lock that another program holds, 10 ms apart. Writing a bond takes some
   /// milliseconds.
-  var lockAttempts = 100
+  var lockAttempts: Int
+
+  package init(lockAttempts: Int = 100) { self.lockAttempts = lockAttempts }
 
   /// Returns the folder for programs' data of this user: XDG_DATA_HOME, or else `.local/share` in the home folder; nil:
   /// neither is an absolute path · XDG Base Directory Specification.
@@ -88,7 +90,7 @@ package struct SystemFiles: FileSystem {
     guard chmod(path, mode_t(mode)) == 0 else { throw failure(.setMode, path) }
   }
 
-  func names(in folder: String) throws(FileError) -> [String] {
+  package func names(in folder: String) throws(FileError) -> [String] {
     guard let stream = opendir(folder) else { throw failure(.list, folder) }
     defer { closedir(stream) }
     var names: [String] = []
@@ -101,7 +103,7 @@ package struct SystemFiles: FileSystem {
     return names
   }
 
-  func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+  package func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
     // Refuses symbolic links and does not block on FIFOs and devices.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(.read, path) }

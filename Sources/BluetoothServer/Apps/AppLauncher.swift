@@ -1,10 +1,11 @@
+import BluetoothAdapters
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
 /// The variables that tell a launched program why it runs.
 package enum LaunchVariable {
-  package static let adapter = "COREBLUETOOTH_ADAPTER"
+  package static let adapter = AdapterRegistry.environmentVariable
   package static let centrals = "COREBLUETOOTH_LAUNCH_CENTRALS"
   package static let peripherals = "COREBLUETOOTH_LAUNCH_PERIPHERALS"
   static let all: Set<String> = [adapter, centrals, peripherals]

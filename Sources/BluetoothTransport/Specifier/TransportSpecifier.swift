@@ -12,68 +12,81 @@ package enum TransportSpecifier: Hashable, Sendable {
   /// The default baud rate of a serial line.
   package static let standardBaud = 115_200
 
-  /// The reason why a text is not a transport specifier.
-  package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The error and the expected form, as the end of a line.
-    package let description: String
+  /// The kinds of specifiers. The raw value is the text before the first colon.
+  package enum Scheme: String, CaseIterable, Sendable {
+    case tcp, unix, serial, hci
 
-    package init(description: String) { self.description = description }
+    /// The form of a specifier.
+    package var syntax: String {
+      switch self {
+      case .tcp: "tcp:HOST:PORT"
+      case .unix: "unix:PATH"
+      case .serial: "serial:DEVICE[,BAUD][,h5[,even]]"
+      case .hci: "hci:N"
+      }
+    }
   }
 
-  /// The scheme with which each kind of specifier begins.
-  package static let schemes = ["tcp", "unix", "serial", "hci"]
+  package var scheme: Scheme {
+    switch self {
+    case .tcp: .tcp
+    case .unix: .unix
+    case .serial: .serial
+    case .hci: .hci
+    }
+  }
 
-  package init(_ text: String) throws(Problem) {
+  package init(_ text: String) throws(SpecifierProblem) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let rest = parts.count == 2 ? String(parts[1]) : ""
-    switch parts.first {
-    case "tcp": self = try Self.tcp(rest)
-    case "unix":
-      guard !rest.isEmpty else { throw Problem(description: "missing path: expected unix:PATH") }
+    switch parts.first.flatMap({ Scheme(rawValue: String($0)) }) {
+    case .tcp: self = try Self.tcp(rest)
+    case .unix:
+      guard !rest.isEmpty else { throw SpecifierProblem(description: "missing path: expected \(Scheme.unix.syntax)") }
       guard rest.utf8.count <= Self.longestPath, !rest.utf8.contains(0) else {
-        throw Problem(description: "invalid path: expected at most \(Self.longestPath) octets without NUL")
+        throw SpecifierProblem(description: "invalid path: expected at most \(Self.longestPath) octets without NUL")
       }
       self = .unix(path: rest)
-    case "serial": self = try Self.serial(rest)
-    case "hci":
+    case .serial: self = try Self.serial(rest)
+    case .hci:
       guard let number = Int(rest), (0...0xFFFE).contains(number) else {
-        throw Problem(description: "invalid adapter number \"\(rest)\": expected a number such as hci:0")
+        throw SpecifierProblem(description: "invalid adapter number \"\(rest)\": expected a number such as hci:0")
       }
       self = .hci(number)
-    default:
-      throw Problem(
-        description: "expected one of: tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD][,h5], hci:N")
+    case nil:
+      let forms = Scheme.allCases.map(\.syntax).joined(separator: ", ")
+      throw SpecifierProblem(description: "expected one of: \(forms)", hasUnknownScheme: true)
     }
   }
 
   /// The maximum length of a socket path in octets: the size of `sun_path` on Linux without the terminating zero.
   static let longestPath = 107
 
-  private static func tcp(_ rest: String) throws(Problem) -> Self {
+  private static func tcp(_ rest: String) throws(SpecifierProblem) -> Self {
     guard let colon = rest.lastIndex(of: ":") else {
-      throw Problem(description: "missing port: expected tcp:HOST:PORT")
+      throw SpecifierProblem(description: "missing port: expected \(Scheme.tcp.syntax)")
     }
     var host = String(rest[..<colon])
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = String(host.dropFirst().dropLast())
     } else if host.contains(":") {
-      throw Problem(description: "invalid host: put an IPv6 address in brackets, such as tcp:[::1]:6402")
+      throw SpecifierProblem(description: "invalid host: put an IPv6 address in brackets, such as tcp:[::1]:6402")
     }
-    guard !host.isEmpty else { throw Problem(description: "missing host: expected tcp:HOST:PORT") }
+    guard !host.isEmpty else { throw SpecifierProblem(description: "missing host: expected \(Scheme.tcp.syntax)") }
     let port = rest[rest.index(after: colon)...]
     guard let number = UInt16(port) else {
-      throw Problem(description: "invalid port \"\(port)\": expected a number from 0 to 65535")
+      throw SpecifierProblem(description: "invalid port \"\(port)\": expected a number from 0 to 65535")
     }
     return .tcp(host: host, port: Int(number))
   }
 
-  private static func serial(_ rest: String) throws(Problem) -> Self {
+  private static func serial(_ rest: String) throws(SpecifierProblem) -> Self {
     var options = rest.split(separator: ",", omittingEmptySubsequences: false)[...]
     guard let device = options.popFirst(), !device.isEmpty else { throw serialProblem }
     var baud = standardBaud
     if let text = options.first, text != "h5" {
       guard let number = UInt32(text), number > 0 else {
-        throw Problem(description: "invalid baud rate \"\(text)\": expected a whole number such as 115200")
+        throw SpecifierProblem(description: "invalid baud rate \"\(text)\": expected a whole number such as 115200")
       }
       baud = Int(number)
       options.removeFirst()
@@ -88,8 +101,8 @@ package enum TransportSpecifier: Hashable, Sendable {
 }
 
 extension TransportSpecifier {
-  private static var serialProblem: Problem {
-    Problem(description: "expected serial:DEVICE[,BAUD][,h5[,even]], such as serial:/dev/ttyUSB0,1000000")
+  private static var serialProblem: SpecifierProblem {
+    SpecifierProblem(description: "expected \(Scheme.serial.syntax), such as serial:/dev/ttyUSB0,1000000")
   }
 }
 

@@ -6,9 +6,6 @@ import NIOConcurrencyHelpers
 /// Selects the adapter of a manager: from its option, else the default device of a world, else from the environment (a
 /// world file, else a specifier), else the device of the process.
 enum AdapterSelection {
-  static let environmentVariable = "COREBLUETOOTH_ADAPTER"
-  static let standard = "virtual"
-
   private struct Latest {
     weak var adapter: (any Adapter)?
   }
@@ -23,7 +20,7 @@ enum AdapterSelection {
   /// adapter.
   private static var accessAtServer: AppAccess? {
     guard DefaultAdapter.current == nil, variable(WorldFileAdapter.environmentVariable) == nil else { return nil }
-    return variable(environmentVariable).flatMap { AdapterRegistry.serverAccess(at: $0) }
+    return variable(AdapterRegistry.environmentVariable).flatMap { AdapterRegistry.serverAccess(at: $0) }
   }
 
   /// The features of the adapter that was selected last; empty before its first `poweredOn`.
@@ -37,8 +34,8 @@ enum AdapterSelection {
   }
 
   /// The adapters that are known without trying; see `AdapterRegistry.knownAdapters`.
-  static var known: [AdapterDescription] {
-    AdapterRegistry.knownAdapters(named: variable(environmentVariable))
+  static var known: [any AdapterSpecifier] {
+    AdapterRegistry.knownAdapters(named: variable(AdapterRegistry.environmentVariable))
   }
 
   private static func find(_ options: [String: Any]?) -> (any Adapter)? {
@@ -52,12 +49,14 @@ enum AdapterSelection {
       return nil
     case nil:
       if let adapter = DefaultAdapter.current { return adapter }
-      if let path = variable(WorldFileAdapter.environmentVariable) { return adapter(forWorldFile: path) }
-      if let specifier = variable(environmentVariable) {
-        return adapter(named: specifier, by: "the environment variable \(environmentVariable)")
+      if let path = variable(WorldFileAdapter.environmentVariable) {
+        return checked(WorldFileAdapter.adapter(forFile: path), WorldFileAdapter.environmentVariable)
+      }
+      if let specifier = variable(AdapterRegistry.environmentVariable) {
+        return adapter(named: specifier, by: "the environment variable \(AdapterRegistry.environmentVariable)")
       }
       noteSolitude()
-      return adapter(named: standard, by: "the default")
+      return adapter(named: AdapterRegistry.standard, by: "the default")
     }
   }
 
@@ -65,15 +64,6 @@ enum AdapterSelection {
   private static func variable(_ name: String) -> String? {
     let value = ProcessInfo.processInfo.environment[name] ?? ""
     return value.isEmpty ? nil : value
-  }
-
-  private static func adapter(forWorldFile path: String) -> (any Adapter)? {
-    switch WorldFileAdapter.adapter(forFile: path) {
-    case .success(let adapter): return adapter
-    case .failure(let failure):
-      Log.warning("no Bluetooth adapter: \(failure) (selected by \(WorldFileAdapter.environmentVariable))")
-      return nil
-    }
   }
 
   private static let solitudeWasLogged = NIOLockedValueBox(false)
@@ -88,12 +78,17 @@ enum AdapterSelection {
     Log.hint(
       "this program uses a simulated adapter with no other device in range. To meet devices, make a device of a"
         + " BluetoothLab world the default (World.makeDefault), name a world file in"
-        + " \(WorldFileAdapter.environmentVariable), or name an adapter in \(environmentVariable), such as"
-        + " tcp:HOST:PORT of \"ble air\" or hci:0")
+        + " \(WorldFileAdapter.environmentVariable), or name an adapter in"
+        + " \(AdapterRegistry.environmentVariable), such as tcp:HOST:PORT of \"ble air\" or hci:0")
   }
 
   private static func adapter(named specifier: String, by origin: String) -> (any Adapter)? {
-    switch AdapterRegistry.adapter(for: specifier) {
+    checked(AdapterRegistry.adapter(for: specifier), origin)
+  }
+
+  /// Returns an adapter, or logs the reason why there is none.
+  private static func checked(_ found: Result<any Adapter, AdapterError>, _ origin: String) -> (any Adapter)? {
+    switch found {
     case .success(let adapter): return adapter
     case .failure(let error):
       Log.warning("no Bluetooth adapter: \(error) (selected by \(origin))")

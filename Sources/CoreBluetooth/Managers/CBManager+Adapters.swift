@@ -2,5 +2,5 @@ import BluetoothAdapters
 
 extension CBManager {
   /// The adapters that are known without trying, for CoreBluetoothExtras.
-  package static var knownAdapters: [AdapterDescription] { AdapterSelection.known }
+  package static var knownAdapters: [any AdapterSpecifier] { AdapterSelection.known }
 }

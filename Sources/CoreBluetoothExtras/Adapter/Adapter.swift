@@ -33,13 +33,13 @@ public struct Adapter: Hashable, Sendable, Identifiable, CustomStringConvertible
   /// describes; `Central.waitUntilPoweredOn` tells whether it works.
   public static var known: [Adapter] { CBManager.knownAdapters.map { Adapter($0) } }
 
-  private init(_ adapter: AdapterDescription) {
-    specifier = adapter.specifier
+  private init(_ adapter: any AdapterSpecifier) {
+    specifier = "\(adapter)"
     kind =
       switch adapter.kind {
       case .simulated: .simulated
       case .local: .local
-      case .remote: .remote
+      case .remote, .server: .remote
       }
   }
 

@@ -146,12 +146,12 @@ extension Air {
     private var specifiers: [TransportSpecifier] {
       get throws {
         try hci.map { text in
-          do throws(TransportSpecifier.Problem) {
+          do throws(SpecifierProblem) {
             let specifier = try TransportSpecifier(text)
             switch specifier {
             case .tcp, .unix: return specifier
             case .serial, .hci:
-              throw TransportSpecifier.Problem(description: "expected tcp:HOST:PORT or unix:PATH")
+              throw SpecifierProblem(description: "expected tcp:HOST:PORT or unix:PATH")
             }
           } catch {
             throw ValidationError("invalid --hci \"\(text)\": \(error)")

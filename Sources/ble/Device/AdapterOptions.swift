@@ -6,7 +6,8 @@ import Foundation
 struct AdapterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The adapter, as in COREBLUETOOTH_ADAPTER, such as hci:0 or unix:PATH (default: $COREBLUETOOTH_ADAPTER, or virtual).",
+      "The adapter: \(AdapterRegistry.forms()) (default: $\(AdapterRegistry.environmentVariable), or "
+        + "\(AdapterRegistry.standard)).",
       valueName: "specifier"))
   var adapter: String?
 
@@ -44,10 +45,13 @@ struct AdapterOptions: ParsableArguments {
     /// A specifier.
     case specifier(String)
 
-    /// The server that has the adapter; nil: the adapter is not that of a server.
-    var server: ServerSpecifier? {
-      if case .specifier(let specifier) = self { try? ServerSpecifier(specifier) } else { nil }
+    /// The adapter of the specifier; nil: it is invalid, or the choice is a world file.
+    var adapter: (any AdapterSpecifier)? {
+      if case .specifier(let text) = self { try? AdapterRegistry.specifier(text) } else { nil }
     }
+
+    /// The server that has the adapter; nil: the adapter is not that of a server.
+    var server: ServerSpecifier? { adapter as? ServerSpecifier }
   }
 
   /// The choice, and the words that say where it comes from.
@@ -55,10 +59,9 @@ struct AdapterOptions: ParsableArguments {
     let environment = ProcessInfo.processInfo.environment
     if let world { return (.world(world), "--world") }
     if let adapter { return (.specifier(adapter), "--adapter") }
-    if let path = environment["COREBLUETOOTH_WORLD"], !path.isEmpty { return (.world(path), "COREBLUETOOTH_WORLD") }
-    if let text = environment["COREBLUETOOTH_ADAPTER"], !text.isEmpty {
-      return (.specifier(text), "COREBLUETOOTH_ADAPTER")
-    }
-    return (.specifier("virtual"), "the default, as nothing else is named")
+    let (worldVariable, variable) = (WorldFileAdapter.environmentVariable, AdapterRegistry.environmentVariable)
+    if let path = environment[worldVariable], !path.isEmpty { return (.world(path), worldVariable) }
+    if let text = environment[variable], !text.isEmpty { return (.specifier(text), variable) }
+    return (.specifier(AdapterRegistry.standard), "the default, as nothing else is named")
   }
 }

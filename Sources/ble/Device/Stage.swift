@@ -16,6 +16,8 @@ final class Stage: Sendable {
   }
 
   private let controller: Controller
+  /// The adapter; nil: it is a device of a world.
+  private let specifier: (any AdapterSpecifier)?
   /// The world of a world file; nil: the adapter has a specifier.
   private let world: World?
   /// The executor that runs the verb in the world's virtual time; nil: the verb runs in real time.
@@ -35,6 +37,7 @@ final class Stage: Sendable {
   init(_ options: AdapterOptions) throws {
     timeout = options.timeout
     start = .now
+    specifier = options.choice.choice.adapter
     switch options.choice.choice {
     case .specifier(let specifier):
       guard !options.virtualTime, options.seed == nil else {
@@ -43,8 +46,9 @@ final class Stage: Sendable {
           status: ExitStatus.usage)
       }
       // A bonded keyboard that this program's system had connected to would be silent for the verb.
-      AdapterRegistry.reconnectsInputDevices.withLockedValue { $0 = false }
-      if case .failure(let error) = AdapterRegistry.adapter(for: specifier) {
+      var context = AdapterContext()
+      context.policy.reconnectsInputDevices = false
+      if case .failure(let error) = AdapterRegistry.adapter(for: specifier, context) {
         throw Failure(error.description, status: ExitStatus.usage)
       }
       (controller, world, executor) = (.specifier(specifier), nil, nil)
@@ -78,14 +82,10 @@ final class Stage: Sendable {
   }
 
   /// The server that has the adapter; nil: the adapter is not that of a server.
-  var server: ServerSpecifier? {
-    if case .specifier(let specifier) = controller { AdapterOptions.Choice.specifier(specifier).server } else { nil }
-  }
+  var server: ServerSpecifier? { specifier as? ServerSpecifier }
 
   /// True if the adapter is alone in a world of its own.
-  var isAlone: Bool {
-    if case .specifier("virtual") = controller { true } else { false }
-  }
+  var isAlone: Bool { specifier?.kind == .simulated }
 
   /// True if time is that of the user, so that a picture can be kept up to date.
   var isReal: Bool { executor == nil }

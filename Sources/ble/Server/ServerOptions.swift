@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothTransport
 import Foundation
 
 /// The options of all commands that ask a server.
@@ -16,19 +17,30 @@ struct ServerOptions: ParsableArguments {
     completion: .file())
   var tokenFile: String?
 
-  /// The server of the option, or of the environment.
-  private var specifier: String {
-    if let server { return server }
-    let text = ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] ?? ""
-    return (try? ServerSpecifier(text)) == nil ? "server" : text
+  /// Returns the server of the option, or of the environment.
+  private func specifier() throws -> ServerSpecifier {
+    guard let server else {
+      let text = ProcessInfo.processInfo.environment[AdapterRegistry.environmentVariable] ?? ""
+      return (try? ServerSpecifier(text)) ?? ServerSpecifier(.unix(path: ServerSpecifier.defaultPath))
+    }
+    return try Self.specifier(server)
+  }
+
+  /// Reads the value of an option that names a server.
+  static func specifier(_ text: String) throws -> ServerSpecifier {
+    do throws(SpecifierProblem) { return try ServerSpecifier(text) } catch {
+      throw ValidationError(AdapterError(error, in: text).description)
+    }
   }
 
   /// Returns the options for one adapter of the server; nil: the adapter that the options name.
   func of(adapter: String?) throws -> ServerOptions {
     guard let adapter else { return self }
-    guard server?.contains(",") != true else { throw ValidationError("two names of an adapter") }
+    var specifier = try specifier()
+    guard server == nil || specifier.adapter.isEmpty else { throw ValidationError("two names of an adapter") }
+    specifier.adapter = adapter
     var options = self
-    options.server = "\(specifier.prefix { $0 != "," }),\(adapter)"
+    options.server = "\(specifier)"
     return options
   }
 
@@ -39,32 +51,17 @@ struct ServerOptions: ParsableArguments {
 
   /// Calls `body` with the address of the server and the token, and reports its failure in one line.
   func withServer<Result>(_ body: (ServerSpecifier, _ token: [UInt8]) throws -> Result) throws -> Result {
-    try Self.withServer(specifier, tokenFile: tokenFile, body)
+    try Self.withServer(specifier(), tokenFile: tokenFile, body)
   }
 
   /// Calls `body` with the address of a server and the token, and reports its failure in one line.
   static func withServer<Result>(
-    _ server: String, tokenFile: String? = nil, _ body: (ServerSpecifier, _ token: [UInt8]) throws -> Result
+    _ server: ServerSpecifier, tokenFile: String? = nil, _ body: (ServerSpecifier, _ token: [UInt8]) throws -> Result
   ) throws -> Result {
-    let specifier: ServerSpecifier
-    do throws(AdapterError) { specifier = try ServerSpecifier(server) } catch {
-      throw ValidationError(error.description)
-    }
-    do {
-      return try body(specifier, try token(for: specifier, tokenFile))
-    } catch let error as AdapterError {
+    do { return try body(server, server.token(in: tokenFile)) } catch let error as AdapterError {
       throw Failure(error.description, status: ExitStatus.noAdapter)
     } catch let refusal as ServerQuestion.Refusal {
       throw Failure(refusal.description)
     }
-  }
-
-  /// Returns the token for a server: that of the file, or of the environment for a server on TCP.
-  private static func token(for server: ServerSpecifier, _ file: String?) throws -> [UInt8] {
-    if let file { return try ServerToken.read(file) }
-    guard case .tcp = server.place,
-      let file = ProcessInfo.processInfo.environment[ServerSpecifier.tokenVariable], !file.isEmpty
-    else { return [] }
-    return try ServerToken.read(file)
   }
 }

@@ -25,6 +25,20 @@ import Testing
     #expect(ending.status == 0)
   }
 
+  @Test("A program with the reader of world files joins the world that its specifier names")
+  func specifierNamesWorld() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/world.yaml"
+    try Self.text.write(toFile: path, atomically: true, encoding: .utf8)
+    let ending = try await run(["COREBLUETOOTH_ADAPTER": "world:\(path)"])
+    #expect(ending.output == "strap, weather\n")
+    let lost = try await run(["COREBLUETOOTH_ADAPTER": "worlds:\(path)"])
+    #expect(lost.output == "state 2\n")
+    #expect(lost.errors.contains("server[:PATH][,NAME], world:FILE"))
+    let empty = try await run(["COREBLUETOOTH_ADAPTER": "world:"])
+    #expect(empty.errors.contains("invalid adapter \"world:\": missing path: expected world:FILE"))
+  }
+
   @Test("A world file with a problem leaves the program without Bluetooth, and the log shows the place of the problem")
   func problemIsLogged() async throws {
     let folder = try TemporaryFolder()

@@ -107,7 +107,7 @@ struct Monitor: ParsableCommand {
     _ printer: PacketPrinter, ofServer specifier: String, until isOver: @escaping @Sendable () -> Bool
   ) throws -> Int {
     let monitor = ServerMonitor(printer)
-    try ServerOptions.withServer(specifier) { server, token in
+    try ServerOptions.withServer(ServerOptions.specifier(specifier)) { server, token in
       try ServerQuestion(to: server, token: token).monitor { monitor.handle($0) && !isOver() }
     }
     monitor.printer.dissector.complainOfNotes()
