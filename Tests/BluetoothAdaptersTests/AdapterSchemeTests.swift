@@ -31,7 +31,7 @@ struct AdapterSchemeTests {
       ("hci:x", "invalid adapter \"hci:x\": invalid adapter number \"x\": expected a number such as hci:0"),
       ("virtual:1", "invalid adapter \"virtual:1\": expected virtual"),
       ("server:/run/b.sock,", "invalid adapter \"server:/run/b.sock,\": the name after the comma is missing"),
-      ("servers", "unknown adapter \"servers\": expected one of: "),
+      ("servers", "unknown adapter \"servers\": expected one of: \(AdapterRegistry.forms())"),
       (
         "usb:0",
         "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH,"
@@ -43,7 +43,7 @@ struct AdapterSchemeTests {
       Issue.record("\(text) is an adapter")
       return
     }
-    #expect(error.description.hasPrefix(line))
+    #expect(error.description == line)
   }
 
   @Test("A scheme that is not accepted is unknown, and its form is not among the expected ones")
