@@ -10,9 +10,11 @@
 // - `tcp:`, `unix:`, `serial:`, `hci:`: `TransportAdapter` with a `TransportRunner`, on an event loop;
 // - `server:`: `ServerAdapter` with a `ServerRunner`, which takes the requests of the sessions in place of a daemon.
 //
-// Callers: CoreBluetooth's `AdapterSelection` asks for the adapter of a manager, and the programs list the adapters
-// (`AdapterList.swift`). The module calls the daemon, the transports, the simulation, the bonds on disk and the
-// protocol of the server.
+// Each kind is an `AdapterScheme`, of which `AdapterRegistry` has the one list: how its specifiers are read and
+// described, what the machine must have, and how its adapters are made.
+//
+// Callers: CoreBluetooth's `AdapterSelection` asks for the adapter of a manager, and the programs list the adapters.
+// The module calls the daemon, the transports, the simulation, the bonds on disk and the protocol of the server.
 //
 // Invariants:
 // - A specifier always gives the same object, so all managers of a process that name it share one daemon.
@@ -23,8 +25,9 @@
 // - An adapter with a transport asks the user at the terminal, unless `COREBLUETOOTH_PROMPTS` says otherwise.
 // - The module has no rule of the daemon: it moves packets, requests and time.
 //
-// Where to begin: this file, then `TransportRunner.swift` for controllers and `ServerRunner.swift` for servers;
-// `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in which CoreBluetoothWorld registers.
+// Where to begin: this file and `AdapterScheme.swift`, then `TransportRunner.swift` for controllers and
+// `ServerRunner.swift` for servers; `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in
+// which CoreBluetoothWorld registers.
 //
 // Specification: none. Documentation/Adapters.md is for users.
 

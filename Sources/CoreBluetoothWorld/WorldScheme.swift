@@ -8,9 +8,9 @@
 // module registers the scheme of adapters `world` with BluetoothAdapters' `AdapterRegistry` before `main` runs, by a
 // constructor in the C target CCoreBluetoothWorld. An app so needs no code: linking is enough.
 //
-// Callers: CCoreBluetoothWorld calls `register` at the start of the process; the registry asks the scheme for an adapter
-// when the first manager is created that names such an adapter, or none. The module calls BluetoothAir's `WorldFile`, and
-// BluetoothLab's world behind it.
+// Callers: CCoreBluetoothWorld calls `register` at the start of the process; the registry asks the scheme for an
+// adapter when the first manager is created that names such an adapter, or none. The module calls BluetoothAir's
+// `WorldFile`, and BluetoothLab's world behind it.
 //
 // Invariants:
 // - The module has no interface: nothing is public.

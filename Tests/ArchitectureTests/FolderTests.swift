@@ -77,19 +77,9 @@ private struct Rooms {
 @Suite struct FolderTests {
   private static let walls = FolderWalls.walls
 
-  @Test("Every module with folders has a table of them, or is listed as tangled")
+  @Test("Every module with folders has a table of them")
   func everyModule() {
-    #expect(Set(FolderWalls.walls.keys).isDisjoint(with: FolderWalls.tangled.keys))
-    #expect(Set(Rooms.byModule.keys) == Set(FolderWalls.walls.keys).union(FolderWalls.tangled.keys))
-  }
-
-  @Test("A module is listed as tangled only while its folders use each other")
-  func tangledModules() throws {
-    for (module, reason) in FolderWalls.tangled {
-      let rooms = try #require(Rooms.byModule[module])
-      #expect(!reason.isEmpty, "\(module) needs a reason")
-      #expect(!Rooms.circle(in: rooms.usesByFolder).isEmpty, "\(module) needs a table now")
-    }
+    #expect(Set(Rooms.byModule.keys) == Set(FolderWalls.walls.keys))
   }
 
   @Test("A folder of a module uses only the folders that it may use", arguments: walls.keys.sorted())
