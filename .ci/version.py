@@ -23,11 +23,17 @@ def make(folder):
         subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", repository], check=True)
     # The repository has an index of its own, so the state of this clone's does not matter.
     git("add", "--all")
-    commit = git("commit-tree", git("write-tree"), "-m", "A version")
-    # SwiftPM remembers which commit each version of a repository was.
-    version = f"0.0.{int(time.time())}"
-    git("update-ref", "refs/heads/main", commit)
-    git("tag", version, commit)
+    tree = git("write-tree")
+    tags = git("for-each-ref", "--format=%(tree) %(refname:short)", "refs/tags")
+    versions = dict(line.split() for line in tags.splitlines())
+    # The next check of the same files takes the same version, and builds nothing again.
+    version = versions.get(tree)
+    if version is None:
+        # SwiftPM remembers which commit each version of a repository was, so a version is never used again.
+        version = f"0.0.{int(time.time())}"
+        commit = git("commit-tree", tree, "-m", "A version")
+        git("update-ref", "refs/heads/main", commit)
+        git("tag", version, commit)
     return f'.package(url: "file://{repository}", exact: "{version}")'
 
 
