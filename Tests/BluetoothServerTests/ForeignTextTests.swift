@@ -19,18 +19,10 @@ struct ForeignTextTests {
     server.arguments = ["--no-desktop", "--socket", socket, "--bonds", folder.file("bonds")]
     (server.standardOutput, server.standardError) = (output, errors)
     try server.run()
-    while !String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).contains("serves") {}
-    let client = Process()
-    client.executableURL = program
-    client.arguments = ["clients", "--server", "server:" + socket]
-    (client.standardOutput, client.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-    await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
-      client.terminationHandler = { _ in ended.resume() }
-      do { try client.run() } catch { Issue.record("\(error)") }
-    }
-    #expect(client.terminationStatus == 0)
+    _ = await Program.text(of: output) { $0.contains("serves") }
+    #expect(try await Program.run(program, ["clients", "--server", "server:" + socket]).status == 0)
     server.terminate()
-    let log = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let log = await Program.text(of: errors)
     let lines = log.split(separator: "\n")
     #expect(lines.count == 2 && lines.allSatisfy { $0.contains(" CoreBluetooth.server:") }, "\(log.debugDescription)")
     #expect(log.contains(#"x\n2026-11-29T00:00:00+0000 error CoreBluetooth.server: forged \u{1B}[31m\u{202E}"#))

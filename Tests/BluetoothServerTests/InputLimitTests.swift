@@ -36,17 +36,9 @@ struct InputLimitTests {
   @Test("The standard input is read up to the limit, too")
   func standardInput() async throws {
     let ble = try Program.url("ble").path.replacing("'", with: "'\\''")
-    let process = Process()
-    let errors = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "'\(ble)' capture decrypt /dev/null /dev/null --keys - < /dev/zero"]
-    process.standardError = errors
-    try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
-      process.terminationHandler = { _ in ended.resume() }
-      do { try process.run() } catch { ended.resume(throwing: error) }
-    }
-    #expect(process.terminationStatus == 65)
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    #expect(text == "ble: can't read standard input: longer than 16777216 octets\n")
+    let ending = try await Program.run(
+      URL(filePath: "/bin/sh"), ["-c", "'\(ble)' capture decrypt /dev/null /dev/null --keys - < /dev/zero"])
+    #expect(ending.status == 65)
+    #expect(ending.errors == "ble: can't read standard input: longer than 16777216 octets\n")
   }
 }

@@ -5,6 +5,7 @@ import Testing
 package enum Program {
   /// The end of a process, and its output.
   package struct Ending: Sendable {
+    package let reason: Process.TerminationReason
     package let status: Int32
     package let output: String
     package let errors: String
@@ -24,9 +25,16 @@ package enum Program {
   package static func run(
     _ name: String, _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> Ending {
+    try await run(url(name), arguments, environment: environment)
+  }
+
+  /// Runs the program at this place to its end, like one of this package.
+  package static func run(
+    _ program: URL, _ arguments: [String], environment: [String: String] = [:]
+  ) async throws -> Ending {
     let process = Process()
     let (output, errors) = (Pipe(), Pipe())
-    process.executableURL = try url(name)
+    process.executableURL = program
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     (process.standardOutput, process.standardError) = (output, errors)
@@ -37,10 +45,29 @@ package enum Program {
         ended.resume(throwing: error)
       }
     }
-    return Ending(status: process.terminationStatus, output: text(output), errors: text(errors))
+    return Ending(
+      reason: process.terminationReason, status: process.terminationStatus, output: await text(of: output),
+      errors: await text(of: errors))
   }
 
-  private static func text(_ pipe: Pipe) -> String {
-    String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  /// Returns what a process writes until the condition holds, or until the end.
+  ///
+  /// Reads on a thread of its own, because it may take long: a process that another test has started at the same moment
+  /// may have inherited the other end of the pipe, and then the pipe ends with that process.
+  package static func text(
+    of pipe: Pipe, until isComplete: @escaping @Sendable (String) -> Bool = { _ in false }
+  ) async -> String {
+    let handle = pipe.fileHandleForReading
+    return await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var octets = Data()
+        while true {
+          let more = handle.availableData
+          octets += more
+          let text = String(decoding: octets, as: UTF8.self)
+          if more.isEmpty || isComplete(text) { return continuation.resume(returning: text) }
+        }
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@ import Requirements
 import TestSupport
 import Testing
 
+@testable import BluetoothAdapters
 @testable import BluetoothDaemon
 @testable import BluetoothHost
 @testable import BluetoothWire
@@ -179,7 +180,7 @@ import Testing
   @Test("Before the first manager, the authorization at a server that can't be reached is not determined")
   func authorizationWithoutServer() async {
     await #expect(processExitsWith: .success) {
-      setenv(AdapterSelection.environmentVariable, "server:/no-such-folder/server.sock", 1)
+      setenv(AdapterRegistry.environmentVariable, "server:/no-such-folder/server.sock", 1)
       exit(CBManager.authorization == .notDetermined ? 0 : 1)
     }
   }
@@ -187,7 +188,7 @@ import Testing
   @Test("An empty variable COREBLUETOOTH_ADAPTER selects the default adapter")
   func emptyVariable() async {
     await #expect(processExitsWith: .success) {
-      setenv(AdapterSelection.environmentVariable, "", 1)
+      setenv(AdapterRegistry.environmentVariable, "", 1)
       exit(AdapterSelection.adapter(for: nil) == nil ? 1 : 0)
     }
   }
@@ -197,7 +198,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())")
       defer { try? FileManager.default.removeItem(at: folder) }
-      unsetenv(AdapterSelection.environmentVariable)
+      unsetenv(AdapterRegistry.environmentVariable)
       setenv("COREBLUETOOTH_BONDS", folder.path, 1)
       let queue = DispatchQueue(label: "default device")
       let app = CentralApp()
