@@ -156,20 +156,33 @@ enum CaptureFixture {
 
   // MARK: Reading
 
+  /// Decodes a file that arrives in pieces of this length, up to the first problem.
+  static func elements(
+    _ octets: [UInt8], piece: Int = .max, inflatedLimit: Int = CaptureDecoder.maximumInflatedLength
+  ) -> (elements: [CaptureElement], problem: CaptureProblem?) {
+    var decoder = CaptureDecoder(inflatedLimit: inflatedLimit)
+    var elements: [CaptureElement] = []
+    var rest = octets[...]
+    do throws(CaptureProblem) {
+      while true {
+        while let element = try decoder.next() { elements.append(element) }
+        if rest.isEmpty { break }
+        decoder.append(rest.prefix(piece))
+        rest = rest.dropFirst(piece)
+      }
+      try decoder.finish()
+    } catch {
+      return (elements, error)
+    }
+    return (elements, nil)
+  }
+
   /// Decodes a file that arrives in pieces of this length.
   static func decode(
     _ octets: [UInt8], piece: Int = .max, inflatedLimit: Int = CaptureDecoder.maximumInflatedLength
   ) throws -> [CaptureElement] {
-    var decoder = CaptureDecoder(inflatedLimit: inflatedLimit)
-    var elements: [CaptureElement] = []
-    var rest = octets[...]
-    while true {
-      while let element = try decoder.next() { elements.append(element) }
-      if rest.isEmpty { break }
-      decoder.append(rest.prefix(piece))
-      rest = rest.dropFirst(piece)
-    }
-    try decoder.finish()
+    let (elements, problem) = elements(octets, piece: piece, inflatedLimit: inflatedLimit)
+    if let problem { throw problem }
     return elements
   }
 
@@ -177,17 +190,23 @@ enum CaptureFixture {
     elements.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
   }
 
-  /// The packets of a file in words, and the notes about it.
-  static func describe(_ octets: [UInt8], piece: Int = .max) throws -> (packets: [PacketDescription], notes: [String]) {
-    var dissector = Dissector()
+  /// The packets among the elements in words. The dissector gets the notes.
+  static func describe(_ elements: [CaptureElement], _ dissector: inout Dissector) -> [PacketDescription] {
     var packets: [PacketDescription] = []
-    for element in try decode(octets, piece: piece) {
+    for element in elements {
       switch element {
       case .packet(let packet): packets.append(dissector.describe(packet))
       case .unread(let kind): dissector.add(unread: kind)
       case .interface, .dropped: break
       }
     }
+    return packets
+  }
+
+  /// The packets of a file in words, and the notes about it.
+  static func describe(_ octets: [UInt8], piece: Int = .max) throws -> (packets: [PacketDescription], notes: [String]) {
+    var dissector = Dissector()
+    let packets = describe(try decode(octets, piece: piece), &dissector)
     return (packets, dissector.notes.lines)
   }
 }

@@ -30,8 +30,8 @@ package struct PeerDirectory: Sendable {
   }
 
   fileprivate struct State {
-    /// The peers by the slots of their handles; nil: the slot is vacant.
-    var slots: [Entry?] = []
+    /// The peers by the slots of their handles, nil in a vacant slot, and the number of peers that have had the slot.
+    var slots: [(entry: Entry?, peerCount: Int)] = []
     /// The handles of the next peers in the vacant slots, the slot that has been vacant for the longest time first.
     var vacancies: Deque<PeerHandle> = []
     /// The number of objects of apps for each peer that has some.
@@ -169,10 +169,13 @@ package struct PeerDirectory: Sendable {
   /// removed.
   package func peer(_ handle: PeerHandle) -> PeerInfo? { state.withLockedValue { $0[handle]?.info } }
 
-  /// Returns the handle with this number; nil: no peer can have had it. The peer may have been removed.
+  /// Returns the handle with this number; nil: no peer has had it. The peer may have been removed.
   package func handle(_ number: UInt32) -> PeerHandle? {
     let handle = PeerHandle(index: number)
-    return state.withLockedValue { handle.slot < $0.slots.count } ? handle : nil
+    let isGiven = state.withLockedValue { state in
+      handle.slot < state.slots.count && handle.generation < state.slots[handle.slot].peerCount
+    }
+    return isGiven ? handle : nil
   }
 
   /// Returns the address under which the adapter knows a peer: its identity address if it has a bond, else the address
@@ -249,9 +252,10 @@ package struct PeerDirectory: Sendable {
       } else {
         precondition(state.slots.count < PeerHandle.maximumSlots, "too many peers")
         info.handle = PeerHandle(index: UInt32(state.slots.count))
-        state.slots.append(nil)
+        state.slots.append((nil, 0))
       }
-      state.slots[info.handle.slot] = Entry(info: info, address: address)
+      state.slots[info.handle.slot].entry = Entry(info: info, address: address)
+      state.slots[info.handle.slot].peerCount += 1
       state.byIdentifier[identifier] = info.handle
       return { [info] in $0.noteAddition(of: info.handle) }
     }
@@ -265,7 +269,7 @@ package struct PeerDirectory: Sendable {
       guard !removed.isEmpty else { return nil }
       var identifiers: [PeerIdentifier] = []
       for handle in removed {
-        guard let identifier = state.slots[handle.slot].take()?.info.identifier else { continue }
+        guard let identifier = state.slots[handle.slot].entry.take()?.info.identifier else { continue }
         if state.byIdentifier[identifier] == handle {
           state.byIdentifier[identifier] = nil
           identifiers.append(identifier)
@@ -307,7 +311,7 @@ package struct PeerDirectory: Sendable {
     change { state in
       guard let former = state[handle]?.info.identifier, former != identifier else { return nil }
       if state.byIdentifier[former] == handle { state.byIdentifier[former] = nil }
-      state.slots[handle.slot]?.info.identifier = identifier
+      state.slots[handle.slot].entry?.info.identifier = identifier
       state.byIdentifier[identifier] = handle
       return { $0.noteChange(of: handle) }
     }
@@ -319,7 +323,7 @@ package struct PeerDirectory: Sendable {
   package func setAddress(_ address: DeviceAddress, of handle: PeerHandle) {
     change { state in
       guard let former = state[handle]?.address, former != address else { return nil }
-      state.slots[handle.slot]?.address = address
+      state.slots[handle.slot].entry?.address = address
       return { $0.noteChange(of: handle) }
     }
   }
@@ -344,7 +348,7 @@ package struct PeerDirectory: Sendable {
   package func setName(_ name: String?, of handle: PeerHandle) {
     change { state in
       guard let known = state[handle], known.info.name != name else { return nil }
-      state.slots[handle.slot]?.info.name = name
+      state.slots[handle.slot].entry?.info.name = name
       return { $0.noteChange(of: handle) }
     }
   }
@@ -418,7 +422,7 @@ package struct PeerDirectory: Sendable {
           if let change = state.change(of: peer) { result.append(change) }
         }
         while result.count < maximum, pending.slotCount < state.slots.count {
-          let peer = state.slots[pending.slotCount]?.info.handle
+          let peer = state.slots[pending.slotCount].entry?.info.handle
           pending.slotCount += 1
           guard let peer, pending.early.remove(peer) == nil, let change = state.change(of: peer) else { continue }
           result.append(change)
@@ -487,10 +491,10 @@ extension PeerDirectory.State {
 
   /// Returns a peer; nil: it has been removed, or the handle is not one of this adapter's.
   fileprivate subscript(handle: PeerHandle) -> PeerDirectory.Entry? {
-    guard handle.slot < slots.count, let entry = slots[handle.slot], entry.info.handle == handle else { return nil }
-    return entry
+    guard handle.slot < slots.count else { return nil }
+    return slots[handle.slot].entry.flatMap { $0.info.handle == handle ? $0 : nil }
   }
 
   /// The peers, in the order of their slots.
-  fileprivate var peers: some Sequence<PeerDirectory.Entry> { slots.lazy.compactMap { $0 } }
+  fileprivate var peers: some Sequence<PeerDirectory.Entry> { slots.lazy.compactMap { $0.entry } }
 }

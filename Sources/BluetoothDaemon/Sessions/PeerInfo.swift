@@ -12,6 +12,9 @@ package struct PeerHandle: Hashable, Sendable {
   /// The place of the peer in tables.
   var slot: Int { Int(index & (1 << Self.slotBits - 1)) }
 
+  /// The number of peers before this one in the same slot; the count begins again after 4,095.
+  var generation: Int { Int(index >> Self.slotBits) }
+
   /// The handle of the next peer in the same slot.
   var next: PeerHandle { PeerHandle(index: index &+ 1 << Self.slotBits) }
 }

@@ -44,7 +44,8 @@ struct Inflater {
         bitOffset = bits.position & 7
       }
     } catch {
-      if error == .invalid { throw input.problem("the compressed data are damaged") }
+      // What is before the damage comes first, as it does if it has arrived alone. The step is tried again then.
+      if error == .invalid, window.count == start { throw input.problem("the compressed data are damaged") }
     }
     if isComplete, bitOffset > 0 {
       // The rest of the last octet is padding.

@@ -1,6 +1,14 @@
 /// Reads the capture in a gzip file · RFC 1952: one member, or several in succession.
 struct GzipReader: CaptureFileReader {
-  private enum State { case header, data, trailer, rest }
+  private enum State {
+    case header, data, trailer
+    /// The content has more octets than the limit.
+    case tooLong
+    /// Behind a member.
+    case rest
+    /// Behind the last member.
+    case padding
+  }
 
   private enum Flag {
     static let headerCRC: UInt8 = 1 << 1
@@ -40,11 +48,18 @@ struct GzipReader: CaptureFileReader {
         (state, inflater, crc) = (.data, Inflater(), CRC32())
       case .data:
         let octets = try inflater.next(&input)
-        total += octets.count
-        guard total <= limit else { throw input.problem(Self.tooLong(limit)) }
         crc.update(octets)
-        content[0].append(octets)
-        if inflater.isComplete { state = .trailer } else if octets.isEmpty { return nil }
+        content[0].append(octets.prefix(limit - total))
+        total = min(total + octets.count, limit + 1)
+        // The packets before the limit come first.
+        if total > limit {
+          state = .tooLong
+        } else if inflater.isComplete {
+          state = .trailer
+        } else if octets.isEmpty {
+          return nil
+        }
+      case .tooLong: throw input.problem(Self.tooLong(limit))
       case .trailer:
         guard input.count >= Self.trailerLength else { return nil }
         guard input.uint32(0, bigEndian: false) == crc.value else {
@@ -54,13 +69,11 @@ struct GzipReader: CaptureFileReader {
         state = .rest
       case .rest:
         guard input.count >= Self.magic.count else { return nil }
-        if input.starts(with: Self.magic) {
-          state = .header
-        } else {
-          // Padding, as gzip itself takes it.
-          input.drop(input.count)
-          return nil
-        }
+        state = input.starts(with: Self.magic) ? .header : .padding
+      case .padding:
+        // As gzip itself takes it.
+        input.drop(input.count)
+        return nil
       }
     }
   }
@@ -70,7 +83,7 @@ struct GzipReader: CaptureFileReader {
   }
 
   func finish(_ input: CaptureOctets) throws(CaptureProblem) {
-    guard state == .rest else { throw input.problem("the compressed file ends too early") }
+    guard state == .rest || state == .padding else { throw input.problem("the compressed file ends too early") }
     try content[0].finish()
   }
 

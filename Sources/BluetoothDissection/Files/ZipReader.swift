@@ -8,6 +8,8 @@ struct ZipReader: CaptureFileReader {
     /// A file without compression: the octets to come.
     case stored(UInt64)
     case deflated
+    /// The content of the files has more octets than the limit.
+    case tooLong
     /// The octets of a file that can't be read.
     case skipped(UInt64)
     /// The sizes after a file whose header does not have them.
@@ -69,11 +71,11 @@ struct ZipReader: CaptureFileReader {
         let octets = input.slice(0, count)
         input.drop(count)
         state = .stored(remaining - UInt64(count))
-        try take(octets, input)
+        take(octets)
       case .deflated:
         let octets = try inflater.next(&input)
         isOver = inflater.isComplete
-        try take(octets, input)
+        take(octets)
         if octets.isEmpty, !isOver { return nil }
       case .skipped(let remaining):
         if remaining == 0 {
@@ -86,6 +88,9 @@ struct ZipReader: CaptureFileReader {
         state = .skipped(remaining - UInt64(count))
       case .descriptor:
         guard try skipDescriptor(&input) else { return nil }
+      case .tooLong:
+        guard format != nil, !isChosen else { throw input.problem(GzipReader.tooLong(limit)) }
+        (file, state, hasRest) = ([], .directory, true)
       case .directory:
         input.drop(input.count)
         guard hasRest else { return nil }
@@ -106,35 +111,31 @@ struct ZipReader: CaptureFileReader {
   /// Returns the next element of the current file; nil: there is none yet.
   private mutating func decode() throws(CaptureProblem) -> CaptureElement? {
     guard !file.isEmpty else { return nil }
-    do throws(CaptureProblem) {
-      let element = try file[0].next()
-      guard let found = file[0].format else { return nil }
-      if isChosen { return element }
+    let result: Result<CaptureElement?, CaptureProblem>
+    do throws(CaptureProblem) { result = .success(try file[0].next()) } catch { result = .failure(error) }
+    guard let found = file[0].format else {
+      // It is no capture, or has not told its format yet.
+      if case .failure = result { file = [] }
+      return nil
+    }
+    if !isChosen {
       guard format == nil else {
         file = []
         return .unread("the file \(name) of the archive, which is a capture, too")
       }
       (isChosen, format) = (true, found)
-      return element
-    } catch {
-      guard isChosen else {
-        file = []
-        return nil
-      }
-      throw error
     }
+    return try result.get()
   }
 
-  private mutating func take(_ octets: [UInt8], _ input: CaptureOctets) throws(CaptureProblem) {
-    total += octets.count
-    guard total <= limit else {
-      guard format != nil, !isChosen else { throw input.problem(GzipReader.tooLong(limit)) }
-      (file, state, hasRest, isOver) = ([], .directory, true, false)
-      return
+  private mutating func take(_ octets: [UInt8]) {
+    if !file.isEmpty {
+      crc.update(octets)
+      file[0].append(octets.prefix(limit - total))
     }
-    guard !file.isEmpty else { return }
-    crc.update(octets)
-    file[0].append(octets)
+    total = min(total + octets.count, limit + 1)
+    // The packets before the limit come first.
+    if total > limit { (state, isOver) = (.tooLong, false) }
   }
 
   private mutating func endFile(_ input: CaptureOctets) throws(CaptureProblem) {

@@ -19,6 +19,22 @@ struct PeerDirectoryTests {
     #expect(directory.peers([]) == [])
   }
 
+  @Test("A number names the peers that have had it, and none of a slot or a generation to come")
+  func numbers() {
+    #expect(directory.handle(0) == nil)
+    let one = directory.add(first, address, name: nil).handle
+    let later = one.next
+    #expect(directory.handle(one.index) == one)
+    #expect(directory.handle(one.index + 1) == nil)
+    #expect(directory.handle(later.index) == nil)
+    directory.remove([one])
+    #expect(directory.handle(one.index) == one && directory.peer(one) == nil)
+    #expect(directory.handle(later.index) == nil)
+    #expect(directory.add(second, address, name: nil).handle == later)
+    #expect(directory.handle(one.index) == one && directory.handle(later.index) == later)
+    #expect(directory.handle(later.next.index) == nil)
+  }
+
   @Test("2.6 A peer's name is cached")
   func names() {
     let one = directory.add(first, address, name: nil)
