@@ -473,6 +473,11 @@ if Context.environment["COREBLUETOOTH_APP_TIME"] == "1" {
       swiftSettings: settings))
 }
 
+// Only these targets of tests, with commas between their names: all of them take most of a build.
+if let names = Context.environment["COREBLUETOOTH_TESTS"]?.split(separator: ",").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
+
 // Fuzz targets have no `main` of their own: they link with `--sanitize=fuzzer` only. The build of the checks compiles
 // them, too, so that a change that breaks one is noticed at once.
 let isFuzzing = Context.environment["COREBLUETOOTH_FUZZ"] == "1"
