@@ -3,7 +3,7 @@ import BluetoothWire
 import Foundation
 
 /// The reason why the program ends, in one line, or in a line for each problem of a file.
-struct Failure: Error {
+struct Failure: Error, CustomStringConvertible {
   let lines: [String]
   /// The exit status of the program.
   let status: Int32
@@ -17,6 +17,8 @@ struct Failure: Error {
 
   /// The exit status for an invalid input file; EX_DATAERR of sysexits.h.
   static let wrongInput: Int32 = 65
+
+  var description: String { lines.joined(separator: "\n") }
 }
 
 /// Prints a line on the standard output. A failure is ignored: the server also runs without a reader.
