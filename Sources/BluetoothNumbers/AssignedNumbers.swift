@@ -3,18 +3,18 @@
 // Tools and logs show names of services, characteristics, units, appearances and companies instead of numbers.
 // BluetoothNumbers holds these names, which the Bluetooth SIG assigns.
 //
-// The idea: the tables are generated Swift code. `Scripts/generate-assigned-numbers` writes the folder `Names` from the
-// SIG's tables; nobody edits these files. A program so needs no data file beside it.
+// The idea: the tables are text in the program, which `CBluetoothNumbers` embeds. `Scripts/generate-assigned-numbers`
+// writes them from the SIG's tables; nobody edits them. A program so needs no data file beside it.
 //
-// The module imports nothing. BluetoothProfiles takes the names of its values from here, BluetoothDissection the words
-// of captures, and `ble` and CoreBluetooth the names that they show.
+// The module imports the tables alone. BluetoothProfiles takes the names of its values from here, BluetoothDissection
+// the words of captures, and `ble` and CoreBluetooth the names that they show.
 //
 // Invariants:
 // - The module knows names only: the values of characteristics are in BluetoothProfiles.
-// - The company names are static strings of 50 names each, and a lookup reads one of them.
+// - A lookup searches the lines of a table by halves, and makes one string.
 // - A number that is not assigned has no name: the result is nil, never a made-up text.
 //
-// Where to begin: this file has the lookup functions; `CompanyNames.swift` has the search in the blocks.
+// Where to begin: this file has the lookup functions, `NameTable.swift` the search.
 //
 // Specification: Assigned Numbers of the Bluetooth SIG.
 
@@ -54,4 +54,7 @@ public enum AssignedNumbers {
   /// Returns the name of the company with this company identifier, such as "Apple, Inc." for 0x004C; nil if the
   /// identifier is not assigned.
   public static func companyName(_ code: UInt16) -> String? { NameTable.companies.name(of: code) }
+
+  /// All company identifiers that are assigned, in their order, with the names.
+  package static var companies: [(code: UInt16, name: String)] { NameTable.companies.rows }
 }

@@ -13,6 +13,14 @@ import Testing
     #expect(AssignedNumbers.companyName(code) == name)
   }
 
+  @Test("The list of companies has the names that their codes have, in the order of the codes")
+  func listOfCompanies() {
+    let companies = AssignedNumbers.companies
+    #expect(companies.count > 4_000 && companies.map(\.code) == Set(companies.map(\.code)).sorted())
+    for (code, name) in companies where code % 97 == 0 { #expect(AssignedNumbers.companyName(code) == name) }
+    #expect(companies.contains { $0.code == 0x004C && $0.name == "Apple, Inc." })
+  }
+
   @Test("Names at the boundaries between text blocks are found", arguments: [49, 50, 398, 400, 4249, 4250] as [UInt16])
   func blocks(code: UInt16) {
     #expect(AssignedNumbers.companyName(code)?.isEmpty == false)

@@ -71,19 +71,14 @@ enum KnownNames {
     if text.lowercased().hasPrefix("0x"), let code = UInt16(text.dropFirst(2), radix: 16) { return [code] }
     if let code = UInt16(text) { return [code] }
     let wanted = text.lowercased()
-    var names: [String] = []
-    var result: Set<UInt16> = []
-    for code in UInt16.min ... .max {
-      guard let name = AssignedNumbers.companyName(code) else { continue }
-      names.append(name)
-      if name.lowercased().contains(wanted) { result.insert(code) }
-    }
+    let companies = AssignedNumbers.companies
+    let result = Set(companies.filter { $0.name.lowercased().contains(wanted) }.map(\.code))
     guard result.isEmpty else { return result }
     var suggestion = ""
     // The search for a near name takes a thousand names at a time.
-    for start in stride(from: 0, to: names.count, by: 1_000) where suggestion.isEmpty {
+    for start in stride(from: 0, to: companies.count, by: 1_000) where suggestion.isEmpty {
       // A part of a name is enough: "Apple" for "Apple, Inc."
-      let words = names.dropFirst(start).prefix(1_000).map { String($0.prefix { $0.isLetter || $0.isNumber }) }
+      let words = companies.dropFirst(start).prefix(1_000).map { String($0.name.prefix { $0.isLetter || $0.isNumber }) }
       suggestion = SpellingSuggestion.suggestion(for: text, among: words)
     }
     throw Failure("no company is called \"\(text)\"\(suggestion)", status: ExitStatus.usage)
