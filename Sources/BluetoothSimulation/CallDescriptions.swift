@@ -61,7 +61,7 @@ extension PeripheralCommand {
     case .stopSet(let set): "stop set \(set.number)"
     case .changeLink(let peer, let request): "request \(request.kind) \(peer)"
     case .disconnect(let peer): "disconnect \(peer)"
-    case .addService(let service): "add(\(service.uuid))"
+    case .addService(let service), .addServiceAt(let service): "add(\(service.uuid))"
     case .removeService: "remove(_:)"
     case .removeAllServices: "removeAllServices()"
     case .respond(_, let error, let value):

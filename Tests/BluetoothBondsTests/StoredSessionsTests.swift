@@ -43,6 +43,10 @@ enum StoredApps {
       minimumKeySize: 16, value: [0, 0xFF], lengths: 2...2, subscriptionNeedsEncryption: true,
       descriptors: descriptors)
     let dynamic = GATTCharacteristicDefinition(uuid: 0x2A38, properties: .write, permissions: .writeable, value: nil)
+    var placed = dynamic
+    placed.handle = 0x50
+    placed.descriptors = [GATTDescriptorDefinition(uuid: 0x2908, value: [1])]
+    placed.descriptors[0].handle = 0xFFFF
     let services = [
       LocalService(
         id: LocalAttributeID(number: 1), uuid: 0x180D, isPrimary: false, includes: [],
@@ -53,6 +57,9 @@ enum StoredApps {
       LocalService(
         id: LocalAttributeID(number: 3), uuid: 0x1815, isPrimary: true, includes: [LocalAttributeID(number: 1)],
         characteristics: []),
+      LocalService(
+        id: LocalAttributeID(number: 4), uuid: 0x1816, isPrimary: true, includes: [],
+        characteristics: [LocalCharacteristic(id: LocalAttributeID(number: 5), definition: placed)], handle: 0x40),
     ]
     return StoredApp.Peripheral(
       identifier: "lamp", services: services, advertising: .init(localName: "Lamp", services: [0x1815]))

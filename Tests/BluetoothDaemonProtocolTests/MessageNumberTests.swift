@@ -82,6 +82,7 @@ struct MessageNumberTests {
       021F observeLinks
       0220 changeLink
       0221 disconnect
+      0222 addServiceAt
     AppRequestType
       0300 returned
       0301 restoreIdentifier

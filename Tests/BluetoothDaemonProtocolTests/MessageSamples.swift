@@ -68,7 +68,7 @@ struct MessageSamples {
   static let errors: [SessionError] = [
     .att(.readNotPermitted), .link(.connectionTimeout), .timeout, .invalidResponse, .notSupported, .invalidParameters,
     .uuidNotAllowed, .alreadyAdvertising, .outOfSpace, .connectionLimitReached, .encryptionTimedOut,
-    .tooManyPairedDevices, .refused, .unknownPeer, .invalidHandle,
+    .tooManyPairedDevices, .refused, .unknownPeer, .invalidHandle, .unusableHandle(300),
   ]
 
   private mutating func error() -> SessionError { Self.errors[count(0...Self.errors.count - 1)] }
@@ -170,6 +170,18 @@ struct MessageSamples {
       })
   }
 
+  private mutating func placedService() -> LocalService {
+    var result = service()
+    result.handle = optional { $0.number() }
+    for index in result.characteristics.indices {
+      result.characteristics[index].definition.handle = optional { $0.number() }
+      for descriptor in result.characteristics[index].definition.descriptors.indices {
+        result.characteristics[index].definition.descriptors[descriptor].handle = optional { $0.number() }
+      }
+    }
+    return result
+  }
+
   private mutating func scan() -> ScanRequest {
     var request = ScanRequest(
       services: optional { $0.uuids() }, solicitedServices: uuids(), allowsDuplicates: bool())
@@ -210,7 +222,8 @@ struct MessageSamples {
   mutating func peripheralCommands() -> [PeripheralCommand] {
     [
       .startAdvertising(localName: optional { $0.text() }, services: uuids()), .advertise(advertising()),
-      .stopAdvertising, .addService(service()), .removeService(local()), .removeAllServices,
+      .stopAdvertising, .addService(service()), .addServiceAt(placedService()), .removeService(local()),
+      .removeAllServices,
       .respond(CentralRequestID(number: number()), bool() ? nil : .unlikelyError, value: octets()),
       .update(local(), octets(), optional { samples in samples.list { $0.peer() } }),
       .setConnectionLatency(.low, peer()), .setConnectionLatency(.medium, peer()),

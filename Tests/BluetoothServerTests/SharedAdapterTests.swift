@@ -88,10 +88,10 @@ struct SharedAdapterTests {
       uuid: BluetoothUUID(0xFF11), properties: [.read, .write, .writeWithoutResponse, .notify],
       permissions: [.readable, .writeable], value: nil)
     lampSession.send(
-      .addService(
+      .addServiceAt(
         LocalService(
           id: LocalAttributeID(number: 1), uuid: service, isPrimary: true, includes: [],
-          characteristics: [LocalCharacteristic(id: valueID, definition: definition)])))
+          characteristics: [LocalCharacteristic(id: valueID, definition: definition)], handle: 300)))
     #expect(try await lamp.first(\.added).number == 1)
     lampSession.send(.startAdvertising(localName: "Lamp", services: [service]))
 
@@ -101,6 +101,7 @@ struct SharedAdapterTests {
     let peer = try await phone.find(service, by: session).handle
     let characteristics = try await phone.connect(to: peer, service: service, by: session)
     let characteristic = try #require(characteristics.first).id
+    #expect(characteristic.handle == 302, "the fixed handle of the service")
 
     // In the slow world the lamp has 5 min for its answer, and not 30 s.
     bench.world.setSpeed(0.1)

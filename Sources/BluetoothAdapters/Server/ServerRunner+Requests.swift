@@ -146,7 +146,7 @@ extension ServerRunner {
   ) {
     returnCredit(of: command, session)
     switch command {
-    case .addService(let service): deliver(.serviceAdded(service.id, .outOfSpace), to: id)
+    case .addService(let service), .addServiceAt(let service): deliver(.serviceAdded(service.id, .outOfSpace), to: id)
     case .startAdvertising, .advertise: deliver(.advertisingStarted(.outOfSpace), to: id)
     case .startSet(let set, _):
       // A refused change ends the set.

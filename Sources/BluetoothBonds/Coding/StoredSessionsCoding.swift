@@ -214,7 +214,7 @@ extension RestoredPeripheral.Advertising: Codable {
 }
 
 extension LocalService: Codable {
-  private enum Key: CodingKey { case id, uuid, isPrimary, includes, characteristics }
+  private enum Key: CodingKey { case id, uuid, isPrimary, includes, characteristics, handle }
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
@@ -222,7 +222,8 @@ extension LocalService: Codable {
       id: LocalAttributeID(number: try json.number(.id)), uuid: try json.uuid(.uuid),
       isPrimary: try json.decode(Bool.self, forKey: .isPrimary),
       includes: try json.decode([UInt32].self, forKey: .includes).map { LocalAttributeID(number: $0) },
-      characteristics: try json.decode([LocalCharacteristic].self, forKey: .characteristics))
+      characteristics: try json.decode([LocalCharacteristic].self, forKey: .characteristics),
+      handle: try json.decodeIfPresent(UInt16.self, forKey: .handle))
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -232,13 +233,14 @@ extension LocalService: Codable {
     try json.encode(isPrimary, forKey: .isPrimary)
     try json.encode(includes.map(\.number), forKey: .includes)
     try json.encode(characteristics, forKey: .characteristics)
+    try json.encodeIfPresent(handle, forKey: .handle)
   }
 }
 
 extension LocalCharacteristic: Codable {
   private enum Key: CodingKey {
     case id, uuid, properties, extendedProperties, permissions, minimumKeySize, value, lengths
-    case subscriptionNeedsEncryption, descriptors
+    case subscriptionNeedsEncryption, descriptors, handle
   }
 
   package init(from decoder: any Decoder) throws {
@@ -253,6 +255,7 @@ extension LocalCharacteristic: Codable {
         value: try json.has(.value) ? ByteSlice(json.octets(.value)) : nil, lengths: try json.lengths(.lengths),
         subscriptionNeedsEncryption: try json.decode(Bool.self, forKey: .subscriptionNeedsEncryption),
         descriptors: try json.decode([GATTDescriptorDefinition].self, forKey: .descriptors)))
+    definition.handle = try json.decodeIfPresent(UInt16.self, forKey: .handle)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -267,11 +270,12 @@ extension LocalCharacteristic: Codable {
     try json.encode([definition.lengths.lowerBound, definition.lengths.upperBound], forKey: .lengths)
     try json.encode(definition.subscriptionNeedsEncryption, forKey: .subscriptionNeedsEncryption)
     try json.encode(definition.descriptors, forKey: .descriptors)
+    try json.encodeIfPresent(definition.handle, forKey: .handle)
   }
 }
 
 extension GATTDescriptorDefinition: Codable {
-  private enum Key: CodingKey { case uuid, value, formats, permissions, lengths }
+  private enum Key: CodingKey { case uuid, value, formats, permissions, lengths, handle }
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
@@ -289,6 +293,7 @@ extension GATTDescriptorDefinition: Codable {
     self.init(
       uuid: try json.uuid(.uuid), content: content,
       permissions: AttributePermissions(rawValue: try json.number(.permissions)), lengths: try json.lengths(.lengths))
+    handle = try json.decodeIfPresent(UInt16.self, forKey: .handle)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -301,5 +306,6 @@ extension GATTDescriptorDefinition: Codable {
     }
     try json.encode(permissions.rawValue, forKey: .permissions)
     try json.encode([lengths.lowerBound, lengths.upperBound], forKey: .lengths)
+    try json.encodeIfPresent(handle, forKey: .handle)
   }
 }

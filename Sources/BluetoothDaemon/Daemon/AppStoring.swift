@@ -31,7 +31,7 @@ extension PeripheralCommand {
   /// True if the command can change what is stored of its session.
   var concernsStoredApps: Bool {
     switch self {
-    case .startAdvertising, .stopAdvertising, .addService, .removeService, .removeAllServices: true
+    case .startAdvertising, .stopAdvertising, .addService, .addServiceAt, .removeService, .removeAllServices: true
     default: false
     }
   }

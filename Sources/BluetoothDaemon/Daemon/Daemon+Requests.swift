@@ -155,7 +155,8 @@ extension Daemon {
   private mutating func refuse(_ command: PeripheralCommand, of session: PeripheralSessionID) {
     switch command {
     case .startAdvertising, .advertise: context.deliver(.advertisingStarted(.notSupported), to: session)
-    case .addService(let service): context.deliver(.serviceAdded(service.id, .notSupported), to: session)
+    case .addService(let service), .addServiceAt(let service):
+      context.deliver(.serviceAdded(service.id, .notSupported), to: session)
     case .startSet(let set, _): context.deliver(.advertisingSetStarted(set, .notSupported), to: session)
     case .publishChannel: context.deliver(.channelPublished(psm: 0, .notSupported), to: session)
     case .unpublishChannel(let psm): context.deliver(.channelUnpublished(psm: psm, .notSupported), to: session)

@@ -17,10 +17,6 @@ extension PeripheralBroker {
   {
     guard !ReservedService.contains(service.uuid) else { return .uuidNotAllowed }
     guard localDatabase.service(service.id, of: session) == nil else { return .invalidParameters }
-    let taken = localDatabase.services.lazy.map { (session: $0.session, count: $0.range.count) }
-    guard context.mayTake(service.attributeCount, of: .attributes, for: session, beside: taken) else {
-      return .outOfSpace
-    }
     var includes: [AttributeHandle] = []
     for include in service.includes {
       guard let included = localDatabase.service(include, of: session) else { return .invalidParameters }
@@ -28,14 +24,19 @@ extension PeripheralBroker {
     }
     let definition = GATTServiceDefinition(
       uuid: service.uuid.attributeForm, isPrimary: service.isPrimary, includes: includes,
-      characteristics: service.characteristics.map(\.definition))
+      characteristics: service.characteristics.map(\.definition), handle: service.handle)
+    let taken = localDatabase.services.lazy.map { (session: $0.session, count: $0.range.count) }
+    guard context.mayTake(definition.handleCount, of: .attributes, for: session, beside: taken) else {
+      return .outOfSpace
+    }
     switch context.host.addService(definition, at: now) {
     case .success(let placement):
       localDatabase.add(service, of: session, at: placement)
       return nil
     case .failure(.full): return .outOfSpace
     case .failure(.invalidValueLength): return .att(.invalidAttributeValueLength)
-    case .failure(.unknownService), .failure(.invalidDescriptor), .failure(.invalidHandle): return .invalidParameters
+    case .failure(.invalidHandle(let handle)): return .unusableHandle(handle)
+    case .failure(.unknownService), .failure(.invalidDescriptor): return .invalidParameters
     }
   }
 
@@ -63,12 +64,5 @@ extension PeripheralBroker {
       }
     }
     context.host.removeService(declaration: service.range.lowerBound, at: now)
-  }
-}
-
-extension LocalService {
-  /// The maximum number of attributes: the declarations, the values, and a configuration for each characteristic.
-  fileprivate var attributeCount: Int {
-    characteristics.reduce(1 + includes.count) { $0 + 3 + $1.definition.descriptors.count }
   }
 }

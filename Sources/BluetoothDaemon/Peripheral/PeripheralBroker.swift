@@ -38,7 +38,7 @@ struct PeripheralBroker {
     case .stopAdvertising: stopAdvertising(by: session, at: now, &context)
     case .startSet(let id, let advertising): start(id, advertising, for: session, at: now, &context)
     case .stopSet(let id): stop(id, of: session, at: now, &context)
-    case .addService(let service): add(service, of: session, at: now, &context)
+    case .addService(let service), .addServiceAt(let service): add(service, of: session, at: now, &context)
     case .removeService(let id): remove(id, of: session, at: now, &context)
     case .removeAllServices: removeAllServices(of: session, at: now, &context)
     case .respond(let id, let error, let value): respond(to: id, error, value: value, by: session, at: now, &context)

@@ -14,15 +14,26 @@ package struct LocalService: Hashable, Sendable {
   /// The included services, all of which were added before.
   package var includes: [LocalAttributeID]
   package var characteristics: [LocalCharacteristic]
+  /// The handle of the declaration; nil: the next one.
+  package var handle: AttributeHandle?
   package init(
     id: LocalAttributeID, uuid: BluetoothUUID, isPrimary: Bool, includes: [LocalAttributeID],
-    characteristics: [LocalCharacteristic]
+    characteristics: [LocalCharacteristic], handle: AttributeHandle? = nil
   ) {
     self.id = id
     self.uuid = uuid
     self.isPrimary = isPrimary
     self.includes = includes
     self.characteristics = characteristics
+    self.handle = handle
+  }
+
+  /// True if the service or one of its attributes has a fixed handle.
+  package var hasFixedHandles: Bool {
+    handle != nil
+      || characteristics.contains { characteristic in
+        characteristic.definition.handle != nil || characteristic.definition.descriptors.contains { $0.handle != nil }
+      }
   }
 }
 
@@ -87,6 +98,8 @@ package enum PeripheralCommand: Sendable {
   /// Stops an advertising set with its periodic train.
   case stopSet(LocalSetID)
   case addService(LocalService)
+  /// Adds a service whose attributes have fixed handles. Answered by `serviceAdded`.
+  case addServiceAt(LocalService)
   case removeService(LocalAttributeID)
   case removeAllServices
   /// Answers a request. In the answer to a read, `value` is the attribute's value from the request's offset on.

@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 
 /// The reason why a request of an app failed.
@@ -13,6 +14,8 @@ package enum SessionError: Error, Hashable, Sendable {
   /// The peer sent a handle of an attribute that can't be, such as the end of a service before its start, or it has no
   /// such attribute any more, so that this device has not asked it.
   case invalidHandle
+  /// A service can't have this handle: it is 0, taken, out of order, or behind the last handle.
+  case unusableHandle(AttributeHandle)
   /// This version or this adapter does not support the request.
   case notSupported
   /// The arguments are invalid.

@@ -75,6 +75,8 @@ enum PeripheralCommandType: UInt16, CaseIterable {
   case observeLinks = 0x021F
   case changeLink = 0x0220
   case disconnect = 0x0221
+  /// A service whose attributes have fixed handles.
+  case addServiceAt = 0x0222
 }
 
 /// The requests of apps and of the command line that belong to no manager.

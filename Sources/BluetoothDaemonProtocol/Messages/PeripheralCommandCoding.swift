@@ -11,6 +11,7 @@ extension PeripheralCommand {
     case .advertise: .advertise
     case .stopAdvertising: .stopAdvertising
     case .addService: .addService
+    case .addServiceAt: .addServiceAt
     case .removeService: .removeService
     case .removeAllServices: .removeAllServices
     case .respond: .respond
@@ -44,6 +45,9 @@ extension PeripheralCommand {
       writer.append(request)
     case .disconnect(let peer): writer.append(peer)
     case .addService(let service): writer.append(service)
+    case .addServiceAt(let service):
+      writer.append(service)
+      writer.append(handlesOf: service)
     case .removeService(let id): writer.append(id)
     case .respond(let request, let error, let value):
       writer.append(request.number)
@@ -74,6 +78,10 @@ extension PeripheralCommand {
     case .advertise: self = .advertise(try reader.advertising())
     case .stopAdvertising: self = .stopAdvertising
     case .addService: self = .addService(try reader.localService())
+    case .addServiceAt:
+      var service = try reader.localService()
+      try reader.readHandles(of: &service)
+      self = .addServiceAt(service)
     case .removeService: self = .removeService(try reader.localAttribute())
     case .removeAllServices: self = .removeAllServices
     case .respond:

@@ -335,6 +335,15 @@ extension MessageWriter {
     }
   }
 
+  /// Appends the fixed handles of the service, and of each characteristic before those of its descriptors.
+  mutating func append(handlesOf service: LocalService) {
+    append(optional: service.handle) { $0.append($1) }
+    for characteristic in service.characteristics {
+      append(optional: characteristic.definition.handle) { $0.append($1) }
+      for descriptor in characteristic.definition.descriptors { append(optional: descriptor.handle) { $0.append($1) } }
+    }
+  }
+
   private mutating func append(_ definition: GATTCharacteristicDefinition) {
     append(definition.uuid)
     append(definition.properties.rawValue)
@@ -383,6 +392,21 @@ extension MessageReader {
     }
     return LocalService(
       id: id, uuid: uuid, isPrimary: isPrimary, includes: includes, characteristics: characteristics)
+  }
+
+  /// Reads the fixed handles of a service and of its attributes.
+  mutating func readHandles(of service: inout LocalService) throws(DecodingError) {
+    service.handle = try optionalHandle()
+    for index in service.characteristics.indices {
+      service.characteristics[index].definition.handle = try optionalHandle()
+      for descriptor in service.characteristics[index].definition.descriptors.indices {
+        service.characteristics[index].definition.descriptors[descriptor].handle = try optionalHandle()
+      }
+    }
+  }
+
+  private mutating func optionalHandle() throws(DecodingError) -> AttributeHandle? {
+    try optional { (reader) throws(DecodingError) in try reader.uint16() }
   }
 
   private mutating func characteristic() throws(DecodingError) -> GATTCharacteristicDefinition {

@@ -7,6 +7,7 @@ import BluetoothWire
 private enum ErrorNumber: UInt8 {
   case att, link, timeout, invalidResponse, notSupported, invalidParameters, uuidNotAllowed, alreadyAdvertising
   case outOfSpace, connectionLimitReached, encryptionTimedOut, tooManyPairedDevices, refused, unknownPeer, invalidHandle
+  case unusableHandle
 }
 
 /// The numbers of the cases of `AdapterState`.
@@ -32,6 +33,9 @@ extension MessageWriter {
     case .timeout: put(ErrorNumber.timeout)
     case .invalidResponse: put(ErrorNumber.invalidResponse)
     case .invalidHandle: put(ErrorNumber.invalidHandle)
+    case .unusableHandle(let handle):
+      put(ErrorNumber.unusableHandle)
+      append(handle)
     case .notSupported: put(ErrorNumber.notSupported)
     case .invalidParameters: put(ErrorNumber.invalidParameters)
     case .uuidNotAllowed: put(ErrorNumber.uuidNotAllowed)
@@ -130,6 +134,7 @@ extension MessageReader {
     case .timeout: .timeout
     case .invalidResponse: .invalidResponse
     case .invalidHandle: .invalidHandle
+    case .unusableHandle: .unusableHandle(try uint16())
     case .notSupported: .notSupported
     case .invalidParameters: .invalidParameters
     case .uuidNotAllowed: .uuidNotAllowed

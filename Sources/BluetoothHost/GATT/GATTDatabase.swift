@@ -39,6 +39,9 @@ package struct GATTDatabase: Sendable {
   /// attributes.
   private static let standard = GATTDatabase(firstHandle: 1)
 
+  /// The handles of the GAP and the GATT service, unless they have been moved.
+  package static var systemHandles: ClosedRange<AttributeHandle> { standard.system.range }
+
   /// Creates a database with the GAP and the GATT service.
   ///
   /// - Parameters:

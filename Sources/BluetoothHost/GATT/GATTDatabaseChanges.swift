@@ -212,6 +212,10 @@ private struct ServiceBuilder {
 }
 
 extension GATTServiceDefinition {
+  /// The number of handles from the declaration to the last attribute, with the gaps between fixed handles. Without a
+  /// fixed declaration, the gap before the first fixed handle counts from handle 1.
+  package var handleCount: Int { layout(from: Int(handle ?? 1)).count }
+
   /// Returns the number of handles from the declaration, at `start`, to the last attribute of the service, and the first
   /// fixed handle that is not after the attributes before it; nil: the handles are in order.
   func layout(from start: Int) -> (count: Int, misplaced: AttributeHandle?) {

@@ -4,8 +4,9 @@ import Foundation
 
 extension SessionError {
   /// Returns the error for apps: a `CBATTError` for an error of a peer's attribute server, otherwise a `CBError`,
-  /// with the underlying code in `userInfo`. `linkError` is the code for reasons that have no specific one.
-  func appError(linkError: CBError.Code = .unknown) -> any Error {
+  /// with the underlying code in `userInfo`. `linkError` is the code for reasons that have no specific one, and
+  /// `service` the service that the request was about, for the text.
+  func appError(linkError: CBError.Code = .unknown, service: BluetoothUUID? = nil) -> any Error {
     switch self {
     case .att(let code):
       return CBATTError(
@@ -24,6 +25,10 @@ extension SessionError {
     case .timeout: return Self.plain(.connectionTimeout)
     case .invalidResponse, .refused: return Self.plain(.unknown)
     case .invalidHandle: return Self.plain(.invalidHandle)
+    case .unusableHandle(let handle):
+      let owner = service.map { " of the service \($0)" } ?? ""
+      let text = "The attribute handle \(handle)\(owner) is taken, out of order or outside the range."
+      return CBError(.invalidHandle, userInfo: [NSLocalizedDescriptionKey: text])
     case .notSupported: return Self.plain(.operationNotSupported)
     case .invalidParameters: return Self.plain(.invalidParameters)
     case .uuidNotAllowed: return Self.plain(.uuidNotAllowed)

@@ -71,7 +71,7 @@ struct LocalDatabase {
     let definitions = objects.map { LocalCharacteristic(id: number($0), definition: $0.definition) }
     let definition = LocalService(
       id: number(service), uuid: service.uuid.wire, isPrimary: service.isPrimary,
-      includes: includes.compactMap { $0 }, characteristics: definitions)
+      includes: includes.compactMap { $0 }, characteristics: definitions, handle: service.fixedHandle)
     services[definition.id] = Entry(service: service, characteristics: definitions.map(\.id))
     for (object, definition) in zip(objects, definitions) { characteristics[definition.id] = object }
     return .success(definition)
@@ -204,7 +204,7 @@ extension CBMutableCharacteristic {
     // Apple's encryption bits imply that the client can subscribe.
     if properties.contains(.notifyEncryptionRequired) { properties.insert(.notify) }
     if properties.contains(.indicateEncryptionRequired) { properties.insert(.indicate) }
-    return GATTCharacteristicDefinition(
+    var definition = GATTCharacteristicDefinition(
       uuid: uuid.wire, properties: CharacteristicProperties(rawValue: UInt8(truncatingIfNeeded: properties.rawValue)),
       permissions: AttributePermissions(rawValue: UInt8(truncatingIfNeeded: content.permissions.rawValue))
         .intersection([.readable, .writeable, .readEncryptionRequired, .writeEncryptionRequired]),
@@ -213,7 +213,11 @@ extension CBMutableCharacteristic {
         .notifyEncryptionRequired, .indicateEncryptionRequired,
       ]),
       descriptors: (content.descriptors ?? []).compactMap { $0 as? CBMutableDescriptor }.map {
-        GATTDescriptorDefinition(uuid: $0.uuid.wire, value: ByteSlice($0.octets))
+        var definition = GATTDescriptorDefinition(uuid: $0.uuid.wire, value: ByteSlice($0.octets))
+        definition.handle = $0.fixedHandle
+        return definition
       })
+    definition.handle = fixedHandle
+    return definition
   }
 }

@@ -128,7 +128,8 @@ extension PeripheralManagerCore: PeripheralClient {
 
   func add(_ service: CBMutableService) {
     switch with({ $0.role.database.add(service, for: identity) }) {
-    case .success(let definition): send(.addService(definition))
+    case .success(let definition):
+      send(definition.hasFixedHandles ? .addServiceAt(definition) : .addService(definition))
     case .failure(let refusal):
       if refusal == .publishedElsewhere {
         Log.misuse("\(service), or one of its characteristics, is published by another manager: not added")

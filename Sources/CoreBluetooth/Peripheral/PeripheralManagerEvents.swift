@@ -27,7 +27,8 @@ extension PeripheralManagerCore {
 
   func serviceAdded(_ id: LocalAttributeID, _ error: SessionError?, _ manager: CBPeripheralManager) {
     guard let service = with({ $0.role.database.added(id, isRefused: error != nil) }) else { return }
-    delegate?.peripheralManager(manager, didAdd: service, error: error?.appError())
+    delegate?.peripheralManager(
+      manager, didAdd: service, error: error?.appError(service: service.uuid.wire.attributeForm))
   }
 
   /// Returns the single object for a central, which exists as long as the central is connected.

@@ -13,11 +13,19 @@ public final class LocalService: Sendable {
   ///   - isPrimary: false for a secondary service, which centrals find only through a service that includes it.
   ///   - includes: the included services, which must be published before.
   ///   - characteristics: the characteristics, in the order of their handles.
-  public init(
+  public convenience init(
     _ uuid: CBUUID, isPrimary: Bool = true, includes: [LocalService] = [], _ characteristics: [LocalCharacteristic]
+  ) {
+    self.init(uuid, isPrimary: isPrimary, includes: includes, characteristics, handle: nil)
+  }
+
+  /// Creates a service with a fixed handle of its declaration; nil: the next one.
+  package init(
+    _ uuid: CBUUID, isPrimary: Bool, includes: [LocalService], _ characteristics: [LocalCharacteristic], handle: UInt16?
   ) {
     self.characteristics = characteristics
     let service = CBMutableService(type: uuid, primary: isPrimary)
+    service.fixedHandle = handle
     service.characteristics = characteristics.map(\.box.value)
     if !includes.isEmpty { service.includedServices = includes.map(\.box.value) }
     box = Unchecked(service)
@@ -52,12 +60,22 @@ public final class LocalCharacteristic: Sendable {
   ///   - descriptors: descriptors with static values, such as the user description.
   ///   - read: answers reads; nil: `LocalPeripheral.requests` reports them.
   ///   - write: answers writes; nil: `LocalPeripheral.requests` reports them.
-  public init(
+  public convenience init(
     _ uuid: CBUUID, _ properties: CBCharacteristicProperties, permissions: CBAttributePermissions? = nil,
     descriptors: [LocalDescriptor] = [], read: ReadHandler? = nil, write: WriteHandler? = nil
   ) {
+    self.init(
+      uuid, properties, permissions: permissions, descriptors: descriptors, handle: nil, read: read, write: write)
+  }
+
+  /// Creates a characteristic with a fixed handle of its declaration, which the value follows; nil: the next one.
+  package init(
+    _ uuid: CBUUID, _ properties: CBCharacteristicProperties, permissions: CBAttributePermissions?,
+    descriptors: [LocalDescriptor], handle: UInt16?, read: ReadHandler? = nil, write: WriteHandler? = nil
+  ) {
     let characteristic = CBMutableCharacteristic(
       type: uuid, properties: properties, value: nil, permissions: permissions ?? properties.permissions)
+    characteristic.fixedHandle = handle
     if !descriptors.isEmpty { characteristic.descriptors = descriptors.map(\.object) }
     box = Unchecked(characteristic)
     self.read = read
@@ -90,6 +108,8 @@ public final class LocalCharacteristic: Sendable {
 public struct LocalDescriptor: Sendable {
   private let uuid: CBUUID
   private let value: Content
+  /// The fixed handle; nil: the next one.
+  private var handle: UInt16?
 
   private enum Content: Sendable {
     case text(String)
@@ -113,11 +133,19 @@ public struct LocalDescriptor: Sendable {
     LocalDescriptor(uuid: uuid, value: .octets(octets))
   }
 
+  /// Creates a descriptor of another type with a fixed handle; nil: the next one.
+  package static func other(_ uuid: CBUUID, _ octets: Data, handle: UInt16?) -> LocalDescriptor {
+    LocalDescriptor(uuid: uuid, value: .octets(octets), handle: handle)
+  }
+
   fileprivate var object: CBMutableDescriptor {
-    switch value {
-    case .text(let text): CBMutableDescriptor(anyType: uuid, value: text)
-    case .octets(let octets): CBMutableDescriptor(anyType: uuid, value: octets)
-    }
+    let object =
+      switch value {
+      case .text(let text): CBMutableDescriptor(anyType: uuid, value: text)
+      case .octets(let octets): CBMutableDescriptor(anyType: uuid, value: octets)
+      }
+    object.fixedHandle = handle
+    return object
   }
 }
 

@@ -139,6 +139,39 @@ struct PublishingTests {
     #expect(phone.takeEvents().last == "read 05")
   }
 
+  @Test("A service stands at its fixed handles, and one whose handles are taken is refused with the handle")
+  func fixedHandles() throws {
+    func service(_ id: UInt32, at handle: AttributeHandle?, value: AttributeHandle?) -> PeripheralCommand {
+      var definition = GATTCharacteristicDefinition.dynamic(0x2A37, .read)
+      definition.handle = value
+      return .addServiceAt(
+        LocalService(
+          id: LocalAttributeID(number: id), uuid: 0x180D, isPrimary: true, includes: [],
+          characteristics: [LocalCharacteristic(id: LocalAttributeID(number: id + 1), definition: definition)],
+          handle: handle))
+    }
+    func added(_ event: PeripheralEvent) -> SessionError? {
+      if case .serviceAdded(_, let error) = event { error } else { nil }
+    }
+    #expect(sensor.send(service(1, at: 300, value: 310)).map(\.text) == ["added 1 ok"])
+    let other = Sensor(air, 0)
+    _ = other.takeEvents()
+    for (handle, value, refused) in [(305, nil, 305), (400, 400, 400), (0, nil, 0), (1, nil, 1)]
+      as [(AttributeHandle, AttributeHandle?, AttributeHandle)]
+    {
+      #expect(other.send(service(1, at: handle, value: value)).compactMap(added) == [.unusableHandle(refused)])
+    }
+    // A service without a handle follows all others.
+    other.add(1, 0x1816, [])
+    sensor.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    let peer = try phone.findAndConnect()
+    #expect(try phone.services(peer).map(\.id.handle) == [300, 312])
+    #expect(try #require(try phone.discover(peer)[0x2A37]).id.handle == 311)
+    sensor.send(.removeService(LocalAttributeID(number: 1)))
+    #expect(sensor.send(service(1, at: 300, value: 310)).map(\.text) == ["added 1 ok"])
+  }
+
   @Test("A closed session leaves neither an unanswered request nor a service")
   func closes() throws {
     sensor.add(1, 0x180D, [.dynamic(0x2A37, .read)])

@@ -78,7 +78,8 @@ import Testing
 
   private func namesOthers(_ command: PeripheralCommand) -> Bool {
     switch command {
-    case .startAdvertising, .advertise, .startSet, .addService, .observeLinks, .publishChannel, .barrier, .askForPower:
+    case .startAdvertising, .advertise, .startSet, .addService, .addServiceAt, .observeLinks, .publishChannel, .barrier,
+      .askForPower:
       false
     case .stopAdvertising, .stopSet, .removeService, .removeAllServices, .respond, .update, .setConnectionLatency,
       .changeLink, .disconnect, .unpublishChannel:

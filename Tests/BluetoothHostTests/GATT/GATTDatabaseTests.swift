@@ -104,6 +104,8 @@ struct GATTDatabaseTests {
     #expect(placement == GATTServicePlacement(range: 0x20...0x2F, values: [0x22, 0x26], descriptors: [[], [0x2F]]))
     #expect(database.attributes.prefix(7).map(\.handle) == [0x20, 0x21, 0x22, 0x25, 0x26, 0x27, 0x2F])
     #expect(database.attributes[0].groupEnd == 0x2F)
+    #expect(definition.handleCount == 16 && service(.dynamic(.notify)).handleCount == 4)
+    #expect(GATTDatabase.systemHandles == 1...19)
     // A service without a handle follows all others, and the fixed one returns to its place.
     let last = try database.add(service(.dynamic(.read)))
     #expect(last.range.lowerBound > database.system.range.upperBound)

@@ -6,6 +6,9 @@ open class CBAttribute: NSObject {
   /// The daemon's identifier of a remote attribute; nil for a local one.
   let remoteID: RemoteAttributeID?
 
+  /// The handle that a local attribute gets when its service is added; nil: the next one. For CoreBluetoothExtras.
+  package final var fixedHandle: UInt16?
+
   init(uuid: CBUUID, remoteID: RemoteAttributeID? = nil) {
     type = uuid
     self.remoteID = remoteID

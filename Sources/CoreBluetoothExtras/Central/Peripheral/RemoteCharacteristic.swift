@@ -18,6 +18,9 @@ public struct RemoteCharacteristic: Sendable {
   /// The type of the characteristic.
   public var uuid: CBUUID { box.value.uuid }
 
+  /// The handle of the value, which follows the declaration.
+  package var handle: UInt16? { box.value.attributeHandle }
+
   /// The operations that the characteristic declares. The peer may still reject them.
   public var properties: CBCharacteristicProperties { box.value.properties }
 

@@ -17,6 +17,9 @@ public struct RemoteService: Sendable {
   /// The type of the service.
   public var uuid: CBUUID { box.value.uuid }
 
+  /// The handle of the declaration.
+  package var handle: UInt16? { box.value.attributeHandle }
+
   /// True for a primary service, false for a secondary one.
   public var isPrimary: Bool { box.value.isPrimary }
 
