@@ -16,9 +16,10 @@ import NIOConcurrencyHelpers
 /// ```
 ///
 /// It is an app: the system chooses the device's name, appearance, address and advertising channels. Without effect are
-/// the property `broadcast`, reliable writes, the Characteristic Aggregate Format, writable descriptions, fixed handles,
-/// properties that differ from the operations, permissions with authentication or authorization, writable descriptors,
-/// and `AccessoryContext.disconnect()`; directed advertising is undirected. A central counts as connected from its first
+/// the property `broadcast`, reliable writes, the Characteristic Aggregate Format, writable descriptions,
+/// `Accessory.firstHandle`, properties that differ from the operations, permissions with authentication or authorization,
+/// writable descriptors, and `AccessoryContext.disconnect()`; directed advertising is undirected. A fixed handle that the
+/// adapter can't give ends `run()` with `CBError.invalidHandle`. A central counts as connected from its first
 /// request or subscription on. `Accessory.valueSent(of:in:)` is called when a notification waits to be sent. For
 /// characteristics that have indications and no notifications, such as control points, it is called when the client has
 /// confirmed the value.
@@ -58,6 +59,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     var waitingValues = 0
     /// The indications that wait for their confirmation, in the order in which they were sent.
     var unconfirmed: [Indication] = []
+    /// The published services, by their indices.
+    var published: [Int: LocalService] = [:]
   }
 
   /// The maximum number of waiting values; further notifications to all subscribers are left out.
@@ -67,7 +70,8 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   /// The central role of the adapter, for writes to the servers of centrals; nil: none.
   let central: Central?
   let state: NIOLockedValueBox<State>
-  private let services: [LocalService]
+  /// The services, each with the indices of its characteristics.
+  private let services: [(service: AccessoryService<A>, characteristics: Range<Int>)]
   let characteristics: [LocalCharacteristic]
   let writes = AsyncStream.makeStream(of: Write.self)
   private let outputs = AsyncStream.makeStream(of: Output.self)
@@ -110,25 +114,20 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
     (self.peripheral, self.central) = (peripheral, central)
     (self.elapsed, self.pause, self.observer) = (elapsed, pause, observer)
     var state = State(accessory: accessory, advertising: accessory.advertising)
-    var known: [BluetoothUUID: LocalService] = [:]
-    var services: [LocalService] = []
+    var services: [(service: AccessoryService<A>, characteristics: Range<Int>)] = []
     var characteristics: [LocalCharacteristic] = []
     for (index, service) in accessory.services.enumerated() {
       let locals = service.characteristics.map { characteristic in
         PublishedForm.characteristic(
-          characteristic.uuid, characteristic.properties, characteristic.protection, characteristic.descriptors)
+          characteristic.uuid, characteristic.properties, characteristic.protection, characteristic.descriptors,
+          handle: characteristic.handle)
       }
       let first = AttributeHandle(characteristics.count + 1)
       let handles = locals.indices.map { first + AttributeHandle($0) }
       state.attributes.add(
         service, index: index,
         at: GATTServicePlacement(range: first...(first + AttributeHandle(locals.count)), values: handles))
-      let local = LocalService(
-        PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
-        includes: service.includes.compactMap { known[$0] }, locals)
-      // An include means the first service with its UUID.
-      if known[service.uuid] == nil { known[service.uuid] = local }
-      services.append(local)
+      services.append((service, characteristics.count..<characteristics.count + locals.count))
       characteristics += locals
     }
     (self.services, self.characteristics) = (services, characteristics)
@@ -168,10 +167,12 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
   ///   can't be published.
   public func run() async throws {
     try await peripheral.waitUntilPoweredOn()
+    let order = AccessoryService.orderOfInclusion(services.map(\.service))
     peripheral.setSubscriberHandler { [weak self] in self?.handle($0, of: $1, on: $2) }
     defer {
       peripheral.setSubscriberHandler(nil)
-      for service in services.reversed() { peripheral.remove(service) }
+      let published = state.withLockedValue { $0.published }
+      for service in order.reversed().compactMap({ published[$0] }) { peripheral.remove(service) }
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       // Requests are lost before the iteration has begun.
@@ -180,9 +181,7 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       for await _ in ready {}
       // Before a central can use the services.
       callback { accessory, context in accessory.started(in: &context) }
-      for (service, isPresent) in zip(services, accessory.services.map(\.isPresentAtStart)) where isPresent {
-        try await peripheral.add(service)
-      }
+      for index in order where services[index].service.isPresentAtStart { try await publish(index) }
       group.addTask { [self] in try await watchPower() }
       group.addTask { [self] in try await sendOutputs() }
       group.addTask { [self] in try await performWrites() }
@@ -194,6 +193,24 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
       // The first error ends the others.
       while try await group.next() != nil {}
     }
+  }
+
+  /// Publishes a service, which includes those of its included services that are published.
+  private func publish(_ index: Int) async throws {
+    let (service, members) = services[index]
+    let included = AccessoryService.servicesIncluded(by: index, in: services.map(\.service))
+    let local = state.withLockedValue { state in
+      let local = LocalService(
+        PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
+        includes: included.compactMap { state.published[$0] }, Array(characteristics[members]), handle: service.handle)
+      state.published[index] = local
+      return local
+    }
+    try await peripheral.add(local)
+  }
+
+  private func withdraw(_ index: Int) {
+    if let local = state.withLockedValue({ $0.published.removeValue(forKey: index) }) { peripheral.remove(local) }
   }
 
   /// Throws when Bluetooth is turned off: the services are then gone.
@@ -290,8 +307,11 @@ public final class PlayedAccessory<A: Accessory>: Sendable {
               of: central, interval: wanted.interval...wanted.interval, latency: wanted.latency,
               supervisionTimeout: wanted.supervisionTimeout)
           }
-        case .setService(let index, true): try await peripheral.add(services[index])
-        case .setService(let index, false): peripheral.remove(services[index])
+        case .setService(let index, let isPresent):
+          guard services.indices.contains(index) else { break }
+          let isPublished = state.withLockedValue { $0.published[index] != nil }
+          if isPresent, !isPublished { try await publish(index) }
+          if !isPresent { withdraw(index) }
         }
       }
     }

@@ -20,6 +20,7 @@
 //
 // Specification: as the calls of LocalPeripheral.
 
+import BluetoothHost
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
@@ -35,6 +36,9 @@ extension AttributePermissions {
 
 /// The form in which characteristics and advertising of `BluetoothLab` are published by an app.
 package enum PublishedForm {
+  /// The handles of the GAP and GATT services, which an app can't move.
+  package static var systemHandles: ClosedRange<UInt16> { GATTDatabase.systemHandles }
+
   /// Returns the UUID for Apple's API.
   package static func uuid(_ uuid: BluetoothUUID) -> CBUUID { CBUUID(string: "\(uuid)") }
 
@@ -49,7 +53,7 @@ package enum PublishedForm {
   /// Returns a characteristic whose requests `LocalPeripheral.requests` reports.
   package static func characteristic(
     _ uuid: BluetoothUUID, _ properties: CharacteristicProperties, _ protection: CharacteristicProtection,
-    _ descriptors: [AccessoryDescriptor], permissions chosen: AttributePermissions? = nil
+    _ descriptors: [AccessoryDescriptor], permissions chosen: AttributePermissions? = nil, handle: UInt16? = nil
   ) -> LocalCharacteristic {
     let declared = properties.subtracting([.broadcast, .extendedProperties])
     var properties = CBCharacteristicProperties(rawValue: UInt(declared.rawValue))
@@ -67,7 +71,8 @@ package enum PublishedForm {
     // Apple's permissions are the first four.
     if let chosen { permissions = CBAttributePermissions(rawValue: UInt(chosen.intersection(.published).rawValue)) }
     return LocalCharacteristic(
-      self.uuid(uuid), properties, permissions: permissions, descriptors: descriptors.compactMap { descriptor(of: $0) })
+      self.uuid(uuid), properties, permissions: permissions, descriptors: descriptors.compactMap { descriptor(of: $0) },
+      handle: handle)
   }
 
   /// Returns the published descriptor; nil: an app can't publish it.
@@ -76,7 +81,7 @@ package enum PublishedForm {
     case .userDescription(let text, _): .userDescription(text)
     case .presentationFormat(let format): .presentationFormat(Data(format.octets))
     case .aggregateFormat: nil
-    case .other(let uuid, let octets, _, _): .other(self.uuid(uuid), Data(octets))
+    case .other(let uuid, let octets, _, let handle): .other(self.uuid(uuid), Data(octets), handle: handle)
     }
   }
 

@@ -1,7 +1,9 @@
 import ArgumentParser
+import BluetoothAir
 import BluetoothLab
 import CoreBluetoothExtras
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import ble
@@ -25,6 +27,43 @@ enum Meeting {
       try await central.waitUntilPoweredOn(within: stage.stepLimit)
       try await body(local, central, stage)
     }
+  }
+
+  /// Plays the first device of a file, and runs `body` with a central of the world.
+  ///
+  /// - Returns: the lines of the output, without their times.
+  @discardableResult
+  static func play(
+    _ text: String, _ body: @escaping @Sendable (Central, DeviceChoice.Candidate, Stage) async throws -> Void
+  ) throws -> [String] {
+    let description = try #require(try WorldFile(text: text).members.first?.description)
+    let lines = NIOLockedValueBox<[String]>([])
+    try run { local, central, stage in
+      let player = PeripheralPlayer(description, named: "Thing", by: local, stage, isJSON: false) { line in
+        lines.withLockedValue { $0.append(line.split(separator: " ").dropFirst().joined(separator: " ")) }
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          do { try await player.play() } catch is CancellationError {} catch { Issue.record(error) }
+        }
+        try await body(central, try await find("Thing", central, stage), stage)
+        group.cancelAll()
+      }
+    }
+    return lines.withLockedValue { $0 }
+  }
+
+  /// Returns a file with a device that has these services.
+  static func file(_ services: String) -> String {
+    """
+    devices:
+      - name: Thing
+        accessory:
+          kind: peripheral
+          advertising: {interval: 0.1, payload: {flags: 6, name: Thing}}
+          services:
+    \(services.split(separator: "\n").map { "        " + $0 }.joined(separator: "\n"))
+    """
   }
 
   /// Finds the device with this name.

@@ -159,7 +159,7 @@ import Testing
       #expect(description.advertising.scanResponse.octets == [2, 9, 0x41])
       // The included service comes first.
       #expect(description.services.map(\.uuid) == ["180A", "180F"])
-      #expect(description.services[1].includes == ["180A"])
+      #expect(description.services[1].includes == [0])
       let first = description.services[0].characteristics
       #expect(first.map(\.values) == [[Array("no".utf8)], [[0x41, 0]]])
       #expect(first.map(\.protection) == [.encrypted, .none])

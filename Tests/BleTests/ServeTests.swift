@@ -11,43 +11,6 @@ import Testing
 
 /// `ble serve` and `ble clone`, with a central in the same world, in virtual time.
 @Suite struct ServeTests {
-  /// Plays the first device of a file, and runs `body` with a central of the world.
-  ///
-  /// - Returns: the lines of the output, without their times.
-  @discardableResult
-  private func play(
-    _ text: String, _ body: @escaping @Sendable (Central, DeviceChoice.Candidate, Stage) async throws -> Void
-  ) throws -> [String] {
-    let description = try #require(try WorldFile(text: text).members.first?.description)
-    let lines = NIOLockedValueBox<[String]>([])
-    try Meeting.run { local, central, stage in
-      let player = PeripheralPlayer(description, named: "Thing", by: local, stage, isJSON: false) { line in
-        lines.withLockedValue { $0.append(line.split(separator: " ").dropFirst().joined(separator: " ")) }
-      }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-          do { try await player.play() } catch is CancellationError {} catch { Issue.record(error) }
-        }
-        try await body(central, try await Meeting.find("Thing", central, stage), stage)
-        group.cancelAll()
-      }
-    }
-    return lines.withLockedValue { $0 }
-  }
-
-  /// Returns a file with a device that has these services.
-  private static func file(_ services: String) -> String {
-    """
-    devices:
-      - name: Thing
-        accessory:
-          kind: peripheral
-          advertising: {interval: 0.1, payload: {flags: 6, name: Thing}}
-          services:
-    \(services.split(separator: "\n").map { "        " + $0 }.joined(separator: "\n"))
-    """
-  }
-
   private static func value(_ uuid: String, of peripheral: Peripheral, _ stage: Stage) async throws -> String {
     let characteristic = try await AttributePath(uuid).characteristic(on: peripheral, stage)
     return String(decoding: try await characteristic.read(within: stage.stepLimit), as: UTF8.self)
@@ -89,8 +52,8 @@ import Testing
 
   @Test("A served device has the values of its file, takes written ones, and refuses those that are too long")
   func values() throws {
-    let lines = try play(
-      Self.file(
+    let lines = try Meeting.play(
+      Meeting.file(
         """
         - uuid: 180F
           characteristics: [{uuid: 2A19, properties: [read], value: 57}]
@@ -124,8 +87,8 @@ import Testing
 
   @Test("A served device sends what is written, what is echoed, and the values of a sequence")
   func notifications() throws {
-    let lines = try play(
-      Self.file(
+    let lines = try Meeting.play(
+      Meeting.file(
         """
         - uuid: 1815
           characteristics:
@@ -166,8 +129,8 @@ import Testing
 
   @Test("Written values that can't be sent in time are left out, except the latest one")
   func writtenValues() throws {
-    try play(
-      Self.file(
+    try Meeting.play(
+      Meeting.file(
         """
         - uuid: 1815
           characteristics: [{uuid: 2A58, properties: [write-without-response, indicate]}]
@@ -201,8 +164,8 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     // The command counts its runs.
     let count = "echo x >> '\(folder)/n'; wc -l < '\(folder)/n' | tr -d ' '"
-    let lines = try play(
-      Self.file(
+    let lines = try Meeting.play(
+      Meeting.file(
         """
         - uuid: 1815
           characteristics:
@@ -297,7 +260,7 @@ import Testing
 
   @Test("The clone of a served clone is the same file, also with a protected value")
   func roundTrip() throws {
-    let original = Self.file(
+    let original = Meeting.file(
       """
       - uuid: 180A
         characteristics: [{uuid: 2A29, properties: [read], text: Example & Sons}]
@@ -318,7 +281,7 @@ import Testing
     var clones: [String] = []
     for _ in 0..<2 {
       let clone = NIOLockedValueBox("")
-      try play(text) { central, found, stage in
+      try Meeting.play(text) { central, found, stage in
         let advertising = NIOLockedValueBox(RecordedAdvertising())
         do {
           try await withTimeLimit(stage.limit(3)) {
@@ -342,7 +305,7 @@ import Testing
 
   @Test("The clone of a bonded device has a note that the values that need encryption are unknown")
   func bondedClone() throws {
-    let file = Self.file(
+    let file = Meeting.file(
       """
       - uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001
         characteristics:
@@ -351,7 +314,7 @@ import Testing
             protection: encrypted
             value: "01"
       """)
-    try play(file) { _, found, stage in
+    try Meeting.play(file) { _, found, stage in
       var advertising = RecordedAdvertising()
       advertising.add(.advInd, [2, 1, 6], isConnectable: true, at: .zero)
       for isBonded in [false, true] {

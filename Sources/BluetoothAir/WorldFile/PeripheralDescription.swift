@@ -9,16 +9,43 @@ package struct PeripheralDescription: Hashable, Sendable {
     package var uuid: BluetoothUUID
     /// True for a primary service.
     package var isPrimary: Bool
-    /// The included services, which precede this one.
-    package var includes: [BluetoothUUID]
-    /// True if the file gives the service a handle, includes by handles, or times at which it comes and goes.
-    package var hasFixedShape: Bool
+    /// The indices of the included services.
+    package var includes: [Int]
+    /// The handle of the declaration; nil: the next one.
+    package var handle: UInt16?
+    /// The times at which the service is there.
+    package var presence: Presence
     /// The characteristics, in the order of the file.
     package var characteristics: [Characteristic]
 
     /// Returns the characteristics of which a written value of `characteristic` is the value as well.
     package func echoes(of characteristic: BluetoothUUID) -> [BluetoothUUID] {
       characteristics.filter { $0.echo == characteristic && $0.uuid != characteristic }.map(\.uuid)
+    }
+  }
+
+  /// The times since the start at which a service is there.
+  package struct Presence: Hashable, Sendable {
+    /// The time from which the service is there; nil: from the start.
+    package let from: Duration?
+    /// The time at which the service is removed; nil: never. Before `from`, the service is there at the start, too.
+    package let until: Duration?
+
+    /// True if the service is there all the time.
+    package var isAlways: Bool { from == nil && until == nil }
+
+    /// Returns true if the service is there at a time since the start.
+    package func contains(_ age: Duration) -> Bool {
+      switch (from ?? .zero, until) {
+      case (let from, nil): age >= from
+      case (let from, let until?) where from < until: age >= from && age < until
+      case (let from, let until?): age >= from || age < until
+      }
+    }
+
+    /// Returns the next time after `age` at which the service may be added or removed.
+    package func next(after age: Duration) -> Duration? {
+      [from, until].compactMap { $0 }.filter { $0 > age }.min()
     }
   }
 
@@ -63,8 +90,10 @@ package struct PeripheralDescription: Hashable, Sendable {
     package var refusal: Refusal?
     /// The permissions; nil: those that the properties and the protection need.
     package var permissions: AttributePermissions?
-    /// True if the file gives the characteristic a handle, or shows clients other properties than those that are served.
-    package var hasFixedShape: Bool
+    /// The handle of the declaration; nil: the next one.
+    package var handle: UInt16?
+    /// True if the file shows clients other properties than those that are served.
+    package var showsOtherProperties: Bool
 
     /// True if clients can subscribe to the value.
     package var hasSubscriptions: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
@@ -74,6 +103,10 @@ package struct PeripheralDescription: Hashable, Sendable {
   package var advertising: Advertising
   /// The services, in the order of the file.
   package var services: [Service]
+  /// The indices of the services in an order in which each follows those that it includes.
+  package var publishingOrder: [Int] = []
+  /// True if the file gives the GAP service a handle.
+  package var movesSystemServices = false
   /// The connection parameters that the peripheral requests after each connection; nil: none.
   package var preferredParameters: PreferredConnectionParameters?
 }
@@ -93,16 +126,19 @@ extension DescribedPeripheral {
   /// The description in the file.
   fileprivate var description: PeripheralDescription {
     var states = characteristics[...]
-    let services = zip(services, presences).map { service, presence in
-      PeripheralDescription.Service(
-        uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
-        hasFixedShape: service.handle != nil || !service.includedHandles.isEmpty || !presence.isAlways,
+    let described = zip(services, presences).enumerated().map { index, element in
+      let (service, presence) = element
+      return PeripheralDescription.Service(
+        uuid: service.uuid, isPrimary: service.isPrimary,
+        includes: AccessoryService.servicesIncluded(by: index, in: services), handle: service.handle,
+        presence: presence,
         characteristics: service.characteristics.compactMap { characteristic in
           states.popFirst().map { Self.description(of: characteristic, $0) }
         })
     }
     return PeripheralDescription(
-      advertising: advertising, services: services, preferredParameters: preferredParameters)
+      advertising: advertising, services: described, publishingOrder: AccessoryService.orderOfInclusion(services),
+      movesSystemServices: firstHandle != 1, preferredParameters: preferredParameters)
   }
 
   private static func description(
@@ -113,6 +149,6 @@ extension DescribedPeripheral {
       hasReliableWrite: characteristic.hasReliableWrite, descriptors: characteristic.descriptors,
       values: state.values, period: state.period, maximumLength: state.maximumLength, program: state.program,
       output: state.output, echo: state.echo, refusal: state.refusal, permissions: characteristic.permissions,
-      hasFixedShape: characteristic.handle != nil || characteristic.shownProperties != nil)
+      handle: characteristic.handle, showsOtherProperties: characteristic.shownProperties != nil)
   }
 }

@@ -105,7 +105,7 @@ package struct AccessoryAttributes<Owner: Accessory> {
 extension AccessoryService {
   /// Returns the indices of the services in an order in which each follows those that it includes by their handles.
   /// Services that include each other keep their order: the database has an error for the first of them.
-  static func orderOfInclusion(_ services: [Self]) -> [Int] {
+  package static func orderOfInclusion(_ services: [Self]) -> [Int] {
     var waiting = Array(services.indices)
     var order: [Int] = []
     while !waiting.isEmpty {
@@ -114,6 +114,12 @@ extension AccessoryService {
       order.append(waiting.remove(at: next))
     }
     return order
+  }
+
+  /// Returns the indices of the services that the service with this index includes.
+  package static func servicesIncluded(by index: Int, in services: [Self]) -> [Int] {
+    services[index].includes.compactMap { uuid in services[..<index].firstIndex { $0.uuid == uuid } }
+      + services[index].includedHandles.compactMap { handle in services.firstIndex { $0.handle == handle } }
   }
 
   /// Returns the definition of the service for the host's GATT server.

@@ -26,6 +26,10 @@ struct Clone: ParsableCommand {
   var force = false
   @Flag(inversion: .prefixedNo, help: "Reads the values.")
   var values = true
+  @Flag(help: "Records the handles of the attributes.")
+  var handles = false
+  @Flag(help: "Writes each value back, to learn which permissions writes need.")
+  var probeWrites = false
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("How long to observe the advertising (default: 3).", valueName: "time"),
@@ -36,6 +40,7 @@ struct Clone: ParsableCommand {
 
   func validate() throws {
     guard observe > 0, observe <= 1e6 else { throw ValidationError("--observe must be more than 0, up to 1000000") }
+    if probeWrites, !values { throw ValidationError("--probe-writes needs the values, which --no-values leaves out") }
     if output.json, path == "-" { throw ValidationError("with --json, expected --output FILE") }
   }
 
@@ -50,10 +55,10 @@ struct Clone: ParsableCommand {
       var tree = GATTTree(services: [])
       if advertising.isConnectable {
         tree = try await stage.withLink(to: found) {
-          try await GATTTree(of: $0, readsValues: values, stage)
+          try await GATTTree(of: $0, readsValues: values, probesWrites: probeWrites, stage)
         }
       }
-      let recording = RecordingFile(named: found.name ?? "device", advertising, tree)
+      let recording = RecordingFile(named: found.name ?? "device", advertising, tree, handles: handles)
       for note in recording.notes { complain("note: \(note)") }
       try write(recording, found, to: file)
     }

@@ -13,7 +13,7 @@ import NIOConcurrencyHelpers
 /// A described peripheral that an adapter plays.
 final class PeripheralPlayer: Sendable {
   /// A published characteristic.
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     let service: BluetoothUUID
     /// The number of this service among those with its UUID, from 0.
     let instance: Int
@@ -23,7 +23,9 @@ final class PeripheralPlayer: Sendable {
     var echoes: [Int] = []
   }
 
-  private struct State {
+  struct State {
+    /// The published services, by their indices in the description.
+    var published: [Int: LocalService] = [:]
     /// The present values.
     var values: [[UInt8]]
     /// The number of values of each sequence that have been used.
@@ -40,19 +42,20 @@ final class PeripheralPlayer: Sendable {
   /// the latest one is sent although others are left out.
   private static let maximumWaiting = 256
 
-  private let description: PeripheralDescription
+  let description: PeripheralDescription
   private let name: String
-  private let peripheral: LocalPeripheral
-  private let stage: Stage
+  let peripheral: LocalPeripheral
+  let stage: Stage
   private let isJSON: Bool
   private let timeline: [RecordedAdvertising.Frame]
   /// The recorded answers to successive reads, by the index of the characteristic.
   private let answers: [Int: [[UInt8]]]
   private let output: @Sendable (String) throws -> Void
-  private let services: [LocalService]
-  private let entries: [Entry]
-  private let state: NIOLockedValueBox<State>
-  private let start: Duration
+  /// The indices of the characteristics of each service.
+  let members: [Range<Int>]
+  let entries: [Entry]
+  let state: NIOLockedValueBox<State>
+  let start: Duration
   /// The indices of characteristics with a value that waits to be sent because a central has written it.
   private let written = AsyncStream.makeStream(of: Int.self)
   /// The centrals that have just appeared.
@@ -73,10 +76,8 @@ final class PeripheralPlayer: Sendable {
     (self.description, self.name, self.peripheral) = (description, name, peripheral)
     (self.stage, self.isJSON, self.output, start) = (stage, isJSON, output, stage.now)
     self.timeline = timeline
-    // An include means the first service with its UUID.
-    var services: [BluetoothUUID: LocalService] = [:]
     var instances: [BluetoothUUID: Int] = [:]
-    var order: [LocalService] = []
+    var members: [Range<Int>] = []
     var entries: [Entry] = []
     for service in description.services {
       let first = entries.count
@@ -92,13 +93,9 @@ final class PeripheralPlayer: Sendable {
         let names = service.echoes(of: entries[index].description.uuid)
         entries[index].echoes = entries.indices.dropFirst(first).filter { names.contains(entries[$0].description.uuid) }
       }
-      let local = LocalService(
-        PublishedForm.serviceUUID(service.uuid), isPrimary: service.isPrimary,
-        includes: service.includes.compactMap { services[$0] }, entries[first...].map(\.local))
-      if instance == 0 { services[service.uuid] = local }
-      order.append(local)
+      members.append(first..<entries.count)
     }
-    (self.services, self.entries) = (order, entries)
+    (self.members, self.entries) = (members, entries)
     self.answers = Dictionary(
       answers.flatMap { answer in
         entries.indices.filter { index in
@@ -119,7 +116,9 @@ final class PeripheralPlayer: Sendable {
       let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
       group.addTask { [self] in try await answerRequests { isReady.finish() } }
       for await _ in ready {}
-      for service in services { try await peripheral.add(service, within: stage.stepLimit) }
+      let age = stage.now - start
+      try await updateServices(at: age)
+      group.addTask { [self] in try await watchPresences(after: age) }
       group.addTask { [self] in try await stage.watchPower(of: peripheral) }
       group.addTask { [self] in
         for await index in written.stream {
@@ -310,7 +309,11 @@ final class PeripheralPlayer: Sendable {
   private func value(_ index: Int) -> [UInt8] { state.withLockedValue { $0.values[index] } }
 
   private func send(_ index: Int) async throws {
-    try await peripheral.update(entries[index].local, to: Data(value(index)))
+    do {
+      try await peripheral.update(entries[index].local, to: Data(value(index)))
+    } catch let error as CBError where error.code == .invalidParameters {
+      // The service is not there now, so no central is subscribed.
+    }
   }
 
   /// Runs the command of a characteristic. Returns its value, which is the value from then on; nil: it has none.

@@ -11,7 +11,7 @@ extension PublishedForm {
   static func characteristic(_ description: PeripheralDescription.Characteristic) -> LocalCharacteristic {
     characteristic(
       description.uuid, description.properties, description.protection, description.descriptors,
-      permissions: description.permissions)
+      permissions: description.permissions, handle: description.handle)
   }
 
   /// Returns what an app can't publish, one line for each kind.
@@ -19,12 +19,10 @@ extension PublishedForm {
     var notes = notes(
       description.advertising,
       description.services.flatMap(\.characteristics).map {
-        ($0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors, $0.permissions, $0.hasFixedShape)
+        ($0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors, $0.permissions, $0.showsOtherProperties)
       })
-    let shaped = description.services.filter(\.hasFixedShape).map { "\($0.uuid)" }
-    if !shaped.isEmpty {
-      notes.append(
-        "an app can't give services handles and times: they follow each other at \(shaped.joined(separator: ", "))")
+    if description.movesSystemServices {
+      notes.append("an app can't give the GAP service a handle: firstHandle has no effect")
     }
     return notes
   }
@@ -35,15 +33,14 @@ extension PublishedForm {
       accessory.advertising,
       accessory.services.flatMap(\.characteristics).map {
         (
-          $0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors, $0.permissions,
-          $0.handle != nil || $0.shownProperties != nil
+          $0.uuid, $0.properties, $0.hasReliableWrite, $0.descriptors, $0.permissions, $0.shownProperties != nil
         )
       })
   }
 
   private typealias Published = (
     uuid: BluetoothUUID, properties: CharacteristicProperties, hasReliableWrite: Bool,
-    descriptors: [AccessoryDescriptor], permissions: AttributePermissions?, hasFixedShape: Bool
+    descriptors: [AccessoryDescriptor], permissions: AttributePermissions?, showsOtherProperties: Bool
   )
 
   private static func notes(_ advertising: Advertising, _ all: [Published]) -> [String] {
@@ -62,7 +59,7 @@ extension PublishedForm {
     }
     note("the property \"broadcast\"") { $0.properties.contains(.broadcast) }
     note("reliable writes") { $0.hasReliableWrite }
-    note("fixed handles and other shown properties") { $0.hasFixedShape }
+    note("other shown properties") { $0.showsOtherProperties }
     note("authentication and authorization as permissions") { !($0.permissions ?? []).isSubset(of: .published) }
     note("writable descriptors") {
       $0.descriptors.contains {

@@ -18,9 +18,21 @@ struct RecordingFile {
   private var surplus: [String] = []
   /// The characteristics with values, or with descriptors, that are too long for a file.
   private var longValues: [String] = []
+  /// The handles in the file; nil: the file has none.
+  private var layout: RecordedLayout?
 
   /// Creates the recording of a device.
-  init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree) {
+  ///
+  /// - Parameter handles: true to record the handles of the attributes.
+  init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree, handles: Bool = false) {
+    self.init(named: name, advertising, tree, layout: handles ? RecordedLayout(of: tree) : nil)
+    guard handles, layout == nil || (try? WorldFile(text: json)) == nil else { return }
+    self = RecordingFile(named: name, advertising, tree, layout: nil)
+    notes.append("the file can't describe the handles, which are unknown or out of order: it has none")
+  }
+
+  private init(named name: String, _ advertising: RecordedAdvertising, _ tree: GATTTree, layout: RecordedLayout?) {
+    self.layout = layout
     if advertising.isExtended {
       notes.append("the device uses extended advertising: the file has the first 31 octets, for legacy advertising")
     }
@@ -33,6 +45,10 @@ struct RecordingFile {
       ("kind", .text(advertising.isConnectable ? "peripheral" : "broadcaster")), ("advertising", advertising.fields),
     ]
     let described = services(tree)
+    if let layout = self.layout {
+      if let handle = layout.firstHandle { accessory.append(("firstHandle", .integer(handle))) }
+      notes += layout.notes
+    }
     if !described.isEmpty { accessory.append(("services", .list(described))) }
     // A file names a device by 1 to 248 octets. A device can have another name, or one that is no text.
     // A parser of YAML drops a byte order mark at the beginning of a text.
@@ -78,11 +94,18 @@ struct RecordingFile {
       counts.services += 1
       var fields: [(String, JSONText)] = [("uuid", .text("\(uuid)"))]
       if !service.isPrimary { fields.append(("isPrimary", .flag(false))) }
-      let includes = service.includes.filter { include in
-        BluetoothUUID(include.uuidString).map { known.contains($0) && $0 != uuid } ?? false
+      if let included = layout?.begin(service) {
+        // Several services may have one UUID, and one may follow the service that includes it.
+        fields.append(("handle", .integer(Int(service.handle ?? 0))))
+        lost += zip(service.includes, service.includedHandles).filter { !included.contains($0.1) }.map(\.0.uuidString)
+        if !included.isEmpty { fields.append(("includedHandles", .list(included.map { .integer(Int($0)) }))) }
+      } else {
+        let includes = service.includes.filter { include in
+          BluetoothUUID(include.uuidString).map { known.contains($0) && $0 != uuid } ?? false
+        }
+        lost += service.includes.filter { !includes.contains($0) }.map(\.uuidString)
+        if !includes.isEmpty { fields.append(("includes", .list(includes.map { .text($0.uuidString) }))) }
       }
-      lost += service.includes.filter { !includes.contains($0) }.map(\.uuidString)
-      if !includes.isEmpty { fields.append(("includes", .list(includes.map { .text($0.uuidString) }))) }
       known.insert(uuid)
       var characteristics: [JSONText] = []
       let room = min(
@@ -173,6 +196,8 @@ struct RecordingFile {
       }
     }
     if characteristic.needsEncryption { fields.append(("protection", .text("encrypted"))) }
+    if let permissions = RecordedPermissions.words(of: characteristic) { fields.append(("permissions", permissions)) }
+    if let handle = layout?.place(characteristic) { fields.append(("handle", .integer(handle))) }
     var others: [JSONText] = []
     var hasWritableDescription = false
     /// Adds a field. A file can have it once, and a device can have several descriptors of one type.
@@ -180,6 +205,14 @@ struct RecordingFile {
       if !fields.contains(where: { $0.0 == name }) { fields.append((name, value)) }
     }
     for descriptor in characteristic.descriptors {
+      if let type = BluetoothUUID(descriptor.uuid.uuidString), !ServiceReader.reserved.contains(type) {
+        guard others.count < WorldLimits.descriptors.upperBound else {
+          surplus.append("the descriptor \(type) of \(uuid)")
+          continue
+        }
+        if let other = self.fields(of: descriptor, type, uuid) { others.append(.object(other)) }
+        continue
+      }
       guard case .value(let value) = descriptor.value, fits([value.octets], uuid) else { continue }
       switch BluetoothUUID(descriptor.uuid.uuidString) {
       case 0x2900?:
@@ -203,10 +236,7 @@ struct RecordingFile {
         }
       // They come with the properties.
       case 0x2902?, 0x2903?: break
-      case let type? where ServiceReader.reserved.contains(type) || others.count >= WorldLimits.descriptors.upperBound:
-        surplus.append("the descriptor \(type) of \(uuid)")
-      case let uuid?:
-        others.append(.object([("uuid", .text("\(uuid)")), ("value", .text(value.octets.digits))]))
+      case let type?: surplus.append("the descriptor \(type) of \(uuid)")
       case nil: break
       }
     }
@@ -214,6 +244,23 @@ struct RecordingFile {
       add("writableUserDescription", .flag(true))
     }
     if !others.isEmpty { fields.append(("descriptors", .list(others))) }
+    return fields
+  }
+
+  /// Returns the fields of a descriptor that has no field of its own; nil: its value is not known, or too long.
+  private mutating func fields(
+    of descriptor: GATTTree.Descriptor, _ type: BluetoothUUID, _ owner: BluetoothUUID
+  ) -> [(String, JSONText)]? {
+    var fields: [(String, JSONText)] = [("uuid", .text("\(type)"))]
+    let permissions = RecordedPermissions.words(of: descriptor)
+    if case .value(let value) = descriptor.value {
+      guard fits([value.octets], owner) else { return nil }
+      fields.append(("value", .text(value.octets.digits)))
+    } else if permissions == nil {
+      return nil
+    }
+    if let permissions { fields.append(("permissions", permissions)) }
+    if let handle = layout?.place(descriptor) { fields.append(("handle", .integer(handle))) }
     return fields
   }
 

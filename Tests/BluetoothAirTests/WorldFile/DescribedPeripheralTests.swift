@@ -162,7 +162,7 @@ struct DescribedPeripheralTests {
     #expect(description.preferredParameters?.interval == .milliseconds(50))
     #expect(description.services.map(\.uuid) == ["180A", "1815"])
     #expect(description.services.map(\.isPrimary) == [false, true])
-    #expect(description.services[1].includes == ["180A"])
+    #expect(description.services[1].includes == [0])
     let characteristics = description.services[1].characteristics
     #expect(characteristics.map(\.uuid) == ["2A58", "2A56", "2A57"])
     #expect(characteristics.map(\.values) == [[[1], [2]], [], []])

@@ -55,26 +55,7 @@ struct DescribedPeripheral: Accessory {
   typealias Refusal = PeripheralDescription.Refusal
 
   /// The times since the start at which a service is there.
-  struct Presence: Hashable, Sendable {
-    /// The time from which the service is there; nil: from the start.
-    let from: Duration?
-    /// The time at which the service is removed; nil: never. Before `from`, the service is there at the start, too.
-    let until: Duration?
-
-    /// True if the service is there all the time.
-    var isAlways: Bool { from == nil && until == nil }
-
-    func contains(_ age: Duration) -> Bool {
-      switch (from ?? .zero, until) {
-      case (let from, nil): age >= from
-      case (let from, let until?) where from < until: age >= from && age < until
-      case (let from, let until?): age >= from || age < until
-      }
-    }
-
-    /// Returns the next time after `age` at which the service may be added or removed.
-    func next(after age: Duration) -> Duration? { [from, until].compactMap { $0 }.filter { $0 > age }.min() }
-  }
+  typealias Presence = PeripheralDescription.Presence
 
   var advertising = Advertising()
   private(set) var services: [AccessoryService<Self>] = []
