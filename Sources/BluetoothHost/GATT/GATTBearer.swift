@@ -6,7 +6,8 @@ import DequeModule
 /// After each call, the owner takes the events, and the PDUs as far as the link has room.
 package struct GATTBearer {
   private let role: Link.Role
-  private var client = GATTClient()
+  /// The client, whose functions that need no `context` are called directly.
+  var client = GATTClient()
   private var server = GATTServer()
   private var context: GATTContext
   /// True if the server sends next. Client and server take turns, so that endless commands or notifications cannot
@@ -55,13 +56,6 @@ package struct GATTBearer {
   /// Database Hash is unchanged.
   package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
 
-  /// Lets apps use the attributes that they found on an earlier link to the same server.
-  ///
-  /// - Parameter isChecked: true if the client checks the attributes and reports a change.
-  mutating func resume(_ former: RemoteDatabase, isChecked: Bool) {
-    client.watch.resume(former, isChecked: isChecked)
-  }
-
   /// Notes that the link is now encrypted with the key of a bond. The client does not cache results that it received
   /// before.
   ///
@@ -81,9 +75,6 @@ package struct GATTBearer {
     server.securityChanged(&context)
     if resumes { client.securityChanged(at: now, &context) }
   }
-
-  /// Notes that the link will be encrypted without a request of the client.
-  mutating func willBeEncrypted() { client.willBeEncrypted() }
 
   /// Notes that the security of the link could not be raised: the requests that wait for it fail.
   package mutating func securityFailed(at now: Instant) {
@@ -134,9 +125,6 @@ package struct GATTBearer {
     client.request(request, token: token, priority: priority, of: requester, at: now, context: &context)
   }
 
-  /// Lets another requester wait for a request, too.
-  mutating func share(_ token: GATTToken, with requester: GATTRequester) { client.share(token, with: requester) }
-
   /// Drops the requests among `tokens` that have not begun. Returns their tokens; no event follows for them.
   mutating func drop(_ tokens: Set<GATTToken>, at now: Instant) -> [GATTToken] {
     client.drop(tokens, at: now, &context)
@@ -146,14 +134,6 @@ package struct GATTBearer {
   /// for 100 ms, or after 8 requests of apps have completed since the last turn.
   mutating func awaitBackgroundTurn(at now: Instant) {
     if !isClosed { client.awaitTurn(at: now, &context) }
-  }
-
-  /// Restarts the quiet time before background requests.
-  mutating func noteUse(at now: Instant) { client.noteUse(at: now) }
-
-  /// Changes the priority of requests that have not ended.
-  mutating func setPriority(_ priority: GATTPriority, of tokens: Set<GATTToken>) {
-    client.setPriority(priority, of: tokens)
   }
 
   /// Answers a request of the peer; a second answer is ignored. For a read, `value` is the attribute's value from the

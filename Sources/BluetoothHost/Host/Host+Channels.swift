@@ -42,7 +42,7 @@ extension Host {
     }
     let request = PendingChannelRequest(
       spsm: spsm, isEnhanced: isEnhanced, settings: settings, token: token, unanswered: 0)
-    table[index].bearer.noteUse(at: now)
+    table[index].bearer.client.noteUse(at: now)
     table[index].open(request, count: count, at: now)
     table[index].serve(&context, at: now)
     settle(at: now)

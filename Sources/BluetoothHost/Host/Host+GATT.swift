@@ -26,7 +26,7 @@ extension Host {
     _ token: GATTToken, with requester: GATTRequester, on handle: HCI.ConnectionHandle
   ) {
     guard let index = table.index(of: handle) else { return }
-    table[index].bearer.share(token, with: requester)
+    table[index].bearer.client.share(token, with: requester)
   }
 
   /// Drops the requests among `tokens` that have not begun. Returns their tokens; no event follows for them.
@@ -47,7 +47,7 @@ extension Host {
   /// Restarts the quiet time before background requests on a link.
   package mutating func noteUse(of handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = table.index(of: handle) else { return }
-    table[index].bearer.noteUse(at: now)
+    table[index].bearer.client.noteUse(at: now)
   }
 
   /// Changes the priority of requests that have not ended.
@@ -55,7 +55,7 @@ extension Host {
     _ priority: GATTPriority, of tokens: Set<GATTToken>, on handle: HCI.ConnectionHandle
   ) {
     guard let index = table.index(of: handle) else { return }
-    table[index].bearer.setPriority(priority, of: tokens)
+    table[index].bearer.client.setPriority(priority, of: tokens)
   }
 
   /// Returns the known attributes of the peer's server; none if the link does not exist.

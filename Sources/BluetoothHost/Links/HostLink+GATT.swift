@@ -86,9 +86,11 @@ extension HostLink {
 
   /// Takes the attributes that apps found on the link before, which they use on this one.
   mutating func resumeDatabase(_ context: inout HostContext) {
-    if let kept = context.server.unbondedDatabase(of: identity) { return bearer.resume(kept, isChecked: false) }
+    if let kept = context.server.unbondedDatabase(of: identity) {
+      return bearer.client.watch.resume(kept, isChecked: false)
+    }
     guard let former = context.server.keptDatabases.removeValue(forKey: identity) else { return }
-    bearer.resume(former, isChecked: true)
+    bearer.client.watch.resume(former, isChecked: true)
     // If this link ends before it is reported, the next one resumes them.
     keepsDatabase = true
   }

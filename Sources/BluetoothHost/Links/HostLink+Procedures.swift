@@ -40,7 +40,7 @@ extension HostLink {
     // The link is encrypted with the bond's key whatever its security level: without encryption the peer could be an
     // impostor.
     if context.configuration.encryptsBondedLinks, security.security.hasKey {
-      bearer.willBeEncrypted()
+      bearer.client.willBeEncrypted()
       secure(.encrypted, &context, at: now)
     }
     if let length = context.controller.capabilities.maximumDataLength,

@@ -46,7 +46,7 @@ struct GATTClientSignedWriteTests {
   @Test("While the host encrypts the link a value waits, and is sent unsigned on the encrypted link")
   func whileEncrypting() {
     var client = client()
-    client.bearer.willBeEncrypted()
+    client.bearer.client.willBeEncrypted()
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
     client.bearer.securityChanged(encrypted, at: .zero)
     #expect(client.take() == [hex("52030007")])
@@ -56,7 +56,7 @@ struct GATTClientSignedWriteTests {
   @Test("If encryption fails, pending values fail, and later ones are sent signed")
   func notEncrypted() {
     var client = client()
-    client.bearer.willBeEncrypted()
+    client.bearer.client.willBeEncrypted()
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
     client.bearer.securityFailed(at: .zero)
     #expect(client.take() == [] && failures(client) == [.att(.insufficientEncryption)])

@@ -60,9 +60,9 @@ struct GATTRequesterTests {
   mutating func shared() {
     read([10, 11, 12, 13], of: one)
     read([20], of: two)
-    client.bearer.share(13, with: three)
-    client.bearer.share(20, with: one)
-    client.bearer.share(12, with: one)
+    client.bearer.client.share(13, with: three)
+    client.bearer.client.share(20, with: one)
+    client.bearer.client.share(12, with: one)
     #expect(answerAll() == [10, 20, 11, 13, 12])
   }
 
@@ -80,7 +80,7 @@ struct GATTRequesterTests {
 
   @Test("A background request whose turn is awaited does not wait for dropped requests")
   mutating func backgroundTurn() {
-    client.bearer.noteUse(at: client.now)
+    client.bearer.client.noteUse(at: client.now)
     client.bearer.awaitBackgroundTurn(at: client.now)
     read([10, 11], of: one)
     _ = client.bearer.drop([11], at: client.now)
