@@ -18,12 +18,12 @@ extension CentralBroker {
     }
     context.peers.use(peer)
     if let index = context.peers[peer].userIndex(of: session) {
-      context.peers[peer].users[index].reconnects = reconnects
+      context.peers.setReconnects(reconnects, ofUser: index, of: peer)
       switch context.peers[peer].users[index].phase {
       case .connected:
         deliverConnected(peer, to: session, &context)
         if reconnects, let link = context.links.index(of: peer) { context.keepDatabase(of: link) }
-      case .disconnecting: context.peers[peer].users[index].phase = .disconnecting(again: true)
+      case .disconnecting: context.peers.setPhase(.disconnecting(again: true), ofUser: index, of: peer)
       case .delayed, .held, .connecting: break
       }
       return
@@ -34,8 +34,9 @@ extension CentralBroker {
     }
     let firstPhase = context.mayConnect(session) ? PeerUser.Phase.connecting : .held
     let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : firstPhase
-    context.peers[peer].users.append(
-      PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects))
+    context.peers.add(
+      PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects),
+      to: peer)
     switch phase {
     case .delayed(let until): delayedUsers.append(DelayedUser(peer: peer, session: session, until: until))
     case .held: break
@@ -54,10 +55,10 @@ extension CentralBroker {
         let (user, count) = (context.peers[peer].users[index], context.peers[peer].users.count)
         switch user.phase {
         case .connecting where mustHold(user, of: peer, context):
-          context.peers[peer].users[index].phase = .held
+          context.peers.setPhase(.held, ofUser: index, of: peer)
           cancelUnusedAttempt(peer, at: now, &context)
         case .held where !mustHold(user, of: peer, context):
-          context.peers[peer].users[index].phase = .connecting
+          context.peers.setPhase(.connecting, ofUser: index, of: peer)
           attempt(peer, at: now, &context)
         default: break
         }
@@ -76,7 +77,7 @@ extension CentralBroker {
   /// Cancels the host's attempt to connect to a peer, unless a session or the system waits for it.
   func cancelUnusedAttempt(_ peer: PeerHandle, at now: Instant, _ context: inout DaemonContext) {
     guard context.links.index(of: peer) == nil, !context.inputDevices.wants(peer),
-      !context.peers[peer].users.contains(where: { $0.phase == .connecting })
+      !context.peers[peer].isAwaited
     else { return }
     context.host.cancelConnecting(to: context.peers[peer].address, at: now)
   }
@@ -99,7 +100,7 @@ extension CentralBroker {
     let peer = context.links[link].peer
     var isUsed = false
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connecting {
-      context.peers[peer].users[index].phase = .connected
+      context.peers.setPhase(.connected, ofUser: index, of: peer)
       if context.peers[peer].users[index].reconnects { context.keepDatabase(of: link) }
       deliverConnected(peer, to: context.peers[peer].users[index].session, &context)
       isUsed = true
@@ -118,7 +119,7 @@ extension CentralBroker {
   ) {
     guard let link = context.links.index(of: peer) else { return }
     if let user = context.peers[peer].userIndex(of: session), context.peers[peer].users[user].requiresNotifications {
-      context.notificationPeers.append(peer)
+      context.peers.awaitNotifications(for: peer)
     }
     context.reportProperties(of: link, to: session)
     context.deliver(.connected(peer, maximumWriteLength: context.links[link].maximumValueLength), to: session)
@@ -136,8 +137,7 @@ extension CentralBroker {
     let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
     context.links[index].lastTraffic = now
     context.deliver(.system(.linkBegan(count: context.links.all.count)))
-    let isAwaited =
-      context.peers[peer].users.contains { $0.phase == .connecting } || context.inputDevices.wants(peer)
+    let isAwaited = context.peers[peer].isAwaited || context.inputDevices.wants(peer)
     if link.role == .peripheral, isAwaited {
       context.host.cancelConnecting(to: link.peer, at: now)
     }
@@ -168,7 +168,7 @@ extension CentralBroker {
         delay(index, of: peer, until: now + Self.pause, &context)
         index += 1
       } else {
-        context.peers[peer].users.remove(at: index)
+        context.peers.removeUser(index, of: peer)
         context.forgetDatabaseIfUnused(of: peer)
         context.deliver(.connectionFailed(peer, error), to: user.session)
       }
@@ -191,7 +191,7 @@ extension CentralBroker {
         isWanted = isWanted || context.peers[peer].users[user].phase == .connecting
         user += 1
       } else {
-        context.peers[peer].users.remove(at: user)
+        context.peers.removeUser(user, of: peer)
       }
     }
     context.forgetDatabaseIfUnused(of: peer)
@@ -227,12 +227,9 @@ extension CentralBroker {
       context.deliver(.disconnected(peer, nil, isReconnecting: false), to: user.session)
       guard again else { return false }
     }
-    context.peers[peer].users[index].phase = .connecting
-    context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
-    // With automatic reconnection, the app goes on using what it has discovered.
-    if user.phase != .connected { context.peers[peer].users[index].discoveredServices = nil }
+    context.peers.reconnect(index, of: peer)
     if mustHold(context.peers[peer].users[index], of: peer, context) {
-      context.peers[peer].users[index].phase = .held
+      context.peers.setPhase(.held, ofUser: index, of: peer)
     } else if mustWait(index, of: peer, &context) {
       delay(index, of: peer, until: now + Self.pause, &context)
     }
@@ -261,7 +258,7 @@ extension CentralBroker {
   // MARK: Delayed attempts
 
   private mutating func delay(_ index: Int, of peer: PeerHandle, until: Instant, _ context: inout DaemonContext) {
-    context.peers[peer].users[index].phase = .delayed(until: until)
+    context.peers.setPhase(.delayed(until: until), ofUser: index, of: peer)
     delayedUsers.append(DelayedUser(peer: peer, session: context.peers[peer].users[index].session, until: until))
   }
 
@@ -278,11 +275,11 @@ extension CentralBroker {
         context.peers[user.peer].users[index].phase == .delayed(until: user.until)
       else { continue }
       if mustHold(context.peers[user.peer].users[index], of: user.peer, context) {
-        context.peers[user.peer].users[index].phase = .held
+        context.peers.setPhase(.held, ofUser: index, of: user.peer)
       } else if mustWait(index, of: user.peer, &context) {
         delay(index, of: user.peer, until: now + Self.pause, &context)
       } else {
-        context.peers[user.peer].users[index].phase = .connecting
+        context.peers.setPhase(.connecting, ofUser: index, of: user.peer)
         attempt(user.peer, at: now, &context)
       }
     }

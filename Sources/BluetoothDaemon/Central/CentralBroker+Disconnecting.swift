@@ -10,11 +10,10 @@ extension CentralBroker {
     guard context.peers.contains(peer), let index = context.peers[peer].userIndex(of: session) else { return }
     context.appsLinksChanged()
     switch context.peers[peer].users[index].phase {
-    case .disconnecting:
-      context.peers[peer].users[index].phase = .disconnecting(again: false)
+    case .disconnecting: context.peers.setPhase(.disconnecting(again: false), ofUser: index, of: peer)
     case .connected where isLastUser(index, of: peer, &context):
       gattClient.abandonOperations(of: session, on: peer, at: now, &context)
-      context.peers[peer].users[index].phase = .disconnecting(again: false)
+      context.peers.setPhase(.disconnecting(again: false), ofUser: index, of: peer)
       guard let link = context.links.index(of: peer) else { return }
       context.links[link].notifications = NotificationTable()
       context.end(link, at: now)
@@ -28,7 +27,7 @@ extension CentralBroker {
   mutating func leave(_ peer: PeerHandle, session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     guard let index = context.peers[peer].userIndex(of: session) else { return }
     gattClient.abandonOperations(of: session, on: peer, at: now, &context)
-    let user = context.peers[peer].users.remove(at: index)
+    let user = context.peers.removeUser(index, of: peer)
     context.appsLinksChanged()
     context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {

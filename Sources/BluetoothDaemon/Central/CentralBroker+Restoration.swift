@@ -26,7 +26,7 @@ extension CentralBroker {
   mutating func resume(_ session: CentralSessionID, _ counters: SessionCounters, _ context: inout DaemonContext) {
     for peer in context.peers.handles {
       guard let index = context.peers[peer].userIndex(of: session) else { continue }
-      context.peers[peer].users[index].credits = counters.writeCredits(for: peer)
+      context.peers.setCredits(counters.writeCredits(for: peer), ofUser: index, of: peer)
     }
   }
 

@@ -25,12 +25,10 @@ struct CentralBroker {
     case .connect(let peer, let delay, let reconnects):
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
     case .requestAlerts(let peer, let alerts):
-      guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
-      context.peers[peer].users[user].alerts = alerts
+      context.peers.setAlerts(alerts, of: session, for: peer)
     case .requireNotifications(let peer):
-      guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
-      context.peers[peer].users[user].requiresNotifications = true
-      context.notificationPeers.append(peer)
+      guard context.peers.requireNotifications(of: session, for: peer) else { return }
+      context.peers.awaitNotifications(for: peer)
       if !context.policy.offersNotifications {
         let app = context.owner(of: session)
         context.note(.notifications, of: app)
@@ -87,10 +85,7 @@ struct CentralBroker {
     for peer in stored.peers {
       guard let handle = context.enter(peer.address, isLinked: true) else { continue }
       connect(handle, delay: .zero, reconnects: peer.reconnects, for: session, at: now, &context)
-      guard let user = context.peers[handle].userIndex(of: session) else { continue }
-      context.peers[handle].users[user].hasBeenConnected = peer.reconnects && peer.hasBeenConnected
-      context.peers[handle].users[user].alerts = peer.alerts
-      context.peers[handle].users[user].requiresNotifications = peer.requiresNotifications
+      context.peers.restore(peer, of: session, for: handle)
     }
     if let scan = stored.scan { scans.scan(scan, by: session, at: now, &context) }
   }
@@ -107,7 +102,7 @@ struct CentralBroker {
     scans.dropAll(&context)
     trains = TrainBroker()
     context.appsLinksChanged()
-    for peer in context.peers.handles { context.peers[peer].users.removeAll() }
+    context.peers.removeAllUsers()
     context.inputDevices.dropAll()
     context.host.forgetRemoteDatabase(of: nil)
     context.endRegistrations()

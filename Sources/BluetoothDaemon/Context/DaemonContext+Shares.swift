@@ -89,7 +89,7 @@ extension DaemonContext {
     guard platformLimit != nil || shares.hasSeveralPrograms else { return true }
     var users: [(session: CentralSessionID, count: Int)] = []
     // A link that an app has cancelled no longer counts, although it takes a moment to end.
-    for peer in peers.peers where !peer.users.isEmpty {
+    for peer in peers.all where !peer.users.isEmpty {
       users += peer.users.filter { $0.phase != .disconnecting(again: false) }.map { (session: $0.session, count: 1) }
     }
     if let platformLimit, let holder = holder(of: session),

@@ -55,11 +55,9 @@ struct DaemonContext: ~Copyable {
   /// The open sessions, by the keys of their identifiers.
   var centrals = SlotMap<Central>()
   var peripherals = SlotMap<Peripheral>()
-  var peers: PeerTable
+  var peers: Peers
   var links = LinkTable()
   var inputDevices = InputDevices()
-  /// The peers for which a session has required notifications in this input.
-  var notificationPeers: [PeerHandle] = []
   var prompts: PromptQueue
   var backlogs = BacklogState()
   var policyNotes = PolicyNotes()
@@ -78,7 +76,7 @@ struct DaemonContext: ~Copyable {
   private(set) var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
   init(
-    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts,
+    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: Peers, prompts: any Prompts,
     shares: AppShares, policy: PlatformPolicy
   ) {
     self.host = host
@@ -268,7 +266,7 @@ struct DaemonContext: ~Copyable {
   }
 
   /// True if an app uses the link.
-  func isInApps(_ link: LinkIndex) -> Bool { peers[links[link].peer].users.contains { $0.phase == .connected } }
+  func isInApps(_ link: LinkIndex) -> Bool { peers[links[link].peer].isUsed }
 
   /// Returns the description of the client on a link, as apps see it.
   func centralInfo(of link: LinkIndex) -> CentralInfo {
@@ -284,7 +282,7 @@ struct DaemonContext: ~Copyable {
     let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
     links[link].publishedServices = known
     directory.setConnected(peer, services: known)
-    if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.needsUpdate = true }
+    if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.noteChange() }
     reportConnection(of: link)
   }
 
@@ -339,7 +337,7 @@ struct DaemonContext: ~Copyable {
     for user in peers[peer].users where user.phase == .connecting {
       deliver(.connectionFailed(peer, .unknownPeer), to: user.session)
     }
-    peers[peer].users.removeAll { $0.phase == .connecting }
+    peers.removeConnectingUsers(of: peer)
   }
 
   /// Ends a link that no session uses any more.

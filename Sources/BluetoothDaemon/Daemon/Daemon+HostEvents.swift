@@ -16,7 +16,7 @@ extension Daemon {
         notifications.publish(bonds, at: now, &context)
         updateInputDevices(at: now)
       }
-      while let peer = context.notificationPeers.popLast() {
+      while let peer = context.peers.takeAwaitingNotifications() {
         notifications.prepare(peer, at: now, &bonds, &context)
       }
       permissions.askWaiting(at: now, &context)
@@ -80,7 +80,7 @@ extension Daemon {
       if let link = context.links.index(of: connection) {
         bonds.handle(event, on: link, at: now, &context)
         context.reportChanges(of: link)
-        if context.policy.offersNotifications { context.notificationPeers.append(context.links[link].peer) }
+        if context.policy.offersNotifications { context.peers.awaitNotifications(for: context.links[link].peer) }
       }
     case .channel(let connection, let event):
       context.backlogs.full = nil

@@ -87,7 +87,7 @@ extension Daemon {
   private func addPeers(
     to apps: inout [StoredApp], _ places: [CentralSessionID: (app: Int, central: Int)]
   ) {
-    for peer in context.peers.peers where !peer.users.isEmpty {
+    for peer in context.peers.all where !peer.users.isEmpty {
       for user in peer.users {
         guard let place = places[user.session], user.phase != .disconnecting(again: false), place.app < apps.count
         else { continue }

@@ -93,7 +93,7 @@ package struct Daemon: ~Copyable {
     shares: AppShares = AppShares(), policy: PlatformPolicy = .macos, storesApps: Bool = false,
     startsOn: Bool = true
   ) {
-    let peers = PeerTable(
+    let peers = Peers(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
       generation: identifierGeneration, directory: directory)
     context = DaemonContext(

@@ -112,12 +112,8 @@ extension GATTClientBroker {
     _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle,
     _ context: inout DaemonContext
   ) {
-    guard case .success(let services) = result, let user = context.peers[peer].userIndex(of: session) else { return }
-    // Modify the set in place, because a peer may have tens of thousands of services.
-    if context.peers[peer].users[user].discoveredServices == nil {
-      context.peers[peer].users[user].discoveredServices = []
-    }
-    context.peers[peer].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
+    guard case .success(let services) = result else { return }
+    context.peers.noteDiscovered(services, by: session, of: peer)
   }
 
   // MARK: Service Changed
@@ -135,10 +131,10 @@ extension GATTClientBroker {
     for service in services { context.links[link].notifications.forget(service) }
     let declarations = Set(services.map(\.lowerBound))
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connected {
-      guard let known = context.peers[peer].users[index].discoveredServices else { continue }
-      let modified = known.filter { range.contains($0.handle) || declarations.contains($0.handle) }
-      context.peers[peer].users[index].discoveredServices = known.subtracting(modified)
-      let ids = modified.sorted { $0.handle < $1.handle }
+      let modified = context.peers.takeDiscovered(ofUser: index, of: peer) {
+        range.contains($0.handle) || declarations.contains($0.handle)
+      }
+      guard let ids = modified?.sorted(by: { $0.handle < $1.handle }) else { continue }
       context.deliver(.servicesModified(peer, ids), to: context.peers[peer].users[index].session)
     }
   }

@@ -49,8 +49,7 @@ extension GATTClientBroker {
     let name = String(received: value)
     guard !name.isEmpty else { return }
     let peer = context.links[link].peer
-    context.peers[peer].hasDeviceName = true
-    guard context.peers.setName(name, of: peer) else { return }
+    guard context.peers.setDeviceName(name, of: peer) else { return }
     for user in context.peers[peer].users where user.phase == .connected {
       context.deliver(.nameChanged(peer, name), to: user.session)
     }

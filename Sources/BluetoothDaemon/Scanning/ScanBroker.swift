@@ -154,7 +154,7 @@ struct ScanBroker {
     // Only the advertisement says whether the device is connectable.
     guard outcome.sighting.hasAdvertisement else { return }
     if outcome.hasChanged, let peer = context.peers.handle(of: report.address) {
-      learn(outcome.sighting.content, of: peer, &context)
+      context.peers.learn(outcome.sighting.content, of: peer)
     }
     if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi, &context) }
     guard !outcome.isHeld else { return }
@@ -217,14 +217,8 @@ struct ScanBroker {
   {
     if let peer = context.peers.hear(address) { return peer }
     guard let peer = context.enter(address) else { return nil }
-    learn(content, of: peer, &context)
+    context.peers.learn(content, of: peer)
     return peer
-  }
-
-  /// Records the content of an advertisement. The advertised name is used until the name in the GAP service is known.
-  private func learn(_ content: AdvertisingFields, of peer: PeerHandle, _ context: inout DaemonContext) {
-    context.peers[peer].advertisedServices = content.services
-    if let name = content.localName, !context.peers[peer].hasDeviceName { _ = context.peers.setName(name, of: peer) }
   }
 }
 

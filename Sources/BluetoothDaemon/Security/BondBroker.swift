@@ -21,7 +21,7 @@ struct BondBroker {
 
   /// Updates the bonds in the directory.
   private func publish(_ context: inout DaemonContext) {
-    context.inputDevices.needsUpdate = true
+    context.inputDevices.noteChange()
     context.directory.setBonds(
       bonds.records.compactMapValues {
         BondInfo($0.bond, getsNotifications: $0.getsNotifications ?? false)
