@@ -134,8 +134,7 @@ extension CentralBroker {
       context.host.disconnect(link.handle, at: now)
       return
     }
-    let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
-    context.links[index].lastTraffic = now
+    let index = context.links.add(link, to: peer, mtu: context.host.mtu(of: link.handle), at: now)
     context.deliver(.system(.linkBegan(count: context.links.all.count)))
     let isAwaited = context.peers[peer].isAwaited || context.inputDevices.wants(peer)
     if link.role == .peripheral, isAwaited {
@@ -246,7 +245,7 @@ extension CentralBroker {
 
   /// Reports the maximum length of values after a change of a link's MTU.
   mutating func mtuChanged(_ mtu: Int, of index: LinkIndex, _ context: inout DaemonContext) {
-    context.links[index].mtu = mtu
+    context.links[index].setMTU(mtu)
     let peer = context.links[index].peer
     for user in context.peers[peer].users where user.phase == .connected {
       context.deliver(.maximumWriteLengthChanged(peer, context.links[index].maximumValueLength), to: user.session)

@@ -15,8 +15,8 @@ extension CentralBroker {
       gattClient.abandonOperations(of: session, on: peer, at: now, &context)
       context.peers.setPhase(.disconnecting(again: false), ofUser: index, of: peer)
       guard let link = context.links.index(of: peer) else { return }
-      context.links[link].notifications = NotificationTable()
-      context.end(link, at: now)
+      context.links[link].client.notifications.removeAll()
+      context.links.end(link, at: now, &context.host)
     default:
       leave(peer, session: session, at: now, &context)
       context.deliver(.disconnected(peer, nil, isReconnecting: false), to: session)
@@ -36,9 +36,7 @@ extension CentralBroker {
     case .connecting: cancelUnusedAttempt(peer, at: now, &context)
     case .connected:
       guard let link = context.links.index(of: peer) else { return }
-      context.links[link].discovery.remove(session)
-      context.links[link].rssiReaders.removeAll { $0 == session }
-      context.links[link].notifications.leave(session)
+      context.links[link].client.notifications.leave(session)
       context.closeChannels(of: session, on: link, at: now)
       gattClient.advanceNotifications(of: link, at: now, &context)
       endUnusedLink(link, at: now, &context)
@@ -59,7 +57,7 @@ extension CentralBroker {
     guard context.links[link].link.role == .central, !context.inputDevices.wants(context.links[link].peer),
       context.peers[context.links[link].peer].users.allSatisfy({ !$0.usesLink })
     else { return }
-    context.end(link, at: now)
+    context.links.end(link, at: now, &context.host)
   }
 
   /// Returns true if no other user needs the link to `peer`, nor the system.

@@ -14,11 +14,11 @@ extension CentralBroker {
     for peer in context.peers.handles {
       guard let index = context.peers[peer].userIndex(of: session) else { continue }
       if let link = context.links.index(of: peer) {
-        context.links[link].channels.opening.removeAll { $0.session == session }
+        context.links[link].channels.forgetOpenings(of: session)
       }
       if let restored = restoredPeer(context.peers[peer].users[index], peer, &context) { peers.append(restored) }
     }
-    context.releaseChannels(of: .central(session))
+    context.links.releaseChannels(of: .central(session))
     return RestoredCentral(peers: peers, scan: context.centrals[session.key]?.scan?.request)
   }
 
@@ -57,7 +57,7 @@ extension CentralBroker {
       let isPrimary = database.isPrimary(id.handle) ?? true
       var restored = RestoredCentral.Service(service: RemoteService(service, isPrimary: isPrimary))
       restored.characteristics = database.characteristics(of: id.handle)?.map { characteristic in
-        let notifications = context.links[link].notifications
+        let notifications = context.links[link].client.notifications
         let entry = notifications.index(of: characteristic.value).map { notifications[$0] }
         return RestoredCentral.Characteristic(
           characteristic: RemoteCharacteristic(characteristic),

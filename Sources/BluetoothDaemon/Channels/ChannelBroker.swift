@@ -30,7 +30,7 @@ struct ChannelBroker {
     }
     channelRequests += 1
     let token = ChannelToken(rawValue: channelRequests)
-    context.links[link.index].channels.opening.append(LinkChannels.Opening(token: token, session: link.session))
+    context.links[link.index].channels.open(token, for: link.session)
     let connection = context.links[link.index].link.handle
     context.host.openChannels(spsm: psm, Self.settings, token: token, on: connection, at: now)
   }
@@ -58,7 +58,7 @@ struct ChannelBroker {
   ) -> ChannelInfo {
     let pipe = context.sessions.makePipe()
     context.hold(pipe, of: owner)
-    context.links[link].channels.entries.append(LinkChannels.Entry(channel: channel, pipe: pipe, owner: owner))
+    context.links[link].channels.add(channel, pipe, of: owner)
     return ChannelInfo(handle: pipe.handle, psm: channel.spsm)
   }
 
@@ -111,7 +111,7 @@ struct ChannelBroker {
     for psm in publishedChannels.all(of: session) where publishedChannels.remove(psm, session) {
       context.host.unpublishChannel(spsm: psm, keepsChannels: true, at: now)
     }
-    context.releaseChannels(of: .peripheral(session))
+    context.links.releaseChannels(of: .peripheral(session))
   }
 
   /// Forgets all PSMs when the adapter goes off. They stay published until `removeDropped`.
@@ -134,9 +134,7 @@ struct ChannelBroker {
       guard let index = context.links[link].channels.index(of: pipe) else { continue }
       let (id, connection) = (context.links[link].channels.entries[index].channel.id, context.links[link].link.handle)
       for _ in 0..<work.readSDUs { context.host.acknowledge(id, on: connection, at: now) }
-      if pipe.isReleased, context.links[link].channels.entries[index].closesBy == nil {
-        context.links[link].channels.entries[index].closesBy = now + Self.closeTimeout
-      }
+      if pipe.isReleased { context.links[link].channels.close(index, by: now + Self.closeTimeout) }
       send(index, on: link, at: now, &context)
       return
     }
@@ -150,15 +148,13 @@ struct ChannelBroker {
     while let sdu = pipe.nextSDU(channel.sendMTU, in: context.host.pool) {
       // The host reports when there is room again.
       guard context.host.sendOnChannel(sdu, channel.id, on: connection, at: now) else { break }
-      context.links[link].channels.entries[index].hasSent = true
+      context.links[link].channels.noteSent(index)
       if pipe.removeSent(sdu.count) { hasRoom = true }
     }
     if hasRoom { context.announce(context.links[link].channels.entries[index]) }
-    guard context.links[link].channels.entries[index].closesBy != nil,
-      !context.links[link].channels.entries[index].isClosing,
-      pipe.isDrained
+    guard context.links[link].channels.entries[index].closesBy != nil, pipe.isDrained,
+      context.links[link].channels.beginClosing(index)
     else { return }
-    context.links[link].channels.entries[index].isClosing = true
     context.host.closeChannelWhenSent(channel.id, on: connection, at: now)
   }
 
@@ -181,10 +177,7 @@ struct ChannelBroker {
       }
     case .hasRoom(let id):
       if let index = context.links[link].channels.index(of: id) { send(index, on: link, at: now, &context) }
-    case .reconfigured(let channel):
-      if let index = context.links[link].channels.index(of: channel.id) {
-        context.links[link].channels.entries[index].channel = channel
-      }
+    case .reconfigured(let channel): context.links[link].channels.reconfigure(channel)
     case .closed(let id, let hasSentAll):
       // A channel that is closed when its data have been sent ends with `closeEnded`.
       guard let index = context.links[link].channels.index(of: id),
@@ -207,9 +200,7 @@ struct ChannelBroker {
     for link in context.links.indices {
       guard let deadline = context.links[link].channels.deadline, deadline <= now else { continue }
       let connection = context.links[link].link.handle
-      while let index = context.links[link].channels.entries.firstIndex(where: {
-        $0.closesBy.map { $0 <= now } ?? false
-      }) {
+      while let index = context.links[link].channels.late(at: now) {
         let id = context.links[link].channels.entries[index].channel.id
         context.finishChannel(index, on: link, .lost(.timeout))
         context.host.closeChannel(id, on: connection, at: now)

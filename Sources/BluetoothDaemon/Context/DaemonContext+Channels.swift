@@ -24,7 +24,7 @@ extension DaemonContext {
   mutating func finishChannel(
     _ index: Int, on link: LinkIndex, _ end: ChannelEnd, isDelivered: Bool = false, hasSentAll: Bool? = nil
   ) {
-    let entry = links[link].channels.entries.remove(at: index)
+    let entry = links[link].channels.remove(index)
     let pipe = entry.pipe
     let mayBeCut = pipe.isReleased && entry.closesBy != nil || !(hasSentAll ?? !entry.hasSent)
     let isCut = end == .closed && !isDelivered && mayBeCut
@@ -34,21 +34,14 @@ extension DaemonContext {
 
   /// Ends all channels of a link that has ended.
   mutating func endChannels(of link: LinkIndex, _ end: ChannelEnd) {
-    links[link].channels.opening.removeAll()
+    links[link].channels.forgetOpenings()
     while !links[link].channels.entries.isEmpty { finishChannel(0, on: link, end) }
-  }
-
-  /// Closes the channels of a terminated app as the app itself would: the octets that it has written are sent before.
-  func releaseChannels(of owner: LinkChannels.Owner) {
-    for link in links.indices {
-      for entry in links[link].channels.entries where entry.owner == owner { entry.pipe.close() }
-    }
   }
 
   /// Closes the channels that a central manager has opened on a link that it no longer uses.
   mutating func closeChannels(of session: CentralSessionID, on link: LinkIndex, at now: Instant) {
     let connection = links[link].link.handle
-    while let index = links[link].channels.entries.firstIndex(where: { $0.owner == .central(session) }) {
+    while let index = links[link].channels.index(of: .central(session)) {
       let id = links[link].channels.entries[index].channel.id
       finishChannel(index, on: link, .closed)
       host.closeChannel(id, on: connection, at: now)

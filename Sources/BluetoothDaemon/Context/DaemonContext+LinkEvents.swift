@@ -15,7 +15,7 @@ extension DaemonContext {
     host.reportsLinkChanges = true
     for link in links.indices {
       guard let info = linkInfo(of: link) else { continue }
-      links[link].reported = info
+      links[link].observed.noteReport(info)
       report(info, of: link, to: session)
     }
   }
@@ -24,10 +24,10 @@ extension DaemonContext {
   mutating func request(
     _ request: LinkRequest, on link: LinkIndex, for requester: LinkRequestQueue.Requester, at now: Instant
   ) {
-    guard !links[link].requests.isFull(for: requester) else {
+    guard !links[link].observed.requests.isFull(for: requester) else {
       return reportEnd(of: request, .outOfSpace, on: link, to: requester)
     }
-    guard links[link].requests.append(request, of: requester) else { return }
+    guard links[link].observed.requests.append(request, of: requester) else { return }
     host.changeLink(links[link].link.handle, request, at: now)
   }
 
@@ -63,7 +63,7 @@ extension DaemonContext {
   /// Reports the properties of a link to a session that begins to use it.
   mutating func reportProperties(of link: LinkIndex, to session: CentralSessionID) {
     guard observesLinks(session), let info = linkInfo(of: link) else { return }
-    links[link].reported = info
+    links[link].observed.noteReport(info)
     deliver(.link(links[link].peer, .changed(info)), to: session)
   }
 
@@ -72,7 +72,7 @@ extension DaemonContext {
     guard host.reportsLinkChanges, peripherals.values.contains(where: { $0?.observesLinks == true }),
       let link = links.index(of: connection), let info = linkInfo(of: link)
     else { return }
-    links[link].reported = info
+    links[link].observed.noteReport(info)
     reportToPeripherals(info, of: link)
   }
 
@@ -85,10 +85,10 @@ extension DaemonContext {
   /// Reports the properties of a link to a session, unless the session has too many events and has not heard of the
   /// link.
   private mutating func report(_ info: LinkInfo, of link: LinkIndex, to session: PeripheralSessionID) {
-    guard links[link].knownTo[session] != nil || peripheralCounters(of: session)?.backlog.isFull == false else {
+    guard links[link].server.isKnown(to: session) || peripheralCounters(of: session)?.backlog.isFull == false else {
       return
     }
-    if links[link].knownTo[session] == nil { links[link].knownTo[session] = false }
+    links[link].server.noteEvent(for: session)
     deliver(.link(centralInfo(of: link), .changed(info)), to: session)
   }
 
@@ -97,7 +97,7 @@ extension DaemonContext {
   mutating func reportEnd(_ reason: HCI.ErrorCode, on link: LinkIndex) {
     for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
       guard let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
-        links[link].knownTo[session] != nil
+        links[link].server.isKnown(to: session)
       else { continue }
       deliver(.link(centralInfo(of: link), .ended(reason)), to: session)
     }
@@ -128,8 +128,8 @@ extension DaemonContext {
 
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
   mutating func reportChanges(of link: LinkIndex) {
-    guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }
-    links[link].reported = info
+    guard let reported = links[link].observed.reported, let info = linkInfo(of: link), info != reported else { return }
+    links[link].observed.noteReport(info)
     let peer = links[link].peer
     for user in peers[peer].users where user.phase == .connected { report(.changed(info), of: peer, to: user.session) }
     reportToPeripherals(info, of: link)

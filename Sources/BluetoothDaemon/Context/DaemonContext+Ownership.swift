@@ -33,7 +33,7 @@ extension DaemonContext {
   /// the session, and another app serves centrals, or a central manager of another app uses the link.
   func link(to central: PeerHandle, for session: PeripheralSessionID) -> SessionLink<PeripheralRole>? {
     guard peers.contains(central), let link = links.index(of: central), let client = client(of: session),
-      links[link].knownTo[session] == true || !isServedByOthers(than: client),
+      links[link].server.isUsed(of: session) || !isServedByOthers(than: client),
       !isUsedByOthers(link, than: client)
     else { return nil }
     return SessionLink(link, session)

@@ -56,10 +56,10 @@ struct DaemonContext: ~Copyable {
   var centrals = SlotMap<Central>()
   var peripherals = SlotMap<Peripheral>()
   var peers: Peers
-  var links = LinkTable()
+  var links = Links()
   var inputDevices = InputDevices()
   var prompts: PromptQueue
-  var backlogs = BacklogState()
+  var backlogs = Backlogs()
   var policyNotes = PolicyNotes()
   var limitNotes = LimitNotes()
   var apps = AppTable()
@@ -151,7 +151,7 @@ struct DaemonContext: ~Copyable {
   }
 
   private mutating func send(_ event: CentralEvent, to session: CentralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.full = client(of: session) }
+    if counters.backlog.isFull { backlogs.noteFull(client(of: session)) }
     if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.central(session, event))
   }
@@ -173,7 +173,7 @@ struct DaemonContext: ~Copyable {
   }
 
   private mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.full = client(of: session) }
+    if counters.backlog.isFull { backlogs.noteFull(client(of: session)) }
     if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
     events.append(.peripheral(session, event))
   }
@@ -198,7 +198,7 @@ struct DaemonContext: ~Copyable {
     for index in peripherals.values.indices {
       guard let peripheral = peripherals.values[index], !peripheral.preservation.isForwarder,
         let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
-        links[link].knownTo[session] != nil || !peripheral.counters.backlog.isFull
+        links[link].server.isKnown(to: session) || !peripheral.counters.backlog.isFull
       else { continue }
       deliver(event, to: session)
     }
@@ -206,7 +206,7 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event of the central on a link to the session whose attribute or channel the central uses.
   mutating func deliver(_ event: PeripheralEvent, on link: LinkIndex, to session: PeripheralSessionID) {
-    links[link].knownTo[session] = true
+    links[link].server.noteUse(of: session)
     deliver(event, to: session)
   }
 
@@ -280,16 +280,10 @@ struct DaemonContext: ~Copyable {
   mutating func publishConnected(_ link: LinkIndex) {
     let peer = links[link].peer
     let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
-    links[link].publishedServices = known
+    links[link].watch.publish(known)
     directory.setConnected(peer, services: known)
     if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.noteChange() }
     reportConnection(of: link)
-  }
-
-  /// True if a registration is for events about a link.
-  private func matches(_ filter: ConnectionEventFilter, _ link: LinkIndex) -> Bool {
-    guard let services = links[link].publishedServices else { return false }
-    return filter.peers.contains(peers[links[link].peer].info.identifier) || !filter.services.isDisjoint(with: services)
   }
 
   /// Tells the sessions that registered for it of a link that others have requested: once, when it is established or
@@ -299,11 +293,11 @@ struct DaemonContext: ~Copyable {
     for index in centrals.values.indices {
       guard let filter = centrals.values[index]?.connectionEvents, let key = centrals.key(at: index) else { continue }
       let session = CentralSessionID(key: key)
-      guard matches(filter, link), peers[peer].userIndex(of: session) == nil,
-        !links[link].eventReceivers.contains(session),
+      guard links[link].watch.matches(filter, peers[peer].info.identifier), peers[peer].userIndex(of: session) == nil,
+        !links[link].watch.receivers.contains(session),
         centrals.values[index]?.counters.backlog.isFull != true
       else { continue }
-      links[link].eventReceivers.append(session)
+      links[link].watch.add(session)
       deliver(.connectionEvent(peers[peer].info, isConnected: true), to: session)
     }
   }
@@ -327,8 +321,9 @@ struct DaemonContext: ~Copyable {
   mutating func register(_ session: CentralSessionID, for filter: ConnectionEventFilter?) {
     centrals.update(session.key) { $0.connectionEvents = filter }
     for link in links.indices {
-      links[link].eventReceivers.removeAll { $0 == session }
-      if let filter, matches(filter, link) { links[link].eventReceivers.append(session) }
+      links[link].watch.remove(session)
+      guard let filter, links[link].watch.matches(filter, peers[links[link].peer].info.identifier) else { continue }
+      links[link].watch.add(session)
     }
   }
 
@@ -340,54 +335,14 @@ struct DaemonContext: ~Copyable {
     peers.removeConnectingUsers(of: peer)
   }
 
-  /// Ends a link that no session uses any more.
-  mutating func end(_ link: LinkIndex, at now: Instant) {
-    guard !links[link].isClosing else { return }
-    links[link].isClosing = true
-    host.disconnect(links[link].link.handle, at: now)
-  }
-
-  /// Ends a link with an error for the sessions that use it. Only the first reason is reported.
-  mutating func end(_ link: LinkIndex, because error: SessionError, at now: Instant) {
-    guard links[link].end == nil else { return }
-    links[link].end = error
-    links[link].isClosing = true
-    host.disconnect(links[link].link.handle, at: now)
-  }
-
-  /// The earliest time at which a link has been idle for too long; nil: none will be.
-  ///
-  /// Read-only; `mutating` avoids copying the links.
-  var idleDeadline: Instant? {
-    mutating get {
-      guard let timeout = policy.idleLinkTimeout else { return nil }
-      var result: Instant?
-      for link in links.indices where !links[link].isClosing && !inputDevices.wants(links[link].peer) {
-        result = earliest(result, links[link].lastTraffic + TimeSpan(timeout))
-      }
-      return result
-    }
-  }
-
   /// Ends the links that have been idle for too long. Their apps see a timeout.
   mutating func endIdleLinks(at now: Instant) {
     guard let timeout = policy.idleLinkTimeout else { return }
-    for link in links.indices where !links[link].isClosing && links[link].lastTraffic + TimeSpan(timeout) <= now {
+    for link in links.indices where links.isIdle(link, timeout, at: now) {
       // The links of the system stay.
       if inputDevices.wants(links[link].peer) { continue }
       noteIdleLink(link)
-      end(link, because: .timeout, at: now)
-    }
-  }
-
-  /// The earliest time at which a closed channel ends on any link; nil: none.
-  ///
-  /// Read-only; `mutating` avoids copying the links.
-  var channelDeadline: Instant? {
-    mutating get {
-      var result: Instant?
-      for link in links.indices { result = earliest(result, links[link].channels.deadline) }
-      return result
+      links.end(link, because: .timeout, at: now, &host)
     }
   }
 }

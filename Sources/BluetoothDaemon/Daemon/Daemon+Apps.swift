@@ -255,7 +255,7 @@ extension Daemon {
 
   private mutating func preserve(_ session: CentralSessionID, as identifier: String, at now: Instant) {
     guard let central = context.centrals[session.key] else { return }
-    context.releaseLinks(heldFor: central.counters.backlog)
+    context.links.release { _, backlog in backlog === central.counters.backlog }
     if case .resumed(_, let user) = central.preservation { _ = context.centrals.remove(user.key) }
     var restored = centrals.preserve(session, at: now, &context)
     // A session of a former run that has not gone on yet has nothing else.
@@ -268,7 +268,7 @@ extension Daemon {
 
   private mutating func preserve(_ session: PeripheralSessionID, as identifier: String, at now: Instant) {
     guard let peripheral = context.peripherals[session.key] else { return }
-    context.releaseLinks(heldFor: peripheral.counters.backlog)
+    context.links.release { _, backlog in backlog === peripheral.counters.backlog }
     if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
     channels.release(session, at: now, &context)
     var restored = peripherals.preserve(session, at: now, &context)

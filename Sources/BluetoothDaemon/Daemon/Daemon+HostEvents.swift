@@ -83,23 +83,23 @@ extension Daemon {
         if context.policy.offersNotifications { context.peers.awaitNotifications(for: context.links[link].peer) }
       }
     case .channel(let connection, let event):
-      context.backlogs.full = nil
+      context.backlogs.forgetFull()
       if let link = context.links.index(of: connection) {
-        context.links[link].lastTraffic = now
+        context.links.noteTraffic(on: link, at: now)
         channels.handle(event, on: link, at: now, &context)
       }
       context.holdIfFull(connection, at: now)
     // No request of the daemon leads to these events.
     case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):
-      context.backlogs.full = nil
+      context.backlogs.forgetFull()
       if let link = context.links.index(of: connection) { handle(event, on: link, at: now) }
       context.holdIfFull(connection, at: now)
     }
   }
 
   private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
-    if case .backgroundTurn = event {} else { context.links[link].lastTraffic = now }
+    if case .backgroundTurn = event {} else { context.links.noteTraffic(on: link, at: now) }
     if !systemServices.isEmpty, systemServices.handle(event, on: link, at: now, &context) { return }
     switch event {
     case .mtuChanged(let mtu): centrals.mtuChanged(mtu, of: link, &context)
@@ -139,15 +139,13 @@ extension Daemon {
     peripherals.endServing(link, reason, &context)
     notifications.linkEnded(connection)
     systemServices.linkEnded(connection, reason, at: now, &context)
-    bonds.withdrawPrompt(of: link, &context)
-    if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
-    let receivers = context.links[link].eventReceivers
-    let end = context.links.remove(link).end
+    bonds.linkEnded(link, &context)
+    let ended = context.links.remove(link)
     context.deliver(.system(.linkEnded(reason, count: context.links.all.count)))
     bonds.keepDatabases(of: context.peers[peer].address, at: now, &context)
     context.directory.setDisconnected(peer)
-    context.reportDisconnection(from: peer, to: receivers)
-    centrals.linkEnded(to: peer, reason, end, at: now, &context)
+    context.reportDisconnection(from: peer, to: ended.watch.receivers)
+    centrals.linkEnded(to: peer, reason, ended.end, at: now, &context)
   }
 
   // MARK: State
@@ -191,13 +189,12 @@ extension Daemon {
     centrals.dropAll(&context)
     for link in context.links.indices {
       context.endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost)))
-      bonds.withdrawPrompt(of: link, &context)
+      bonds.linkEnded(link, &context)
     }
     peripherals.dropAll(&context)
     notifications.dropAll(&context)
     channels.dropAll()
     context.dropPreservedState()
-    if context.backlogs.holdsLinks { context.backlogs.heldLinksChanged = true }
     for _ in context.links.all { context.deliver(.system(.linkEnded(nil, count: 0))) }
     context.links.removeAll()
     context.directory.setAllDisconnected()

@@ -43,7 +43,7 @@ extension Daemon {
     of session: CentralSessionID, on link: LinkIndex, at now: Instant
   ) -> [PeerUsage.Pending] {
     let connection = context.links[link].link.handle
-    let discovery = context.links[link].discovery
+    let discovery = context.links[link].client.discovery
     let database = context.database(of: link)
     let entries = centrals.gattClient.operations.entries(on: connection).compactMap { entry -> PeerUsage.Pending? in
       let age = PeerUsage.Pending.age(since: entry.since, at: now)

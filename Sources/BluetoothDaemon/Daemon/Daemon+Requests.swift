@@ -179,7 +179,7 @@ extension Daemon {
   /// Ends a session, and the session that uses it.
   mutating func close(_ session: CentralSessionID, at now: Instant) {
     guard let counters = context.centralCounters(of: session) else { return }
-    context.releaseLinks(heldFor: counters.backlog)
+    context.links.release { _, backlog in backlog === counters.backlog }
     centrals.close(session, at: now, &context)
     context.storedAppsMayDiffer = true
     guard let former = context.centrals.remove(session.key) else { return }
@@ -194,7 +194,7 @@ extension Daemon {
   /// Ends a session, and the session that uses it.
   mutating func close(_ session: PeripheralSessionID, at now: Instant) {
     guard let counters = context.peripheralCounters(of: session) else { return }
-    context.releaseLinks(heldFor: counters.backlog)
+    context.links.release { _, backlog in backlog === counters.backlog }
     peripherals.close(session, at: now, &context)
     channels.unpublishChannels(of: session, at: now, &context)
     takeHostEvents(at: now)

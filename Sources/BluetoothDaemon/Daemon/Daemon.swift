@@ -123,8 +123,12 @@ package struct Daemon: ~Copyable {
   /// Read-only; `mutating` avoids copying the links.
   package var deadline: Instant? {
     mutating get {
-      let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.channelDeadline)
-      let links = earliest(earliest(context.idleDeadline, context.inputDevices.deadline), centrals.deadline)
+      let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.links.channelDeadline)
+      var idle: Instant?
+      if let timeout = context.policy.idleLinkTimeout {
+        idle = context.links.idleDeadline(timeout, sparing: context.inputDevices)
+      }
+      let links = earliest(earliest(idle, context.inputDevices.deadline), centrals.deadline)
       let apps = earliest(earliest(context.apps.deadline, peripherals.deadline), storingDeadline)
       return earliest(earliest(below, links), earliest(apps, systemServices.deadline))
     }
@@ -209,7 +213,7 @@ package struct Daemon: ~Copyable {
       context.prompts.collect(at: now)
       takeHostEvents(at: now)
     }
-    context.releaseLinks()
+    context.links.releaseReady()
     while true {
       context.sessions.requests.takeAll(&requests)
       guard !requests.isEmpty else { return }
@@ -262,7 +266,7 @@ package struct Daemon: ~Copyable {
 
   /// True if the result of `takeHeldLinks` has changed.
   package var heldLinksChanged: Bool {
-    context.backlogs.heldLinksChanged || context.policy.linkDataRate != nil && context.host.pacedLinksChanged
+    context.links.heldLinksChanged || context.policy.linkDataRate != nil && context.host.pacedLinksChanged
   }
 
   /// Returns the links from which the controller must accept no data now.

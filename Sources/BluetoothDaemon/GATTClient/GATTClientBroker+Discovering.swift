@@ -14,10 +14,10 @@ extension GATTClientBroker {
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
     if context.knows(procedure, on: link) {
       deliverDiscovered(waiter, .success(()), on: link, &context)
-    } else if context.links[link].discovery.isFull(for: session) {
+    } else if context.links[link].client.discovery.isFull(for: session) {
       deliverDiscovered(waiter, .failure(.outOfSpace), on: link, &context)
     } else {
-      context.links[link].discovery.wait(waiter)
+      context.links[link].client.discovery.wait(waiter)
       find(procedure, for: session, on: link, at: now, &context)
     }
   }
@@ -29,11 +29,11 @@ extension GATTClientBroker {
     _ procedure: DiscoveryProcedure, for session: CentralSessionID?, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard !context.links[link].discovery.isRunning(procedure) else {
+    guard !context.links[link].client.discovery.isRunning(procedure) else {
       let token = operations.token(of: procedure, on: context.links[link].link.handle)
       return share(token, with: session, on: link, &context)
     }
-    context.links[link].discovery.began(procedure)
+    context.links[link].client.discovery.began(procedure)
     guard let request = context.database(of: link).request(for: procedure) else {
       endDiscovery(procedure, .failure(.invalidHandle), on: link, at: now, &context)
       return
@@ -55,13 +55,13 @@ extension GATTClientBroker {
     _ procedure: DiscoveryProcedure, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    for waiter in context.links[link].discovery.ended(procedure) {
+    for waiter in context.links[link].client.discovery.ended(procedure) {
       deliverDiscovered(waiter, outcome, on: link, &context)
     }
     if case .descriptors(let characteristic) = procedure {
       descriptorsFound(of: characteristic, outcome, on: link, at: now, &context)
     }
-    if context.links[link].preparation.awaits(procedure) { endStep(on: link, at: now, &context) }
+    if context.links[link].client.preparation.awaits(procedure) { endStep(on: link, at: now, &context) }
   }
 
   private mutating func deliverDiscovered(
@@ -127,8 +127,8 @@ extension GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
-    context.links[link].notifications.forget(range)
-    for service in services { context.links[link].notifications.forget(service) }
+    context.links[link].client.notifications.forget(range)
+    for service in services { context.links[link].client.notifications.forget(service) }
     let declarations = Set(services.map(\.lowerBound))
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connected {
       let modified = context.peers.takeDiscovered(ofUser: index, of: peer) {
@@ -144,7 +144,7 @@ extension DaemonContext {
   /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
   /// host may know the result while the event about it waits.
   func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex) -> Bool {
-    !links[link].discovery.isRunning(procedure) && database(of: link).knows(procedure)
+    !links[link].client.discovery.isRunning(procedure) && database(of: link).knows(procedure)
   }
 }
 

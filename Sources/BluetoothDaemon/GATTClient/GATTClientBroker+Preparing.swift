@@ -12,7 +12,9 @@ extension GATTClientBroker {
   mutating func backgroundTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.isInUse(link) else { return }
     let database = context.database(of: link)
-    guard let (step, task) = context.links[link].preparation.begin(database, context.links[link].discovery) else {
+    guard
+      let (step, task) = context.links[link].client.preparation.begin(database, context.links[link].client.discovery)
+    else {
       return
     }
     switch task {
@@ -30,12 +32,12 @@ extension GATTClientBroker {
 
   /// Ends the running step of background discovery.
   mutating func endStep(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    context.links[link].preparation.ended()
+    context.links[link].client.preparation.ended()
     awaitTurn(on: link, at: now, &context)
   }
 
   private mutating func awaitTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    guard context.links[link].preparation.isWaiting else { return }
+    guard context.links[link].client.preparation.isWaiting else { return }
     context.host.awaitBackgroundTurn(on: context.links[link].link.handle, at: now)
   }
 

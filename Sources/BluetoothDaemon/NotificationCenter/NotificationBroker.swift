@@ -11,6 +11,8 @@ struct NotificationBroker {
   var timeOfZero: Int64?
   /// The open questions, by the accessories that they are about.
   private var questions: [(peer: PeerHandle, id: PromptID)] = []
+  /// The links on which a session that requires notifications for the peer has caused pairing.
+  private var securedLinks: Set<HCI.ConnectionHandle> = []
 
   private mutating func madeProvider() -> NotificationProvider {
     let made = provider ?? NotificationProvider()
@@ -39,6 +41,7 @@ struct NotificationBroker {
   /// Forgets the accessories: the adapter has gone off.
   mutating func dropAll(_ context: inout DaemonContext) {
     provider?.clients.removeAll()
+    securedLinks.removeAll()
     for question in questions { context.prompts.withdraw(question.id) }
     questions.removeAll()
   }
@@ -46,6 +49,7 @@ struct NotificationBroker {
   /// Forgets an accessory whose link has ended.
   mutating func linkEnded(_ connection: HCI.ConnectionHandle) {
     provider?.clients.removeAll { $0.connection == connection }
+    securedLinks.remove(connection)
   }
 
   // MARK: Notifications
@@ -226,9 +230,8 @@ struct NotificationBroker {
     }
     if context.host.security(of: handle).isBonded {
       _ = isAllowed(link, at: now, &bonds, &context)
-    } else if context.host.security(of: handle).level == .none, !context.links[link].hasDemandedSecurity {
+    } else if context.host.security(of: handle).level == .none, securedLinks.insert(handle).inserted {
       // Once for each link: the user or the peer may refuse.
-      context.links[link].hasDemandedSecurity = true
       context.host.secure(handle, .encrypted, at: now)
     }
   }

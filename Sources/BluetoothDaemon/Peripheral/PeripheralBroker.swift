@@ -52,7 +52,7 @@ struct PeripheralBroker {
     case .disconnect(let central):
       if let link = context.link(to: central, for: session) {
         disconnect(link, at: now, &context)
-      } else if let link = context.links.index(of: central), context.links[link].knownTo[session] != nil {
+      } else if let link = context.links.index(of: central), context.links[link].server.isKnown(to: session) {
         context.deliver(.centralDisconnected(context.centralInfo(of: link)), to: session)
       }
     case .publishChannel(let isEncrypted):
@@ -69,7 +69,7 @@ struct PeripheralBroker {
     // The session of an app that is denied the use of Bluetooth goes on when the app is allowed again.
     for _ in lateUpdates.removeAll(of: session) { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
     stopSets(of: session, at: now, &context)
-    for link in context.links.indices { context.links[link].requests.leave(.peripheral(session)) }
+    for link in context.links.indices { context.links[link].observed.requests.leave(.peripheral(session)) }
     for request in centralRequests.removeAll(of: session) {
       answer(request, .failure(.unlikelyError), at: now, &context)
     }
@@ -80,7 +80,7 @@ struct PeripheralBroker {
   /// the host's database until `removeDropped`.
   mutating func dropAll(_ context: inout DaemonContext) {
     for link in context.links.indices {
-      for update in context.links[link].updates { _ = updates.finish(update.call, copies: 1) }
+      for update in context.links[link].server.updates { _ = updates.finish(update.call, copies: 1) }
     }
     for update in lateUpdates.removeAll() {
       _ = context.peripheralCounters(of: update.session)?.updateCredits.put()
@@ -216,7 +216,7 @@ struct PeripheralBroker {
       return
     }
     if request == nil, let counters = context.peripheralCounters(of: characteristic.session),
-      context.discards(counters.backlog)
+      context.backlogs.discards(counters.backlog)
     {
       return
     }
@@ -302,7 +302,7 @@ struct PeripheralBroker {
         else { continue }
         updates.addCopy(to: call)
         copies += 1
-        context.links[link].updates.append(OutstandingUpdate(handle: handle, call: call))
+        context.links[link].server.add(OutstandingUpdate(handle: handle, call: call))
         context.host.update(handle, with: value.prefix(context.links[link].maximumValueLength), on: connection, at: now)
       }
     }
@@ -311,8 +311,7 @@ struct PeripheralBroker {
 
   /// Handles the transmission of the oldest update of `handle` on a link; of an indication, its confirmation.
   mutating func updateSent(_ handle: AttributeHandle, on link: LinkIndex, _ context: inout DaemonContext) {
-    guard let index = context.links[link].updates.firstIndex(where: { $0.handle == handle }) else { return }
-    let call = context.links[link].updates.remove(at: index).call
+    guard let call = context.links[link].server.takeUpdate(of: handle) else { return }
     if let place = localDatabase.characteristic(at: handle), localDatabase.characteristics[place].isOnlyIndicated {
       let characteristic = localDatabase.characteristics[place]
       context.reportConfirmation(of: characteristic.id, on: link, to: characteristic.session)
@@ -359,7 +358,9 @@ struct PeripheralBroker {
     let isServedByOthers =
       localDatabase.services.contains { $0.session != link.session }
       || context.links[link.index].channels.entries.contains { $0.owner != .peripheral(link.session) }
-    guard context.isInUse(link.index) || isServedByOthers else { return context.end(link.index, at: now) }
+    guard context.isInUse(link.index) || isServedByOthers else {
+      return context.links.end(link.index, at: now, &context.host)
+    }
     context.deliver(.centralDisconnected(context.centralInfo(of: link.index)), to: link.session)
   }
 
@@ -374,6 +375,6 @@ struct PeripheralBroker {
     }
     context.reportEnd(reason, on: link)
     context.deliverToPeripherals(.centralDisconnected(central), on: link)
-    while let update = context.links[link].updates.popFirst() { finishUpdate(update.call, copies: 1, &context) }
+    while let call = context.links[link].server.takeUpdate() { finishUpdate(call, copies: 1, &context) }
   }
 }
