@@ -106,7 +106,7 @@ extension CentralBroker {
       isUsed = true
     }
     guard isUsed else { return }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     context.releaseSharedLinks()
     context.publishConnected(link)
     gattClient.linkWasAdopted(link, at: now, &context)
@@ -182,7 +182,7 @@ extension CentralBroker {
     _ context: inout DaemonContext
   ) {
     defer { updateConnecting(at: now, &context) }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     var isWanted = false
     var user = 0
     while user < context.peers[peer].users.count {

@@ -8,7 +8,7 @@ extension CentralBroker {
     to peer: PeerHandle, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     guard context.peers.contains(peer), let index = context.peers[peer].userIndex(of: session) else { return }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     switch context.peers[peer].users[index].phase {
     case .disconnecting: context.peers.setPhase(.disconnecting(again: false), ofUser: index, of: peer)
     case .connected where isLastUser(index, of: peer, &context):
@@ -28,7 +28,7 @@ extension CentralBroker {
     guard let index = context.peers[peer].userIndex(of: session) else { return }
     gattClient.abandonOperations(of: session, on: peer, at: now, &context)
     let user = context.peers.removeUser(index, of: peer)
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     context.forgetDatabaseIfUnused(of: peer)
     switch user.phase {
     case .delayed: delayedUsers.removeAll { $0.peer == peer && $0.session == session }

@@ -101,7 +101,7 @@ struct CentralBroker {
   mutating func dropAll(_ context: inout DaemonContext) {
     scans.dropAll(&context)
     trains = TrainBroker()
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     context.peers.removeAllUsers()
     context.inputDevices.dropAll()
     context.host.forgetRemoteDatabase(of: nil)

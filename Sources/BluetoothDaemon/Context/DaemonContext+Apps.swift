@@ -3,15 +3,6 @@ import BluetoothWire
 
 // The life of apps: which events they get now, what their use of the radio is worth, and when they are suspended.
 extension DaemonContext {
-  /// The use of the radio that a session's app may make.
-  enum RadioUse: Equatable {
-    /// As much as the app asks for.
-    case full
-    /// The little that apps in the background may use.
-    case reduced
-    case none
-  }
-
   // MARK: Events
 
   /// Returns true if a central manager's session gets an event now; false: the event waits. An event runs a suspended
@@ -55,90 +46,33 @@ extension DaemonContext {
     _ = runs(app, for: mode, .none, reportTo: nil)
   }
 
-  /// The part of the budget of wakes that an event takes.
-  private enum WakeLimit {
-    /// The event runs the app in any case.
-    case none
-    case counted
-    /// A value of this attribute, with which the app is told of the limit.
-    case value(PeerHandle, RemoteAttributeID)
-  }
-
   /// Returns true if the app runs, or begins to run for an event of this role.
   private mutating func runs(
     _ app: AppIndex, for mode: AppManifest.BackgroundMode, _ limit: WakeLimit, reportTo session: CentralSessionID?
   ) -> Bool {
-    switch apps[app].phase {
-    case .foreground: return true
-    case .background:
-      if isWoken(app, by: mode) { noteEvent(of: app) }
-      return true
-    case .suspended:
-      guard isWoken(app, by: mode) else {
-        note(mode == .central ? .suspendedCentral : .suspendedPeripheral, of: app)
-        return false
-      }
-      guard takeWake(app, limit, reportTo: session) else { return false }
+    if case .foreground = apps[app].phase { return true }
+    switch apps.admit(app, for: mode, limit, reportTo: session, policy) {
+    case .runs: break
+    case .waits: return false
+    case .wakes:
       setPhase(.background(until: nil), of: app)
-      noteEvent(of: app)
+      apps.noteEvent(of: app)
       deliverWaitingEvents(of: app)
-      return true
-    case .terminated:
-      guard apps[app].isLaunchedByEvents else { return false }
-      launch(app)
-      return true
+    case .launches: launch(app)
     }
-  }
-
-  /// Returns true if events of a role run the suspended app.
-  func isWoken(_ app: AppIndex, by mode: AppManifest.BackgroundMode) -> Bool {
-    guard let limits = policy.background else { return true }
-    return limits.hasModes && apps[app].manifest.backgroundModes.contains(mode)
-  }
-
-  private mutating func noteEvent(of app: AppIndex) {
-    apps[app].hadEvent = true
-    apps.needsSettling = true
-  }
-
-  /// Takes a wake from the app's budget. Returns false if none is left.
-  private mutating func takeWake(_ app: AppIndex, _ limit: WakeLimit, reportTo session: CentralSessionID?) -> Bool {
-    guard let budget = policy.background?.wakeBudget else { return true }
-    let isExceeded = apps[app].wakeCount >= budget
-    switch limit {
-    case .none: return true
-    case .counted: break
-    case .value(let peer, let attribute):
-      if let session, isExceeded || apps[app].wakeCount == budget - 1 {
-        apps[app].events.add(.valueLimitReached(peer, attribute, isExceeded: isExceeded), for: session)
-      }
-    }
-    guard !isExceeded else {
-      note(.wakeBudget, of: app)
-      return false
-    }
-    // The time is entered when the input has been handled.
-    apps[app].newWakes += 1
     return true
   }
 
   /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
   mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
-    apps[app].isLaunchable = isLaunchable
-    apps[app].isLaunchPaused = false
+    apps[app].setLaunchable(isLaunchable)
     launchForWaitingEvents(app)
-  }
-
-  /// Notes that an app can't be launched for an event before `setLaunchable`, which follows soon.
-  mutating func pauseLaunches(of app: AppIndex) {
-    apps[app].isLaunchable = false
-    apps[app].isLaunchPaused = true
   }
 
   /// Notes that the process of a former run does not come back. Launches the app if events have waited for that.
   mutating func endReturn(of app: AppIndex) {
     apps[app].endReturn()
-    storedAppsMayDiffer = true
+    apps.noteChange()
     launchForWaitingEvents(app)
   }
 
@@ -154,7 +88,7 @@ extension DaemonContext {
   private mutating func launch(_ app: AppIndex) {
     let identifiers = preservedIdentifiers(of: app)
     setPhase(.background(until: nil), of: app)
-    noteEvent(of: app)
+    apps.noteEvent(of: app)
     deliver(.app(apps[app].name, .launch(identifiers)))
   }
 
@@ -176,16 +110,9 @@ extension DaemonContext {
 
   /// Changes the phase of an app, and reports its state.
   mutating func setPhase(_ phase: App.Phase, of app: AppIndex) {
-    let before = apps[app].state
-    if (apps[app].phase == .terminated) != (phase == .terminated) { storedAppsMayDiffer = true }
-    apps[app].phase = phase
-    if (before == .suspended) != (phase == .suspended) { suspensionChanged(of: app) }
-    if apps[app].state != .background {
-      apps[app].staysWithLinks = false
-      apps[app].isKept = false
-    }
-    if phase == .terminated { apps[app].restorationDeadline = nil } else { apps[app].endReturn() }
-    if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
+    let former = apps.setPhase(phase, of: app)
+    if (former == .suspended) != (phase == .suspended) { suspensionChanged(of: app) }
+    if apps[app].state != former { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
   }
 
   /// Holds the channels of an app that has been suspended, and releases what has waited for one that is no longer.
@@ -198,21 +125,17 @@ extension DaemonContext {
       }
       return
     }
-    let channels = apps[app].heldChannels
-    apps[app].heldChannels.removeAll()
-    for channel in channels {
+    for channel in apps[app].takeHeldChannels() {
       channel.setHeld(false)
       announce(channel)
     }
-    if apps[app].phase != .terminated { releasedCommands += apps[app].heldCommands }
-    apps[app].heldCommands.removeAll()
+    apps.releaseCommands(of: app)
   }
 
   /// Holds a channel if its app is suspended, unless the app has closed it.
   mutating func hold(_ channel: ChannelPipe, of owner: LinkChannels.Owner) {
     guard let app = app(of: owner), apps[app].phase == .suspended, !channel.isReleased else { return }
-    channel.setHeld(true)
-    apps[app].heldChannels.append(channel)
+    apps[app].hold(channel)
   }
 
   /// Returns the app that owns a channel; nil: none.
@@ -221,11 +144,6 @@ extension DaemonContext {
     case .central(let session): self.owner(of: session)
     case .peripheral(let session): self.owner(of: session)
     }
-  }
-
-  /// Notes that the links of apps have changed, which can keep apps running.
-  mutating func appsLinksChanged() {
-    if policy.background?.linksKeepApps == true { apps.needsSettling = true }
   }
 
   /// Returns true if a central manager of the app uses a link.
@@ -238,9 +156,8 @@ extension DaemonContext {
   /// Sends the events that have waited, except those of preserved sessions.
   mutating func deliverWaitingEvents(of app: AppIndex) {
     guard !apps[app].events.isEmpty else { return }
-    var sent: [WaitingEvents.Entry] = []
     var events = apps[app].events
-    sent = events.take { entry in
+    let sent = events.take { entry in
       switch entry {
       case .central(let session, _): centrals[session.key]?.preservation.isPreserved != true
       case .peripheral(let session, _): peripherals[session.key]?.preservation.isPreserved != true
@@ -292,22 +209,20 @@ extension DaemonContext {
         let key = centrals.key(at: index)
       else { continue }
       centrals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
-      storedAppsMayDiffer = true
+      apps.noteChange()
     }
     for index in peripherals.values.indices {
       guard let peripheral = peripherals.values[index], peripheral.stored != nil,
         isOff || !peripheral.preservation.isPreserved, let key = peripherals.key(at: index)
       else { continue }
       peripherals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
-      storedAppsMayDiffer = true
+      apps.noteChange()
     }
   }
 
   /// Begins the time in which the processes of a former run come back.
   mutating func beginReturns(at now: Instant) {
-    for app in apps.indices where apps[app].mayReturn && apps[app].returnDeadline == nil {
-      apps[app].returnDeadline = now + App.returnTime
-    }
+    for app in apps.indices { apps[app].beginReturn(at: now) }
   }
 
   /// Forgets what preserved sessions had: the adapter has gone off.
@@ -329,7 +244,7 @@ extension DaemonContext {
   /// The use of the radio that a session of this role and app may make.
   func radioUse(of app: AppIndex?, as mode: AppManifest.BackgroundMode) -> RadioUse {
     guard let app, policy.background != nil, apps[app].isInBackground else { return .full }
-    return isWoken(app, by: mode) ? .reduced : .none
+    return apps[app].isWoken(by: mode, policy) ? .reduced : .none
   }
 
   /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
@@ -377,7 +292,7 @@ extension DaemonContext {
     switch apps[app].phase {
     case .foreground, .background: return true
     case .suspended:
-      if isWoken(app, by: .peripheral) { return true }
+      if apps[app].isWoken(by: .peripheral, policy) { return true }
       note(.suspendedServer, of: app)
       return false
     case .terminated: return isCommand || apps[app].canBeLaunched

@@ -7,13 +7,7 @@ extension DaemonContext {
   ///
   /// - Parameter app: The app that owns the session; nil: none.
   mutating func note(_ rule: PolicyRule, of app: AppIndex?) {
-    if let app {
-      guard apps[app].notedRules.insert(rule) else { return }
-      policyNotes.note("\(apps[app].name): \(rule.line(policy))")
-    } else {
-      guard policyNotes.rulesOutsideApps.insert(rule) else { return }
-      policyNotes.note("sessions that belong to no app: \(rule.line(policy))")
-    }
+    apps.note(rule, of: app, policy)
   }
 
   /// Returns the app that owns a session; nil: none, or the session is closed.
@@ -33,7 +27,7 @@ extension DaemonContext {
   /// Notes the limits of a scan in the background.
   mutating func noteBackgroundScan(at index: Int) {
     guard let app = centrals.values[index]?.app, let request = centrals.values[index]?.scan?.request else { return }
-    guard isWoken(app, by: .central) else { return note(.scanMode, of: app) }
+    guard apps[app].isWoken(by: .central, policy) else { return note(.scanMode, of: app) }
     guard request.services?.isEmpty == false else { return note(.scanServices, of: app) }
     if request.allowsDuplicates { note(.scanDuplicates, of: app) }
   }
@@ -52,7 +46,7 @@ extension DaemonContext {
     of session: PeripheralSessionID, name: String?, services: [BluetoothUUID], isSlow: Bool
   ) {
     guard let app = owner(of: session), radioUse(of: app, as: .peripheral) != .full else { return }
-    guard isWoken(app, by: .peripheral) else { return note(.advertisingMode, of: app) }
+    guard apps[app].isWoken(by: .peripheral, policy) else { return note(.advertisingMode, of: app) }
     if name != nil { note(.advertisedName, of: app) }
     if !services.isEmpty { note(.overflowServices, of: app) }
     if isSlow { note(.slowAdvertising, of: app) }

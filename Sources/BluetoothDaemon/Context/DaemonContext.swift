@@ -60,13 +60,8 @@ struct DaemonContext: ~Copyable {
   var inputDevices = InputDevices()
   var prompts: PromptQueue
   var backlogs = Backlogs()
-  var policyNotes = PolicyNotes()
   var limitNotes = LimitNotes()
-  var apps = AppTable()
-  /// The commands of apps that have been suspended when they arrived and run now.
-  var releasedCommands = Deque<DaemonRequest>()
-  /// True if what is stored of apps may differ from what they have.
-  var storedAppsMayDiffer = false
+  var apps = DaemonApps()
   private(set) var pendingAlerts = PendingAlerts()
   /// The alerts that wait for the user interface; the oldest is dropped when there are more than `maximumAlerts`.
   private(set) var alerts: Deque<Alert> = []

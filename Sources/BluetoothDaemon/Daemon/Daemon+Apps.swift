@@ -6,7 +6,7 @@ extension Daemon {
   /// Returns the app with this name, and brings it to the foreground if it was not running; nil: there are too many apps.
   mutating func enter(_ name: String, at now: Instant) -> AppIndex? {
     guard let app = app(named: name) else {
-      DaemonLog.note("more than \(AppTable.limit) apps: no background rules apply to it", of: name)
+      DaemonLog.note("more than \(DaemonApps.limit) apps: no background rules apply to it", of: name)
       return nil
     }
     // A process that says nothing of its life is in the foreground.
@@ -16,18 +16,18 @@ extension Daemon {
 
   mutating func handle(_ request: AppRequest, ofApp name: String, at now: Instant) {
     guard let app = app(named: name) else { return }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     switch request {
     case .launched(let manifest, let isInFront):
       if storing.isOn { bonds.noteUse(of: name) }
-      context.apps[app].manifest = manifest
+      context.apps[app].setManifest(manifest)
       if isInFront {
         bringToFront(app, at: now)
       } else if context.apps[app].phase == .terminated {
         sendToBackground(app, at: now)
       }
       if context.policy.background == nil, hasPreservedSessions(app) {
-        context.apps[app].restorationDeadline = now + App.restorationTime
+        context.apps[app].beginRestoration(at: now)
       }
     case .becameFrontmost(true): bringToFront(app, at: now)
     case .becameFrontmost(false): if context.apps[app].phase == .foreground { sendToBackground(app, at: now) }
@@ -38,7 +38,7 @@ extension Daemon {
       permissions.recallAccess(of: app, &bonds, &context)
       context.setLaunchable(isLaunchable, app)
       refuseVainRequests(ofClientsOf: app, at: now)
-    case .launchPaused: context.pauseLaunches(of: app)
+    case .launchPaused: context.apps[app].pauseLaunches()
     case .reportPreserved: context.deliver(.app(name, .preserved(context.preservedIdentifiers(of: app))))
     case .permissionChanged(let isAllowed): setAccess(isAllowed, ofApp: name, at: now)
     }
@@ -51,11 +51,11 @@ extension Daemon {
     case .central(let id, let events):
       guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
       context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
-      context.apps[app].hasUnhandledEvents = true
+      context.apps[app].noteUnhandledEvents()
     case .peripheral(let id, let events):
       guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
       context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
-      context.apps[app].hasUnhandledEvents = true
+      context.apps[app].noteUnhandledEvents()
     }
   }
 
@@ -84,7 +84,7 @@ extension Daemon {
   /// - Returns: the reason why the permission is not stored and applies only to this run; nil: it is stored.
   mutating func changeAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) -> BondStoreError? {
     guard let app = app(named: name) else { return bonds.keepAccess(isAllowed, of: name) }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     if !isAllowed {
       endPreservedSessions(of: app, at: now)
       // As after power off, the change of state tells the app that its scan, links and services have ended.
@@ -102,7 +102,6 @@ extension Daemon {
 
   private mutating func bringToFront(_ app: AppIndex, at now: Instant) {
     context.apps.bringToFront(app)
-    context.apps[app].wakeEnds.removeAll()
     context.setPhase(.foreground, of: app)
     for session in context.peripheralSessions(of: app) { peripherals.sendLateUpdates(of: session, at: now, &context) }
     context.deliverWaitingEvents(of: app)
@@ -116,9 +115,9 @@ extension Daemon {
     }
     context.setPhase(.background(until: until), of: app)
     if context.policy.background?.linksKeepApps == true {
-      context.apps[app].staysWithLinks = context.isWoken(app, by: .central)
+      context.apps[app].stayWithLinks(context.apps[app].isWoken(by: .central, context.policy))
     }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
   }
 
   /// Applies the phases of apps to the scan and the advertising.
@@ -133,26 +132,11 @@ extension Daemon {
 
   /// Sets the times until which the apps run that have got events, or whose links have changed, in this input.
   mutating func settleApps(at now: Instant) {
-    context.apps.needsSettling = false
+    context.apps.beginSettling()
     for app in context.apps.indices {
-      let hadEvent = context.apps[app].hadEvent
-      context.apps[app].hadEvent = false
-      guard let limits = context.policy.background else { continue }
-      keep(app, limits, at: now)
-      guard hadEvent, case .background(let former) = context.apps[app].phase else { continue }
-      context.apps[app].noteWakes(until: now + TimeSpan(limits.wakeBudgetPeriod))
-      guard !context.apps[app].isKept else { continue }
-      let until = now + TimeSpan(limits.eventRunTime)
-      context.apps[app].phase = .background(until: max(former ?? until, until))
+      let hasLink = context.apps[app].staysWithLinks && context.hasLink(app)
+      context.apps[app].settle(context.policy.background, hasLink: hasLink, at: now)
     }
-  }
-
-  /// Keeps an app running as long as it has a link. The end of its last link begins the time until it is suspended.
-  private mutating func keep(_ app: AppIndex, _ limits: PlatformPolicy.BackgroundLimits, at now: Instant) {
-    guard context.apps[app].staysWithLinks, context.hasLink(app) != context.apps[app].isKept else { return }
-    context.apps[app].isKept.toggle()
-    let until = context.apps[app].isKept ? nil : now + TimeSpan(limits.idleRunTime)
-    context.apps[app].phase = .background(until: until)
   }
 
   /// Suspends the apps whose time in the background has ended, renews the budgets of wakes, expects processes of a former
@@ -163,10 +147,7 @@ extension Daemon {
       context.apps[app].forgetWakes(at: now)
       if let end = context.apps[app].returnDeadline, end <= now { context.endReturn(of: app) }
       if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
-      if let end = context.apps[app].restorationDeadline, end <= now {
-        context.apps[app].restorationDeadline = nil
-        endPreservedSessions(of: app, at: now)
-      }
+      if context.apps[app].endsRestoration(at: now) { endPreservedSessions(of: app, at: now) }
     }
   }
 
@@ -210,7 +191,9 @@ extension Daemon {
     for session in context.centralSessions(of: app) {
       guard let central = context.centrals[session.key], !central.preservation.isPreserved else { continue }
       if case .resumed(_, let user) = central.preservation { context.sessions.end(user) }
-      if let identifier = central.preservation.identifier, mayPreserve, context.isWoken(app, by: .central) {
+      if let identifier = central.preservation.identifier, mayPreserve,
+        context.apps[app].isWoken(by: .central, context.policy)
+      {
         preserve(session, as: identifier, at: now)
       } else {
         if notesLoss, central.preservation.identifier != nil { context.noteUnpreserved(app, as: .central) }
@@ -221,7 +204,9 @@ extension Daemon {
     for session in context.peripheralSessions(of: app) {
       guard let peripheral = context.peripherals[session.key], !peripheral.preservation.isPreserved else { continue }
       if case .resumed(_, let user) = peripheral.preservation { context.sessions.end(user) }
-      if let identifier = peripheral.preservation.identifier, mayPreserve, context.isWoken(app, by: .peripheral) {
+      if let identifier = peripheral.preservation.identifier, mayPreserve,
+        context.apps[app].isWoken(by: .peripheral, context.policy)
+      {
         preserve(session, as: identifier, at: now)
       } else {
         if notesLoss, peripheral.preservation.identifier != nil { context.noteUnpreserved(app, as: .peripheral) }
@@ -232,10 +217,8 @@ extension Daemon {
     context.setPhase(.terminated, of: app)
     // The process may have ended before it has restored the session that the requests wait for.
     if hasRun { refuseRequests(ofClientsOf: app, at: now) } else { refuseVainRequests(ofClientsOf: app, at: now) }
-    guard context.apps[app].hasUnhandledEvents else { return }
-    context.apps[app].hasUnhandledEvents = false
     // These events are not repeated: a peer is discovered once, for example.
-    context.launchForWaitingEvents(app)
+    if context.apps[app].takeUnhandledEvents() { context.launchForWaitingEvents(app) }
   }
 
   /// Fails the clients' requests that wait for the launch of a terminated app that nothing launches. An unanswered

@@ -20,7 +20,7 @@ extension Daemon {
         notifications.prepare(peer, at: now, &bonds, &context)
       }
       permissions.askWaiting(at: now, &context)
-    } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || !context.releasedCommands.isEmpty
+    } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || context.apps.hasReleasedCommands
     if context.apps.needsSettling { settleApps(at: now) }
     storeAppsIfDue(at: now)
     guard !context.pendingAlerts.isEmpty else { return }
@@ -51,19 +51,19 @@ extension Daemon {
     // Drop late events from a powered-on period that has already ended for apps.
     case _ where permissions.state != .poweredOn: break
     case .advertisingStarted(let error):
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       peripherals.advertisingStarted(error, &context)
     case .advertisingSetStarted(let set, let error): peripherals.advertisingSetStarted(set, error, &context)
     case .advertisingSetEnded(let set): peripherals.advertisingSetEnded(set, &context)
     case .advertisingReport(let report): centrals.handle(report, at: now, &context)
     case .synchronization(let id, let event): centrals.trains.handle(event, of: id, at: now, &context)
     case .connected(let link):
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       centrals.connected(link, at: now, &context)
       context.reportToPeripherals(newLink: link.handle)
       systemServices.linkBegan(link.handle, at: now, &context)
     case .connectionFailed(let address, let reason):
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       centrals.connectionFailed(address, reason, at: now, &context)
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
     case .linkChanged(let connection):
@@ -76,7 +76,7 @@ extension Daemon {
       if let link = context.links.index(of: connection) { centrals.gattClient.rssiRead(result, on: link, &context) }
     case .security(let connection, let event):
       // A bond can give a peer another address.
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       if let link = context.links.index(of: connection) {
         bonds.handle(event, on: link, at: now, &context)
         context.reportChanges(of: link)
@@ -132,7 +132,7 @@ extension Daemon {
     _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant
   ) {
     guard let link = context.links.index(of: connection) else { return }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     let peer = context.links[link].peer
     centrals.gattClient.endOperations(on: connection)
     context.endChannels(of: link, context.links[link].channelEnd(after: reason))
@@ -170,7 +170,7 @@ extension Daemon {
 
   mutating func become(_ new: AdapterState, at now: Instant) {
     guard new != state else { return }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     if state == .poweredOn {
       dropEverything()
       systemServices.stop(at: now)

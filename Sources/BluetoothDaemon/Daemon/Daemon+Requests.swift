@@ -6,16 +6,14 @@ import DequeModule
 extension Daemon {
   /// Handles the commands that have waited for apps which run now.
   mutating func handleReleasedCommands(at now: Instant) {
-    while let command = context.releasedCommands.popFirst() { handle(command, at: now) }
+    while let command = context.apps.takeReleasedCommand() { handle(command, at: now) }
   }
 
   /// Holds a command of a suspended app until the app runs. Returns false if the app runs, or has too many of them.
   private mutating func holds(_ command: DaemonRequest, of app: AppIndex?) -> Bool {
     guard let app, context.apps[app].phase == .suspended else { return false }
     context.note(.suspendedCommands, of: app)
-    guard context.apps[app].heldCommands.count < App.maximumHeldCommands else { return false }
-    context.apps[app].heldCommands.append(command)
-    return true
+    return context.apps[app].hold(command)
   }
 
   mutating func handle(_ request: DaemonRequest, at now: Instant) {
@@ -28,7 +26,7 @@ extension Daemon {
       }
       let app = context.centrals.values[index]?.app
       if holds(request, of: app) { return }
-      if command.concernsStoredApps { context.storedAppsMayDiffer = true }
+      if command.concernsStoredApps { context.apps.noteChange() }
       let isCurrent = seenStates == context.centrals.values[index]?.reportedStates && !isSuspended(app)
       let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
@@ -38,7 +36,7 @@ extension Daemon {
       }
       let app = context.peripherals.values[index]?.app
       if holds(request, of: app) { return }
-      if command.concernsStoredApps { context.storedAppsMayDiffer = true }
+      if command.concernsStoredApps { context.apps.noteChange() }
       let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates && !isSuspended(app)
       let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
@@ -78,7 +76,7 @@ extension Daemon {
   private func isSuspended(_ app: AppIndex?) -> Bool { app.map { context.apps[$0].phase == .suspended } ?? false }
 
   private mutating func open(_ session: CentralSessionID, _ owner: SessionOwner?, at now: Instant) {
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     if let owner, resume(session, owner, at: now) { return }
     var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
     if let owner { central.user = owner.user }
@@ -95,7 +93,7 @@ extension Daemon {
   }
 
   private mutating func open(_ session: PeripheralSessionID, _ owner: SessionOwner?, at now: Instant) {
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     if let owner, resume(session, owner, at: now) { return }
     var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
     if let owner { peripheral.user = owner.user }
@@ -181,7 +179,7 @@ extension Daemon {
     guard let counters = context.centralCounters(of: session) else { return }
     context.links.release { _, backlog in backlog === counters.backlog }
     centrals.close(session, at: now, &context)
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     guard let former = context.centrals.remove(session.key) else { return }
     if case .resumed(_, let user) = former.preservation {
       _ = context.centrals.remove(user.key)
@@ -198,7 +196,7 @@ extension Daemon {
     peripherals.close(session, at: now, &context)
     channels.unpublishChannels(of: session, at: now, &context)
     takeHostEvents(at: now)
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     guard let former = context.peripherals.remove(session.key) else { return }
     if case .resumed(_, let user) = former.preservation {
       _ = context.peripherals.remove(user.key)

@@ -8,7 +8,7 @@ extension Daemon {
 
   /// The time of the next change on the disk; nil: there is none.
   var storingDeadline: Instant? {
-    storing.isOn && !storing.isHeld && context.storedAppsMayDiffer ? storing.earliestTime : nil
+    storing.isOn && !storing.isHeld && context.apps.mayDifferFromStored ? storing.earliestTime : nil
   }
 
   /// Stores the sessions if they have changed and the last change was not just now.
@@ -29,11 +29,11 @@ extension Daemon {
   mutating func releaseStoredApps() {
     if storing.isOn, storing.isHeld { storing.isOn = bonds.reserveStoredApps() }
     storing.isHeld = false
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
   }
 
   private mutating func storeApps(at now: Instant) {
-    context.storedAppsMayDiffer = false
+    context.apps.noteStoring()
     let apps = appsToStore()
     guard apps != storing.last else { return }
     storing.last = apps
@@ -51,7 +51,7 @@ extension Daemon {
       var stored = StoredApp(
         name: context.apps[app].name, manifest: context.apps[app].manifest,
         wasRunning: context.apps[app].phase != .terminated || context.apps[app].mayReturn)
-      for session in context.centralSessions(of: app) where context.isWoken(app, by: .central) {
+      for session in context.centralSessions(of: app) where context.apps[app].isWoken(by: .central, context.policy) {
         guard let central = context.centrals[session.key], let identifier = central.preservation.identifier else {
           continue
         }
@@ -64,7 +64,8 @@ extension Daemon {
           stored.centrals.append(StoredApp.Central(identifier: identifier, scan: scan))
         }
       }
-      for session in context.peripheralSessions(of: app) where context.isWoken(app, by: .peripheral) {
+      for session in context.peripheralSessions(of: app)
+      where context.apps[app].isWoken(by: .peripheral, context.policy) {
         guard let peripheral = context.peripherals[session.key], let identifier = peripheral.preservation.identifier
         else { continue }
         if let former = peripheral.stored {
@@ -110,9 +111,7 @@ extension Daemon {
     guard context.policy.restoresApps else { return }
     for stored in storing.last.prefix(StoredApp.maximumCount) {
       guard let app = recall(stored) else { continue }
-      // The process of the server says if it can launch the app.
-      context.apps[app].isLaunchable = false
-      context.apps[app].mayReturn = stored.wasRunning
+      context.apps[app].recall(wasRunning: stored.wasRunning)
     }
   }
 
@@ -123,12 +122,16 @@ extension Daemon {
     permissions.recallAccess(of: app, &bonds, &context)
     // Another server with the same store can have denied the app.
     guard !context.apps[app].isDenied else {
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       return nil
     }
-    context.apps[app].manifest = stored.manifest
-    for central in stored.centrals where context.isWoken(app, by: .central) { recall(central, of: app) }
-    for peripheral in stored.peripherals where context.isWoken(app, by: .peripheral) { recall(peripheral, of: app) }
+    context.apps[app].setManifest(stored.manifest)
+    for central in stored.centrals where context.apps[app].isWoken(by: .central, context.policy) {
+      recall(central, of: app)
+    }
+    for peripheral in stored.peripherals where context.apps[app].isWoken(by: .peripheral, context.policy) {
+      recall(peripheral, of: app)
+    }
     return app
   }
 

@@ -25,7 +25,7 @@
 // - An app that does not serve its queue must not make the process grow: Documentation/Design.md, "Queues".
 //
 // Where to begin: `Daemon+Requests.swift` and `Daemon+HostEvents.swift`, then a broker. Rules of a part are at the head
-// of its file: `AppTable.swift` (the life of apps), `ChannelPipe.swift`, `PeerIdentifier.swift`, `PromptQueue.swift`,
+// of its file: `DaemonApps.swift` (the life of apps), `ChannelPipe.swift`, `PeerIdentifier.swift`, `PromptQueue.swift`,
 // `AppQuestions.swift`, `BondManager.swift`.
 //
 // Specification: none; it behaves as Apple's system does towards apps (Documentation/Differences.md).
@@ -254,13 +254,13 @@ package struct Daemon: ~Copyable {
   package mutating func takeAlert() -> Alert? { context.takeAlert() }
 
   private var hasNotes: Bool {
-    bonds.hasNotes || context.backlogs.hasNotes || context.policyNotes.hasNotes || !context.limitNotes.isEmpty
+    bonds.hasNotes || context.backlogs.hasNotes || context.apps.hasNotes || !context.limitNotes.isEmpty
   }
 
   /// Removes and returns the lines about bonds, blocked apps, the platform's rules and limits for the log.
   package mutating func takeNotes() -> [String] {
     guard hasNotes else { return [] }
-    return bonds.takeNotes() + context.backlogs.takeNotes() + context.policyNotes.takeNotes()
+    return bonds.takeNotes() + context.backlogs.takeNotes() + context.apps.takeNotes()
       + context.limitNotes.take()
   }
 

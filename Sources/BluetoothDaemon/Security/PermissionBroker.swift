@@ -76,7 +76,7 @@ struct PermissionBroker {
     switch subject {
     case .process: context.directory.access = access
     case .app(let app):
-      context.apps[app].isDenied = access == .denied
+      context.apps[app].setDenied(access == .denied)
       context.directory.setAccess(access, ofApp: context.apps[app].name)
     }
   }
