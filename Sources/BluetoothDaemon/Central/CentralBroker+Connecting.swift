@@ -12,7 +12,7 @@ extension CentralBroker {
     _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard let counters = context.centralCounters(of: session) else { return }
+    guard let counters = context.sessions.counters(of: session) else { return }
     guard context.peers.contains(peer) else {
       return context.deliver(.connectionFailed(peer, .unknownPeer), to: session)
     }
@@ -240,7 +240,7 @@ extension CentralBroker {
   private func mustWait(_ index: Int, of peer: PeerHandle, _ context: inout DaemonContext) -> Bool {
     let user = context.peers[peer].users[index]
     guard user.hasBeenConnected else { return false }
-    return context.centralCounters(of: user.session)?.backlog.isFull ?? false || context.hasExhaustedPeripheral
+    return context.sessions.counters(of: user.session)?.backlog.isFull ?? false || context.hasExhaustedPeripheral
   }
 
   /// Reports the maximum length of values after a change of a link's MTU.

@@ -19,7 +19,7 @@ extension CentralBroker {
       if let restored = restoredPeer(context.peers[peer].users[index], peer, &context) { peers.append(restored) }
     }
     context.links.releaseChannels(of: .central(session))
-    return RestoredCentral(peers: peers, scan: context.centrals[session.key]?.scan?.request)
+    return RestoredCentral(peers: peers, scan: context.sessions.scanRequest(of: session))
   }
 
   /// Gives a preserved session the credits of the client that continues it.

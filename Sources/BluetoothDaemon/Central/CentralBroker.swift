@@ -30,7 +30,7 @@ struct CentralBroker {
       guard context.peers.requireNotifications(of: session, for: peer) else { return }
       context.peers.awaitNotifications(for: peer)
       if !context.policy.offersNotifications {
-        let app = context.owner(of: session)
+        let app = context.sessions.owner(of: session)
         context.note(.notifications, of: app)
       }
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
@@ -43,7 +43,7 @@ struct CentralBroker {
       if let link = context.link(to: peer, for: session) {
         perform(command, on: link, at: now, &channels, &context)
       } else if command.takesCredit, context.peers.contains(peer) {
-        _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
+        _ = context.sessions.counters(of: session)?.writeCredits(for: peer).put()
       }
     }
   }
@@ -105,7 +105,7 @@ struct CentralBroker {
     context.peers.removeAllUsers()
     context.inputDevices.dropAll()
     context.host.forgetRemoteDatabase(of: nil)
-    context.endRegistrations()
+    context.sessions.endRegistrations()
     delayedUsers.removeAll()
     gattClient.dropAll()
   }

@@ -54,9 +54,9 @@ struct ChannelBroker {
   }
 
   private mutating func enter(
-    _ channel: Channel, of owner: LinkChannels.Owner, on link: LinkIndex, _ context: inout DaemonContext
+    _ channel: Channel, of owner: AnySession, on link: LinkIndex, _ context: inout DaemonContext
   ) -> ChannelInfo {
-    let pipe = context.sessions.makePipe()
+    let pipe = context.clients.makePipe()
     context.hold(pipe, of: owner)
     context.links[link].channels.add(channel, pipe, of: owner)
     return ChannelInfo(handle: pipe.handle, psm: channel.spsm)
@@ -75,8 +75,8 @@ struct ChannelBroker {
     isEncrypted: Bool, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     let security = ChannelSecurity(level: isEncrypted ? .encrypted : .none)
-    let taken = publishedChannels.owners.values.map { (session: $0, count: 1) }
-    guard context.mayTake(of: .channels, for: session, beside: taken),
+    let taken = publishedChannels.owners.values.map { (session: AnySession.peripheral($0), count: 1) }
+    guard context.mayTake(of: .channels, for: .peripheral(session), beside: taken),
       let psm = context.host.publishChannel(Self.settings, security: security)
     else {
       context.deliver(.channelPublished(psm: 0, .outOfSpace), to: session)
@@ -127,7 +127,7 @@ struct ChannelBroker {
 
   /// Handles an app's reads, its writes or its closing of the channel.
   mutating func channelUsed(_ channel: ChannelHandle, at now: Instant, _ context: inout DaemonContext) {
-    guard let pipe = context.sessions.pipe(of: channel) else { return }
+    guard let pipe = context.clients.pipe(of: channel) else { return }
     let work = pipe.takeWork()
     if work.wantsAnnouncement { context.announce(pipe) }
     for link in context.links.indices {

@@ -15,8 +15,8 @@ extension DaemonContext {
     default: break
     }
     if waits(app, for: event.runsApp) { return false }
-    let isWaiting = centrals.values[index]?.preservation.isPreserved == true
-    let key = centrals.key(at: index)
+    let isWaiting = sessions.centrals.values[index]?.session.preservation.isPreserved == true
+    let key = sessions.centrals.key(at: index)
     if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {
       noteAlert(event, for: CentralSessionID(key: key), of: app)
     }
@@ -28,7 +28,7 @@ extension DaemonContext {
   /// Returns true if a peripheral manager's session gets an event now; false: the event waits.
   mutating func admits(_ event: PeripheralEvent, of app: AppIndex, at index: Int) -> Bool {
     if waits(app, for: event.runsApp) { return false }
-    let isWaiting = peripherals.values[index]?.preservation.isPreserved == true
+    let isWaiting = sessions.peripherals.values[index]?.session.preservation.isPreserved == true
     if isWaiting, apps[app].phase != .terminated { return false }
     return runs(app, for: .peripheral, .none, reportTo: nil) && !isWaiting
   }
@@ -39,8 +39,8 @@ extension DaemonContext {
   }
 
   /// Runs the suspended app that owns a channel which has changed, if the platform does so.
-  mutating func channelChanged(of owner: LinkChannels.Owner) {
-    guard let app = app(of: owner), apps[app].phase == .suspended else { return }
+  mutating func channelChanged(of owner: AnySession) {
+    guard let app = sessions[owner]?.app, apps[app].phase == .suspended else { return }
     guard policy.background?.channelsRunApps == true else { return note(.suspendedChannel, of: app) }
     let mode: AppManifest.BackgroundMode = if case .central = owner { .central } else { .peripheral }
     _ = runs(app, for: mode, .none, reportTo: nil)
@@ -86,26 +86,10 @@ extension DaemonContext {
 
   /// Launches a terminated app, whose sessions are preserved.
   private mutating func launch(_ app: AppIndex) {
-    let identifiers = preservedIdentifiers(of: app)
+    let identifiers = sessions.preservedIdentifiers(of: app)
     setPhase(.background(until: nil), of: app)
     apps.noteEvent(of: app)
     deliver(.app(apps[app].name, .launch(identifiers)))
-  }
-
-  /// Returns the identifiers of the preserved sessions of an app.
-  func preservedIdentifiers(of app: AppIndex) -> RestoreIdentifiers {
-    var identifiers = RestoreIdentifiers()
-    for index in centrals.values.indices where centrals.values[index]?.app == app {
-      if case .preserved(let identifier)? = centrals.values[index]?.preservation {
-        identifiers.centrals.append(identifier)
-      }
-    }
-    for index in peripherals.values.indices where peripherals.values[index]?.app == app {
-      if case .preserved(let identifier)? = peripherals.values[index]?.preservation {
-        identifiers.peripherals.append(identifier)
-      }
-    }
-    return identifiers
   }
 
   /// Changes the phase of an app, and reports its state.
@@ -119,7 +103,7 @@ extension DaemonContext {
   private mutating func suspensionChanged(of app: AppIndex) {
     guard apps[app].phase != .suspended else {
       for link in links.indices {
-        for entry in links[link].channels.entries where self.app(of: entry.owner) == app {
+        for entry in links[link].channels.entries where sessions[entry.owner]?.app == app {
           hold(entry.pipe, of: entry.owner)
         }
       }
@@ -133,23 +117,15 @@ extension DaemonContext {
   }
 
   /// Holds a channel if its app is suspended, unless the app has closed it.
-  mutating func hold(_ channel: ChannelPipe, of owner: LinkChannels.Owner) {
-    guard let app = app(of: owner), apps[app].phase == .suspended, !channel.isReleased else { return }
+  mutating func hold(_ channel: ChannelPipe, of owner: AnySession) {
+    guard let app = sessions[owner]?.app, apps[app].phase == .suspended, !channel.isReleased else { return }
     apps[app].hold(channel)
-  }
-
-  /// Returns the app that owns a channel; nil: none.
-  func app(of owner: LinkChannels.Owner) -> AppIndex? {
-    switch owner {
-    case .central(let session): self.owner(of: session)
-    case .peripheral(let session): self.owner(of: session)
-    }
   }
 
   /// Returns true if a central manager of the app uses a link.
   func hasLink(_ app: AppIndex) -> Bool {
     links.indices.contains { link in
-      peers[links[link].peer].users.contains { $0.phase == .connected && self.app(of: $0.session) == .some(app) }
+      peers[links[link].peer].users.contains { $0.phase == .connected && sessions.owner(of: $0.session) == app }
     }
   }
 
@@ -158,10 +134,7 @@ extension DaemonContext {
     guard !apps[app].events.isEmpty else { return }
     var events = apps[app].events
     let sent = events.take { entry in
-      switch entry {
-      case .central(let session, _): centrals[session.key]?.preservation.isPreserved != true
-      case .peripheral(let session, _): peripherals[session.key]?.preservation.isPreserved != true
-      }
+      !sessions.isPreserved(entry.session)
     }
     apps[app].events = events
     for entry in sent {
@@ -172,53 +145,8 @@ extension DaemonContext {
     }
   }
 
-  /// The sessions of an app that have state.
-  func centralSessions(of app: AppIndex) -> [CentralSessionID] {
-    centrals.values.indices.compactMap { index in
-      guard let central = centrals.values[index], central.app == app, !central.preservation.isForwarder else {
-        return nil
-      }
-      return centrals.key(at: index).map { CentralSessionID(key: $0) }
-    }
-  }
-
-  /// The sessions of an app that have state.
-  func peripheralSessions(of app: AppIndex) -> [PeripheralSessionID] {
-    peripherals.values.indices.compactMap { index in
-      guard let peripheral = peripherals.values[index], peripheral.app == app, !peripheral.preservation.isForwarder
-      else { return nil }
-      return peripherals.key(at: index).map { PeripheralSessionID(key: $0) }
-    }
-  }
-
-  /// True if a preserved session waits for the adapter to be on for the first time.
-  func awaitsAdapter(_ central: Central) -> Bool { central.stored != nil && central.preservation.isPreserved }
-
-  /// True if a preserved session waits for the adapter to be on for the first time.
-  func awaitsAdapter(_ peripheral: Peripheral) -> Bool {
-    peripheral.stored != nil && peripheral.preservation.isPreserved
-  }
-
   /// Forgets what sessions had in a former run: the adapter is not on.
-  ///
-  /// - Parameter isOff: true if the adapter is off. Otherwise a preserved session keeps waiting, because it has seen no
-  ///   state.
-  mutating func dropStoredState(isOff: Bool) {
-    for index in centrals.values.indices {
-      guard let central = centrals.values[index], central.stored != nil, isOff || !central.preservation.isPreserved,
-        let key = centrals.key(at: index)
-      else { continue }
-      centrals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
-      apps.noteChange()
-    }
-    for index in peripherals.values.indices {
-      guard let peripheral = peripherals.values[index], peripheral.stored != nil,
-        isOff || !peripheral.preservation.isPreserved, let key = peripherals.key(at: index)
-      else { continue }
-      peripherals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
-      apps.noteChange()
-    }
-  }
+  mutating func dropStoredState(isOff: Bool) { if sessions.dropStored(isOff: isOff) { apps.noteChange() } }
 
   /// Begins the time in which the processes of a former run come back.
   mutating func beginReturns(at now: Instant) {
@@ -228,13 +156,9 @@ extension DaemonContext {
   /// Forgets what preserved sessions had: the adapter has gone off.
   mutating func dropPreservedState() {
     for app in apps.indices {
-      for session in centralSessions(of: app) where centrals[session.key]?.preservation.isPreserved == true {
-        centrals.update(session.key) { $0.restored = nil }
-        apps[app].events.removeAll(of: session)
-      }
-      for session in peripheralSessions(of: app) where peripherals[session.key]?.preservation.isPreserved == true {
-        peripherals.update(session.key) { $0.restored = nil }
-        apps[app].events.removeAll(of: session)
+      for (id, session) in sessions.all(of: app) where session.preservation.isPreserved {
+        sessions.dropRestored(of: id)
+        apps[app].events.removeAll(of: id)
       }
     }
   }
@@ -249,10 +173,10 @@ extension DaemonContext {
 
   /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
   func scanUse(at index: Int) -> RadioUse {
-    guard let app = centrals.values[index]?.app else { return .full }
+    guard let app = sessions.centrals.values[index]?.session.app else { return .full }
     let use = radioUse(of: app, as: .central)
     guard use == .reduced else { return use }
-    return centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
+    return sessions.centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
   }
 
   /// Returns true if the system has as many links to peripherals as the platform allows, and none to this peer.
@@ -264,21 +188,16 @@ extension DaemonContext {
   /// Returns true if a session may connect to peers now: the platform has no rule about it, the app is in the foreground,
   /// or the session has a restore identifier.
   func mayConnect(_ session: CentralSessionID) -> Bool {
-    guard policy.background?.connectsWithoutRestoration == false, let index = centrals.index(of: session.key),
-      let app = centrals.values[index]?.app, apps[app].isInBackground
+    guard policy.background?.connectsWithoutRestoration == false,
+      let index = sessions.centrals.index(of: session.key), let app = sessions.centrals.values[index]?.session.app,
+      apps[app].isInBackground
     else { return true }
-    return centrals.values[index]?.preservation.identifier != nil
-  }
-
-  /// Returns the app of an open session, which may be none; nil: the session is closed.
-  private func app(of session: CentralSessionID) -> AppIndex?? {
-    centrals.index(of: session.key).map { centrals.values[$0]?.app }
+    return sessions.centrals.values[index]?.session.preservation.identifier != nil
   }
 
   /// The minimum time between two updates of values of a session; nil: there is none.
   func updateSpacing(of session: PeripheralSessionID) -> TimeSpan? {
-    guard let limits = policy.background, let index = peripherals.index(of: session.key),
-      let app = peripherals.values[index]?.app, apps[app].isInBackground
+    guard let limits = policy.background, let app = sessions.owner(of: session), apps[app].isInBackground
     else { return nil }
     return TimeSpan.seconds(1) / Int64(max(limits.updatesPerSecond, 1))
   }
@@ -288,7 +207,7 @@ extension DaemonContext {
   ///
   /// - Parameter isCommand: true if the client expects no answer. A command waits for a terminated app without a limit.
   mutating func canAsk(_ session: PeripheralSessionID, isCommand: Bool) -> Bool {
-    guard let app = owner(of: session) else { return true }
+    guard let app = sessions.owner(of: session) else { return true }
     switch apps[app].phase {
     case .foreground, .background: return true
     case .suspended:

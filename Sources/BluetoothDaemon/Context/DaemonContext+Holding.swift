@@ -26,7 +26,8 @@ extension DaemonContext {
   /// Every link brings each peripheral manager an event for its MTU and one for its end. A server disconnects such an
   /// app, and its other apps must not wait for that.
   var hasExhaustedPeripheral: Bool {
-    !shares.hasSeveralPrograms && peripherals.values.contains { $0?.counters.backlog.isExhausted ?? false }
+    !shares.hasSeveralPrograms
+      && sessions.peripherals.values.contains { $0?.session.counters.backlog.isExhausted ?? false }
   }
 
   /// Ends a new link that the peer initiated, and returns true, if the app of a peripheral manager handles no events:

@@ -3,16 +3,11 @@ import BluetoothWire
 
 /// Reports about links for the sessions that observe theirs.
 extension DaemonContext {
-  /// Starts the reports to a session.
-  mutating func observeLinks(for session: CentralSessionID) {
-    centrals.update(session.key) { $0.observesLinks = true }
+  /// Starts the reports to a session. A session of a peripheral manager gets reports about all links.
+  mutating func observeLinks(for session: AnySession) {
+    sessions.observeLinks(session)
     host.reportsLinkChanges = true
-  }
-
-  /// Starts the reports about all links to a session of a peripheral manager.
-  mutating func observeLinks(for session: PeripheralSessionID) {
-    peripherals.update(session.key) { $0.observesLinks = true }
-    host.reportsLinkChanges = true
+    guard case .peripheral(let session) = session else { return }
     for link in links.indices {
       guard let info = linkInfo(of: link) else { continue }
       links[link].observed.noteReport(info)
@@ -22,7 +17,7 @@ extension DaemonContext {
 
   /// Gives a request to the host, or queues it. A session with too many requests gets an error.
   mutating func request(
-    _ request: LinkRequest, on link: LinkIndex, for requester: LinkRequestQueue.Requester, at now: Instant
+    _ request: LinkRequest, on link: LinkIndex, for requester: AnySession, at now: Instant
   ) {
     guard !links[link].observed.requests.isFull(for: requester) else {
       return reportEnd(of: request, .outOfSpace, on: link, to: requester)
@@ -33,7 +28,7 @@ extension DaemonContext {
 
   /// Reports the end of a request to the session that has made it.
   mutating func reportEnd(
-    of request: LinkRequest, _ error: SessionError?, on link: LinkIndex, to requester: LinkRequestQueue.Requester
+    of request: LinkRequest, _ error: SessionError?, on link: LinkIndex, to requester: AnySession
   ) {
     let event = LinkEvent.requestEnded(request.kind, error)
     switch requester {
@@ -42,15 +37,9 @@ extension DaemonContext {
     }
   }
 
-  /// Returns true if a session observes its links.
-  private func observesLinks(_ session: CentralSessionID) -> Bool {
-    guard let index = centrals.index(of: session.key) else { return false }
-    return centrals.values[index]?.observesLinks == true
-  }
-
   /// Reports on a link to a session, if the session observes its links.
   mutating func report(_ event: LinkEvent, of peer: PeerHandle, to session: CentralSessionID) {
-    if observesLinks(session) { deliver(.link(peer, event), to: session) }
+    if sessions.observesLinks(session) { deliver(.link(peer, event), to: session) }
   }
 
   private func linkInfo(of link: LinkIndex) -> LinkInfo? {
@@ -62,14 +51,14 @@ extension DaemonContext {
 
   /// Reports the properties of a link to a session that begins to use it.
   mutating func reportProperties(of link: LinkIndex, to session: CentralSessionID) {
-    guard observesLinks(session), let info = linkInfo(of: link) else { return }
+    guard sessions.observesLinks(session), let info = linkInfo(of: link) else { return }
     links[link].observed.noteReport(info)
     deliver(.link(links[link].peer, .changed(info)), to: session)
   }
 
   /// Reports the properties of a new link to the sessions of peripheral managers that observe links.
   mutating func reportToPeripherals(newLink connection: HCI.ConnectionHandle) {
-    guard host.reportsLinkChanges, peripherals.values.contains(where: { $0?.observesLinks == true }),
+    guard host.reportsLinkChanges, sessions.peripherals.values.contains(where: { $0?.session.observesLinks == true }),
       let link = links.index(of: connection), let info = linkInfo(of: link)
     else { return }
     links[link].observed.noteReport(info)
@@ -77,15 +66,13 @@ extension DaemonContext {
   }
 
   private mutating func reportToPeripherals(_ info: LinkInfo, of link: LinkIndex) {
-    for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
-      if let key = peripherals.key(at: index) { report(info, of: link, to: PeripheralSessionID(key: key)) }
-    }
+    for session in sessions.observingPeripherals { report(info, of: link, to: session) }
   }
 
   /// Reports the properties of a link to a session, unless the session has too many events and has not heard of the
   /// link.
   private mutating func report(_ info: LinkInfo, of link: LinkIndex, to session: PeripheralSessionID) {
-    guard links[link].server.isKnown(to: session) || peripheralCounters(of: session)?.backlog.isFull == false else {
+    guard links[link].server.isKnown(to: session) || sessions.counters(of: session)?.backlog.isFull == false else {
       return
     }
     links[link].server.noteEvent(for: session)
@@ -95,10 +82,7 @@ extension DaemonContext {
   /// Reports the reason for the end of a link to the sessions of peripheral managers that observe links and have heard
   /// of this one.
   mutating func reportEnd(_ reason: HCI.ErrorCode, on link: LinkIndex) {
-    for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
-      guard let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
-        links[link].server.isKnown(to: session)
-      else { continue }
+    for session in sessions.observingPeripherals where links[link].server.isKnown(to: session) {
       deliver(.link(centralInfo(of: link), .ended(reason)), to: session)
     }
   }
@@ -107,9 +91,9 @@ extension DaemonContext {
   mutating func reportConfirmation(
     of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
   ) {
-    guard let index = peripherals.index(of: session.key), peripherals.values[index]?.observesLinks == true else {
-      return
-    }
+    guard let index = sessions.peripherals.index(of: session.key),
+      sessions.peripherals.values[index]?.session.observesLinks == true
+    else { return }
     deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
   }
 
@@ -119,10 +103,10 @@ extension DaemonContext {
   mutating func reportRepetition(
     of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
   ) {
-    guard let index = peripherals.index(of: session.key), let peripheral = peripherals.values[index],
-      peripheral.observesLinks, !peripheral.preservation.isPreserved
-    else { return }
-    if let app = peripheral.app, apps[app].isAsleep { return }
+    guard let state = sessions[.peripheral(session)], state.observesLinks, !state.preservation.isPreserved else {
+      return
+    }
+    if let app = state.app, apps[app].isAsleep { return }
     deliver(.subscribed(centralInfo(of: link), characteristic), on: link, to: session)
   }
 

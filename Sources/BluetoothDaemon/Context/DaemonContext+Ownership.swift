@@ -32,7 +32,7 @@ extension DaemonContext {
   /// Returns the link over which a session serves `central`; nil: the central has not used an attribute or a channel of
   /// the session, and another app serves centrals, or a central manager of another app uses the link.
   func link(to central: PeerHandle, for session: PeripheralSessionID) -> SessionLink<PeripheralRole>? {
-    guard peers.contains(central), let link = links.index(of: central), let client = client(of: session),
+    guard peers.contains(central), let link = links.index(of: central), let client = client(of: .peripheral(session)),
       links[link].server.isUsed(of: session) || !isServedByOthers(than: client),
       !isUsedByOthers(link, than: client)
     else { return nil }
@@ -47,23 +47,15 @@ extension DaemonContext {
     let app: AppIndex?
   }
 
-  func client(of session: CentralSessionID) -> Client? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    return centrals.values[index].map { Client(backlog: $0.counters.backlog, app: $0.app) }
-  }
-
-  func client(of session: PeripheralSessionID) -> Client? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    return peripherals.values[index].map { Client(backlog: $0.counters.backlog, app: $0.app) }
+  /// Returns the client of a session; nil: the session is closed.
+  func client(of session: AnySession) -> Client? {
+    sessions[session].map { Client(backlog: $0.counters.backlog, app: $0.app) }
   }
 
   /// Returns the client whose session has this backlog; nil: the session is closed.
   func client(with backlog: EventBacklog) -> Client? {
-    let central = centrals.values.first { $0?.counters.backlog === backlog }
-    if let central, let central { return Client(backlog: backlog, app: central.app) }
-    let peripheral = peripherals.values.first { $0?.counters.backlog === backlog }
-    if let peripheral, let peripheral { return Client(backlog: backlog, app: peripheral.app) }
-    return nil
+    let session = sessions.all.first { $0.session.counters.backlog === backlog }?.session
+    return session.map { Client(backlog: backlog, app: $0.app) }
   }
 
   /// Returns true if two sessions belong to different clients. The sessions without an app belong to one client, unless
@@ -78,15 +70,15 @@ extension DaemonContext {
     let peer = links[link].peer
     if inputDevices.wants(peer) { return true }
     return peers[peer].users.contains { user in
-      user.phase == .connected && self.client(of: user.session).map { areDifferent(client, $0) } ?? false
+      user.phase == .connected && self.client(of: .central(user.session)).map { areDifferent(client, $0) } ?? false
     }
   }
 
   /// True if another client has a peripheral manager and may use Bluetooth.
   private func isServedByOthers(than client: Client) -> Bool {
-    peripherals.values.contains { peripheral in
-      guard let peripheral, !(peripheral.app.map { apps[$0].isDenied } ?? false) else { return false }
-      return areDifferent(client, Client(backlog: peripheral.counters.backlog, app: peripheral.app))
+    sessions.peripherals.values.contains { peripheral in
+      guard let session = peripheral?.session, !(session.app.map { apps[$0].isDenied } ?? false) else { return false }
+      return areDifferent(client, Client(backlog: session.counters.backlog, app: session.app))
     }
   }
 

@@ -35,13 +35,7 @@ extension DaemonContext {
     for handle in forgotten { host.forgetRemoteDatabase(of: peers[handle].address) }
     peers.remove(forgotten)
     let handles = Set(forgotten)
-    for index in centrals.values.indices {
-      guard let key = centrals.key(at: index) else { continue }
-      centrals.update(key) { central in
-        central.counters.forget(handles)
-        central.scan?.forget(handles)
-      }
-    }
+    sessions.forget(handles)
     for app in apps.indices { apps[app].events.forget(handles) }
   }
 
@@ -50,7 +44,7 @@ extension DaemonContext {
     var named = Set(links.all.map(\.peer)).union(inputDevices.peers).union(peers.awaitingNotifications)
     named.formUnion(directory.heldPeers)
     named.formUnion(directory.bondedPeers.map(\.peer.handle))
-    for central in centrals.values { named.formUnion(central?.restored?.peers.map(\.info.handle) ?? []) }
+    for central in sessions.centrals.values { named.formUnion(central?.restored?.peers.map(\.info.handle) ?? []) }
     for event in events {
       switch event {
       case .central(_, let event): if let peer = event.peer { named.insert(peer) }

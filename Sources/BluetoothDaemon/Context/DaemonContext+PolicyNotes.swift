@@ -10,23 +10,13 @@ extension DaemonContext {
     apps.note(rule, of: app, policy)
   }
 
-  /// Returns the app that owns a session; nil: none, or the session is closed.
-  func owner(of session: CentralSessionID) -> AppIndex? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    return centrals.values[index]?.app
-  }
-
-  /// Returns the app that owns a session; nil: none, or the session is closed.
-  func owner(of session: PeripheralSessionID) -> AppIndex? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    return peripherals.values[index]?.app
-  }
-
   // MARK: Radio
 
   /// Notes the limits of a scan in the background.
   mutating func noteBackgroundScan(at index: Int) {
-    guard let app = centrals.values[index]?.app, let request = centrals.values[index]?.scan?.request else { return }
+    guard let app = sessions.centrals.values[index]?.session.app,
+      let request = sessions.centrals.values[index]?.scan?.request
+    else { return }
     guard apps[app].isWoken(by: .central, policy) else { return note(.scanMode, of: app) }
     guard request.services?.isEmpty == false else { return note(.scanServices, of: app) }
     if request.allowsDuplicates { note(.scanDuplicates, of: app) }
@@ -34,8 +24,8 @@ extension DaemonContext {
 
   /// Notes the pauses of the scan for each app that scans in the background. No other app scans.
   mutating func noteSlowScan() {
-    for index in centrals.values.indices where centrals.values[index]?.scan != nil {
-      if scanUse(at: index) == .reduced { note(.slowScan, of: centrals.values[index]?.app) }
+    for index in sessions.centrals.values.indices where sessions.centrals.values[index]?.scan != nil {
+      if scanUse(at: index) == .reduced { note(.slowScan, of: sessions.centrals.values[index]?.session.app) }
     }
   }
 
@@ -45,7 +35,7 @@ extension DaemonContext {
   mutating func noteAdvertising(
     of session: PeripheralSessionID, name: String?, services: [BluetoothUUID], isSlow: Bool
   ) {
-    guard let app = owner(of: session), radioUse(of: app, as: .peripheral) != .full else { return }
+    guard let app = sessions.owner(of: session), radioUse(of: app, as: .peripheral) != .full else { return }
     guard apps[app].isWoken(by: .peripheral, policy) else { return note(.advertisingMode, of: app) }
     if name != nil { note(.advertisedName, of: app) }
     if !services.isEmpty { note(.overflowServices, of: app) }
@@ -57,15 +47,17 @@ extension DaemonContext {
   /// Notes that the system or a session's app has as many links as the platform allows, if the platform and not the
   /// adapter's owner has set the limit.
   mutating func noteLinkLimit(of session: CentralSessionID, to peer: PeerHandle) {
-    if isAtLinkLimit(for: peer) { return note(.linkLimit, of: owner(of: session)) }
-    guard let app = owner(of: session), let limit = policy.linksPerApp, limit <= shares.links ?? limit else { return }
+    if isAtLinkLimit(for: peer) { return note(.linkLimit, of: sessions.owner(of: session)) }
+    guard let app = sessions.owner(of: session), let limit = policy.linksPerApp, limit <= shares.links ?? limit else {
+      return
+    }
     note(.linksPerApp, of: app)
   }
 
   /// Notes the end of an idle link for the apps that use it.
   mutating func noteIdleLink(_ link: LinkIndex) {
     let users = peers[links[link].peer].users
-    for user in users where user.phase == .connected { note(.idleLink, of: owner(of: user.session)) }
+    for user in users where user.phase == .connected { note(.idleLink, of: sessions.owner(of: user.session)) }
   }
 
   /// Notes that a session with a restore identifier ends with its app, which the system has terminated.

@@ -7,54 +7,11 @@ import DequeModule
 ///
 /// The type is noncopyable: an accidental copy would copy the host.
 struct DaemonContext: ~Copyable {
-  /// The state of one central manager's session.
-  struct Central {
-    var counters: SessionCounters
-    /// The app that owns the session; nil: none.
-    var app: AppIndex?
-    /// The user who runs the session's client.
-    var user = ClientUser.unknown
-    var preservation = SessionPreservation<CentralRole>.endsWithApp
-    /// The state of a preserved session when its app ended.
-    var restored: RestoredCentral?
-    /// The state of the session in a former run of the daemon, until the adapter is on; nil: none.
-    var stored: StoredApp.Central?
-    /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
-    var reportedStates: UInt32 = 0
-    var scan: ActiveScan?
-    /// The connections of others that the session wants events for; nil: none.
-    var connectionEvents: ConnectionEventFilter?
-    /// True if the session gets reports about its links.
-    var observesLinks = false
-
-    init(counters: SessionCounters) { self.counters = counters }
-  }
-
-  /// The state of one peripheral manager's session.
-  struct Peripheral {
-    var counters: SessionCounters
-    /// The app that owns the session; nil: none.
-    var app: AppIndex?
-    /// The user who runs the session's client.
-    var user = ClientUser.unknown
-    var preservation = SessionPreservation<PeripheralRole>.endsWithApp
-    /// The state of a preserved session when its app ended.
-    var restored: RestoredPeripheral?
-    /// The state of the session in a former run of the daemon, until the adapter is on; nil: none.
-    var stored: StoredApp.Peripheral?
-    var reportedStates: UInt32 = 0
-    /// True if the session gets reports about all links.
-    var observesLinks = false
-
-    init(counters: SessionCounters) { self.counters = counters }
-  }
-
   var host: Host
   let directory: PeerDirectory
-  let sessions: LocalSessions
-  /// The open sessions, by the keys of their identifiers.
-  var centrals = SlotMap<Central>()
-  var peripherals = SlotMap<Peripheral>()
+  /// The clients' ends of the sessions.
+  let clients: LocalSessions
+  var sessions = SessionTable()
   var peers: Peers
   var links = Links()
   var inputDevices = InputDevices()
@@ -71,56 +28,16 @@ struct DaemonContext: ~Copyable {
   private(set) var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
   init(
-    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: Peers, prompts: any Prompts,
+    host: Host, clients: LocalSessions, directory: PeerDirectory, peers: Peers, prompts: any Prompts,
     shares: AppShares, policy: PlatformPolicy
   ) {
     self.host = host
     self.shares = shares
     self.policy = policy
-    self.sessions = sessions
+    self.clients = clients
     self.directory = directory
     self.peers = peers
-    self.prompts = PromptQueue(prompts: prompts) { sessions.requests.wake() }
-  }
-
-  // MARK: Sessions
-
-  /// True if an app has a session.
-  var hasSessions: Bool { !centrals.isEmpty || !peripherals.isEmpty }
-
-  /// Returns the counters of an open session.
-  func centralCounters(of session: CentralSessionID) -> SessionCounters? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    return centrals.values[index]?.counters
-  }
-
-  /// Returns the session that has the state of the session of a request; nil: the session is closed, or its client has
-  /// no effect any more.
-  func target(of session: CentralSessionID) -> CentralSessionID? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    guard centrals.values[index]?.app != nil else { return session }
-    switch centrals.values[index]?.preservation {
-    case nil, .endsWithApp, .possible: return session
-    case .preserved, .resumed: return nil
-    case .uses(let target): return target
-    }
-  }
-
-  /// Returns the session that has the state of the session of a request; see above.
-  func target(of session: PeripheralSessionID) -> PeripheralSessionID? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    guard peripherals.values[index]?.app != nil else { return session }
-    switch peripherals.values[index]?.preservation {
-    case nil, .endsWithApp, .possible: return session
-    case .preserved, .resumed: return nil
-    case .uses(let target): return target
-    }
-  }
-
-  /// Returns the counters of an open session.
-  func peripheralCounters(of session: PeripheralSessionID) -> SessionCounters? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    return peripherals.values[index]?.counters
+    self.prompts = PromptQueue(prompts: prompts) { clients.requests.wake() }
   }
 
   // MARK: Events
@@ -133,8 +50,10 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
-    guard let index = centrals.index(of: session.key), let counters = centrals.values[index]?.counters else { return }
-    if let app = centrals.values[index]?.app, !admits(event, of: app, at: index) {
+    guard let index = sessions.centrals.index(of: session.key),
+      let counters = sessions.centrals.values[index]?.session.counters
+    else { return }
+    if let app = sessions.centrals.values[index]?.session.app, !admits(event, of: app, at: index) {
       return apps[app].events.add(event, for: session)
     }
     send(event, to: session, counters)
@@ -142,21 +61,21 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session whose app runs.
   mutating func send(_ event: CentralEvent, to session: CentralSessionID) {
-    if let counters = centralCounters(of: session) { send(event, to: session, counters) }
+    if let counters = sessions.counters(of: session) { send(event, to: session, counters) }
   }
 
   private mutating func send(_ event: CentralEvent, to session: CentralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.noteFull(client(of: session)) }
-    if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
+    if counters.backlog.isFull { backlogs.noteFull(client(of: .central(session))) }
+    if case .stateChanged = event { sessions.noteState(of: .central(session)) }
     events.append(.central(session, event))
   }
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
-    guard let index = peripherals.index(of: session.key), let counters = peripherals.values[index]?.counters else {
-      return
-    }
-    if let app = peripherals.values[index]?.app, !admits(event, of: app, at: index) {
+    guard let index = sessions.peripherals.index(of: session.key),
+      let counters = sessions.peripherals.values[index]?.session.counters
+    else { return }
+    if let app = sessions.peripherals.values[index]?.session.app, !admits(event, of: app, at: index) {
       return apps[app].events.add(event, for: session)
     }
     send(event, to: session, counters)
@@ -164,38 +83,40 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session whose app runs.
   mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID) {
-    if let counters = peripheralCounters(of: session) { send(event, to: session, counters) }
+    if let counters = sessions.counters(of: session) { send(event, to: session, counters) }
   }
 
   private mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.noteFull(client(of: session)) }
-    if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
+    if counters.backlog.isFull { backlogs.noteFull(client(of: .peripheral(session))) }
+    if case .stateChanged = event { sessions.noteState(of: .peripheral(session)) }
     events.append(.peripheral(session, event))
   }
 
-  /// Sends an event to all sessions of central managers.
-  mutating func deliverToCentrals(_ event: CentralEvent) {
-    for index in centrals.values.indices where centrals.values[index]?.preservation.isForwarder != true {
-      if let key = centrals.key(at: index) { deliver(event, to: CentralSessionID(key: key)) }
+  /// Sends the adapter's state to a session whose app runs.
+  mutating func send(_ state: AdapterState, to session: AnySession) {
+    switch session {
+    case .central(let session): send(.stateChanged(state), to: session)
+    case .peripheral(let session): send(.stateChanged(state), to: session)
     }
   }
 
-  /// Sends an event to all sessions of peripheral managers.
-  mutating func deliverToPeripherals(_ event: PeripheralEvent) {
-    for index in peripherals.values.indices where peripherals.values[index]?.preservation.isForwarder != true {
-      if let key = peripherals.key(at: index) { deliver(event, to: PeripheralSessionID(key: key)) }
+  /// Sends the adapter's state to a session.
+  mutating func deliver(_ state: AdapterState, to session: AnySession) {
+    switch session {
+    case .central(let session): deliver(.stateChanged(state), to: session)
+    case .peripheral(let session): deliver(.stateChanged(state), to: session)
     }
   }
 
   /// Sends an event about the central on a link to all sessions of peripheral managers, except those that have too many
   /// events and do not know the central: no peer can make their events grow by connecting again and again.
   mutating func deliverToPeripherals(_ event: PeripheralEvent, on link: LinkIndex) {
-    for index in peripherals.values.indices {
-      guard let peripheral = peripherals.values[index], !peripheral.preservation.isForwarder,
-        let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
-        links[link].server.isKnown(to: session) || !peripheral.counters.backlog.isFull
+    for index in sessions.peripherals.values.indices {
+      guard let session = sessions.peripherals.values[index]?.session, !session.preservation.isForwarder,
+        let id = sessions.peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
+        links[link].server.isKnown(to: id) || !session.counters.backlog.isFull
       else { continue }
-      deliver(event, to: session)
+      deliver(event, to: id)
     }
   }
 
@@ -285,12 +206,14 @@ struct DaemonContext: ~Copyable {
   /// when the services for which they wait become known. A session with a full backlog is not told.
   private mutating func reportConnection(of link: LinkIndex) {
     let peer = links[link].peer
-    for index in centrals.values.indices {
-      guard let filter = centrals.values[index]?.connectionEvents, let key = centrals.key(at: index) else { continue }
+    for index in sessions.centrals.values.indices {
+      guard let filter = sessions.centrals.values[index]?.connectionEvents,
+        let key = sessions.centrals.key(at: index)
+      else { continue }
       let session = CentralSessionID(key: key)
       guard links[link].watch.matches(filter, peers[peer].info.identifier), peers[peer].userIndex(of: session) == nil,
         !links[link].watch.receivers.contains(session),
-        centrals.values[index]?.counters.backlog.isFull != true
+        sessions.centrals.values[index]?.session.counters.backlog.isFull != true
       else { continue }
       links[link].watch.add(session)
       deliver(.connectionEvent(peers[peer].info, isConnected: true), to: session)
@@ -304,17 +227,10 @@ struct DaemonContext: ~Copyable {
     }
   }
 
-  /// Ends all registrations for events about connections of others.
-  mutating func endRegistrations() {
-    for index in centrals.values.indices {
-      if let key = centrals.key(at: index) { centrals.update(key) { $0.connectionEvents = nil } }
-    }
-  }
-
   /// Registers a session for events about connections of others, in place of its former registration. Of the links that
   /// exist, the session is told of the end only.
   mutating func register(_ session: CentralSessionID, for filter: ConnectionEventFilter?) {
-    centrals.update(session.key) { $0.connectionEvents = filter }
+    sessions.register(session, for: filter)
     for link in links.indices {
       links[link].watch.remove(session)
       guard let filter, links[link].watch.matches(filter, peers[links[link].peer].info.identifier) else { continue }

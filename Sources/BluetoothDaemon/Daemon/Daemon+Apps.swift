@@ -26,7 +26,7 @@ extension Daemon {
       } else if context.apps[app].phase == .terminated {
         sendToBackground(app, at: now)
       }
-      if context.policy.background == nil, hasPreservedSessions(app) {
+      if context.policy.background == nil, context.sessions.hasPreserved(app) {
         context.apps[app].beginRestoration(at: now)
       }
     case .becameFrontmost(true): bringToFront(app, at: now)
@@ -39,7 +39,7 @@ extension Daemon {
       context.setLaunchable(isLaunchable, app)
       refuseVainRequests(ofClientsOf: app, at: now)
     case .launchPaused: context.apps[app].pauseLaunches()
-    case .reportPreserved: context.deliver(.app(name, .preserved(context.preservedIdentifiers(of: app))))
+    case .reportPreserved: context.deliver(.app(name, .preserved(context.sessions.preservedIdentifiers(of: app))))
     case .permissionChanged(let isAllowed): setAccess(isAllowed, ofApp: name, at: now)
     }
     updateRadio(at: now)
@@ -49,11 +49,11 @@ extension Daemon {
   mutating func takeBack(_ unhandled: UnhandledEvents) {
     switch unhandled {
     case .central(let id, let events):
-      guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
+      guard let session = context.sessions.target(of: id), let app = context.sessions.owner(of: session) else { return }
       context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
       context.apps[app].noteUnhandledEvents()
     case .peripheral(let id, let events):
-      guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
+      guard let session = context.sessions.target(of: id), let app = context.sessions.owner(of: session) else { return }
       context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
       context.apps[app].noteUnhandledEvents()
     }
@@ -88,8 +88,8 @@ extension Daemon {
     if !isAllowed {
       endPreservedSessions(of: app, at: now)
       // As after power off, the change of state tells the app that its scan, links and services have ended.
-      for session in context.centralSessions(of: app) { centrals.close(session, at: now, &context) }
-      for session in context.peripheralSessions(of: app) {
+      for session in context.sessions.centrals(of: app) { centrals.close(session, at: now, &context) }
+      for session in context.sessions.peripherals(of: app) {
         peripherals.close(session, at: now, &context)
         channels.unpublishChannels(of: session, at: now, &context)
       }
@@ -103,7 +103,7 @@ extension Daemon {
   private mutating func bringToFront(_ app: AppIndex, at now: Instant) {
     context.apps.bringToFront(app)
     context.setPhase(.foreground, of: app)
-    for session in context.peripheralSessions(of: app) { peripherals.sendLateUpdates(of: session, at: now, &context) }
+    for session in context.sessions.peripherals(of: app) { peripherals.sendLateUpdates(of: session, at: now, &context) }
     context.deliverWaitingEvents(of: app)
     updateRadio(at: now)
   }
@@ -158,15 +158,9 @@ extension Daemon {
   }
 
   private mutating func endPreservedSessions(of app: AppIndex, at now: Instant) {
-    for session in context.centralSessions(of: app)
-    where context.centrals[session.key]?.preservation.isPreserved == true {
-      close(session, at: now)
-      context.sessions.end(session)
-    }
-    for session in context.peripheralSessions(of: app)
-    where context.peripherals[session.key]?.preservation.isPreserved == true {
-      close(session, at: now)
-      context.sessions.end(session)
+    for (id, session) in context.sessions.all(of: app) where session.preservation.isPreserved {
+      close(id, at: now)
+      context.clients.end(id)
     }
   }
 
@@ -188,30 +182,16 @@ extension Daemon {
   ) {
     let hasRun = context.apps[app].phase != .terminated
     if !mayPreserve { endPreservedSessions(of: app, at: now) }
-    for session in context.centralSessions(of: app) {
-      guard let central = context.centrals[session.key], !central.preservation.isPreserved else { continue }
-      if case .resumed(_, let user) = central.preservation { context.sessions.end(user) }
-      if let identifier = central.preservation.identifier, mayPreserve,
-        context.apps[app].isWoken(by: .central, context.policy)
+    for (id, session) in context.sessions.all(of: app) where !session.preservation.isPreserved {
+      if case .resumed(_, let user) = session.preservation { context.clients.end(id.other(user)) }
+      if let identifier = session.preservation.identifier, mayPreserve,
+        context.apps[app].isWoken(by: id.mode, context.policy)
       {
-        preserve(session, as: identifier, at: now)
+        preserve(id, as: identifier, at: now)
       } else {
-        if notesLoss, central.preservation.identifier != nil { context.noteUnpreserved(app, as: .central) }
-        close(session, at: now)
-        context.sessions.end(session)
-      }
-    }
-    for session in context.peripheralSessions(of: app) {
-      guard let peripheral = context.peripherals[session.key], !peripheral.preservation.isPreserved else { continue }
-      if case .resumed(_, let user) = peripheral.preservation { context.sessions.end(user) }
-      if let identifier = peripheral.preservation.identifier, mayPreserve,
-        context.apps[app].isWoken(by: .peripheral, context.policy)
-      {
-        preserve(session, as: identifier, at: now)
-      } else {
-        if notesLoss, peripheral.preservation.identifier != nil { context.noteUnpreserved(app, as: .peripheral) }
-        close(session, at: now)
-        context.sessions.end(session)
+        if notesLoss, session.preservation.identifier != nil { context.noteUnpreserved(app, as: id.mode) }
+        close(id, at: now)
+        context.clients.end(id)
       }
     }
     context.setPhase(.terminated, of: app)
@@ -230,38 +210,29 @@ extension Daemon {
 
   /// Fails the clients' requests that an app has not answered, also those that have not been passed to it.
   private mutating func refuseRequests(ofClientsOf app: AppIndex, at now: Instant) {
-    for session in context.peripheralSessions(of: app) {
+    for session in context.sessions.peripherals(of: app) {
       peripherals.refuseRequests(to: session, at: now, &context)
       context.apps[app].events.removeRequests(to: session)
     }
   }
 
-  private mutating func preserve(_ session: CentralSessionID, as identifier: String, at now: Instant) {
-    guard let central = context.centrals[session.key] else { return }
-    context.links.release { _, backlog in backlog === central.counters.backlog }
-    if case .resumed(_, let user) = central.preservation { _ = context.centrals.remove(user.key) }
-    var restored = centrals.preserve(session, at: now, &context)
-    // A session of a former run that has not gone on yet has nothing else.
-    if let stored = central.stored { restored = self.restored(stored) }
-    context.centrals.update(session.key) {
-      $0.preservation = .preserved(identifier)
-      $0.restored = restored
+  private mutating func preserve(_ id: AnySession, as identifier: String, at now: Instant) {
+    guard let session = context.sessions[id] else { return }
+    context.links.release { _, backlog in backlog === session.counters.backlog }
+    context.sessions.endUse(of: id)
+    // A session of a former run that has not gone on yet has nothing but what is stored.
+    switch id {
+    case .central(let session):
+      var restored = centrals.preserve(session, at: now, &context)
+      if let stored = context.sessions.centrals[session.key]?.stored { restored = self.restored(stored) }
+      context.sessions.setRestored(restored, of: session)
+    case .peripheral(let session):
+      channels.release(session, at: now, &context)
+      var restored = peripherals.preserve(session, at: now, &context)
+      if let stored = context.sessions.peripherals[session.key]?.stored { restored = self.restored(stored) }
+      context.sessions.setRestored(restored, of: session)
     }
-  }
-
-  private mutating func preserve(_ session: PeripheralSessionID, as identifier: String, at now: Instant) {
-    guard let peripheral = context.peripherals[session.key] else { return }
-    context.links.release { _, backlog in backlog === peripheral.counters.backlog }
-    if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
-    channels.release(session, at: now, &context)
-    var restored = peripherals.preserve(session, at: now, &context)
-    if let stored = peripheral.stored { restored = self.restored(stored) }
-    context.peripherals.update(session.key) {
-      $0.preservation = .preserved(identifier)
-      // A manager of the next process asks again if it observes links.
-      $0.observesLinks = false
-      $0.restored = restored
-    }
+    context.sessions.preserve(id, as: identifier)
   }
 
   // MARK: Restart
@@ -272,7 +243,7 @@ extension Daemon {
     let preserved = context.policy.restoresAfterRestart ? appsToStore() : []
     for app in context.apps.indices {
       let name = context.apps[app].name
-      context.sessions.detach(app: name)
+      context.clients.detach(app: name)
       terminate(app, preserving: false, notingLoss: false, at: now)
       context.deliver(.app(name, .ended))
     }
@@ -283,62 +254,36 @@ extension Daemon {
   // MARK: Restoration
 
   /// Lets a new session use the preserved session with its identifier. Returns false if there is none.
-  mutating func resume(_ session: CentralSessionID, _ owner: SessionOwner, at now: Instant) -> Bool {
+  mutating func resume(_ id: AnySession, _ owner: SessionOwner, at now: Instant) -> Bool {
     guard let identifier = owner.restoreIdentifier, let app = context.apps.index(of: owner.app),
-      let preserved = context.centralSessions(of: app).first(where: {
-        guard case .preserved(identifier)? = context.centrals[$0.key]?.preservation else { return false }
-        return true
-      }), context.sessions.attach(session, to: preserved)
+      let preserved = context.sessions.preserved(identifier, of: app, for: id),
+      context.clients.attach(id, to: preserved)
     else { return false }
-    let counters = context.sessions.counters(of: session)
-    var restored: RestoredCentral?
-    context.centrals.update(preserved.key) { central in
-      central.counters = counters
-      central.user = owner.user
-      central.preservation = .resumed(identifier, by: session)
-      central.reportedStates = 0
-      restored = central.restored.take()
+    let counters = context.clients.counters(of: id)
+    context.sessions.resume(preserved, by: id, counters, user: owner.user)
+    switch preserved {
+    case .central(let session):
+      let restored = context.sessions.takeRestored(of: session)
+      centrals.resume(session, counters, &context)
+      context.send(.restored(restored ?? RestoredCentral(peers: [], scan: nil)), to: session)
+    case .peripheral(let session):
+      let nothing = RestoredPeripheral(services: [], subscriptions: [], advertising: nil)
+      context.send(.restored(context.sessions.takeRestored(of: session) ?? nothing), to: session)
     }
-    var forwarder = DaemonContext.Central(counters: counters)
-    forwarder.app = app
-    forwarder.preservation = .uses(preserved)
-    context.centrals.place(forwarder, at: session.key)
-    centrals.resume(preserved, counters, &context)
-    context.send(.restored(restored ?? RestoredCentral(peers: [], scan: nil)), to: preserved)
     let state = permissions.state(for: app)
-    if state != .unknown { context.send(.stateChanged(state), to: preserved) }
+    if state != .unknown { context.send(state, to: preserved) }
     context.apps[app].events.removeStateChanges(of: preserved)
     context.deliverWaitingEvents(of: app)
     return true
   }
+}
 
-  /// Lets a new session use the preserved session with its identifier. Returns false if there is none.
-  mutating func resume(_ session: PeripheralSessionID, _ owner: SessionOwner, at now: Instant) -> Bool {
-    guard let identifier = owner.restoreIdentifier, let app = context.apps.index(of: owner.app),
-      let preserved = context.peripheralSessions(of: app).first(where: {
-        guard case .preserved(identifier)? = context.peripherals[$0.key]?.preservation else { return false }
-        return true
-      }), context.sessions.attach(session, to: preserved)
-    else { return false }
-    let counters = context.sessions.counters(of: session)
-    var restored: RestoredPeripheral?
-    context.peripherals.update(preserved.key) { peripheral in
-      peripheral.counters = counters
-      peripheral.user = owner.user
-      peripheral.preservation = .resumed(identifier, by: session)
-      peripheral.reportedStates = 0
-      restored = peripheral.restored.take()
+extension AnySession {
+  /// The background mode in which events of the session run its app.
+  fileprivate var mode: AppManifest.BackgroundMode {
+    switch self {
+    case .central: .central
+    case .peripheral: .peripheral
     }
-    var forwarder = DaemonContext.Peripheral(counters: counters)
-    forwarder.app = app
-    forwarder.preservation = .uses(preserved)
-    context.peripherals.place(forwarder, at: session.key)
-    let nothing = RestoredPeripheral(services: [], subscriptions: [], advertising: nil)
-    context.send(.restored(restored ?? nothing), to: preserved)
-    let state = permissions.state(for: app)
-    if state != .unknown { context.send(.stateChanged(state), to: preserved) }
-    context.apps[app].events.removeStateChanges(of: preserved)
-    context.deliverWaitingEvents(of: app)
-    return true
   }
 }

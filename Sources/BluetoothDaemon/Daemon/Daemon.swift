@@ -97,7 +97,7 @@ package struct Daemon: ~Copyable {
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
       generation: identifierGeneration, directory: directory)
     context = DaemonContext(
-      host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, shares: shares,
+      host: host, clients: sessions, directory: directory, peers: peers, prompts: prompts, shares: shares,
       policy: policy)
     var keys = random.split("app identifiers")
     appIdentifierKey = identityKey ?? Block(high: keys.next(), low: keys.next())
@@ -215,7 +215,7 @@ package struct Daemon: ~Copyable {
     }
     context.links.releaseReady()
     while true {
-      context.sessions.requests.takeAll(&requests)
+      context.clients.requests.takeAll(&requests)
       guard !requests.isEmpty else { return }
       while let request = requests.popFirst() {
         note(request)

@@ -73,7 +73,7 @@ extension GATTClientBroker {
     func isWanted(_ uuid: BluetoothUUID) -> Bool { waiter.filter.isEmpty || waiter.filter.contains(uuid) }
     let hidden = context.policy.hiddenServices
     if hidden.contains(where: waiter.filter.contains) {
-      let app = context.owner(of: waiter.session)
+      let app = context.sessions.owner(of: waiter.session)
       context.note(.hiddenServices, of: app)
     }
     func isShown(_ uuid: BluetoothUUID) -> Bool { !hidden.contains(uuid) && isWanted(uuid) }

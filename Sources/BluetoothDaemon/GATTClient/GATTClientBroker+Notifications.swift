@@ -137,7 +137,7 @@ extension GATTClientBroker {
     let peer = context.links[link].peer
     for subscriber in context.links[link].client.notifications[index].subscribers.indices {
       let session = context.links[link].client.notifications[index].subscribers[subscriber]
-      if let counters = context.centralCounters(of: session), context.backlogs.discards(counters.backlog) { continue }
+      if let counters = context.sessions.counters(of: session), context.backlogs.discards(counters.backlog) { continue }
       context.deliver(.valueChanged(peer, RemoteAttributeID(characteristic), value), to: session)
     }
   }

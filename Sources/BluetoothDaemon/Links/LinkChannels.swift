@@ -9,15 +9,10 @@ struct LinkChannels {
     let session: CentralSessionID
   }
 
-  enum Owner: Equatable {
-    case central(CentralSessionID)
-    case peripheral(PeripheralSessionID)
-  }
-
   struct Entry {
     fileprivate(set) var channel: Channel
     let pipe: ChannelPipe
-    let owner: Owner
+    let owner: AnySession
     /// The deadline for sending data that the app wrote before it closed the channel; nil: the app has not closed it.
     fileprivate(set) var closesBy: Instant?
     /// True if the host has got data of the app.
@@ -40,7 +35,7 @@ struct LinkChannels {
   func index(of pipe: ChannelPipe) -> Int? { entries.firstIndex { $0.pipe === pipe } }
 
   /// Returns the first channel of an owner; nil: none.
-  func index(of owner: Owner) -> Int? { entries.firstIndex { $0.owner == owner } }
+  func index(of owner: AnySession) -> Int? { entries.firstIndex { $0.owner == owner } }
 
   /// Returns the first channel whose deadline for sending has passed; nil: none.
   func late(at now: Instant) -> Int? { entries.firstIndex { $0.closesBy.map { $0 <= now } ?? false } }
@@ -65,7 +60,7 @@ struct LinkChannels {
 
   // MARK: Channels
 
-  mutating func add(_ channel: Channel, _ pipe: ChannelPipe, of owner: Owner) {
+  mutating func add(_ channel: Channel, _ pipe: ChannelPipe, of owner: AnySession) {
     entries.append(Entry(channel: channel, pipe: pipe, owner: owner))
   }
 

@@ -187,7 +187,7 @@ struct Links {
   // MARK: Channels
 
   /// Closes the channels of a terminated app as the app itself would: the octets that it has written are sent before.
-  func releaseChannels(of owner: LinkChannels.Owner) {
+  func releaseChannels(of owner: AnySession) {
     for link in indices {
       for entry in self[link].channels.entries where entry.owner == owner { entry.pipe.close() }
     }

@@ -17,8 +17,10 @@ extension PeripheralBroker {
   {
     guard !ReservedService.contains(service.uuid) else { return .uuidNotAllowed }
     guard localDatabase.service(service.id, of: session) == nil else { return .invalidParameters }
-    let taken = localDatabase.services.lazy.map { (session: $0.session, count: $0.range.count) }
-    guard context.mayTake(service.attributeCount, of: .attributes, for: session, beside: taken) else {
+    let taken = localDatabase.services.lazy.map {
+      (session: AnySession.peripheral($0.session), count: $0.range.count)
+    }
+    guard context.mayTake(service.attributeCount, of: .attributes, for: .peripheral(session), beside: taken) else {
       return .outOfSpace
     }
     var includes: [AttributeHandle] = []

@@ -67,7 +67,7 @@ struct PeripheralBroker {
   mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     stopAdvertising(by: session, at: now, &context)
     // The session of an app that is denied the use of Bluetooth goes on when the app is allowed again.
-    for _ in lateUpdates.removeAll(of: session) { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
+    for _ in lateUpdates.removeAll(of: session) { _ = context.sessions.counters(of: session)?.updateCredits.put() }
     stopSets(of: session, at: now, &context)
     for link in context.links.indices { context.links[link].observed.requests.leave(.peripheral(session)) }
     for request in centralRequests.removeAll(of: session) {
@@ -83,7 +83,7 @@ struct PeripheralBroker {
       for update in context.links[link].server.updates { _ = updates.finish(update.call, copies: 1) }
     }
     for update in lateUpdates.removeAll() {
-      _ = context.peripheralCounters(of: update.session)?.updateCredits.put()
+      _ = context.sessions.counters(of: update.session)?.updateCredits.put()
     }
     advertising = AdvertisingState()
     applied = nil
@@ -215,7 +215,7 @@ struct PeripheralBroker {
       }
       return
     }
-    if request == nil, let counters = context.peripheralCounters(of: characteristic.session),
+    if request == nil, let counters = context.sessions.counters(of: characteristic.session),
       context.backlogs.discards(counters.backlog)
     {
       return
@@ -283,7 +283,7 @@ struct PeripheralBroker {
   ) {
     let update = LateUpdates.Update(session: session, characteristic: id, value: value, centrals: centrals)
     if let spacing = context.updateSpacing(of: session), lateUpdates.delay(update, by: spacing, at: now) {
-      let app = context.owner(of: session)
+      let app = context.sessions.owner(of: session)
       return context.note(.updateRate, of: app)
     }
     send(update, at: now, &context)
@@ -291,7 +291,7 @@ struct PeripheralBroker {
 
   private mutating func send(_ update: LateUpdates.Update, at now: Instant, _ context: inout DaemonContext) {
     let (session, id, value, centrals) = (update.session, update.characteristic, update.value, update.centrals)
-    guard let counters = context.peripheralCounters(of: session) else { return }
+    guard let counters = context.sessions.counters(of: session) else { return }
     let call = updates.add(session, counters.updateCredits)
     var copies = 0
     if let index = localDatabase.characteristic(id, of: session) {

@@ -68,21 +68,19 @@ struct ScanBroker {
   mutating func scan(
     _ request: ScanRequest, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
-    context.centrals.update(session.key) { $0.scan = ActiveScan(request) }
+    context.sessions.setScan(request, of: session)
     updateScanning(at: now, &context)
   }
 
   /// Stops a session's scan.
   mutating func stopScan(by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
-    context.centrals.update(session.key) { $0.scan = nil }
+    context.sessions.setScan(nil, of: session)
     updateScanning(at: now, &context)
   }
 
   /// Forgets all scans. The host has dropped its scan.
   mutating func dropAll(_ context: inout DaemonContext) {
-    for index in context.centrals.values.indices {
-      if let key = context.centrals.key(at: index) { context.centrals.update(key) { $0.scan = nil } }
-    }
+    context.sessions.removeScans()
     parameters = nil
     reportsPackets = false
     slowScan = nil
@@ -97,8 +95,8 @@ struct ScanBroker {
     var wanted: ScanParameters?
     var isSlow = false
     reportsPackets = false
-    for index in context.centrals.values.indices {
-      guard let scan = context.centrals.values[index]?.scan else { continue }
+    for index in context.sessions.centrals.values.indices {
+      guard let scan = context.sessions.centrals.values[index]?.scan else { continue }
       switch context.scanUse(at: index) {
       case .none:
         context.noteBackgroundScan(at: index)
@@ -175,26 +173,24 @@ struct ScanBroker {
     _ context: inout DaemonContext
   ) {
     let content = sighting.content(ofScanResponse: isScanResponse)
-    for index in context.centrals.values.indices {
+    for index in context.sessions.centrals.values.indices {
       // An app that does not keep up will get a later packet.
-      guard let key = context.centrals.key(at: index), context.centrals.values[index]?.counters.backlog.isFull != true,
-        let overflow = context.centrals.values[index]?.scan?.match(content)
+      guard let key = context.sessions.centrals.key(at: index),
+        context.sessions.centrals.values[index]?.session.counters.backlog.isFull != true,
+        let overflow = context.sessions.centrals.values[index]?.scan?.match(content)
       else { continue }
       let use = context.scanUse(at: index)
       guard use != .none, let peer = enter(address, sighting.content, &context),
-        context.centrals.update(
-          key,
-          {
-            $0.scan?.reports(
-              peer, content, isScanResponse: isScanResponse, overflow: overflow, isInBackground: use == .reduced)
-          }) == true
+        context.sessions.reports(
+          to: SessionID(key: key), peer, content, isScanResponse: isScanResponse, overflow: overflow,
+          isInBackground: use == .reduced)
       else { continue }
       var discovery = Discovery(
         peer: context.peers[peer].info, content: content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
       if let data = discovery.manufacturerData, context.policy.hiddenManufacturerData.contains(data) {
         discovery.manufacturerData = nil
-        context.note(.hiddenManufacturerData, of: context.centrals.values[index]?.app)
+        context.note(.hiddenManufacturerData, of: context.sessions.centrals.values[index]?.session.app)
       }
       context.deliver(.discovered(discovery), to: SessionID(key: key))
     }
@@ -202,9 +198,9 @@ struct ScanBroker {
 
   /// Reports a packet to the sessions that scan for packets.
   private func tellPacket(_ report: AdvertisingReport, at now: Instant, _ context: inout DaemonContext) {
-    for index in context.centrals.values.indices {
-      guard let central = context.centrals.values[index], central.scan?.request.packets != nil,
-        !central.counters.backlog.isFull, let key = context.centrals.key(at: index),
+    for index in context.sessions.centrals.values.indices {
+      guard let central = context.sessions.centrals.values[index], central.scan?.request.packets != nil,
+        !central.session.counters.backlog.isFull, let key = context.sessions.centrals.key(at: index),
         let peer = context.enter(report.address)
       else { continue }
       let packet = ReceivedPacket(peer: context.peers[peer].info, report: report, time: now)

@@ -27,8 +27,9 @@ struct TrainBroker {
   ) {
     let user = User(session: session, number: number)
     let count = trains.reduce(0) { $0 + $1.users.count { $0.session == session } }
-    let taken = trains.flatMap { $0.users.map { (session: $0.session, count: 1) } }
-    guard count < SessionLimits.synchronizations, context.mayTake(of: .synchronizations, for: session, beside: taken)
+    let taken = trains.flatMap { $0.users.map { (session: AnySession.central($0.session), count: 1) } }
+    guard count < SessionLimits.synchronizations,
+      context.mayTake(of: .synchronizations, for: .central(session), beside: taken)
     else {
       return context.deliver(.synchronization(number, .ended(.refused(.outOfSpace)), at: now), to: session)
     }
@@ -74,7 +75,7 @@ struct TrainBroker {
     }
     for user in users {
       // An app that does not keep up misses reports: the train repeats or replaces its data.
-      if isReport, context.centralCounters(of: user.session)?.backlog.isFull == true { continue }
+      if isReport, context.sessions.counters(of: user.session)?.backlog.isFull == true { continue }
       context.deliver(.synchronization(user.number, event, at: now), to: user.session)
     }
   }

@@ -199,11 +199,8 @@ struct PermissionBroker {
   ) -> [(subject: AppQuestions.Subject, user: ClientUser)] {
     if questions.allowsAll { return [] }
     var users: [AppQuestions.Subject: ClientUser] = [:]
-    for central in context.centrals.values {
-      if let central { users[.init(central.app)] = users[.init(central.app)] ?? central.user }
-    }
-    for peripheral in context.peripherals.values {
-      if let peripheral { users[.init(peripheral.app)] = users[.init(peripheral.app)] ?? peripheral.user }
+    for (_, session) in context.sessions.all {
+      users[.init(session.app)] = users[.init(session.app)] ?? session.user
     }
     return users.filter { questions.access(of: $0.key) == .unasked }.map { ($0.key, $0.value) }
       .sorted { left, right in
@@ -214,10 +211,7 @@ struct PermissionBroker {
 
   /// The subjects that have a session.
   private func subjects(_ context: borrowing DaemonContext) -> Set<AppQuestions.Subject> {
-    var subjects: Set<AppQuestions.Subject> = []
-    for central in context.centrals.values { if let central { subjects.insert(.init(central.app)) } }
-    for peripheral in context.peripherals.values { if let peripheral { subjects.insert(.init(peripheral.app)) } }
-    return subjects
+    Set(context.sessions.all.map { AppQuestions.Subject($0.session.app) })
   }
 
   private func states(_ context: borrowing DaemonContext) -> [AppQuestions.Subject: AdapterState] {
@@ -228,21 +222,10 @@ struct PermissionBroker {
 
   /// Sends the adapter's state to the sessions of the subjects for which it differs from what they saw before.
   private func tellStates(after before: [AppQuestions.Subject: AdapterState], _ context: inout DaemonContext) {
-    for index in context.centrals.values.indices {
-      guard let central = context.centrals.values[index], !central.preservation.isForwarder,
-        !context.awaitsAdapter(central),
-        let key = context.centrals.key(at: index)
-      else { continue }
-      let new = state(for: central.app)
-      if new != before[.init(central.app)] { context.deliver(.stateChanged(new), to: CentralSessionID(key: key)) }
-    }
-    for index in context.peripherals.values.indices {
-      guard let peripheral = context.peripherals.values[index], !peripheral.preservation.isForwarder,
-        !context.awaitsAdapter(peripheral),
-        let key = context.peripherals.key(at: index)
-      else { continue }
-      let new = state(for: peripheral.app)
-      if new != before[.init(peripheral.app)] { context.deliver(.stateChanged(new), to: PeripheralSessionID(key: key)) }
+    for (id, session) in context.sessions.all
+    where !session.preservation.isForwarder && !context.sessions.awaitsAdapter(id) {
+      let new = state(for: session.app)
+      if new != before[.init(session.app)] { context.deliver(new, to: id) }
     }
   }
 
