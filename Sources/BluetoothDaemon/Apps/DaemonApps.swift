@@ -37,7 +37,7 @@
 //   outlives the controller's reset. Apps that were running are stored, too, because they can end with the server;
 //   their processes have 15 s to come back (`App.mayReturn`), so that none is launched twice. A server that stops first
 //   lets the daemon store (`holdStoredApps`), because it ends all sessions then.
-// - Alerts. Events of suspended apps that asked for alerts are collected for one input (`PendingAlerts`), because of
+// - Alerts. Events of suspended apps that asked for alerts are collected for one input (`AppAlerts`), because of
 //   several apps only the one that was in front last alerts the user.
 // - Shares. `AppShares` limits the links, the advertising sets and the attributes of each app of a server. It is
 //   checked where a session asks for them (`mayLink`, `mayTake`), and counts what is there, so there is no counter that
@@ -56,15 +56,6 @@ struct AppIndex: Hashable, Comparable {
   fileprivate let position: Int
 
   static func < (left: AppIndex, right: AppIndex) -> Bool { left.position < right.position }
-}
-
-/// The use of the radio that a session's app may make.
-enum RadioUse: Equatable {
-  /// As much as the app asks for.
-  case full
-  /// The little that apps in the background may use.
-  case reduced
-  case none
 }
 
 /// The part of the budget of wakes that an event takes.
@@ -200,13 +191,8 @@ struct App {
     mayReturn = wasRunning
   }
 
-  /// Begins the time in which the process of a former run comes back.
-  mutating func beginReturn(at now: Instant) {
-    if mayReturn, returnDeadline == nil { returnDeadline = now + Self.returnTime }
-  }
-
   /// Notes that the process of a former run has come, or does not come any more.
-  mutating func endReturn() {
+  fileprivate mutating func endReturn() {
     mayReturn = false
     returnDeadline = nil
   }
@@ -416,6 +402,21 @@ struct DaemonApps {
   /// Removes and returns the next command of an app that has been suspended when it arrived; nil: none.
   mutating func takeReleasedCommand() -> DaemonRequest? { releasedCommands.popFirst() }
 
+  // MARK: Processes
+
+  /// Begins the time in which the processes of a former run come back.
+  mutating func beginReturns(at now: Instant) {
+    for position in apps.indices where apps[position].mayReturn && apps[position].returnDeadline == nil {
+      apps[position].returnDeadline = now + App.returnTime
+    }
+  }
+
+  /// Notes that the process of a former run does not come back.
+  mutating func endReturn(of app: AppIndex) {
+    apps[app.position].endReturn()
+    mayDifferFromStored = true
+  }
+
   // MARK: Stored apps
 
   /// Notes that what is stored of apps may differ from what they have.
@@ -434,6 +435,12 @@ struct DaemonApps {
     guard let app else { return notes.noteOutsideApps(rule, policy) }
     guard apps[app.position].notedRules.insert(rule) else { return }
     notes.note("\(apps[app.position].name): \(rule.line(policy))")
+  }
+
+  /// Notes that a session with a restore identifier ends with its app, which the system has terminated.
+  mutating func noteUnpreserved(_ app: AppIndex, as mode: AppManifest.BackgroundMode, _ policy: PlatformPolicy) {
+    guard policy.restoresApps else { return note(.restoration, of: app, policy) }
+    note(mode == .central ? .unpreservedCentral : .unpreservedPeripheral, of: app, policy)
   }
 
   /// True if `takeNotes` returns lines.

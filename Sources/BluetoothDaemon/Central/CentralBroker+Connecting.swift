@@ -22,17 +22,19 @@ extension CentralBroker {
       switch context.peers[peer].users[index].phase {
       case .connected:
         deliverConnected(peer, to: session, &context)
-        if reconnects, let link = context.links.index(of: peer) { context.keepDatabase(of: link) }
+        if reconnects, let link = context.links.index(of: peer) {
+          context.host.keepRemoteDatabase(on: context.links[link].link.handle)
+        }
       case .disconnecting: context.peers.setPhase(.disconnecting(again: true), ofUser: index, of: peer)
       case .delayed, .held, .connecting: break
       }
       return
     }
-    guard context.mayLink(session), !context.isAtLinkLimit(for: peer) else {
-      context.noteLinkLimit(of: session, to: peer)
+    guard mayLink(session, &context), !isAtLinkLimit(for: peer, context) else {
+      noteLinkLimit(of: session, to: peer, &context)
       return context.deliver(.connectionFailed(peer, .connectionLimitReached), to: session)
     }
-    let firstPhase = context.mayConnect(session) ? PeerUser.Phase.connecting : .held
+    let firstPhase = mayConnect(session, context) ? PeerUser.Phase.connecting : .held
     let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : firstPhase
     context.peers.add(
       PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects),
@@ -71,7 +73,7 @@ extension CentralBroker {
   /// True if an attempt must wait for the end of another link, or for its app to be in the foreground. The
   /// re-establishment of a dropped link does not wait for the app.
   private func mustHold(_ user: PeerUser, of peer: PeerHandle, _ context: borrowing DaemonContext) -> Bool {
-    context.isAtLinkLimit(for: peer) || !user.hasBeenConnected && !context.mayConnect(user.session)
+    isAtLinkLimit(for: peer, context) || !user.hasBeenConnected && !mayConnect(user.session, context)
   }
 
   /// Cancels the host's attempt to connect to a peer, unless a session or the system waits for it.
@@ -101,7 +103,9 @@ extension CentralBroker {
     var isUsed = false
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connecting {
       context.peers.setPhase(.connected, ofUser: index, of: peer)
-      if context.peers[peer].users[index].reconnects { context.keepDatabase(of: link) }
+      if context.peers[peer].users[index].reconnects {
+        context.host.keepRemoteDatabase(on: context.links[link].link.handle)
+      }
       deliverConnected(peer, to: context.peers[peer].users[index].session, &context)
       isUsed = true
     }
@@ -121,15 +125,30 @@ extension CentralBroker {
     if let user = context.peers[peer].userIndex(of: session), context.peers[peer].users[user].requiresNotifications {
       context.peers.awaitNotifications(for: peer)
     }
-    context.reportProperties(of: link, to: session)
+    reportProperties(of: link, to: session, &context)
     context.deliver(.connected(peer, maximumWriteLength: context.links[link].maximumValueLength), to: session)
+  }
+
+  /// Reports the properties of a link to a session that begins to use it, if the session observes its links.
+  private func reportProperties(
+    of link: LinkIndex, to session: CentralSessionID, _ context: inout DaemonContext
+  ) {
+    guard context.sessions.observesLinks(session), let info = context.linkInfo(of: link) else { return }
+    context.links[link].observed.noteReport(info)
+    context.deliver(.link(context.links[link].peer, .changed(info)), to: session)
+  }
+
+  /// Forgets the kept attributes of a peer unless a session is waiting for the peer to use them again.
+  func forgetDatabaseIfUnused(of peer: PeerHandle, _ context: inout DaemonContext) {
+    let isUsed = context.peers[peer].users.contains { $0.reconnects && $0.hasBeenConnected }
+    if !isUsed { context.host.forgetRemoteDatabase(of: context.peers[peer].address) }
   }
 
   // MARK: Host events
 
   /// Adds a new link, and connects the sessions that wait for its peer.
   mutating func connected(_ link: Link, at now: Instant, _ context: inout DaemonContext) {
-    if link.role == .peripheral, context.refuses(link, at: now) { return }
+    if link.role == .peripheral, refuses(link, at: now, &context) { return }
     guard let peer = context.enter(link.peer, isLinked: true) else {
       context.host.disconnect(link.handle, at: now)
       return
@@ -141,7 +160,7 @@ extension CentralBroker {
       context.host.cancelConnecting(to: link.peer, at: now)
     }
     adoptLink(index, at: now, &context)
-    if !context.isInApps(index) { adoptForSystem(index, at: now, &context) }
+    if !context.peers[peer].isUsed { adoptForSystem(index, at: now, &context) }
     guard link.role == .central else { return }
     endUnusedLink(index, at: now, &context)
     updateConnecting(at: now, &context)
@@ -168,7 +187,7 @@ extension CentralBroker {
         index += 1
       } else {
         context.peers.removeUser(index, of: peer)
-        context.forgetDatabaseIfUnused(of: peer)
+        forgetDatabaseIfUnused(of: peer, &context)
         context.deliver(.connectionFailed(peer, error), to: user.session)
       }
     }
@@ -193,7 +212,7 @@ extension CentralBroker {
         context.peers.removeUser(user, of: peer)
       }
     }
-    context.forgetDatabaseIfUnused(of: peer)
+    forgetDatabaseIfUnused(of: peer, &context)
     if end == .link(.pinOrKeyMissing) || end == .encryptionTimedOut { context.inputDevices.refuse(peer) }
     guard isWanted else { return connectInputDevice(peer, at: now, &context) }
     if context.peers[peer].isReplaced {

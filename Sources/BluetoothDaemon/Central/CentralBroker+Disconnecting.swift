@@ -29,7 +29,7 @@ extension CentralBroker {
     gattClient.abandonOperations(of: session, on: peer, at: now, &context)
     let user = context.peers.removeUser(index, of: peer)
     context.apps.noteLinks(context.policy)
-    context.forgetDatabaseIfUnused(of: peer)
+    forgetDatabaseIfUnused(of: peer, &context)
     switch user.phase {
     case .delayed: delayedUsers.removeAll { $0.peer == peer && $0.session == session }
     case .held, .disconnecting: break
@@ -37,7 +37,7 @@ extension CentralBroker {
     case .connected:
       guard let link = context.links.index(of: peer) else { return }
       context.links[link].client.notifications.leave(session)
-      context.closeChannels(of: session, on: link, at: now)
+      ChannelBroker.closeChannels(of: session, on: link, at: now, &context)
       gattClient.advanceNotifications(of: link, at: now, &context)
       endUnusedLink(link, at: now, &context)
     }

@@ -34,7 +34,7 @@ struct CentralBroker {
         context.note(.notifications, of: app)
       }
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
-    case .registerForConnectionEvents(let filter): context.register(session, for: filter)
+    case .registerForConnectionEvents(let filter): register(session, for: filter, &context)
     // The daemon handles these commands itself.
     case .barrier, .askForPower, .observeLinks: break
     case .changeLink, .readRSSI, .discoverServices, .discoverIncludedServices, .discoverCharacteristics,
@@ -88,6 +88,19 @@ struct CentralBroker {
       context.peers.restore(peer, of: session, for: handle)
     }
     if let scan = stored.scan { scans.scan(scan, by: session, at: now, &context) }
+  }
+
+  /// Registers a session for events about connections of others, in place of its former registration. Of the links that
+  /// exist, the session is told of the end only.
+  private func register(
+    _ session: CentralSessionID, for filter: ConnectionEventFilter?, _ context: inout DaemonContext
+  ) {
+    context.sessions.register(session, for: filter)
+    for link in context.links.indices {
+      context.links[link].watch.remove(session)
+      let peer = context.peers[context.links[link].peer].info.identifier
+      if let filter, context.links[link].watch.matches(filter, peer) { context.links[link].watch.add(session) }
+    }
   }
 
   /// Ends everything that a session uses, without an event for it.

@@ -183,10 +183,10 @@ struct ChannelBroker {
       guard let index = context.links[link].channels.index(of: id),
         !context.links[link].channels.entries[index].isClosing
       else { return }
-      context.finishChannel(index, on: link, .closed, hasSentAll: hasSentAll)
+      Self.finishChannel(index, on: link, .closed, hasSentAll: hasSentAll, &context)
     case .closeEnded(let id, let isConfirmed):
       if let index = context.links[link].channels.index(of: id) {
-        context.finishChannel(index, on: link, .closed, isDelivered: isConfirmed)
+        Self.finishChannel(index, on: link, .closed, isDelivered: isConfirmed, &context)
       }
     // The daemon requests no reconfiguration.
     case .reconfigurationFailed: break
@@ -202,7 +202,7 @@ struct ChannelBroker {
       let connection = context.links[link].link.handle
       while let index = context.links[link].channels.late(at: now) {
         let id = context.links[link].channels.entries[index].channel.id
-        context.finishChannel(index, on: link, .lost(.timeout))
+        Self.finishChannel(index, on: link, .lost(.timeout), &context)
         context.host.closeChannel(id, on: connection, at: now)
       }
     }

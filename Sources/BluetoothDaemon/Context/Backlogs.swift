@@ -1,17 +1,17 @@
 /// The backlogs of apps that do not keep up with their events, as far as one input concerns them.
 struct Backlogs {
   /// The client whose backlog the latest event found full.
-  private var full: DaemonContext.Client?
+  private var full: SessionClient?
   private var discardedValues = 0
   /// The lines that wait to be logged: one for the discarded values, and one for each link that was ended.
   private var notes: [String] = []
   private static let maximumNotes = 32
 
   /// Notes that an event for this client has found its backlog full.
-  mutating func noteFull(_ client: DaemonContext.Client?) { full = client }
+  mutating func noteFull(_ client: SessionClient?) { full = client }
 
   /// Removes and returns the client whose backlog the latest event found full; nil: none.
-  mutating func takeFull() -> DaemonContext.Client? { full.take() }
+  mutating func takeFull() -> SessionClient? { full.take() }
 
   /// Forgets the backlogs that earlier events found full.
   mutating func forgetFull() { full = nil }

@@ -1,6 +1,15 @@
 import BluetoothHost
 import BluetoothWire
 
+/// The use of the radio that a session's app may make.
+enum RadioUse: Equatable {
+  /// As much as the app asks for.
+  case full
+  /// The little that apps in the background may use.
+  case reduced
+  case none
+}
+
 // The life of apps: which events they get now, what their use of the radio is worth, and when they are suspended.
 extension DaemonContext {
   // MARK: Events
@@ -18,7 +27,8 @@ extension DaemonContext {
     let isWaiting = sessions.centrals.values[index]?.session.preservation.isPreserved == true
     let key = sessions.centrals.key(at: index)
     if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {
-      noteAlert(event, for: CentralSessionID(key: key), of: app)
+      alerts.note(
+        event, for: CentralSessionID(key: key), of: app, lastInFront: apps[app].lastInFront, peers)
     }
     // The app has been launched for the session already.
     if isWaiting, apps[app].phase != .terminated { return false }
@@ -39,7 +49,7 @@ extension DaemonContext {
   }
 
   /// Runs the suspended app that owns a channel which has changed, if the platform does so.
-  mutating func channelChanged(of owner: AnySession) {
+  private mutating func channelChanged(of owner: AnySession) {
     guard let app = sessions[owner]?.app, apps[app].phase == .suspended else { return }
     guard policy.background?.channelsRunApps == true else { return note(.suspendedChannel, of: app) }
     let mode: AppManifest.BackgroundMode = if case .central = owner { .central } else { .peripheral }
@@ -61,19 +71,6 @@ extension DaemonContext {
     case .launches: launch(app)
     }
     return true
-  }
-
-  /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
-  mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
-    apps[app].setLaunchable(isLaunchable)
-    launchForWaitingEvents(app)
-  }
-
-  /// Notes that the process of a former run does not come back. Launches the app if events have waited for that.
-  mutating func endReturn(of app: AppIndex) {
-    apps[app].endReturn()
-    apps.noteChange()
-    launchForWaitingEvents(app)
   }
 
   /// Launches a terminated app if events wait for it, and if it can be launched.
@@ -125,7 +122,9 @@ extension DaemonContext {
   /// Returns true if a central manager of the app uses a link.
   func hasLink(_ app: AppIndex) -> Bool {
     links.indices.contains { link in
-      peers[links[link].peer].users.contains { $0.phase == .connected && sessions.owner(of: $0.session) == app }
+      peers[links[link].peer].users.contains {
+        $0.phase == .connected && sessions.owner(of: $0.session) == app
+      }
     }
   }
 
@@ -145,22 +144,17 @@ extension DaemonContext {
     }
   }
 
-  /// Forgets what sessions had in a former run: the adapter is not on.
-  mutating func dropStoredState(isOff: Bool) { if sessions.dropStored(isOff: isOff) { apps.noteChange() } }
+  // MARK: Channels
 
-  /// Begins the time in which the processes of a former run come back.
-  mutating func beginReturns(at now: Instant) {
-    for app in apps.indices { apps[app].beginReturn(at: now) }
+  /// Notifies the app of a change of its channel.
+  mutating func announce(_ pipe: ChannelPipe) {
+    if pipe.beginAnnouncement() { deliver(.channel(pipe.handle)) }
   }
 
-  /// Forgets what preserved sessions had: the adapter has gone off.
-  mutating func dropPreservedState() {
-    for app in apps.indices {
-      for (id, session) in sessions.all(of: app) where session.preservation.isPreserved {
-        sessions.dropRestored(of: id)
-        apps[app].events.removeAll(of: id)
-      }
-    }
+  /// Notifies the app of octets to read, room to write or the end of its channel.
+  mutating func announce(_ entry: LinkChannels.Entry) {
+    channelChanged(of: entry.owner)
+    announce(entry.pipe)
   }
 
   // MARK: Radio
@@ -169,52 +163,5 @@ extension DaemonContext {
   func radioUse(of app: AppIndex?, as mode: AppManifest.BackgroundMode) -> RadioUse {
     guard let app, policy.background != nil, apps[app].isInBackground else { return .full }
     return apps[app].isWoken(by: mode, policy) ? .reduced : .none
-  }
-
-  /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
-  func scanUse(at index: Int) -> RadioUse {
-    guard let app = sessions.centrals.values[index]?.session.app else { return .full }
-    let use = radioUse(of: app, as: .central)
-    guard use == .reduced else { return use }
-    return sessions.centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
-  }
-
-  /// Returns true if the system has as many links to peripherals as the platform allows, and none to this peer.
-  func isAtLinkLimit(for peer: PeerHandle) -> Bool {
-    guard let limit = policy.linkLimit, links.index(of: peer) == nil else { return false }
-    return links.indices.count { links[$0].link.role == .central } >= limit
-  }
-
-  /// Returns true if a session may connect to peers now: the platform has no rule about it, the app is in the foreground,
-  /// or the session has a restore identifier.
-  func mayConnect(_ session: CentralSessionID) -> Bool {
-    guard policy.background?.connectsWithoutRestoration == false,
-      let index = sessions.centrals.index(of: session.key), let app = sessions.centrals.values[index]?.session.app,
-      apps[app].isInBackground
-    else { return true }
-    return sessions.centrals.values[index]?.session.preservation.identifier != nil
-  }
-
-  /// The minimum time between two updates of values of a session; nil: there is none.
-  func updateSpacing(of session: PeripheralSessionID) -> TimeSpan? {
-    guard let limits = policy.background, let app = sessions.owner(of: session), apps[app].isInBackground
-    else { return nil }
-    return TimeSpan.seconds(1) / Int64(max(limits.updatesPerSecond, 1))
-  }
-
-  /// Returns true if a client's request can wait for the app of a session: the app runs, or the request runs or
-  /// launches it. Notes the rule if the app is suspended and the request does not run it.
-  ///
-  /// - Parameter isCommand: true if the client expects no answer. A command waits for a terminated app without a limit.
-  mutating func canAsk(_ session: PeripheralSessionID, isCommand: Bool) -> Bool {
-    guard let app = sessions.owner(of: session) else { return true }
-    switch apps[app].phase {
-    case .foreground, .background: return true
-    case .suspended:
-      if apps[app].isWoken(by: .peripheral, policy) { return true }
-      note(.suspendedServer, of: app)
-      return false
-    case .terminated: return isCommand || apps[app].canBeLaunched
-    }
   }
 }

@@ -6,12 +6,6 @@ import BluetoothWire
 // answer are discarded once a backlog is overfull, as ATT allows · Vol 3, Part F, 3.3.2. The policy's data rate of links
 // holds links in the same way, and has no effect on what such a controller receives.
 extension DaemonContext {
-  /// Returns the links from which the controller must accept no data now.
-  mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
-    let held = links.takeHeldLinks()
-    return policy.linkDataRate == nil ? held : held + host.takePacedLinks()
-  }
-
   /// Holds the link if data received on it went to an app that does not keep up. Ends the link if that has not helped.
   /// A link on which other apps depend goes on: the app that does not keep up loses the values that need no answer.
   mutating func holdIfFull(_ connection: HCI.ConnectionHandle, at now: Instant) {
@@ -30,15 +24,6 @@ extension DaemonContext {
       && sessions.peripherals.values.contains { $0?.session.counters.backlog.isExhausted ?? false }
   }
 
-  /// Ends a new link that the peer initiated, and returns true, if the app of a peripheral manager handles no events:
-  /// a peer could otherwise cause events without limit by connecting again and again.
-  mutating func refuses(_ link: Link, at now: Instant) -> Bool {
-    guard hasExhaustedPeripheral else { return false }
-    backlogs.note("\(link.peer): disconnected, since the queue of an app is blocked")
-    host.disconnect(link.handle, at: now)
-    return true
-  }
-
   private mutating func endExhausting(_ link: LinkIndex, _ backlog: EventBacklog, at now: Instant) {
     guard !links[link].isClosing else { return }
     let peer = peers[links[link].peer].info.identifier.digits
@@ -51,7 +36,8 @@ extension DaemonContext {
     guard links.holdsLinks else { return }
     var shared: [(link: LinkIndex, backlog: EventBacklog)] = []
     for link in links.indices {
-      for backlog in links[link].heldFor where client(with: backlog).map({ isShared(link, beside: $0) }) ?? true {
+      for backlog in links[link].heldFor
+      where sessions.client(with: backlog).map({ isShared(link, beside: $0) }) ?? true {
         shared.append((link, backlog))
       }
     }

@@ -42,18 +42,12 @@ extension DaemonContext {
     if sessions.observesLinks(session) { deliver(.link(peer, event), to: session) }
   }
 
-  private func linkInfo(of link: LinkIndex) -> LinkInfo? {
+  /// Returns the properties of a link; nil: the host does not have it any more.
+  func linkInfo(of link: LinkIndex) -> LinkInfo? {
     let handle = links[link].link.handle
     return host.properties(of: handle).map {
       LinkInfo(properties: $0, mtu: host.mtu(of: handle), security: host.security(of: handle))
     }
-  }
-
-  /// Reports the properties of a link to a session that begins to use it.
-  mutating func reportProperties(of link: LinkIndex, to session: CentralSessionID) {
-    guard sessions.observesLinks(session), let info = linkInfo(of: link) else { return }
-    links[link].observed.noteReport(info)
-    deliver(.link(links[link].peer, .changed(info)), to: session)
   }
 
   /// Reports the properties of a new link to the sessions of peripheral managers that observe links.
@@ -77,37 +71,6 @@ extension DaemonContext {
     }
     links[link].server.noteEvent(for: session)
     deliver(.link(centralInfo(of: link), .changed(info)), to: session)
-  }
-
-  /// Reports the reason for the end of a link to the sessions of peripheral managers that observe links and have heard
-  /// of this one.
-  mutating func reportEnd(_ reason: HCI.ErrorCode, on link: LinkIndex) {
-    for session in sessions.observingPeripherals where links[link].server.isKnown(to: session) {
-      deliver(.link(centralInfo(of: link), .ended(reason)), to: session)
-    }
-  }
-
-  /// Reports a confirmed indication to the session with the characteristic, if the session observes links.
-  mutating func reportConfirmation(
-    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
-  ) {
-    guard let index = sessions.peripherals.index(of: session.key),
-      sessions.peripherals.values[index]?.session.observesLinks == true
-    else { return }
-    deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
-  }
-
-  /// Reports that a client has repeated or changed its subscription to the session with the characteristic, if the
-  /// session observes links. A suspended app hears only of subscriptions that begin or end: a repetition among its
-  /// waiting events would be taken for a subscription of which the app has not heard.
-  mutating func reportRepetition(
-    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
-  ) {
-    guard let state = sessions[.peripheral(session)], state.observesLinks, !state.preservation.isPreserved else {
-      return
-    }
-    if let app = state.app, apps[app].isAsleep { return }
-    deliver(.subscribed(centralInfo(of: link), characteristic), on: link, to: session)
   }
 
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.

@@ -53,7 +53,7 @@ extension DaemonContext {
       }
     }
     for app in apps.indices { named.formUnion(apps[app].events.peers) }
-    named.formUnion(pendingAlerts.peers)
+    named.formUnion(alerts.peers)
     return named
   }
 }

@@ -19,10 +19,7 @@ struct DaemonContext: ~Copyable {
   var backlogs = Backlogs()
   var limitNotes = LimitNotes()
   var apps = DaemonApps()
-  private(set) var pendingAlerts = PendingAlerts()
-  /// The alerts that wait for the user interface; the oldest is dropped when there are more than `maximumAlerts`.
-  private(set) var alerts: Deque<Alert> = []
-  private static let maximumAlerts = 256
+  var alerts = AppAlerts()
   let policy: PlatformPolicy
   let shares: AppShares
   private(set) var events = Deque<DaemonEvent>(minimumCapacity: 32)
@@ -65,7 +62,7 @@ struct DaemonContext: ~Copyable {
   }
 
   private mutating func send(_ event: CentralEvent, to session: CentralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.noteFull(client(of: .central(session))) }
+    if counters.backlog.isFull { backlogs.noteFull(sessions.client(of: .central(session))) }
     if case .stateChanged = event { sessions.noteState(of: .central(session)) }
     events.append(.central(session, event))
   }
@@ -87,7 +84,7 @@ struct DaemonContext: ~Copyable {
   }
 
   private mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.noteFull(client(of: .peripheral(session))) }
+    if counters.backlog.isFull { backlogs.noteFull(sessions.client(of: .peripheral(session))) }
     if case .stateChanged = event { sessions.noteState(of: .peripheral(session)) }
     events.append(.peripheral(session, event))
   }
@@ -129,60 +126,15 @@ struct DaemonContext: ~Copyable {
   /// Sends an event about a channel or an app.
   mutating func deliver(_ event: DaemonEvent) { events.append(event) }
 
-  // MARK: Alerts
-
-  /// Notes an event of a suspended app, if the app wants an alert about it.
-  mutating func noteAlert(_ event: CentralEvent, for session: CentralSessionID, of app: AppIndex) {
-    let (kind, peer, option): (Alert.Kind, PeerHandle, AlertKinds)
-    switch event {
-    case .connected(let handle, _): (kind, peer, option) = (.connected, handle, .connection)
-    case .disconnected(let handle, _, _): (kind, peer, option) = (.disconnected, handle, .disconnection)
-    case .valueChanged(let handle, _, _): (kind, peer, option) = (.notified, handle, .notification)
-    default: return
-    }
-    guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
-      peers[peer].users[user].alerts.contains(option)
-    else { return }
-    pendingAlerts.add(kind, peer, for: app, lastInFront: apps[app].lastInFront)
-  }
-
-  /// Turns the events of this input into alerts, and returns them.
-  mutating func raiseAlerts(at now: Instant) -> [Alert] {
-    var raised: [Alert] = []
-    for event in pendingAlerts.take() {
-      let info = peers[event.peer].info
-      let name = info.name.flatMap { Prompt.Pairing.harmless($0) } ?? info.identifier.digits
-      raised.append(Alert(kind: event.kind, app: apps[event.app].name, peripheral: name, time: now))
-    }
-    alerts += raised
-    if alerts.count > Self.maximumAlerts { alerts.removeFirst(alerts.count - Self.maximumAlerts) }
-    return raised
-  }
-
-  /// Removes and returns the next alert.
-  mutating func takeAlert() -> Alert? { alerts.popFirst() }
-
   // MARK: Peers and links
 
   /// Returns the known attributes of the peer's server. The host owns them.
   func database(of link: LinkIndex) -> RemoteDatabase { host.remoteDatabase(on: links[link].link.handle) }
 
-  /// Keeps the known attributes of a link's peer for the link that follows it, because a session reconnects.
-  mutating func keepDatabase(of link: LinkIndex) { host.keepRemoteDatabase(on: links[link].link.handle) }
-
-  /// Forgets the kept attributes of a peer unless a session is waiting for the peer to use them again.
-  mutating func forgetDatabaseIfUnused(of peer: PeerHandle) {
-    let isUsed = peers[peer].users.contains { $0.reconnects && $0.hasBeenConnected }
-    if !isUsed { host.forgetRemoteDatabase(of: peers[peer].address) }
-  }
-
   /// True if an app or the system uses the link, and it is not ending.
   func isInUse(_ link: LinkIndex) -> Bool {
-    !links[link].isClosing && (isInApps(link) || inputDevices.wants(links[link].peer))
+    !links[link].isClosing && (peers[links[link].peer].isUsed || inputDevices.wants(links[link].peer))
   }
-
-  /// True if an app uses the link.
-  func isInApps(_ link: LinkIndex) -> Bool { peers[links[link].peer].isUsed }
 
   /// Returns the description of the client on a link, as apps see it.
   func centralInfo(of link: LinkIndex) -> CentralInfo {
@@ -220,40 +172,11 @@ struct DaemonContext: ~Copyable {
     }
   }
 
-  /// Tells the sessions that registered for events about a link of its end, unless they have requested the link meanwhile.
-  mutating func reportDisconnection(from peer: PeerHandle, to receivers: [CentralSessionID]) {
-    for session in receivers where peers[peer].userIndex(of: session) == nil {
-      deliver(.connectionEvent(peers[peer].info, isConnected: false), to: session)
-    }
-  }
-
-  /// Registers a session for events about connections of others, in place of its former registration. Of the links that
-  /// exist, the session is told of the end only.
-  mutating func register(_ session: CentralSessionID, for filter: ConnectionEventFilter?) {
-    sessions.register(session, for: filter)
-    for link in links.indices {
-      links[link].watch.remove(session)
-      guard let filter, links[link].watch.matches(filter, peers[links[link].peer].info.identifier) else { continue }
-      links[link].watch.add(session)
-    }
-  }
-
   /// Fails the waiting connection attempts to a replaced peer: no device will be found under its identifier.
   mutating func giveUp(_ peer: PeerHandle) {
     for user in peers[peer].users where user.phase == .connecting {
       deliver(.connectionFailed(peer, .unknownPeer), to: user.session)
     }
     peers.removeConnectingUsers(of: peer)
-  }
-
-  /// Ends the links that have been idle for too long. Their apps see a timeout.
-  mutating func endIdleLinks(at now: Instant) {
-    guard let timeout = policy.idleLinkTimeout else { return }
-    for link in links.indices where links.isIdle(link, timeout, at: now) {
-      // The links of the system stay.
-      if inputDevices.wants(links[link].peer) { continue }
-      noteIdleLink(link)
-      links.end(link, because: .timeout, at: now, &host)
-    }
   }
 }

@@ -21,6 +21,21 @@ struct OpenSession {
     (self.counters, self.app, self.user, self.preservation) = (counters, app, user, preservation)
   }
 
+  var client: SessionClient { SessionClient(backlog: counters.backlog, app: app) }
+
+}
+
+/// The client of a session, for comparisons: the sessions of one app are one client.
+struct SessionClient {
+  let backlog: EventBacklog
+  let app: AppIndex?
+
+  /// Returns true if two sessions belong to different clients. The sessions without an app belong to one client, unless
+  /// several programs share the adapter.
+  func differs(from other: SessionClient, _ shares: AppShares) -> Bool {
+    guard backlog !== other.backlog else { return false }
+    return app != other.app || app == nil && shares.hasSeveralPrograms
+  }
 }
 
 /// The open sessions, by the keys of their identifiers.
@@ -135,6 +150,14 @@ struct SessionTable {
     return peripherals.values[index]?.session.app
   }
 
+  /// Returns the client of a session; nil: the session is closed.
+  func client(of session: AnySession) -> SessionClient? { self[session]?.client }
+
+  /// Returns the client whose session has this backlog; nil: the session is closed.
+  func client(with backlog: EventBacklog) -> SessionClient? {
+    all.first { $0.session.counters.backlog === backlog }?.session.client
+  }
+
   /// Returns true if a session is preserved.
   func isPreserved(_ session: AnySession) -> Bool { self[session]?.preservation.isPreserved == true }
 
@@ -142,6 +165,12 @@ struct SessionTable {
   func observesLinks(_ session: CentralSessionID) -> Bool {
     guard let index = centrals.index(of: session.key) else { return false }
     return centrals.values[index]?.session.observesLinks == true
+  }
+
+  /// Returns true if a session gets reports about links.
+  func observesLinks(_ session: PeripheralSessionID) -> Bool {
+    guard let index = peripherals.index(of: session.key) else { return false }
+    return peripherals.values[index]?.session.observesLinks == true
   }
 
   /// The sessions of peripheral managers that get reports about links.

@@ -36,7 +36,8 @@ extension Daemon {
     case .launchable(let isLaunchable):
       // The owner of the app can show its permission before its first session.
       permissions.recallAccess(of: app, &bonds, &context)
-      context.setLaunchable(isLaunchable, app)
+      context.apps[app].setLaunchable(isLaunchable)
+      context.launchForWaitingEvents(app)
       refuseVainRequests(ofClientsOf: app, at: now)
     case .launchPaused: context.apps[app].pauseLaunches()
     case .reportPreserved: context.deliver(.app(name, .preserved(context.sessions.preservedIdentifiers(of: app))))
@@ -145,7 +146,10 @@ extension Daemon {
     guard let deadline = context.apps.deadline, deadline <= now else { return }
     for app in context.apps.indices {
       context.apps[app].forgetWakes(at: now)
-      if let end = context.apps[app].returnDeadline, end <= now { context.endReturn(of: app) }
+      if let end = context.apps[app].returnDeadline, end <= now {
+        context.apps.endReturn(of: app)
+        context.launchForWaitingEvents(app)
+      }
       if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
       if context.apps[app].endsRestoration(at: now) { endPreservedSessions(of: app, at: now) }
     }
@@ -189,7 +193,9 @@ extension Daemon {
       {
         preserve(id, as: identifier, at: now)
       } else {
-        if notesLoss, session.preservation.identifier != nil { context.noteUnpreserved(app, as: id.mode) }
+        if notesLoss, session.preservation.identifier != nil {
+          context.apps.noteUnpreserved(app, as: id.mode, context.policy)
+        }
         close(id, at: now)
         context.clients.end(id)
       }

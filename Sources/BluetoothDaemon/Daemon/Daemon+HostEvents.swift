@@ -23,8 +23,9 @@ extension Daemon {
     } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || context.apps.hasReleasedCommands
     if context.apps.needsSettling { settleApps(at: now) }
     storeAppsIfDue(at: now)
-    guard !context.pendingAlerts.isEmpty else { return }
-    for alert in context.raiseAlerts(at: now) { notifications.post(alert, at: now, &context) }
+    guard context.alerts.hasCandidates else { return }
+    let alerts = context.alerts.raise(at: now, context.peers, context.apps)
+    for alert in alerts { notifications.post(alert, at: now, &context) }
   }
 
   /// Connects to the input devices among the bonds, if the platform does so.
@@ -135,7 +136,8 @@ extension Daemon {
     context.apps.noteChange()
     let peer = context.links[link].peer
     centrals.gattClient.endOperations(on: connection)
-    context.endChannels(of: link, context.links[link].channelEnd(after: reason))
+    let end = context.links[link].channelEnd(after: reason)
+    ChannelBroker.endChannels(of: link, end, &context)
     peripherals.endServing(link, reason, &context)
     notifications.linkEnded(connection)
     systemServices.linkEnded(connection, reason, at: now, &context)
@@ -144,7 +146,10 @@ extension Daemon {
     context.deliver(.system(.linkEnded(reason, count: context.links.all.count)))
     bonds.keepDatabases(of: context.peers[peer].address, at: now, &context)
     context.directory.setDisconnected(peer)
-    context.reportDisconnection(from: peer, to: ended.watch.receivers)
+    // Unless they have requested the link meanwhile.
+    for session in ended.watch.receivers where context.peers[peer].userIndex(of: session) == nil {
+      context.deliver(.connectionEvent(context.peers[peer].info, isConnected: false), to: session)
+    }
     centrals.linkEnded(to: peer, reason, ended.end, at: now, &context)
   }
 
@@ -175,8 +180,8 @@ extension Daemon {
       dropEverything()
       systemServices.stop(at: now)
     }
-    if new != .poweredOn { context.dropStoredState(isOff: new == .poweredOff) }
-    if new == .poweredOn || new == .poweredOff { context.beginReturns(at: now) }
+    if new != .poweredOn, context.sessions.dropStored(isOff: new == .poweredOff) { context.apps.noteChange() }
+    if new == .poweredOn || new == .poweredOff { context.apps.beginReturns(at: now) }
     permissions.become(new, at: now, &context)
     guard new == .poweredOn else { return }
     continueStoredSessions(at: now)
@@ -188,13 +193,18 @@ extension Daemon {
   private mutating func dropEverything() {
     centrals.dropAll(&context)
     for link in context.links.indices {
-      context.endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost)))
+      ChannelBroker.endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost)), &context)
       bonds.linkEnded(link, &context)
     }
     peripherals.dropAll(&context)
     notifications.dropAll(&context)
     channels.dropAll()
-    context.dropPreservedState()
+    for app in context.apps.indices {
+      for (id, session) in context.sessions.all(of: app) where session.preservation.isPreserved {
+        context.sessions.dropRestored(of: id)
+        context.apps[app].events.removeAll(of: id)
+      }
+    }
     for _ in context.links.all { context.deliver(.system(.linkEnded(nil, count: 0))) }
     context.links.removeAll()
     context.directory.setAllDisconnected()

@@ -149,7 +149,7 @@ package struct Daemon: ~Copyable {
     peripherals.timeReached(now, &context)
     systemServices.timeReached(now, &context)
     suspendApps(at: now)
-    context.endIdleLinks(at: now)
+    centrals.endIdleLinks(at: now, &context)
     takeHostEvents(at: now)
   }
 
@@ -251,7 +251,7 @@ package struct Daemon: ~Copyable {
   }
 
   /// Removes and returns the next alert for the user.
-  package mutating func takeAlert() -> Alert? { context.takeAlert() }
+  package mutating func takeAlert() -> Alert? { context.alerts.take() }
 
   private var hasNotes: Bool {
     bonds.hasNotes || context.backlogs.hasNotes || context.apps.hasNotes || !context.limitNotes.isEmpty
@@ -270,7 +270,10 @@ package struct Daemon: ~Copyable {
   }
 
   /// Returns the links from which the controller must accept no data now.
-  package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] { context.takeHeldLinks() }
+  package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
+    let held = context.links.takeHeldLinks()
+    return context.policy.linkDataRate == nil ? held : held + context.host.takePacedLinks()
+  }
 
   // MARK: Apps
 

@@ -12,7 +12,7 @@ extension GATTClientBroker {
   ) {
     let (link, session) = (used.index, used.session)
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
-    if context.knows(procedure, on: link) {
+    if knows(procedure, on: link, context) {
       deliverDiscovered(waiter, .success(()), on: link, &context)
     } else if context.links[link].client.discovery.isFull(for: session) {
       deliverDiscovered(waiter, .failure(.outOfSpace), on: link, &context)
@@ -20,6 +20,12 @@ extension GATTClientBroker {
       context.links[link].client.discovery.wait(waiter)
       find(procedure, for: session, on: link, at: now, &context)
     }
+  }
+
+  /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
+  /// host may know the result while the event about it waits.
+  func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex, _ context: borrowing DaemonContext) -> Bool {
+    !context.links[link].client.discovery.isRunning(procedure) && context.database(of: link).knows(procedure)
   }
 
   /// Starts a procedure unless it is running.
@@ -137,14 +143,6 @@ extension GATTClientBroker {
       guard let ids = modified?.sorted(by: { $0.handle < $1.handle }) else { continue }
       context.deliver(.servicesModified(peer, ids), to: context.peers[peer].users[index].session)
     }
-  }
-}
-
-extension DaemonContext {
-  /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
-  /// host may know the result while the event about it waits.
-  func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex) -> Bool {
-    !links[link].client.discovery.isRunning(procedure) && database(of: link).knows(procedure)
   }
 }
 

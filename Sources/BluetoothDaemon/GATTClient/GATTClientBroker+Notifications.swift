@@ -65,7 +65,7 @@ extension GATTClientBroker {
     let characteristic = context.links[link].client.notifications[index].characteristic
     let procedure = DiscoveryProcedure.descriptors(of: characteristic)
     let session = context.links[link].client.notifications[index].changes.first?.session
-    guard context.knows(procedure, on: link) else {
+    guard knows(procedure, on: link, context) else {
       context.links[link].client.notifications.beginFinding(index)
       find(procedure, for: session, on: link, at: now, &context)
       return

@@ -86,6 +86,9 @@ struct Links {
     return nil
   }
 
+  /// The number of links to peripherals.
+  var centralLinkCount: Int { all.indices.count { all[$0].link.role == .central } }
+
   /// Adds a link and returns its place.
   mutating func add(_ link: Link, to peer: PeerHandle, mtu: Int, at now: Instant) -> LinkIndex {
     all.append(LinkState(link: link, peer: peer, mtu: mtu, at: now))

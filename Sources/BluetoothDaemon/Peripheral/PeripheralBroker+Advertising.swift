@@ -46,12 +46,10 @@ extension PeripheralBroker {
   }
 
   private mutating func applyAdvertising(at now: Instant, _ context: inout DaemonContext) {
-    let content = advertising.content { context.advertisingUse(of: $0) }
+    let content = advertising.content { advertisingUse(of: $0, context) }
     if context.policy.background != nil {
       for request in advertising.requests {
-        context.noteAdvertising(
-          of: request.session, name: request.localName, services: request.services,
-          isSlow: content?.isSlow == true && request.custom == nil)
+        noteAdvertising(request, isSlow: content?.isSlow == true && request.custom == nil, &context)
       }
     }
     guard content != applied || content == nil else { return }
@@ -91,13 +89,6 @@ extension PeripheralBroker {
   ) {
     context.host.updateConnection(
       context.links[link.index].link.handle, context.policy.parameters(for: latency), at: now)
-  }
-}
-
-extension DaemonContext {
-  /// The use that a session's advertising may make of the radio.
-  fileprivate func advertisingUse(of session: PeripheralSessionID) -> RadioUse {
-    radioUse(of: sessions.owner(of: session), as: .peripheral)
   }
 }
 

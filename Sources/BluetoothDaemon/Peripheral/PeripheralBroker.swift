@@ -138,7 +138,7 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    guard context.canAsk(characteristic.session, isCommand: false) else {
+    guard canAsk(characteristic.session, isCommand: false, &context) else {
       context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       return
     }
@@ -173,7 +173,7 @@ struct PeripheralBroker {
       sessions.append(localDatabase.characteristics[owner].session)
     }
     var canAskAll = true
-    for session in sessions where !context.canAsk(session, isCommand: request == nil) { canAskAll = false }
+    for session in sessions where !canAsk(session, isCommand: request == nil, &context) { canAskAll = false }
     guard canAskAll else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
@@ -209,7 +209,7 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    guard context.canAsk(characteristic.session, isCommand: request == nil) else {
+    guard canAsk(characteristic.session, isCommand: request == nil, &context) else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       }
@@ -268,7 +268,7 @@ struct PeripheralBroker {
       context.deliver(.unsubscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
     } else {
       guard localDatabase.subscribe(connection, to: index) else {
-        return context.reportRepetition(of: characteristic.id, on: link, to: characteristic.session)
+        return reportRepetition(of: characteristic.id, on: link, to: characteristic.session, &context)
       }
       context.deliver(
         .subscribed(context.centralInfo(of: link), characteristic.id), on: link, to: characteristic.session)
@@ -282,7 +282,7 @@ struct PeripheralBroker {
     at now: Instant, _ context: inout DaemonContext
   ) {
     let update = LateUpdates.Update(session: session, characteristic: id, value: value, centrals: centrals)
-    if let spacing = context.updateSpacing(of: session), lateUpdates.delay(update, by: spacing, at: now) {
+    if let spacing = updateSpacing(of: session, context), lateUpdates.delay(update, by: spacing, at: now) {
       let app = context.sessions.owner(of: session)
       return context.note(.updateRate, of: app)
     }
@@ -314,7 +314,7 @@ struct PeripheralBroker {
     guard let call = context.links[link].server.takeUpdate(of: handle) else { return }
     if let place = localDatabase.characteristic(at: handle), localDatabase.characteristics[place].isOnlyIndicated {
       let characteristic = localDatabase.characteristics[place]
-      context.reportConfirmation(of: characteristic.id, on: link, to: characteristic.session)
+      reportConfirmation(of: characteristic.id, on: link, to: characteristic.session, &context)
     }
     finishUpdate(call, copies: 1, &context)
   }
@@ -373,7 +373,7 @@ struct PeripheralBroker {
       let characteristic = localDatabase.characteristics[index]
       context.deliver(.unsubscribed(central, characteristic.id), to: characteristic.session)
     }
-    context.reportEnd(reason, on: link)
+    reportEnd(reason, on: link, &context)
     context.deliverToPeripherals(.centralDisconnected(central), on: link)
     while let call = context.links[link].server.takeUpdate() { finishUpdate(call, copies: 1, &context) }
   }

@@ -97,12 +97,12 @@ struct ScanBroker {
     reportsPackets = false
     for index in context.sessions.centrals.values.indices {
       guard let scan = context.sessions.centrals.values[index]?.scan else { continue }
-      switch context.scanUse(at: index) {
+      switch use(at: index, context) {
       case .none:
-        context.noteBackgroundScan(at: index)
+        noteLimits(at: index, &context)
         continue
       case .reduced:
-        context.noteBackgroundScan(at: index)
+        noteLimits(at: index, &context)
         isSlow = true
         continue
       case .full: break
@@ -115,7 +115,7 @@ struct ScanBroker {
         includesLECoded: former.includesLECoded || packets.includesLECoded)
     }
     if wanted == nil, isSlow {
-      context.noteSlowScan()
+      noteSlowScan(&context)
       wanted = slowParameters(at: now, &context)
     } else if wanted == nil {
       slowScan?.stop()
@@ -126,6 +126,32 @@ struct ScanBroker {
     parameters = wanted
     if wanted == nil { sightings.removeAll() }
     context.host.setScanning(wanted, at: now)
+  }
+
+  /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
+  private func use(at index: Int, _ context: borrowing DaemonContext) -> RadioUse {
+    guard let app = context.sessions.centrals.values[index]?.session.app else { return .full }
+    let use = context.radioUse(of: app, as: .central)
+    guard use == .reduced else { return use }
+    return context.sessions.centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
+  }
+
+  /// Notes the limits of a scan in the background.
+  private func noteLimits(at index: Int, _ context: inout DaemonContext) {
+    guard let app = context.sessions.centrals.values[index]?.session.app,
+      let request = context.sessions.centrals.values[index]?.scan?.request
+    else { return }
+    guard context.apps[app].isWoken(by: .central, context.policy) else { return context.note(.scanMode, of: app) }
+    guard request.services?.isEmpty == false else { return context.note(.scanServices, of: app) }
+    if request.allowsDuplicates { context.note(.scanDuplicates, of: app) }
+  }
+
+  /// Notes the pauses of the scan for each app that scans in the background. No other app scans.
+  private func noteSlowScan(_ context: inout DaemonContext) {
+    for index in context.sessions.centrals.values.indices
+    where context.sessions.centrals.values[index]?.scan != nil && use(at: index, context) == .reduced {
+      context.note(.slowScan, of: context.sessions.centrals.values[index]?.session.app)
+    }
   }
 
   /// Returns the parameters of the slow scan at this time; nil: it pauses.
@@ -179,7 +205,7 @@ struct ScanBroker {
         context.sessions.centrals.values[index]?.session.counters.backlog.isFull != true,
         let overflow = context.sessions.centrals.values[index]?.scan?.match(content)
       else { continue }
-      let use = context.scanUse(at: index)
+      let use = use(at: index, context)
       guard use != .none, let peer = enter(address, sighting.content, &context),
         context.sessions.reports(
           to: SessionID(key: key), peer, content, isScanResponse: isScanResponse, overflow: overflow,

@@ -144,13 +144,21 @@ struct BondBroker {
     var peers: [PeerHandle] = []
     for var record in records {
       guard let peer = context.peers.handle(of: record.identity) else { continue }
-      if !record.isInputDevice, context.offersInput(peer) {
+      if !record.isInputDevice, offersInput(peer, context) {
         record.isInputDevice = true
         keep(record, at: now, &context)
       }
       if record.isInputDevice { peers.append(peer) }
     }
     return peers
+  }
+
+  /// True if a peer is known to offer the Human Interface Device service.
+  private func offersInput(_ peer: PeerHandle, _ context: borrowing DaemonContext) -> Bool {
+    let service = SystemAttribute.humanInterfaceDevice
+    if context.peers[peer].advertisedServices.contains(service) { return true }
+    guard let link = context.links.index(of: peer) else { return false }
+    return context.database(of: link).primaryServices?.contains { $0.uuid == service } ?? false
   }
 
   // MARK: Apps
@@ -240,13 +248,23 @@ struct BondBroker {
     let pairing = Prompt.Pairing(
       identifier: info.identifier, name: info.name, isLocallyInitiated: context.host.hasDemand(on: handle),
       replacesBond: context.host.isBonded(handle), isProven: context.host.isProven(handle))
-    let users = pairing.isLocallyInitiated ? context.users(of: peer) : []
+    let users = pairing.isLocallyInitiated ? users(of: peer, context) : []
     pairings[handle] = Pairing(
       isConfirmed: pairing.isLocallyInitiated || !context.prompts.isAutomatic,
       requester: context.prompts.isAutomatic ? requester(among: users, context) : nil)
     let asking = asking(among: users, &context)
     guard users.isEmpty || asking != nil else { return context.host.answer(.no, on: handle, at: now) }
     pairings[handle]?.prompt = context.prompts.ask(.pairing(prompt, pairing), of: asking, at: now)
+  }
+
+  /// The users whose central managers are connected to a peer, without repetition, in the order of their requests.
+  private func users(of peer: PeerHandle, _ context: borrowing DaemonContext) -> [ClientUser] {
+    var users: [ClientUser] = []
+    for user in context.peers[peer].users where user.phase == .connected {
+      guard let session = context.sessions[.central(user.session)], !users.contains(session.user) else { continue }
+      users.append(session.user)
+    }
+    return users
   }
 
   /// Returns the user to whose share a bond counts: of the users of the link, the first one who has room, so that nobody
@@ -365,14 +383,5 @@ struct BondBroker {
     // The app's request ends with the server's error.
     case .refused, .refusedByPeer, .disconnected: break
     }
-  }
-}
-
-extension DaemonContext {
-  /// True if a peer is known to offer the Human Interface Device service.
-  fileprivate func offersInput(_ peer: PeerHandle) -> Bool {
-    if peers[peer].advertisedServices.contains(SystemAttribute.humanInterfaceDevice) { return true }
-    guard let link = links.index(of: peer) else { return false }
-    return database(of: link).primaryServices?.contains { $0.uuid == SystemAttribute.humanInterfaceDevice } ?? false
   }
 }
