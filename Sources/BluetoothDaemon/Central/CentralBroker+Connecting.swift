@@ -183,7 +183,7 @@ extension CentralBroker {
         continue
       }
       if user.reconnects && user.hasBeenConnected {
-        delay(index, of: peer, until: now + Self.pause, &context)
+        delay(index, of: peer, until: now + Self.pause, &context.peers)
         index += 1
       } else {
         context.peers.removeUser(index, of: peer)
@@ -249,7 +249,7 @@ extension CentralBroker {
     if mustHold(context.peers[peer].users[index], of: peer, context) {
       context.peers.setPhase(.held, ofUser: index, of: peer)
     } else if mustWait(index, of: peer, &context) {
-      delay(index, of: peer, until: now + Self.pause, &context)
+      delay(index, of: peer, until: now + Self.pause, &context.peers)
     }
     return true
   }
@@ -275,9 +275,9 @@ extension CentralBroker {
 
   // MARK: Delayed attempts
 
-  private mutating func delay(_ index: Int, of peer: PeerHandle, until: Instant, _ context: inout DaemonContext) {
-    context.peers.setPhase(.delayed(until: until), ofUser: index, of: peer)
-    delayedUsers.append(DelayedUser(peer: peer, session: context.peers[peer].users[index].session, until: until))
+  private mutating func delay(_ index: Int, of peer: PeerHandle, until: Instant, _ peers: inout Peers) {
+    peers.setPhase(.delayed(until: until), ofUser: index, of: peer)
+    delayedUsers.append(DelayedUser(peer: peer, session: peers[peer].users[index].session, until: until))
   }
 
   /// The start of the next delayed attempt; nil: none.
@@ -295,7 +295,7 @@ extension CentralBroker {
       if mustHold(context.peers[user.peer].users[index], of: user.peer, context) {
         context.peers.setPhase(.held, ofUser: index, of: user.peer)
       } else if mustWait(index, of: user.peer, &context) {
-        delay(index, of: user.peer, until: now + Self.pause, &context)
+        delay(index, of: user.peer, until: now + Self.pause, &context.peers)
       } else {
         context.peers.setPhase(.connecting, ofUser: index, of: user.peer)
         attempt(user.peer, at: now, &context)

@@ -9,7 +9,7 @@ extension CentralBroker {
   mutating func preserve(
     _ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) -> RestoredCentral {
-    trains.stopAll(of: session, at: now, &context)
+    trains.stopAll(of: session, at: now, &context.host)
     var peers: [RestoredCentral.RestoredPeer] = []
     for peer in context.peers.handles {
       guard let index = context.peers[peer].userIndex(of: session) else { continue }
@@ -23,10 +23,10 @@ extension CentralBroker {
   }
 
   /// Gives a preserved session the credits of the client that continues it.
-  mutating func resume(_ session: CentralSessionID, _ counters: SessionCounters, _ context: inout DaemonContext) {
-    for peer in context.peers.handles {
-      guard let index = context.peers[peer].userIndex(of: session) else { continue }
-      context.peers.setCredits(counters.writeCredits(for: peer), ofUser: index, of: peer)
+  mutating func resume(_ session: CentralSessionID, _ counters: SessionCounters, _ peers: inout Peers) {
+    for peer in peers.handles {
+      guard let index = peers[peer].userIndex(of: session) else { continue }
+      peers.setCredits(counters.writeCredits(for: peer), ofUser: index, of: peer)
     }
   }
 

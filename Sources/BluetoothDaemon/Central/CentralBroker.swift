@@ -21,7 +21,7 @@ struct CentralBroker {
     case .scan(let request): scans.scan(request, by: session, at: now, &context)
     case .stopScan: scans.stopScan(by: session, at: now, &context)
     case .synchronize(let number, let request): trains.start(number, request, for: session, at: now, &context)
-    case .endSynchronization(let number): trains.stop(number, of: session, at: now, &context)
+    case .endSynchronization(let number): trains.stop(number, of: session, at: now, &context.host)
     case .connect(let peer, let delay, let reconnects):
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
     case .requestAlerts(let peer, let alerts):
@@ -106,13 +106,13 @@ struct CentralBroker {
   /// Ends everything that a session uses, without an event for it.
   mutating func close(_ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     scans.stopScan(by: session, at: now, &context)
-    trains.stopAll(of: session, at: now, &context)
+    trains.stopAll(of: session, at: now, &context.host)
     leaveAll(session, at: now, &context)
   }
 
   /// Drops scans, connections, attempts and requests when the adapter goes off, without an event for each.
   mutating func dropAll(_ context: inout DaemonContext) {
-    scans.dropAll(&context)
+    scans.dropAll(&context.sessions)
     trains = TrainBroker()
     context.apps.noteLinks(context.policy)
     context.peers.removeAllUsers()

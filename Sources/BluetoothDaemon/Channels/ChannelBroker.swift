@@ -89,19 +89,19 @@ struct ChannelBroker {
   /// Unpublishes a PSM. The host closes the channels that centrals have opened to it. Returns false if the session does
   /// not own the PSM.
   mutating func unpublishChannel(
-    _ psm: UInt16, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ psm: UInt16, by session: PeripheralSessionID, at now: Instant, _ host: inout Host
   ) -> Bool {
     guard publishedChannels.remove(psm, session) else { return false }
-    context.host.unpublishChannel(spsm: psm, at: now)
+    host.unpublishChannel(spsm: psm, at: now)
     return true
   }
 
   /// Unpublishes all PSMs of a session.
   mutating func unpublishChannels(
-    of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    of session: PeripheralSessionID, at now: Instant, _ host: inout Host
   ) {
     for psm in publishedChannels.all(of: session) {
-      _ = unpublishChannel(psm, by: session, at: now, &context)
+      _ = unpublishChannel(psm, by: session, at: now, &host)
     }
   }
 
@@ -118,8 +118,8 @@ struct ChannelBroker {
   mutating func dropAll() { droppedChannels += publishedChannels.removeAll() }
 
   /// Unpublishes the forgotten PSMs.
-  mutating func removeDropped(at now: Instant, _ context: inout DaemonContext) {
-    for psm in droppedChannels { context.host.unpublishChannel(spsm: psm, at: now) }
+  mutating func removeDropped(at now: Instant, _ host: inout Host) {
+    for psm in droppedChannels { host.unpublishChannel(spsm: psm, at: now) }
     droppedChannels.removeAll()
   }
 

@@ -92,7 +92,7 @@ extension Daemon {
       for session in context.sessions.centrals(of: app) { centrals.close(session, at: now, &context) }
       for session in context.sessions.peripherals(of: app) {
         peripherals.close(session, at: now, &context)
-        channels.unpublishChannels(of: session, at: now, &context)
+        channels.unpublishChannels(of: session, at: now, &context.host)
       }
     }
     let failure = permissions.set(isAllowed, of: app, at: now, &bonds, &context)
@@ -217,7 +217,7 @@ extension Daemon {
   /// Fails the clients' requests that an app has not answered, also those that have not been passed to it.
   private mutating func refuseRequests(ofClientsOf app: AppIndex, at now: Instant) {
     for session in context.sessions.peripherals(of: app) {
-      peripherals.refuseRequests(to: session, at: now, &context)
+      peripherals.refuseRequests(to: session, at: now, &context.host)
       context.apps[app].events.removeRequests(to: session)
     }
   }
@@ -270,7 +270,7 @@ extension Daemon {
     switch preserved {
     case .central(let session):
       let restored = context.sessions.takeRestored(of: session)
-      centrals.resume(session, counters, &context)
+      centrals.resume(session, counters, &context.peers)
       context.send(.restored(restored ?? RestoredCentral(peers: [], scan: nil)), to: session)
     case .peripheral(let session):
       let nothing = RestoredPeripheral(services: [], subscriptions: [], advertising: nil)

@@ -38,7 +38,7 @@ extension Daemon {
   private mutating func takeAnswer(at now: Instant) -> Bool {
     guard let answer = context.prompts.takeAnswer(at: now) else { return false }
     if !permissions.take(answer, at: now, &bonds, &context), !notifications.take(answer, at: now, &bonds, &context) {
-      bonds.take(answer, at: now, &context)
+      bonds.take(answer, at: now, &context.host)
     }
     return true
   }
@@ -140,7 +140,7 @@ extension Daemon {
     ChannelBroker.endChannels(of: link, end, &context)
     peripherals.endServing(link, reason, &context)
     notifications.linkEnded(connection)
-    systemServices.linkEnded(connection, reason, at: now, &context)
+    systemServices.linkEnded(connection, reason, at: now, &context.host)
     bonds.linkEnded(link, &context)
     let ended = context.links.remove(link)
     context.deliver(.system(.linkEnded(reason, count: context.links.all.count)))
@@ -185,7 +185,7 @@ extension Daemon {
     permissions.become(new, at: now, &context)
     guard new == .poweredOn else { return }
     continueStoredSessions(at: now)
-    systemServices.start(at: now, &context)
+    systemServices.start(at: now, &context.host)
   }
 
   /// Drops scans, links, connection attempts, services and advertising without an event for each, because the change of
@@ -213,8 +213,8 @@ extension Daemon {
   /// Removes dropped services and channels from the host. Called when the host's links are gone, too, so that no peer
   /// is notified of the removal.
   mutating func removeDropped(at now: Instant) {
-    peripherals.removeDropped(at: now, &context)
-    channels.removeDropped(at: now, &context)
+    peripherals.removeDropped(at: now, &context.host)
+    channels.removeDropped(at: now, &context.host)
   }
 }
 

@@ -152,7 +152,7 @@ extension Daemon {
   }
 
   private mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSessionID, at now: Instant) {
-    guard channels.unpublishChannel(psm, by: session, at: now, &context) else {
+    guard channels.unpublishChannel(psm, by: session, at: now, &context.host) else {
       context.deliver(.channelUnpublished(psm: psm, .invalidParameters), to: session)
       return
     }
@@ -169,7 +169,7 @@ extension Daemon {
     case .central(let session): centrals.close(session, at: now, &context)
     case .peripheral(let session):
       peripherals.close(session, at: now, &context)
-      channels.unpublishChannels(of: session, at: now, &context)
+      channels.unpublishChannels(of: session, at: now, &context.host)
       takeHostEvents(at: now)
     }
     context.apps.noteChange()

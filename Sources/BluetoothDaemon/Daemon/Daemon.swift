@@ -147,7 +147,7 @@ package struct Daemon: ~Copyable {
     channels.closeLateChannels(at: now, &context)
     centrals.reportHeldSightings(at: now, &context)
     peripherals.timeReached(now, &context)
-    systemServices.timeReached(now, &context)
+    systemServices.timeReached(now, &context.host)
     suspendApps(at: now)
     centrals.endIdleLinks(at: now, &context)
     takeHostEvents(at: now)
@@ -311,7 +311,7 @@ package struct Daemon: ~Copyable {
 
   /// Removes a notification.
   package mutating func removeNotification(_ identifier: String, at now: Instant) {
-    notifications.remove(identifier, at: now, &context)
+    notifications.remove(identifier, at: now, &context.host)
     takeHostEvents(at: now)
   }
 

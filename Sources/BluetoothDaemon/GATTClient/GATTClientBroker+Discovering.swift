@@ -88,7 +88,7 @@ extension GATTClientBroker {
       let result = outcome.map {
         (database.primaryServices ?? []).filter { isShown($0.uuid) }.map { RemoteService($0, isPrimary: true) }
       }
-      remember(result, for: waiter.session, peer, &context)
+      remember(result, for: waiter.session, peer, &context.peers)
       context.deliver(.servicesDiscovered(peer, result), to: waiter.session)
     case .includes(let service):
       let result = outcome.map {
@@ -96,7 +96,7 @@ extension GATTClientBroker {
           RemoteService($0, isPrimary: database.isPrimary($0.range.lowerBound) ?? false)
         }
       }
-      remember(result, for: waiter.session, peer, &context)
+      remember(result, for: waiter.session, peer, &context.peers)
       context.deliver(.includedServicesDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
     case .characteristics(let service):
       let result = outcome.map {
@@ -116,10 +116,10 @@ extension GATTClientBroker {
   /// Records the services reported to a session, for `servicesModified`.
   private mutating func remember(
     _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle,
-    _ context: inout DaemonContext
+    _ peers: inout Peers
   ) {
     guard case .success(let services) = result else { return }
-    context.peers.noteDiscovered(services, by: session, of: peer)
+    peers.noteDiscovered(services, by: session, of: peer)
   }
 
   // MARK: Service Changed

@@ -63,7 +63,7 @@ struct NotificationBroker {
     guard context.policy.offersNotifications else { return }
     let date = date(now)
     madeProvider().post(notification, date: date)
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Adds the notification of an alert about a suspended app.
@@ -71,13 +71,13 @@ struct NotificationBroker {
     guard context.policy.offersNotifications else { return }
     let date = date(now)
     madeProvider().post(alert, date: date)
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Removes a notification.
-  mutating func remove(_ identifier: String, at now: Instant, _ context: inout DaemonContext) {
+  mutating func remove(_ identifier: String, at now: Instant, _ host: inout Host) {
     provider?.remove(identifier)
-    sendAll(at: now, &context)
+    sendAll(at: now, &host)
   }
 
   // MARK: Requests
@@ -99,7 +99,7 @@ struct NotificationBroker {
       result = .failure(error)
     }
     context.host.respond(to: request, on: connection, with: result, at: now)
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   private func perform(
@@ -137,23 +137,23 @@ struct NotificationBroker {
       provider.clients[client].wantsEvents = false
       provider.endSession(of: client)
     }
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Handles the transmission of a value to an accessory.
   mutating func updateSent(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard let provider, let client = provider.client(context.links[link].link.handle) else { return }
     provider.clients[client].isSending = false
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Sends the next value to each accessory that is ready for one.
-  private func sendAll(at now: Instant, _ context: inout DaemonContext) {
+  private func sendAll(at now: Instant, _ host: inout Host) {
     guard let provider else { return }
     for client in provider.clients.indices where !provider.clients[client].isSending {
       guard let (handle, value) = provider.clients[client].waiting.popFirst() else { continue }
       provider.clients[client].isSending = true
-      context.host.update(handle, with: value, on: provider.clients[client].connection, at: now)
+      host.update(handle, with: value, on: provider.clients[client].connection, at: now)
     }
   }
 
@@ -208,7 +208,7 @@ struct NotificationBroker {
         context.deliver(.notificationSharingChanged(peer), to: user.session)
       }
     }
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   // MARK: Links
@@ -223,7 +223,7 @@ struct NotificationBroker {
       !provider.clients[client].hasSession, isAllowed(link, at: now, &bonds, &context)
     {
       provider.beginSession(of: client)
-      sendAll(at: now, &context)
+      sendAll(at: now, &context.host)
     }
     guard context.peers[peer].users.contains(where: { $0.phase == .connected && $0.requiresNotifications }) else {
       return

@@ -29,8 +29,8 @@ extension PeripheralBroker {
   }
 
   /// Stops all sets of a session without an event.
-  mutating func stopSets(of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
-    for set in advertisingSets.removeAll(of: session) { context.host.stopAdvertising(on: set, at: now) }
+  mutating func stopSets(of session: PeripheralSessionID, at now: Instant, _ host: inout Host) {
+    for set in advertisingSets.removeAll(of: session) { host.stopAdvertising(on: set, at: now) }
   }
 
   /// Reports the host's answer to the session.

@@ -41,7 +41,8 @@ struct PeripheralBroker {
     case .addService(let service): add(service, of: session, at: now, &context)
     case .removeService(let id): remove(id, of: session, at: now, &context)
     case .removeAllServices: removeAllServices(of: session, at: now, &context)
-    case .respond(let id, let error, let value): respond(to: id, error, value: value, by: session, at: now, &context)
+    case .respond(let id, let error, let value):
+      respond(to: id, error, value: value, by: session, at: now, &context.host)
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now, &context)
     case .setConnectionLatency(let latency, let central):
       guard let link = context.link(to: central, for: session) else { return }
@@ -68,10 +69,10 @@ struct PeripheralBroker {
     stopAdvertising(by: session, at: now, &context)
     // The session of an app that is denied the use of Bluetooth goes on when the app is allowed again.
     for _ in lateUpdates.removeAll(of: session) { _ = context.sessions.counters(of: session)?.updateCredits.put() }
-    stopSets(of: session, at: now, &context)
+    stopSets(of: session, at: now, &context.host)
     for link in context.links.indices { context.links[link].observed.requests.leave(.peripheral(session)) }
     for request in centralRequests.removeAll(of: session) {
-      answer(request, .failure(.unlikelyError), at: now, &context)
+      answer(request, .failure(.unlikelyError), at: now, &context.host)
     }
     removeAllServices(of: session, at: now, &context)
   }
@@ -109,8 +110,8 @@ struct PeripheralBroker {
   }
 
   /// Removes dropped services from the host's database.
-  mutating func removeDropped(at now: Instant, _ context: inout DaemonContext) {
-    for declaration in droppedServices { context.host.removeService(declaration: declaration, at: now) }
+  mutating func removeDropped(at now: Instant, _ host: inout Host) {
+    for declaration in droppedServices { host.removeService(declaration: declaration, at: now) }
     droppedServices.removeAll()
   }
 
@@ -121,9 +122,9 @@ struct PeripheralBroker {
   static let suspendedAppError = ATT.ErrorCode.unlikelyError
 
   /// Fails the requests that wait for a session whose app does not answer them any more.
-  mutating func refuseRequests(to session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+  mutating func refuseRequests(to session: PeripheralSessionID, at now: Instant, _ host: inout Host) {
     for request in centralRequests.removeAll(of: session) {
-      answer(request, .failure(Self.suspendedAppError), at: now, &context)
+      answer(request, .failure(Self.suspendedAppError), at: now, &host)
     }
   }
 
@@ -234,24 +235,24 @@ struct PeripheralBroker {
   /// Sends an app's answer to the client.
   mutating func respond(
     to id: CentralRequestID, _ error: ATT.ErrorCode?, value: ByteSlice, by session: PeripheralSessionID,
-    at now: Instant, _ context: inout DaemonContext
+    at now: Instant, _ host: inout Host
   ) {
     guard let request = centralRequests.remove(id, of: session) else { return }
-    answer(request, error.map { .failure($0) } ?? .success(value), at: now, &context)
+    answer(request, error.map { .failure($0) } ?? .success(value), at: now, &host)
   }
 
   private mutating func answer(
     _ request: PendingCentralRequest, _ result: Result<ByteSlice, ATT.ErrorCode>, at now: Instant,
-    _ context: inout DaemonContext
+    _ host: inout Host
   ) {
     guard request.isShared else {
-      context.host.respond(to: request.request, on: request.connection, with: result, at: now)
+      host.respond(to: request.request, on: request.connection, with: result, at: now)
       return
     }
     var error: ATT.ErrorCode?
     if case .failure(let code) = result { error = code }
     guard let all = centralRequests.answerShared(request, error) else { return }
-    context.host.respond(to: request.request, on: request.connection, with: all.map { ByteSlice() }, at: now)
+    host.respond(to: request.request, on: request.connection, with: all.map { ByteSlice() }, at: now)
   }
 
   // MARK: Subscriptions

@@ -79,8 +79,8 @@ struct ScanBroker {
   }
 
   /// Forgets all scans. The host has dropped its scan.
-  mutating func dropAll(_ context: inout DaemonContext) {
-    context.sessions.removeScans()
+  mutating func dropAll(_ sessions: inout SessionTable) {
+    sessions.removeScans()
     parameters = nil
     reportsPackets = false
     slowScan = nil

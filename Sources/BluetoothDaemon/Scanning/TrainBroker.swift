@@ -45,21 +45,21 @@ struct TrainBroker {
 
   /// Ends a session's synchronization.
   mutating func stop(
-    _ number: UInt32, of session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ number: UInt32, of session: CentralSessionID, at now: Instant, _ host: inout Host
   ) {
-    removeUsers(at: now, &context) { $0 == User(session: session, number: number) }
+    removeUsers(at: now, &host) { $0 == User(session: session, number: number) }
   }
 
   /// Ends all synchronizations of a session.
-  mutating func stopAll(of session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
-    removeUsers(at: now, &context) { $0.session == session }
+  mutating func stopAll(of session: CentralSessionID, at now: Instant, _ host: inout Host) {
+    removeUsers(at: now, &host) { $0.session == session }
   }
 
   private mutating func removeUsers(
-    at now: Instant, _ context: inout DaemonContext, where isLeaving: (User) -> Bool
+    at now: Instant, _ host: inout Host, where isLeaving: (User) -> Bool
   ) {
     for index in trains.indices { trains[index].users.removeAll(where: isLeaving) }
-    for train in trains where train.users.isEmpty { context.host.endSynchronization(train.id, at: now) }
+    for train in trains where train.users.isEmpty { host.endSynchronization(train.id, at: now) }
     trains.removeAll { $0.users.isEmpty }
   }
 

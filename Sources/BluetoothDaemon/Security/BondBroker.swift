@@ -293,10 +293,10 @@ struct BondBroker {
   }
 
   /// Passes an answer of the user to the host if the answer belongs to a question about pairing.
-  mutating func take(_ answer: PromptQueue.Answer, at now: Instant, _ context: inout DaemonContext) {
+  mutating func take(_ answer: PromptQueue.Answer, at now: Instant, _ host: inout Host) {
     guard let connection = pairings.first(where: { $0.value.prompt == answer.id })?.key else { return }
     if case .keypress = answer.answer {} else { pairings[connection]?.prompt = nil }
-    context.host.answer(answer.answer, on: connection, at: now)
+    host.answer(answer.answer, on: connection, at: now)
   }
 
   /// Logs that a peer without the key of its bond has started pairing: the bonded device, or another device with its
