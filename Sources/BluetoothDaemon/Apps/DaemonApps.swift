@@ -32,11 +32,11 @@
 //   an input that can have changed it, at most once in a second, and not for values and requests. It compares the whole
 //   with what is stored, so no part has to report its changes in detail; a flag (`DaemonApps.mayDifferFromStored`)
 //   saves the comparison. The next daemon makes the preserved sessions again before any request, without a client
-//   (`LocalSessions.reserveCentral`). They keep what they had (`Central.stored`) until the adapter is on, see no state
-//   before, and then connect, scan and publish. Links are stored as connections to establish, since nothing of a link
-//   outlives the controller's reset. Apps that were running are stored, too, because they can end with the server;
-//   their processes have 15 s to come back (`App.mayReturn`), so that none is launched twice. A server that stops first
-//   lets the daemon store (`holdStoredApps`), because it ends all sessions then.
+//   (`LocalSessions.reserveCentral`). They keep what they had (`SessionTable.Central.stored`) until the adapter is on,
+//   see no state before, and then connect, scan and publish. Links are stored as connections to establish, since nothing
+//   of a link outlives the controller's reset. Apps that were running are stored, too, because they can end with the
+//   server; their processes have 15 s to come back (`App.mayReturn`), so that none is launched twice. A server that stops
+//   first lets the daemon store (`holdStoredApps`), because it ends all sessions then.
 // - Alerts. Events of suspended apps that asked for alerts are collected for one input (`AppAlerts`), because of
 //   several apps only the one that was in front last alerts the user.
 // - Shares. `AppShares` limits the links, the advertising sets and the attributes of each app of a server. It is

@@ -157,7 +157,10 @@ extension DaemonContext {
     announce(entry.pipe)
   }
 
-  // MARK: Radio
+  // MARK: Rules
+
+  /// Adds a line for the log if the rule has its first effect on the app; nil: on sessions that belong to no app.
+  mutating func note(_ rule: PolicyRule, of app: AppIndex?) { apps.note(rule, of: app, policy) }
 
   /// The use of the radio that a session of this role and app may make.
   func radioUse(of app: AppIndex?, as mode: AppManifest.BackgroundMode) -> RadioUse {

@@ -2,8 +2,11 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// The parts of the daemon that all its brokers use: the host, the sessions, the peers, the links, and the events for
-/// clients. The daemon passes the context to each call of a broker.
+/// The parts of the daemon that all its brokers use: the host, the sessions, the peers, the links, the apps, and the events
+/// for clients. The daemon passes the context to each call of a broker.
+///
+/// Each part has private state and changes it by its own functions, and a function that uses one part gets that part
+/// alone. The context has what takes several parts: the delivery of events, the life of apps, the check of requests.
 ///
 /// The type is noncopyable: an accidental copy would copy the host.
 struct DaemonContext: ~Copyable {

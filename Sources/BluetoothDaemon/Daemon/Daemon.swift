@@ -6,7 +6,7 @@
 // The idea: a handful of brokers, each with private state: `CentralBroker` with `ScanBroker` and `GATTClientBroker`,
 // `PeripheralBroker`, `ChannelBroker`, `BondBroker`, `PermissionBroker`, `NotificationBroker`, `SystemServiceBroker`.
 // `Daemon` routes requests and host events to them. What all of them need (the host, the sessions, the peers, the
-// links, the events for clients) is the `DaemonContext`, which each call of a broker gets. A `SystemServer` serves
+// links, the apps, the events for clients) is the `DaemonContext`, which each call of a broker gets. A `SystemServer` serves
 // services of the system, such as those of `Device.serve`; it gets the host with each call.
 //
 // Callers: a runner drives the daemon: `VirtualDevice` (BluetoothSimulation) in a world, `TransportRunner`
@@ -18,8 +18,8 @@
 //   others. The exceptions are memory that both ends share in one process: `SessionCounters` and `ChannelPipe`.
 // - The folders use each other in one direction only; `FolderTests` has the table. At the bottom are `Sessions`, the
 //   values and memory that the daemon shares with its clients, then `Apps`, `Bonds` and `Prompts`. `Links` has all
-//   state that ends with a link, whichever broker changes it. `Context` has the `DaemonContext` with the tables of
-//   peers and links. The brokers use only the context and the folders below it, except that `Central` also uses
+//   state that ends with a link: a part for each broker, with its own functions. `Context` has the `DaemonContext` with
+//   the tables of sessions and peers. The brokers use only the context and the folders below it, except that `Central` also uses
 //   `Scanning`, `GATTClient` and `Channels`, `Peripheral` uses `Channels`, and `NotificationCenter` uses `Security`.
 //   `Daemon` routes.
 // - An app that does not serve its queue must not make the process grow: Documentation/Design.md, "Queues".
