@@ -71,8 +71,8 @@ enum WakeLimit {
 enum Admission {
   /// The app runs and gets the event.
   case runs
-  /// The event waits.
-  case waits
+  /// The event waits, because of a rule of the platform or because nothing can launch the app.
+  case waits(PolicyRule?)
   /// The suspended app begins to run.
   case wakes
   /// The terminated app is launched.
@@ -160,12 +160,6 @@ struct App {
 
   /// True if a client's request can wait for the launch of the terminated app.
   var canBeLaunched: Bool { isLaunchable || isLaunchPaused }
-
-  /// Returns true if events of a role run the suspended app.
-  func isWoken(by mode: AppManifest.BackgroundMode, _ policy: PlatformPolicy) -> Bool {
-    guard let limits = policy.background else { return true }
-    return limits.hasModes && manifest.backgroundModes.contains(mode)
-  }
 
   // MARK: Process
 
@@ -313,6 +307,19 @@ struct DaemonApps {
   /// True if what is stored of apps may differ from what they have.
   private(set) var mayDifferFromStored = false
   private var notes = PolicyNotes()
+  /// The events that run suspended apps. A copy of the rule, because the policy is large.
+  private let wakes: Wakes
+
+  private enum Wakes {
+    case always
+    /// Those for which the app has declared a background mode.
+    case declared
+    case never
+  }
+
+  init(_ policy: PlatformPolicy) {
+    wakes = policy.background.map { $0.hasModes ? .declared : .never } ?? .always
+  }
 
   var isEmpty: Bool { apps.isEmpty }
   var indices: some Sequence<AppIndex> { apps.indices.lazy.map { AppIndex(position: $0) } }
@@ -351,28 +358,34 @@ struct DaemonApps {
     apps[app.position].wakeEnds.removeAll()
   }
 
+  /// Returns true if events of a role run the app when it is suspended.
+  func isWoken(_ app: AppIndex, by mode: AppManifest.BackgroundMode) -> Bool {
+    switch wakes {
+    case .always: true
+    case .declared: apps[app.position].manifest.backgroundModes.contains(mode)
+    case .never: false
+    }
+  }
+
   /// Returns the effect of an event of a role on its app, and takes the wake of a suspended one from its budget.
+  ///
+  /// - Parameter budget: the number of wakes that count at most; nil: there is no limit.
   mutating func admit(
     _ app: AppIndex, for mode: AppManifest.BackgroundMode, _ limit: WakeLimit, reportTo session: CentralSessionID?,
-    _ policy: PlatformPolicy
+    _ budget: Int?
   ) -> Admission {
     switch apps[app.position].phase {
     case .foreground: return .runs
     case .background:
-      if apps[app.position].isWoken(by: mode, policy) { noteEvent(of: app) }
+      if isWoken(app, by: mode) { noteEvent(of: app) }
       return .runs
     case .suspended:
-      guard apps[app.position].isWoken(by: mode, policy) else {
-        note(mode == .central ? .suspendedCentral : .suspendedPeripheral, of: app, policy)
-        return .waits
+      guard isWoken(app, by: mode) else {
+        return .waits(mode == .central ? .suspendedCentral : .suspendedPeripheral)
       }
-      guard let budget = policy.background?.wakeBudget else { return .wakes }
-      guard apps[app.position].takeWake(budget, limit, reportTo: session) else {
-        note(.wakeBudget, of: app, policy)
-        return .waits
-      }
-      return .wakes
-    case .terminated: return apps[app.position].isLaunchedByEvents ? .launches : .waits
+      guard let budget else { return .wakes }
+      return apps[app.position].takeWake(budget, limit, reportTo: session) ? .wakes : .waits(.wakeBudget)
+    case .terminated: return apps[app.position].isLaunchedByEvents ? .launches : .waits(nil)
     }
   }
 
@@ -427,20 +440,15 @@ struct DaemonApps {
 
   // MARK: Rules
 
-  /// Adds a line for the log if the rule has its first effect on the app. The code calls this function only where a rule
-  /// has an effect, so that apps without limits pay nothing.
-  ///
-  /// - Parameter app: The app that owns the session; nil: none.
-  mutating func note(_ rule: PolicyRule, of app: AppIndex?, _ policy: PlatformPolicy) {
-    guard let app else { return notes.noteOutsideApps(rule, policy) }
-    guard apps[app.position].notedRules.insert(rule) else { return }
-    notes.note("\(apps[app.position].name): \(rule.line(policy))")
+  /// Returns true, once, for an effect of a rule on an app; nil: on sessions that belong to no app.
+  mutating func isFirstEffect(of rule: PolicyRule, on app: AppIndex?) -> Bool {
+    guard let app else { return notes.isFirstOutsideApps(rule) }
+    return apps[app.position].notedRules.insert(rule)
   }
 
-  /// Notes that a session with a restore identifier ends with its app, which the system has terminated.
-  mutating func noteUnpreserved(_ app: AppIndex, as mode: AppManifest.BackgroundMode, _ policy: PlatformPolicy) {
-    guard policy.restoresApps else { return note(.restoration, of: app, policy) }
-    note(mode == .central ? .unpreservedCentral : .unpreservedPeripheral, of: app, policy)
+  /// Adds a line for the log about an app; nil: about the sessions that belong to no app.
+  mutating func note(_ line: String, of app: AppIndex?) {
+    notes.note("\(app.map { apps[$0.position].name } ?? "sessions that belong to no app"): \(line)")
   }
 
   /// True if `takeNotes` returns lines.

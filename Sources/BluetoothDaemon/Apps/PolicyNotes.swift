@@ -1,5 +1,3 @@
-import BluetoothWire
-
 /// The log lines about rules of the platform's policy that have had an effect. They wait until the runner takes them.
 /// Their number is bounded: one for each app and rule.
 struct PolicyNotes {
@@ -10,11 +8,8 @@ struct PolicyNotes {
   /// Adds a line.
   mutating func note(_ line: String) { notes.append(line) }
 
-  /// Adds a line if the rule has its first effect on sessions that belong to no app.
-  mutating func noteOutsideApps(_ rule: PolicyRule, _ policy: PlatformPolicy) {
-    guard rulesOutsideApps.insert(rule) else { return }
-    note("sessions that belong to no app: \(rule.line(policy))")
-  }
+  /// Returns true, once, for the effect of a rule on sessions that belong to no app.
+  mutating func isFirstOutsideApps(_ rule: PolicyRule) -> Bool { rulesOutsideApps.insert(rule) }
 
   /// True if `takeNotes` returns lines.
   var hasNotes: Bool { !notes.isEmpty }

@@ -61,9 +61,11 @@ extension DaemonContext {
     _ app: AppIndex, for mode: AppManifest.BackgroundMode, _ limit: WakeLimit, reportTo session: CentralSessionID?
   ) -> Bool {
     if case .foreground = apps[app].phase { return true }
-    switch apps.admit(app, for: mode, limit, reportTo: session, policy) {
+    switch apps.admit(app, for: mode, limit, reportTo: session, policy.background?.wakeBudget) {
     case .runs: break
-    case .waits: return false
+    case .waits(let rule):
+      if let rule { note(rule, of: app) }
+      return false
     case .wakes:
       setPhase(.background(until: nil), of: app)
       apps.noteEvent(of: app)
@@ -159,12 +161,15 @@ extension DaemonContext {
 
   // MARK: Rules
 
-  /// Adds a line for the log if the rule has its first effect on the app; nil: on sessions that belong to no app.
-  mutating func note(_ rule: PolicyRule, of app: AppIndex?) { apps.note(rule, of: app, policy) }
+  /// Adds a line for the log if the rule has its first effect on the app; nil: on sessions that belong to no app. The code
+  /// calls this function only where a rule has an effect, so that apps without limits pay nothing.
+  mutating func note(_ rule: PolicyRule, of app: AppIndex?) {
+    if apps.isFirstEffect(of: rule, on: app) { apps.note(rule.line(policy), of: app) }
+  }
 
   /// The use of the radio that a session of this role and app may make.
   func radioUse(of app: AppIndex?, as mode: AppManifest.BackgroundMode) -> RadioUse {
     guard let app, policy.background != nil, apps[app].isInBackground else { return .full }
-    return apps[app].isWoken(by: mode, policy) ? .reduced : .none
+    return apps.isWoken(app, by: mode) ? .reduced : .none
   }
 }

@@ -21,7 +21,7 @@ struct DaemonContext: ~Copyable {
   var prompts: PromptQueue
   var backlogs = Backlogs()
   var limitNotes = LimitNotes()
-  var apps = DaemonApps()
+  var apps: DaemonApps
   var alerts = AppAlerts()
   let policy: PlatformPolicy
   let shares: AppShares
@@ -34,6 +34,7 @@ struct DaemonContext: ~Copyable {
     self.host = host
     self.shares = shares
     self.policy = policy
+    apps = DaemonApps(policy)
     self.clients = clients
     self.directory = directory
     self.peers = peers

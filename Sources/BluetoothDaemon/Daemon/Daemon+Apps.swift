@@ -116,7 +116,7 @@ extension Daemon {
     }
     context.setPhase(.background(until: until), of: app)
     if context.policy.background?.linksKeepApps == true {
-      context.apps[app].stayWithLinks(context.apps[app].isWoken(by: .central, context.policy))
+      context.apps[app].stayWithLinks(context.apps.isWoken(app, by: .central))
     }
     context.apps.noteLinks(context.policy)
   }
@@ -189,12 +189,12 @@ extension Daemon {
     for (id, session) in context.sessions.all(of: app) where !session.preservation.isPreserved {
       if case .resumed(_, let user) = session.preservation { context.clients.end(id.other(user)) }
       if let identifier = session.preservation.identifier, mayPreserve,
-        context.apps[app].isWoken(by: id.mode, context.policy)
+        context.apps.isWoken(app, by: id.mode)
       {
         preserve(id, as: identifier, at: now)
       } else {
         if notesLoss, session.preservation.identifier != nil {
-          context.apps.noteUnpreserved(app, as: id.mode, context.policy)
+          context.note(context.policy.unpreserved(id.mode), of: app)
         }
         close(id, at: now)
         context.clients.end(id)
@@ -291,5 +291,13 @@ extension AnySession {
     case .central: .central
     case .peripheral: .peripheral
     }
+  }
+}
+
+extension PlatformPolicy {
+  /// The rule by which a session with a restore identifier ends with its app, which the system has terminated.
+  fileprivate func unpreserved(_ mode: AppManifest.BackgroundMode) -> PolicyRule {
+    guard restoresApps else { return .restoration }
+    return mode == .central ? .unpreservedCentral : .unpreservedPeripheral
   }
 }

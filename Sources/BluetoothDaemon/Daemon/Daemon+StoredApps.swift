@@ -51,7 +51,7 @@ extension Daemon {
       var stored = StoredApp(
         name: context.apps[app].name, manifest: context.apps[app].manifest,
         wasRunning: context.apps[app].phase != .terminated || context.apps[app].mayReturn)
-      for session in context.sessions.centrals(of: app) where context.apps[app].isWoken(by: .central, context.policy) {
+      for session in context.sessions.centrals(of: app) where context.apps.isWoken(app, by: .central) {
         guard let central = context.sessions.centrals[session.key],
           let identifier = central.session.preservation.identifier
         else { continue }
@@ -65,7 +65,7 @@ extension Daemon {
         }
       }
       for session in context.sessions.peripherals(of: app)
-      where context.apps[app].isWoken(by: .peripheral, context.policy) {
+      where context.apps.isWoken(app, by: .peripheral) {
         guard let peripheral = context.sessions.peripherals[session.key],
           let identifier = peripheral.session.preservation.identifier
         else { continue }
@@ -127,10 +127,10 @@ extension Daemon {
       return nil
     }
     context.apps[app].setManifest(stored.manifest)
-    for central in stored.centrals where context.apps[app].isWoken(by: .central, context.policy) {
+    for central in stored.centrals where context.apps.isWoken(app, by: .central) {
       recall(central, of: app)
     }
-    for peripheral in stored.peripherals where context.apps[app].isWoken(by: .peripheral, context.policy) {
+    for peripheral in stored.peripherals where context.apps.isWoken(app, by: .peripheral) {
       recall(peripheral, of: app)
     }
     return app

@@ -15,7 +15,7 @@ extension PeripheralBroker {
     guard let app = context.sessions.owner(of: request.session),
       context.radioUse(of: app, as: .peripheral) != .full
     else { return }
-    guard context.apps[app].isWoken(by: .peripheral, context.policy) else {
+    guard context.apps.isWoken(app, by: .peripheral) else {
       return context.note(.advertisingMode, of: app)
     }
     if request.localName != nil { context.note(.advertisedName, of: app) }
@@ -40,7 +40,7 @@ extension PeripheralBroker {
     switch context.apps[app].phase {
     case .foreground, .background: return true
     case .suspended:
-      if context.apps[app].isWoken(by: .peripheral, context.policy) { return true }
+      if context.apps.isWoken(app, by: .peripheral) { return true }
       context.note(.suspendedServer, of: app)
       return false
     case .terminated: return isCommand || context.apps[app].canBeLaunched

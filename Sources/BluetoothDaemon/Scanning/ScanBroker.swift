@@ -141,7 +141,7 @@ struct ScanBroker {
     guard let app = context.sessions.centrals.values[index]?.session.app,
       let request = context.sessions.centrals.values[index]?.scan?.request
     else { return }
-    guard context.apps[app].isWoken(by: .central, context.policy) else { return context.note(.scanMode, of: app) }
+    guard context.apps.isWoken(app, by: .central) else { return context.note(.scanMode, of: app) }
     guard request.services?.isEmpty == false else { return context.note(.scanServices, of: app) }
     if request.allowsDuplicates { context.note(.scanDuplicates, of: app) }
   }
