@@ -72,7 +72,7 @@ enum FolderWalls {
       "Apps": ["Sessions"],
       "Bonds": ["Sessions"],
       "Prompts": ["Sessions"],
-      "Links": ["Sessions", "Prompts"],
+      "Links": ["Sessions"],
       "Context": ["Sessions", "Apps", "Bonds", "Prompts", "Links"],
       "Scanning": ["Sessions", "Context"],
       "Channels": ["Sessions", "Links", "Context"],

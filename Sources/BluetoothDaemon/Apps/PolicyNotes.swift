@@ -2,11 +2,14 @@
 /// Their number is bounded: one for each app and rule.
 struct PolicyNotes {
   /// The rules that have lines about sessions that belong to no app.
-  var rulesOutsideApps = PolicyRules()
+  private var rulesOutsideApps = PolicyRules()
   private var notes: [String] = []
 
   /// Adds a line.
   mutating func note(_ line: String) { notes.append(line) }
+
+  /// Returns true, once, for the effect of a rule on sessions that belong to no app.
+  mutating func isFirstOutsideApps(_ rule: PolicyRule) -> Bool { rulesOutsideApps.insert(rule) }
 
   /// True if `takeNotes` returns lines.
   var hasNotes: Bool { !notes.isEmpty }

@@ -11,6 +11,21 @@ struct WaitingEvents {
   enum Entry {
     case central(CentralSessionID, CentralEvent)
     case peripheral(PeripheralSessionID, PeripheralEvent)
+
+    var session: AnySession {
+      switch self {
+      case .central(let session, _): .central(session)
+      case .peripheral(let session, _): .peripheral(session)
+      }
+    }
+
+    /// True for a change of the adapter's state.
+    fileprivate var isStateChange: Bool {
+      switch self {
+      case .central(_, .stateChanged), .peripheral(_, .stateChanged): true
+      default: false
+      }
+    }
   }
 
   private(set) var entries: [Entry] = []
@@ -75,8 +90,7 @@ struct WaitingEvents {
     }
   }
 
-  mutating func removeAll(of session: CentralSessionID) { remove(of: session) { _ in true } }
-  mutating func removeAll(of session: PeripheralSessionID) { remove(of: session) { _ in true } }
+  mutating func removeAll(of session: AnySession) { entries.removeAll { $0.session == session } }
 
   /// Removes the requests of clients, which have been answered without the app.
   mutating func removeRequests(to session: PeripheralSessionID) {
@@ -89,13 +103,8 @@ struct WaitingEvents {
   }
 
   /// Removes the changes of state: the session is about to get the present state.
-  mutating func removeStateChanges(of session: CentralSessionID) {
-    remove(of: session) { if case .stateChanged = $0 { true } else { false } }
-  }
-
-  /// Removes the changes of state: the session is about to get the present state.
-  mutating func removeStateChanges(of session: PeripheralSessionID) {
-    remove(of: session) { if case .stateChanged = $0 { true } else { false } }
+  mutating func removeStateChanges(of session: AnySession) {
+    entries.removeAll { $0.session == session && $0.isStateChange }
   }
 
   private mutating func remove(of session: CentralSessionID, where isObsolete: (CentralEvent) -> Bool) {

@@ -12,30 +12,33 @@ extension CentralBroker {
     _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard let counters = context.centralCounters(of: session) else { return }
+    guard let counters = context.sessions.counters(of: session) else { return }
     guard context.peers.contains(peer) else {
       return context.deliver(.connectionFailed(peer, .unknownPeer), to: session)
     }
     context.peers.use(peer)
     if let index = context.peers[peer].userIndex(of: session) {
-      context.peers[peer].users[index].reconnects = reconnects
+      context.peers.setReconnects(reconnects, ofUser: index, of: peer)
       switch context.peers[peer].users[index].phase {
       case .connected:
         deliverConnected(peer, to: session, &context)
-        if reconnects, let link = context.links.index(of: peer) { context.keepDatabase(of: link) }
-      case .disconnecting: context.peers[peer].users[index].phase = .disconnecting(again: true)
+        if reconnects, let link = context.links.index(of: peer) {
+          context.host.keepRemoteDatabase(on: context.links[link].link.handle)
+        }
+      case .disconnecting: context.peers.setPhase(.disconnecting(again: true), ofUser: index, of: peer)
       case .delayed, .held, .connecting: break
       }
       return
     }
-    guard context.mayLink(session), !context.isAtLinkLimit(for: peer) else {
-      context.noteLinkLimit(of: session, to: peer)
+    guard mayLink(session, &context), !isAtLinkLimit(for: peer, context) else {
+      noteLinkLimit(of: session, to: peer, &context)
       return context.deliver(.connectionFailed(peer, .connectionLimitReached), to: session)
     }
-    let firstPhase = context.mayConnect(session) ? PeerUser.Phase.connecting : .held
+    let firstPhase = mayConnect(session, context) ? PeerUser.Phase.connecting : .held
     let phase = delay > .zero ? PeerUser.Phase.delayed(until: now + delay) : firstPhase
-    context.peers[peer].users.append(
-      PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects))
+    context.peers.add(
+      PeerUser(session: session, credits: counters.writeCredits(for: peer), phase: phase, reconnects: reconnects),
+      to: peer)
     switch phase {
     case .delayed(let until): delayedUsers.append(DelayedUser(peer: peer, session: session, until: until))
     case .held: break
@@ -54,10 +57,10 @@ extension CentralBroker {
         let (user, count) = (context.peers[peer].users[index], context.peers[peer].users.count)
         switch user.phase {
         case .connecting where mustHold(user, of: peer, context):
-          context.peers[peer].users[index].phase = .held
+          context.peers.setPhase(.held, ofUser: index, of: peer)
           cancelUnusedAttempt(peer, at: now, &context)
         case .held where !mustHold(user, of: peer, context):
-          context.peers[peer].users[index].phase = .connecting
+          context.peers.setPhase(.connecting, ofUser: index, of: peer)
           attempt(peer, at: now, &context)
         default: break
         }
@@ -70,13 +73,13 @@ extension CentralBroker {
   /// True if an attempt must wait for the end of another link, or for its app to be in the foreground. The
   /// re-establishment of a dropped link does not wait for the app.
   private func mustHold(_ user: PeerUser, of peer: PeerHandle, _ context: borrowing DaemonContext) -> Bool {
-    context.isAtLinkLimit(for: peer) || !user.hasBeenConnected && !context.mayConnect(user.session)
+    isAtLinkLimit(for: peer, context) || !user.hasBeenConnected && !mayConnect(user.session, context)
   }
 
   /// Cancels the host's attempt to connect to a peer, unless a session or the system waits for it.
   func cancelUnusedAttempt(_ peer: PeerHandle, at now: Instant, _ context: inout DaemonContext) {
     guard context.links.index(of: peer) == nil, !context.inputDevices.wants(peer),
-      !context.peers[peer].users.contains(where: { $0.phase == .connecting })
+      !context.peers[peer].isAwaited
     else { return }
     context.host.cancelConnecting(to: context.peers[peer].address, at: now)
   }
@@ -99,13 +102,15 @@ extension CentralBroker {
     let peer = context.links[link].peer
     var isUsed = false
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connecting {
-      context.peers[peer].users[index].phase = .connected
-      if context.peers[peer].users[index].reconnects { context.keepDatabase(of: link) }
+      context.peers.setPhase(.connected, ofUser: index, of: peer)
+      if context.peers[peer].users[index].reconnects {
+        context.host.keepRemoteDatabase(on: context.links[link].link.handle)
+      }
       deliverConnected(peer, to: context.peers[peer].users[index].session, &context)
       isUsed = true
     }
     guard isUsed else { return }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     context.releaseSharedLinks()
     context.publishConnected(link)
     gattClient.linkWasAdopted(link, at: now, &context)
@@ -118,31 +123,44 @@ extension CentralBroker {
   ) {
     guard let link = context.links.index(of: peer) else { return }
     if let user = context.peers[peer].userIndex(of: session), context.peers[peer].users[user].requiresNotifications {
-      context.notificationPeers.append(peer)
+      context.peers.awaitNotifications(for: peer)
     }
-    context.reportProperties(of: link, to: session)
+    reportProperties(of: link, to: session, &context)
     context.deliver(.connected(peer, maximumWriteLength: context.links[link].maximumValueLength), to: session)
+  }
+
+  /// Reports the properties of a link to a session that begins to use it, if the session observes its links.
+  private func reportProperties(
+    of link: LinkIndex, to session: CentralSessionID, _ context: inout DaemonContext
+  ) {
+    guard context.sessions.observesLinks(session), let info = context.linkInfo(of: link) else { return }
+    context.links[link].observed.noteReport(info)
+    context.deliver(.link(context.links[link].peer, .changed(info)), to: session)
+  }
+
+  /// Forgets the kept attributes of a peer unless a session is waiting for the peer to use them again.
+  func forgetDatabaseIfUnused(of peer: PeerHandle, _ context: inout DaemonContext) {
+    let isUsed = context.peers[peer].users.contains { $0.reconnects && $0.hasBeenConnected }
+    if !isUsed { context.host.forgetRemoteDatabase(of: context.peers[peer].address) }
   }
 
   // MARK: Host events
 
   /// Adds a new link, and connects the sessions that wait for its peer.
   mutating func connected(_ link: Link, at now: Instant, _ context: inout DaemonContext) {
-    if link.role == .peripheral, context.refuses(link, at: now) { return }
+    if link.role == .peripheral, refuses(link, at: now, &context) { return }
     guard let peer = context.enter(link.peer, isLinked: true) else {
       context.host.disconnect(link.handle, at: now)
       return
     }
-    let index = context.links.append(LinkState(link: link, peer: peer, mtu: context.host.mtu(of: link.handle)))
-    context.links[index].lastTraffic = now
+    let index = context.links.add(link, to: peer, mtu: context.host.mtu(of: link.handle), at: now)
     context.deliver(.system(.linkBegan(count: context.links.all.count)))
-    let isAwaited =
-      context.peers[peer].users.contains { $0.phase == .connecting } || context.inputDevices.wants(peer)
+    let isAwaited = context.peers[peer].isAwaited || context.inputDevices.wants(peer)
     if link.role == .peripheral, isAwaited {
       context.host.cancelConnecting(to: link.peer, at: now)
     }
     adoptLink(index, at: now, &context)
-    if !context.isInApps(index) { adoptForSystem(index, at: now, &context) }
+    if !context.peers[peer].isUsed { adoptForSystem(index, at: now, &context) }
     guard link.role == .central else { return }
     endUnusedLink(index, at: now, &context)
     updateConnecting(at: now, &context)
@@ -165,11 +183,11 @@ extension CentralBroker {
         continue
       }
       if user.reconnects && user.hasBeenConnected {
-        delay(index, of: peer, until: now + Self.pause, &context)
+        delay(index, of: peer, until: now + Self.pause, &context.peers)
         index += 1
       } else {
-        context.peers[peer].users.remove(at: index)
-        context.forgetDatabaseIfUnused(of: peer)
+        context.peers.removeUser(index, of: peer)
+        forgetDatabaseIfUnused(of: peer, &context)
         context.deliver(.connectionFailed(peer, error), to: user.session)
       }
     }
@@ -183,7 +201,7 @@ extension CentralBroker {
     _ context: inout DaemonContext
   ) {
     defer { updateConnecting(at: now, &context) }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     var isWanted = false
     var user = 0
     while user < context.peers[peer].users.count {
@@ -191,10 +209,10 @@ extension CentralBroker {
         isWanted = isWanted || context.peers[peer].users[user].phase == .connecting
         user += 1
       } else {
-        context.peers[peer].users.remove(at: user)
+        context.peers.removeUser(user, of: peer)
       }
     }
-    context.forgetDatabaseIfUnused(of: peer)
+    forgetDatabaseIfUnused(of: peer, &context)
     if end == .link(.pinOrKeyMissing) || end == .encryptionTimedOut { context.inputDevices.refuse(peer) }
     guard isWanted else { return connectInputDevice(peer, at: now, &context) }
     if context.peers[peer].isReplaced {
@@ -227,14 +245,11 @@ extension CentralBroker {
       context.deliver(.disconnected(peer, nil, isReconnecting: false), to: user.session)
       guard again else { return false }
     }
-    context.peers[peer].users[index].phase = .connecting
-    context.peers[peer].users[index].hasBeenConnected = user.phase == .connected
-    // With automatic reconnection, the app goes on using what it has discovered.
-    if user.phase != .connected { context.peers[peer].users[index].discoveredServices = nil }
+    context.peers.reconnect(index, of: peer)
     if mustHold(context.peers[peer].users[index], of: peer, context) {
-      context.peers[peer].users[index].phase = .held
+      context.peers.setPhase(.held, ofUser: index, of: peer)
     } else if mustWait(index, of: peer, &context) {
-      delay(index, of: peer, until: now + Self.pause, &context)
+      delay(index, of: peer, until: now + Self.pause, &context.peers)
     }
     return true
   }
@@ -244,12 +259,12 @@ extension CentralBroker {
   private func mustWait(_ index: Int, of peer: PeerHandle, _ context: inout DaemonContext) -> Bool {
     let user = context.peers[peer].users[index]
     guard user.hasBeenConnected else { return false }
-    return context.centralCounters(of: user.session)?.backlog.isFull ?? false || context.hasExhaustedPeripheral
+    return context.sessions.counters(of: user.session)?.backlog.isFull ?? false || context.hasExhaustedPeripheral
   }
 
   /// Reports the maximum length of values after a change of a link's MTU.
   mutating func mtuChanged(_ mtu: Int, of index: LinkIndex, _ context: inout DaemonContext) {
-    context.links[index].mtu = mtu
+    context.links[index].setMTU(mtu)
     let peer = context.links[index].peer
     for user in context.peers[peer].users where user.phase == .connected {
       context.deliver(.maximumWriteLengthChanged(peer, context.links[index].maximumValueLength), to: user.session)
@@ -260,9 +275,9 @@ extension CentralBroker {
 
   // MARK: Delayed attempts
 
-  private mutating func delay(_ index: Int, of peer: PeerHandle, until: Instant, _ context: inout DaemonContext) {
-    context.peers[peer].users[index].phase = .delayed(until: until)
-    delayedUsers.append(DelayedUser(peer: peer, session: context.peers[peer].users[index].session, until: until))
+  private mutating func delay(_ index: Int, of peer: PeerHandle, until: Instant, _ peers: inout Peers) {
+    peers.setPhase(.delayed(until: until), ofUser: index, of: peer)
+    delayedUsers.append(DelayedUser(peer: peer, session: peers[peer].users[index].session, until: until))
   }
 
   /// The start of the next delayed attempt; nil: none.
@@ -278,11 +293,11 @@ extension CentralBroker {
         context.peers[user.peer].users[index].phase == .delayed(until: user.until)
       else { continue }
       if mustHold(context.peers[user.peer].users[index], of: user.peer, context) {
-        context.peers[user.peer].users[index].phase = .held
+        context.peers.setPhase(.held, ofUser: index, of: user.peer)
       } else if mustWait(index, of: user.peer, &context) {
-        delay(index, of: user.peer, until: now + Self.pause, &context)
+        delay(index, of: user.peer, until: now + Self.pause, &context.peers)
       } else {
-        context.peers[user.peer].users[index].phase = .connecting
+        context.peers.setPhase(.connecting, ofUser: index, of: user.peer)
         attempt(user.peer, at: now, &context)
       }
     }

@@ -8,16 +8,15 @@ extension CentralBroker {
     to peer: PeerHandle, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     guard context.peers.contains(peer), let index = context.peers[peer].userIndex(of: session) else { return }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
     switch context.peers[peer].users[index].phase {
-    case .disconnecting:
-      context.peers[peer].users[index].phase = .disconnecting(again: false)
+    case .disconnecting: context.peers.setPhase(.disconnecting(again: false), ofUser: index, of: peer)
     case .connected where isLastUser(index, of: peer, &context):
       gattClient.abandonOperations(of: session, on: peer, at: now, &context)
-      context.peers[peer].users[index].phase = .disconnecting(again: false)
+      context.peers.setPhase(.disconnecting(again: false), ofUser: index, of: peer)
       guard let link = context.links.index(of: peer) else { return }
-      context.links[link].notifications = NotificationTable()
-      context.end(link, at: now)
+      context.links[link].client.notifications.removeAll()
+      context.links.end(link, at: now, &context.host)
     default:
       leave(peer, session: session, at: now, &context)
       context.deliver(.disconnected(peer, nil, isReconnecting: false), to: session)
@@ -28,19 +27,17 @@ extension CentralBroker {
   mutating func leave(_ peer: PeerHandle, session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     guard let index = context.peers[peer].userIndex(of: session) else { return }
     gattClient.abandonOperations(of: session, on: peer, at: now, &context)
-    let user = context.peers[peer].users.remove(at: index)
-    context.appsLinksChanged()
-    context.forgetDatabaseIfUnused(of: peer)
+    let user = context.peers.removeUser(index, of: peer)
+    context.apps.noteLinks(context.policy)
+    forgetDatabaseIfUnused(of: peer, &context)
     switch user.phase {
     case .delayed: delayedUsers.removeAll { $0.peer == peer && $0.session == session }
     case .held, .disconnecting: break
     case .connecting: cancelUnusedAttempt(peer, at: now, &context)
     case .connected:
       guard let link = context.links.index(of: peer) else { return }
-      context.links[link].discovery.remove(session)
-      context.links[link].rssiReaders.removeAll { $0 == session }
-      context.links[link].notifications.leave(session)
-      context.closeChannels(of: session, on: link, at: now)
+      context.links[link].client.notifications.leave(session)
+      ChannelBroker.closeChannels(of: session, on: link, at: now, &context)
       gattClient.advanceNotifications(of: link, at: now, &context)
       endUnusedLink(link, at: now, &context)
     }
@@ -54,13 +51,13 @@ extension CentralBroker {
     delayedUsers.removeAll { $0.session == session }
   }
 
-  /// Ends a link that this device initiated and that neither a session nor the system uses. A link that the peer initiated is the peer's to
-  /// end.
+  /// Ends a link that this device initiated and that neither a session nor the system uses. A link that the peer
+  /// initiated is the peer's to end.
   mutating func endUnusedLink(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.links[link].link.role == .central, !context.inputDevices.wants(context.links[link].peer),
       context.peers[context.links[link].peer].users.allSatisfy({ !$0.usesLink })
     else { return }
-    context.end(link, at: now)
+    context.links.end(link, at: now, &context.host)
   }
 
   /// Returns true if no other user needs the link to `peer`, nor the system.

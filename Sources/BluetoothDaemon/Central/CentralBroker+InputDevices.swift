@@ -10,7 +10,7 @@ extension CentralBroker {
     for peer in removed {
       if let link = context.links.index(of: peer) {
         endUnusedLink(link, at: now, &context)
-      } else if !context.peers[peer].users.contains(where: { $0.phase == .connecting }) {
+      } else if !context.peers[peer].isAwaited {
         context.host.cancelConnecting(to: context.peers[peer].address, at: now)
       }
     }

@@ -19,11 +19,11 @@ extension CentralBroker {
   mutating func linkRequestEnded(
     _ error: HostError?, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
-    guard let ended = context.links[link].requests.removeFirst() else { return }
+    guard let ended = context.links[link].observed.requests.removeFirst() else { return }
     if let requester = ended.requester {
       context.reportEnd(of: ended.request, error.map { SessionError($0) }, on: link, to: requester)
     }
-    guard let next = context.links[link].requests.first else { return }
+    guard let next = context.links[link].observed.requests.first else { return }
     context.host.changeLink(context.links[link].link.handle, next, at: now)
   }
 }

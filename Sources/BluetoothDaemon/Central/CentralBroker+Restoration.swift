@@ -9,24 +9,24 @@ extension CentralBroker {
   mutating func preserve(
     _ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) -> RestoredCentral {
-    trains.stopAll(of: session, at: now, &context)
+    trains.stopAll(of: session, at: now, &context.host)
     var peers: [RestoredCentral.RestoredPeer] = []
     for peer in context.peers.handles {
       guard let index = context.peers[peer].userIndex(of: session) else { continue }
       if let link = context.links.index(of: peer) {
-        context.links[link].channels.opening.removeAll { $0.session == session }
+        context.links[link].channels.forgetOpenings(of: session)
       }
       if let restored = restoredPeer(context.peers[peer].users[index], peer, &context) { peers.append(restored) }
     }
-    context.releaseChannels(of: .central(session))
-    return RestoredCentral(peers: peers, scan: context.centrals[session.key]?.scan?.request)
+    context.links.releaseChannels(of: .central(session))
+    return RestoredCentral(peers: peers, scan: context.sessions.scanRequest(of: session))
   }
 
   /// Gives a preserved session the credits of the client that continues it.
-  mutating func resume(_ session: CentralSessionID, _ counters: SessionCounters, _ context: inout DaemonContext) {
-    for peer in context.peers.handles {
-      guard let index = context.peers[peer].userIndex(of: session) else { continue }
-      context.peers[peer].users[index].credits = counters.writeCredits(for: peer)
+  mutating func resume(_ session: CentralSessionID, _ counters: SessionCounters, _ peers: inout Peers) {
+    for peer in peers.handles {
+      guard let index = peers[peer].userIndex(of: session) else { continue }
+      peers.setCredits(counters.writeCredits(for: peer), ofUser: index, of: peer)
     }
   }
 
@@ -57,7 +57,7 @@ extension CentralBroker {
       let isPrimary = database.isPrimary(id.handle) ?? true
       var restored = RestoredCentral.Service(service: RemoteService(service, isPrimary: isPrimary))
       restored.characteristics = database.characteristics(of: id.handle)?.map { characteristic in
-        let notifications = context.links[link].notifications
+        let notifications = context.links[link].client.notifications
         let entry = notifications.index(of: characteristic.value).map { notifications[$0] }
         return RestoredCentral.Characteristic(
           characteristic: RemoteCharacteristic(characteristic),

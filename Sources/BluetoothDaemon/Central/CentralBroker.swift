@@ -21,22 +21,20 @@ struct CentralBroker {
     case .scan(let request): scans.scan(request, by: session, at: now, &context)
     case .stopScan: scans.stopScan(by: session, at: now, &context)
     case .synchronize(let number, let request): trains.start(number, request, for: session, at: now, &context)
-    case .endSynchronization(let number): trains.stop(number, of: session, at: now, &context)
+    case .endSynchronization(let number): trains.stop(number, of: session, at: now, &context.host)
     case .connect(let peer, let delay, let reconnects):
       connect(peer, delay: delay, reconnects: reconnects, for: session, at: now, &context)
     case .requestAlerts(let peer, let alerts):
-      guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
-      context.peers[peer].users[user].alerts = alerts
+      context.peers.setAlerts(alerts, of: session, for: peer)
     case .requireNotifications(let peer):
-      guard context.peers.contains(peer), let user = context.peers[peer].userIndex(of: session) else { return }
-      context.peers[peer].users[user].requiresNotifications = true
-      context.notificationPeers.append(peer)
+      guard context.peers.requireNotifications(of: session, for: peer) else { return }
+      context.peers.awaitNotifications(for: peer)
       if !context.policy.offersNotifications {
-        let app = context.owner(of: session)
+        let app = context.sessions.owner(of: session)
         context.note(.notifications, of: app)
       }
     case .cancelConnection(let peer): cancelConnection(to: peer, by: session, at: now, &context)
-    case .registerForConnectionEvents(let filter): context.register(session, for: filter)
+    case .registerForConnectionEvents(let filter): register(session, for: filter, &context)
     // The daemon handles these commands itself.
     case .barrier, .askForPower, .observeLinks: break
     case .changeLink, .readRSSI, .discoverServices, .discoverIncludedServices, .discoverCharacteristics,
@@ -45,7 +43,7 @@ struct CentralBroker {
       if let link = context.link(to: peer, for: session) {
         perform(command, on: link, at: now, &channels, &context)
       } else if command.takesCredit, context.peers.contains(peer) {
-        _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
+        _ = context.sessions.counters(of: session)?.writeCredits(for: peer).put()
       }
     }
   }
@@ -87,30 +85,40 @@ struct CentralBroker {
     for peer in stored.peers {
       guard let handle = context.enter(peer.address, isLinked: true) else { continue }
       connect(handle, delay: .zero, reconnects: peer.reconnects, for: session, at: now, &context)
-      guard let user = context.peers[handle].userIndex(of: session) else { continue }
-      context.peers[handle].users[user].hasBeenConnected = peer.reconnects && peer.hasBeenConnected
-      context.peers[handle].users[user].alerts = peer.alerts
-      context.peers[handle].users[user].requiresNotifications = peer.requiresNotifications
+      context.peers.restore(peer, of: session, for: handle)
     }
     if let scan = stored.scan { scans.scan(scan, by: session, at: now, &context) }
+  }
+
+  /// Registers a session for events about connections of others, in place of its former registration. Of the links that
+  /// exist, the session is told of the end only.
+  private func register(
+    _ session: CentralSessionID, for filter: ConnectionEventFilter?, _ context: inout DaemonContext
+  ) {
+    context.sessions.register(session, for: filter)
+    for link in context.links.indices {
+      context.links[link].watch.remove(session)
+      let peer = context.peers[context.links[link].peer].info.identifier
+      if let filter, context.links[link].watch.matches(filter, peer) { context.links[link].watch.add(session) }
+    }
   }
 
   /// Ends everything that a session uses, without an event for it.
   mutating func close(_ session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
     scans.stopScan(by: session, at: now, &context)
-    trains.stopAll(of: session, at: now, &context)
+    trains.stopAll(of: session, at: now, &context.host)
     leaveAll(session, at: now, &context)
   }
 
   /// Drops scans, connections, attempts and requests when the adapter goes off, without an event for each.
   mutating func dropAll(_ context: inout DaemonContext) {
-    scans.dropAll(&context)
+    scans.dropAll(&context.sessions)
     trains = TrainBroker()
-    context.appsLinksChanged()
-    for peer in context.peers.handles { context.peers[peer].users.removeAll() }
+    context.apps.noteLinks(context.policy)
+    context.peers.removeAllUsers()
     context.inputDevices.dropAll()
     context.host.forgetRemoteDatabase(of: nil)
-    context.endRegistrations()
+    context.sessions.endRegistrations()
     delayedUsers.removeAll()
     gattClient.dropAll()
   }

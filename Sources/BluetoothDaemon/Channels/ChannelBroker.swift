@@ -30,7 +30,7 @@ struct ChannelBroker {
     }
     channelRequests += 1
     let token = ChannelToken(rawValue: channelRequests)
-    context.links[link.index].channels.opening.append(LinkChannels.Opening(token: token, session: link.session))
+    context.links[link.index].channels.open(token, for: link.session)
     let connection = context.links[link.index].link.handle
     context.host.openChannels(spsm: psm, Self.settings, token: token, on: connection, at: now)
   }
@@ -54,11 +54,11 @@ struct ChannelBroker {
   }
 
   private mutating func enter(
-    _ channel: Channel, of owner: LinkChannels.Owner, on link: LinkIndex, _ context: inout DaemonContext
+    _ channel: Channel, of owner: AnySession, on link: LinkIndex, _ context: inout DaemonContext
   ) -> ChannelInfo {
-    let pipe = context.sessions.makePipe()
+    let pipe = context.clients.makePipe()
     context.hold(pipe, of: owner)
-    context.links[link].channels.entries.append(LinkChannels.Entry(channel: channel, pipe: pipe, owner: owner))
+    context.links[link].channels.add(channel, pipe, of: owner)
     return ChannelInfo(handle: pipe.handle, psm: channel.spsm)
   }
 
@@ -75,8 +75,8 @@ struct ChannelBroker {
     isEncrypted: Bool, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     let security = ChannelSecurity(level: isEncrypted ? .encrypted : .none)
-    let taken = publishedChannels.owners.values.map { (session: $0, count: 1) }
-    guard context.mayTake(of: .channels, for: session, beside: taken),
+    let taken = publishedChannels.owners.values.map { (session: AnySession.peripheral($0), count: 1) }
+    guard context.mayTake(of: .channels, for: .peripheral(session), beside: taken),
       let psm = context.host.publishChannel(Self.settings, security: security)
     else {
       context.deliver(.channelPublished(psm: 0, .outOfSpace), to: session)
@@ -89,19 +89,19 @@ struct ChannelBroker {
   /// Unpublishes a PSM. The host closes the channels that centrals have opened to it. Returns false if the session does
   /// not own the PSM.
   mutating func unpublishChannel(
-    _ psm: UInt16, by session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ psm: UInt16, by session: PeripheralSessionID, at now: Instant, _ host: inout Host
   ) -> Bool {
     guard publishedChannels.remove(psm, session) else { return false }
-    context.host.unpublishChannel(spsm: psm, at: now)
+    host.unpublishChannel(spsm: psm, at: now)
     return true
   }
 
   /// Unpublishes all PSMs of a session.
   mutating func unpublishChannels(
-    of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    of session: PeripheralSessionID, at now: Instant, _ host: inout Host
   ) {
     for psm in publishedChannels.all(of: session) {
-      _ = unpublishChannel(psm, by: session, at: now, &context)
+      _ = unpublishChannel(psm, by: session, at: now, &host)
     }
   }
 
@@ -111,15 +111,15 @@ struct ChannelBroker {
     for psm in publishedChannels.all(of: session) where publishedChannels.remove(psm, session) {
       context.host.unpublishChannel(spsm: psm, keepsChannels: true, at: now)
     }
-    context.releaseChannels(of: .peripheral(session))
+    context.links.releaseChannels(of: .peripheral(session))
   }
 
   /// Forgets all PSMs when the adapter goes off. They stay published until `removeDropped`.
   mutating func dropAll() { droppedChannels += publishedChannels.removeAll() }
 
   /// Unpublishes the forgotten PSMs.
-  mutating func removeDropped(at now: Instant, _ context: inout DaemonContext) {
-    for psm in droppedChannels { context.host.unpublishChannel(spsm: psm, at: now) }
+  mutating func removeDropped(at now: Instant, _ host: inout Host) {
+    for psm in droppedChannels { host.unpublishChannel(spsm: psm, at: now) }
     droppedChannels.removeAll()
   }
 
@@ -127,16 +127,14 @@ struct ChannelBroker {
 
   /// Handles an app's reads, its writes or its closing of the channel.
   mutating func channelUsed(_ channel: ChannelHandle, at now: Instant, _ context: inout DaemonContext) {
-    guard let pipe = context.sessions.pipe(of: channel) else { return }
+    guard let pipe = context.clients.pipe(of: channel) else { return }
     let work = pipe.takeWork()
     if work.wantsAnnouncement { context.announce(pipe) }
     for link in context.links.indices {
       guard let index = context.links[link].channels.index(of: pipe) else { continue }
       let (id, connection) = (context.links[link].channels.entries[index].channel.id, context.links[link].link.handle)
       for _ in 0..<work.readSDUs { context.host.acknowledge(id, on: connection, at: now) }
-      if pipe.isReleased, context.links[link].channels.entries[index].closesBy == nil {
-        context.links[link].channels.entries[index].closesBy = now + Self.closeTimeout
-      }
+      if pipe.isReleased { context.links[link].channels.close(index, by: now + Self.closeTimeout) }
       send(index, on: link, at: now, &context)
       return
     }
@@ -150,15 +148,13 @@ struct ChannelBroker {
     while let sdu = pipe.nextSDU(channel.sendMTU, in: context.host.pool) {
       // The host reports when there is room again.
       guard context.host.sendOnChannel(sdu, channel.id, on: connection, at: now) else { break }
-      context.links[link].channels.entries[index].hasSent = true
+      context.links[link].channels.noteSent(index)
       if pipe.removeSent(sdu.count) { hasRoom = true }
     }
     if hasRoom { context.announce(context.links[link].channels.entries[index]) }
-    guard context.links[link].channels.entries[index].closesBy != nil,
-      !context.links[link].channels.entries[index].isClosing,
-      pipe.isDrained
+    guard context.links[link].channels.entries[index].closesBy != nil, pipe.isDrained,
+      context.links[link].channels.beginClosing(index)
     else { return }
-    context.links[link].channels.entries[index].isClosing = true
     context.host.closeChannelWhenSent(channel.id, on: connection, at: now)
   }
 
@@ -181,19 +177,16 @@ struct ChannelBroker {
       }
     case .hasRoom(let id):
       if let index = context.links[link].channels.index(of: id) { send(index, on: link, at: now, &context) }
-    case .reconfigured(let channel):
-      if let index = context.links[link].channels.index(of: channel.id) {
-        context.links[link].channels.entries[index].channel = channel
-      }
+    case .reconfigured(let channel): context.links[link].channels.reconfigure(channel)
     case .closed(let id, let hasSentAll):
       // A channel that is closed when its data have been sent ends with `closeEnded`.
       guard let index = context.links[link].channels.index(of: id),
         !context.links[link].channels.entries[index].isClosing
       else { return }
-      context.finishChannel(index, on: link, .closed, hasSentAll: hasSentAll)
+      Self.finishChannel(index, on: link, .closed, hasSentAll: hasSentAll, &context)
     case .closeEnded(let id, let isConfirmed):
       if let index = context.links[link].channels.index(of: id) {
-        context.finishChannel(index, on: link, .closed, isDelivered: isConfirmed)
+        Self.finishChannel(index, on: link, .closed, isDelivered: isConfirmed, &context)
       }
     // The daemon requests no reconfiguration.
     case .reconfigurationFailed: break
@@ -207,11 +200,9 @@ struct ChannelBroker {
     for link in context.links.indices {
       guard let deadline = context.links[link].channels.deadline, deadline <= now else { continue }
       let connection = context.links[link].link.handle
-      while let index = context.links[link].channels.entries.firstIndex(where: {
-        $0.closesBy.map { $0 <= now } ?? false
-      }) {
+      while let index = context.links[link].channels.late(at: now) {
         let id = context.links[link].channels.entries[index].channel.id
-        context.finishChannel(index, on: link, .lost(.timeout))
+        Self.finishChannel(index, on: link, .lost(.timeout), &context)
         context.host.closeChannel(id, on: connection, at: now)
       }
     }

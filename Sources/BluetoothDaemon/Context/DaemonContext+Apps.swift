@@ -1,17 +1,17 @@
 import BluetoothHost
 import BluetoothWire
 
+/// The use of the radio that a session's app may make.
+enum RadioUse: Equatable {
+  /// As much as the app asks for.
+  case full
+  /// The little that apps in the background may use.
+  case reduced
+  case none
+}
+
 // The life of apps: which events they get now, what their use of the radio is worth, and when they are suspended.
 extension DaemonContext {
-  /// The use of the radio that a session's app may make.
-  enum RadioUse: Equatable {
-    /// As much as the app asks for.
-    case full
-    /// The little that apps in the background may use.
-    case reduced
-    case none
-  }
-
   // MARK: Events
 
   /// Returns true if a central manager's session gets an event now; false: the event waits. An event runs a suspended
@@ -24,10 +24,11 @@ extension DaemonContext {
     default: break
     }
     if waits(app, for: event.runsApp) { return false }
-    let isWaiting = centrals.values[index]?.preservation.isPreserved == true
-    let key = centrals.key(at: index)
+    let isWaiting = sessions.centrals.values[index]?.session.preservation.isPreserved == true
+    let key = sessions.centrals.key(at: index)
     if let key, apps[app].phase == .suspended || apps[app].phase == .terminated {
-      noteAlert(event, for: CentralSessionID(key: key), of: app)
+      alerts.note(
+        event, for: CentralSessionID(key: key), of: app, lastInFront: apps[app].lastInFront, peers)
     }
     // The app has been launched for the session already.
     if isWaiting, apps[app].phase != .terminated { return false }
@@ -37,7 +38,7 @@ extension DaemonContext {
   /// Returns true if a peripheral manager's session gets an event now; false: the event waits.
   mutating func admits(_ event: PeripheralEvent, of app: AppIndex, at index: Int) -> Bool {
     if waits(app, for: event.runsApp) { return false }
-    let isWaiting = peripherals.values[index]?.preservation.isPreserved == true
+    let isWaiting = sessions.peripherals.values[index]?.session.preservation.isPreserved == true
     if isWaiting, apps[app].phase != .terminated { return false }
     return runs(app, for: .peripheral, .none, reportTo: nil) && !isWaiting
   }
@@ -48,98 +49,30 @@ extension DaemonContext {
   }
 
   /// Runs the suspended app that owns a channel which has changed, if the platform does so.
-  mutating func channelChanged(of owner: LinkChannels.Owner) {
-    guard let app = app(of: owner), apps[app].phase == .suspended else { return }
+  private mutating func channelChanged(of owner: AnySession) {
+    guard let app = sessions[owner]?.app, apps[app].phase == .suspended else { return }
     guard policy.background?.channelsRunApps == true else { return note(.suspendedChannel, of: app) }
     let mode: AppManifest.BackgroundMode = if case .central = owner { .central } else { .peripheral }
     _ = runs(app, for: mode, .none, reportTo: nil)
-  }
-
-  /// The part of the budget of wakes that an event takes.
-  private enum WakeLimit {
-    /// The event runs the app in any case.
-    case none
-    case counted
-    /// A value of this attribute, with which the app is told of the limit.
-    case value(PeerHandle, RemoteAttributeID)
   }
 
   /// Returns true if the app runs, or begins to run for an event of this role.
   private mutating func runs(
     _ app: AppIndex, for mode: AppManifest.BackgroundMode, _ limit: WakeLimit, reportTo session: CentralSessionID?
   ) -> Bool {
-    switch apps[app].phase {
-    case .foreground: return true
-    case .background:
-      if isWoken(app, by: mode) { noteEvent(of: app) }
-      return true
-    case .suspended:
-      guard isWoken(app, by: mode) else {
-        note(mode == .central ? .suspendedCentral : .suspendedPeripheral, of: app)
-        return false
-      }
-      guard takeWake(app, limit, reportTo: session) else { return false }
-      setPhase(.background(until: nil), of: app)
-      noteEvent(of: app)
-      deliverWaitingEvents(of: app)
-      return true
-    case .terminated:
-      guard apps[app].isLaunchedByEvents else { return false }
-      launch(app)
-      return true
-    }
-  }
-
-  /// Returns true if events of a role run the suspended app.
-  func isWoken(_ app: AppIndex, by mode: AppManifest.BackgroundMode) -> Bool {
-    guard let limits = policy.background else { return true }
-    return limits.hasModes && apps[app].manifest.backgroundModes.contains(mode)
-  }
-
-  private mutating func noteEvent(of app: AppIndex) {
-    apps[app].hadEvent = true
-    apps.needsSettling = true
-  }
-
-  /// Takes a wake from the app's budget. Returns false if none is left.
-  private mutating func takeWake(_ app: AppIndex, _ limit: WakeLimit, reportTo session: CentralSessionID?) -> Bool {
-    guard let budget = policy.background?.wakeBudget else { return true }
-    let isExceeded = apps[app].wakeCount >= budget
-    switch limit {
-    case .none: return true
-    case .counted: break
-    case .value(let peer, let attribute):
-      if let session, isExceeded || apps[app].wakeCount == budget - 1 {
-        apps[app].events.add(.valueLimitReached(peer, attribute, isExceeded: isExceeded), for: session)
-      }
-    }
-    guard !isExceeded else {
-      note(.wakeBudget, of: app)
+    if case .foreground = apps[app].phase { return true }
+    switch apps.admit(app, for: mode, limit, reportTo: session, policy.background?.wakeBudget) {
+    case .runs: break
+    case .waits(let rule):
+      if let rule { note(rule, of: app) }
       return false
+    case .wakes:
+      setPhase(.background(until: nil), of: app)
+      apps.noteEvent(of: app)
+      deliverWaitingEvents(of: app)
+    case .launches: launch(app)
     }
-    // The time is entered when the input has been handled.
-    apps[app].newWakes += 1
     return true
-  }
-
-  /// Notes that an app can be launched for an event, or can't. Launches it if events have waited for that.
-  mutating func setLaunchable(_ isLaunchable: Bool, _ app: AppIndex) {
-    apps[app].isLaunchable = isLaunchable
-    apps[app].isLaunchPaused = false
-    launchForWaitingEvents(app)
-  }
-
-  /// Notes that an app can't be launched for an event before `setLaunchable`, which follows soon.
-  mutating func pauseLaunches(of app: AppIndex) {
-    apps[app].isLaunchable = false
-    apps[app].isLaunchPaused = true
-  }
-
-  /// Notes that the process of a former run does not come back. Launches the app if events have waited for that.
-  mutating func endReturn(of app: AppIndex) {
-    apps[app].endReturn()
-    storedAppsMayDiffer = true
-    launchForWaitingEvents(app)
   }
 
   /// Launches a terminated app if events wait for it, and if it can be launched.
@@ -152,99 +85,57 @@ extension DaemonContext {
 
   /// Launches a terminated app, whose sessions are preserved.
   private mutating func launch(_ app: AppIndex) {
-    let identifiers = preservedIdentifiers(of: app)
+    let identifiers = sessions.preservedIdentifiers(of: app)
     setPhase(.background(until: nil), of: app)
-    noteEvent(of: app)
+    apps.noteEvent(of: app)
     deliver(.app(apps[app].name, .launch(identifiers)))
-  }
-
-  /// Returns the identifiers of the preserved sessions of an app.
-  func preservedIdentifiers(of app: AppIndex) -> RestoreIdentifiers {
-    var identifiers = RestoreIdentifiers()
-    for index in centrals.values.indices where centrals.values[index]?.app == app {
-      if case .preserved(let identifier)? = centrals.values[index]?.preservation {
-        identifiers.centrals.append(identifier)
-      }
-    }
-    for index in peripherals.values.indices where peripherals.values[index]?.app == app {
-      if case .preserved(let identifier)? = peripherals.values[index]?.preservation {
-        identifiers.peripherals.append(identifier)
-      }
-    }
-    return identifiers
   }
 
   /// Changes the phase of an app, and reports its state.
   mutating func setPhase(_ phase: App.Phase, of app: AppIndex) {
-    let before = apps[app].state
-    if (apps[app].phase == .terminated) != (phase == .terminated) { storedAppsMayDiffer = true }
-    apps[app].phase = phase
-    if (before == .suspended) != (phase == .suspended) { suspensionChanged(of: app) }
-    if apps[app].state != .background {
-      apps[app].staysWithLinks = false
-      apps[app].isKept = false
-    }
-    if phase == .terminated { apps[app].restorationDeadline = nil } else { apps[app].endReturn() }
-    if apps[app].state != before { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
+    let former = apps.setPhase(phase, of: app)
+    if (former == .suspended) != (phase == .suspended) { suspensionChanged(of: app) }
+    if apps[app].state != former { deliver(.app(apps[app].name, .stateChanged(apps[app].state))) }
   }
 
   /// Holds the channels of an app that has been suspended, and releases what has waited for one that is no longer.
   private mutating func suspensionChanged(of app: AppIndex) {
     guard apps[app].phase != .suspended else {
       for link in links.indices {
-        for entry in links[link].channels.entries where self.app(of: entry.owner) == app {
+        for entry in links[link].channels.entries where sessions[entry.owner]?.app == app {
           hold(entry.pipe, of: entry.owner)
         }
       }
       return
     }
-    let channels = apps[app].heldChannels
-    apps[app].heldChannels.removeAll()
-    for channel in channels {
+    for channel in apps[app].takeHeldChannels() {
       channel.setHeld(false)
       announce(channel)
     }
-    if apps[app].phase != .terminated { releasedCommands += apps[app].heldCommands }
-    apps[app].heldCommands.removeAll()
+    apps.releaseCommands(of: app)
   }
 
   /// Holds a channel if its app is suspended, unless the app has closed it.
-  mutating func hold(_ channel: ChannelPipe, of owner: LinkChannels.Owner) {
-    guard let app = app(of: owner), apps[app].phase == .suspended, !channel.isReleased else { return }
-    channel.setHeld(true)
-    apps[app].heldChannels.append(channel)
-  }
-
-  /// Returns the app that owns a channel; nil: none.
-  func app(of owner: LinkChannels.Owner) -> AppIndex? {
-    switch owner {
-    case .central(let session): self.owner(of: session)
-    case .peripheral(let session): self.owner(of: session)
-    }
-  }
-
-  /// Notes that the links of apps have changed, which can keep apps running.
-  mutating func appsLinksChanged() {
-    if policy.background?.linksKeepApps == true { apps.needsSettling = true }
+  mutating func hold(_ channel: ChannelPipe, of owner: AnySession) {
+    guard let app = sessions[owner]?.app, apps[app].phase == .suspended, !channel.isReleased else { return }
+    apps[app].hold(channel)
   }
 
   /// Returns true if a central manager of the app uses a link.
   func hasLink(_ app: AppIndex) -> Bool {
     links.indices.contains { link in
-      peers[links[link].peer].users.contains { $0.phase == .connected && self.app(of: $0.session) == .some(app) }
+      peers[links[link].peer].users.contains {
+        $0.phase == .connected && sessions.owner(of: $0.session) == app
+      }
     }
   }
 
   /// Sends the events that have waited, except those of preserved sessions.
   mutating func deliverWaitingEvents(of app: AppIndex) {
     guard !apps[app].events.isEmpty else { return }
-    var sent: [WaitingEvents.Entry] = []
     var events = apps[app].events
-    sent = events.take { entry in
-      switch entry {
-      case .central(let session, _): centrals[session.key]?.preservation.isPreserved != true
-      case .peripheral(let session, _): peripherals[session.key]?.preservation.isPreserved != true
-      }
+    let sent = events.take { entry in
+      !sessions.isPreserved(entry.session)
     }
     apps[app].events = events
     for entry in sent {
@@ -255,132 +146,30 @@ extension DaemonContext {
     }
   }
 
-  /// The sessions of an app that have state.
-  func centralSessions(of app: AppIndex) -> [CentralSessionID] {
-    centrals.values.indices.compactMap { index in
-      guard let central = centrals.values[index], central.app == app, !central.preservation.isForwarder else {
-        return nil
-      }
-      return centrals.key(at: index).map { CentralSessionID(key: $0) }
-    }
+  // MARK: Channels
+
+  /// Notifies the app of a change of its channel.
+  mutating func announce(_ pipe: ChannelPipe) {
+    if pipe.beginAnnouncement() { deliver(.channel(pipe.handle)) }
   }
 
-  /// The sessions of an app that have state.
-  func peripheralSessions(of app: AppIndex) -> [PeripheralSessionID] {
-    peripherals.values.indices.compactMap { index in
-      guard let peripheral = peripherals.values[index], peripheral.app == app, !peripheral.preservation.isForwarder
-      else { return nil }
-      return peripherals.key(at: index).map { PeripheralSessionID(key: $0) }
-    }
+  /// Notifies the app of octets to read, room to write or the end of its channel.
+  mutating func announce(_ entry: LinkChannels.Entry) {
+    channelChanged(of: entry.owner)
+    announce(entry.pipe)
   }
 
-  /// True if a preserved session waits for the adapter to be on for the first time.
-  func awaitsAdapter(_ central: Central) -> Bool { central.stored != nil && central.preservation.isPreserved }
+  // MARK: Rules
 
-  /// True if a preserved session waits for the adapter to be on for the first time.
-  func awaitsAdapter(_ peripheral: Peripheral) -> Bool {
-    peripheral.stored != nil && peripheral.preservation.isPreserved
+  /// Adds a line for the log if the rule has its first effect on the app; nil: on sessions that belong to no app. The code
+  /// calls this function only where a rule has an effect, so that apps without limits pay nothing.
+  mutating func note(_ rule: PolicyRule, of app: AppIndex?) {
+    if apps.isFirstEffect(of: rule, on: app) { apps.note(rule.line(policy), of: app) }
   }
-
-  /// Forgets what sessions had in a former run: the adapter is not on.
-  ///
-  /// - Parameter isOff: true if the adapter is off. Otherwise a preserved session keeps waiting, because it has seen no
-  ///   state.
-  mutating func dropStoredState(isOff: Bool) {
-    for index in centrals.values.indices {
-      guard let central = centrals.values[index], central.stored != nil, isOff || !central.preservation.isPreserved,
-        let key = centrals.key(at: index)
-      else { continue }
-      centrals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
-      storedAppsMayDiffer = true
-    }
-    for index in peripherals.values.indices {
-      guard let peripheral = peripherals.values[index], peripheral.stored != nil,
-        isOff || !peripheral.preservation.isPreserved, let key = peripherals.key(at: index)
-      else { continue }
-      peripherals.update(key) { ($0.stored, $0.restored) = (nil, nil) }
-      storedAppsMayDiffer = true
-    }
-  }
-
-  /// Begins the time in which the processes of a former run come back.
-  mutating func beginReturns(at now: Instant) {
-    for app in apps.indices where apps[app].mayReturn && apps[app].returnDeadline == nil {
-      apps[app].returnDeadline = now + App.returnTime
-    }
-  }
-
-  /// Forgets what preserved sessions had: the adapter has gone off.
-  mutating func dropPreservedState() {
-    for app in apps.indices {
-      for session in centralSessions(of: app) where centrals[session.key]?.preservation.isPreserved == true {
-        centrals.update(session.key) { $0.restored = nil }
-        apps[app].events.removeAll(of: session)
-      }
-      for session in peripheralSessions(of: app) where peripherals[session.key]?.preservation.isPreserved == true {
-        peripherals.update(session.key) { $0.restored = nil }
-        apps[app].events.removeAll(of: session)
-      }
-    }
-  }
-
-  // MARK: Radio
 
   /// The use of the radio that a session of this role and app may make.
   func radioUse(of app: AppIndex?, as mode: AppManifest.BackgroundMode) -> RadioUse {
     guard let app, policy.background != nil, apps[app].isInBackground else { return .full }
-    return isWoken(app, by: mode) ? .reduced : .none
-  }
-
-  /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
-  func scanUse(at index: Int) -> RadioUse {
-    guard let app = centrals.values[index]?.app else { return .full }
-    let use = radioUse(of: app, as: .central)
-    guard use == .reduced else { return use }
-    return centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
-  }
-
-  /// Returns true if the system has as many links to peripherals as the platform allows, and none to this peer.
-  func isAtLinkLimit(for peer: PeerHandle) -> Bool {
-    guard let limit = policy.linkLimit, links.index(of: peer) == nil else { return false }
-    return links.indices.count { links[$0].link.role == .central } >= limit
-  }
-
-  /// Returns true if a session may connect to peers now: the platform has no rule about it, the app is in the foreground,
-  /// or the session has a restore identifier.
-  func mayConnect(_ session: CentralSessionID) -> Bool {
-    guard policy.background?.connectsWithoutRestoration == false, let index = centrals.index(of: session.key),
-      let app = centrals.values[index]?.app, apps[app].isInBackground
-    else { return true }
-    return centrals.values[index]?.preservation.identifier != nil
-  }
-
-  /// Returns the app of an open session, which may be none; nil: the session is closed.
-  private func app(of session: CentralSessionID) -> AppIndex?? {
-    centrals.index(of: session.key).map { centrals.values[$0]?.app }
-  }
-
-  /// The minimum time between two updates of values of a session; nil: there is none.
-  func updateSpacing(of session: PeripheralSessionID) -> TimeSpan? {
-    guard let limits = policy.background, let index = peripherals.index(of: session.key),
-      let app = peripherals.values[index]?.app, apps[app].isInBackground
-    else { return nil }
-    return TimeSpan.seconds(1) / Int64(max(limits.updatesPerSecond, 1))
-  }
-
-  /// Returns true if a client's request can wait for the app of a session: the app runs, or the request runs or
-  /// launches it. Notes the rule if the app is suspended and the request does not run it.
-  ///
-  /// - Parameter isCommand: true if the client expects no answer. A command waits for a terminated app without a limit.
-  mutating func canAsk(_ session: PeripheralSessionID, isCommand: Bool) -> Bool {
-    guard let app = owner(of: session) else { return true }
-    switch apps[app].phase {
-    case .foreground, .background: return true
-    case .suspended:
-      if isWoken(app, by: .peripheral) { return true }
-      note(.suspendedServer, of: app)
-      return false
-    case .terminated: return isCommand || apps[app].canBeLaunched
-    }
+    return apps.isWoken(app, by: mode) ? .reduced : .none
   }
 }

@@ -3,37 +3,32 @@ import BluetoothWire
 
 /// Reports about links for the sessions that observe theirs.
 extension DaemonContext {
-  /// Starts the reports to a session.
-  mutating func observeLinks(for session: CentralSessionID) {
-    centrals.update(session.key) { $0.observesLinks = true }
+  /// Starts the reports to a session. A session of a peripheral manager gets reports about all links.
+  mutating func observeLinks(for session: AnySession) {
+    sessions.observeLinks(session)
     host.reportsLinkChanges = true
-  }
-
-  /// Starts the reports about all links to a session of a peripheral manager.
-  mutating func observeLinks(for session: PeripheralSessionID) {
-    peripherals.update(session.key) { $0.observesLinks = true }
-    host.reportsLinkChanges = true
+    guard case .peripheral(let session) = session else { return }
     for link in links.indices {
       guard let info = linkInfo(of: link) else { continue }
-      links[link].reported = info
+      links[link].observed.noteReport(info)
       report(info, of: link, to: session)
     }
   }
 
   /// Gives a request to the host, or queues it. A session with too many requests gets an error.
   mutating func request(
-    _ request: LinkRequest, on link: LinkIndex, for requester: LinkRequestQueue.Requester, at now: Instant
+    _ request: LinkRequest, on link: LinkIndex, for requester: AnySession, at now: Instant
   ) {
-    guard !links[link].requests.isFull(for: requester) else {
+    guard !links[link].observed.requests.isFull(for: requester) else {
       return reportEnd(of: request, .outOfSpace, on: link, to: requester)
     }
-    guard links[link].requests.append(request, of: requester) else { return }
+    guard links[link].observed.requests.append(request, of: requester) else { return }
     host.changeLink(links[link].link.handle, request, at: now)
   }
 
   /// Reports the end of a request to the session that has made it.
   mutating func reportEnd(
-    of request: LinkRequest, _ error: SessionError?, on link: LinkIndex, to requester: LinkRequestQueue.Requester
+    of request: LinkRequest, _ error: SessionError?, on link: LinkIndex, to requester: AnySession
   ) {
     let event = LinkEvent.requestEnded(request.kind, error)
     switch requester {
@@ -42,94 +37,46 @@ extension DaemonContext {
     }
   }
 
-  /// Returns true if a session observes its links.
-  private func observesLinks(_ session: CentralSessionID) -> Bool {
-    guard let index = centrals.index(of: session.key) else { return false }
-    return centrals.values[index]?.observesLinks == true
-  }
-
   /// Reports on a link to a session, if the session observes its links.
   mutating func report(_ event: LinkEvent, of peer: PeerHandle, to session: CentralSessionID) {
-    if observesLinks(session) { deliver(.link(peer, event), to: session) }
+    if sessions.observesLinks(session) { deliver(.link(peer, event), to: session) }
   }
 
-  private func linkInfo(of link: LinkIndex) -> LinkInfo? {
+  /// Returns the properties of a link; nil: the host does not have it any more.
+  func linkInfo(of link: LinkIndex) -> LinkInfo? {
     let handle = links[link].link.handle
     return host.properties(of: handle).map {
       LinkInfo(properties: $0, mtu: host.mtu(of: handle), security: host.security(of: handle))
     }
   }
 
-  /// Reports the properties of a link to a session that begins to use it.
-  mutating func reportProperties(of link: LinkIndex, to session: CentralSessionID) {
-    guard observesLinks(session), let info = linkInfo(of: link) else { return }
-    links[link].reported = info
-    deliver(.link(links[link].peer, .changed(info)), to: session)
-  }
-
   /// Reports the properties of a new link to the sessions of peripheral managers that observe links.
   mutating func reportToPeripherals(newLink connection: HCI.ConnectionHandle) {
-    guard host.reportsLinkChanges, peripherals.values.contains(where: { $0?.observesLinks == true }),
+    guard host.reportsLinkChanges, sessions.peripherals.values.contains(where: { $0?.session.observesLinks == true }),
       let link = links.index(of: connection), let info = linkInfo(of: link)
     else { return }
-    links[link].reported = info
+    links[link].observed.noteReport(info)
     reportToPeripherals(info, of: link)
   }
 
   private mutating func reportToPeripherals(_ info: LinkInfo, of link: LinkIndex) {
-    for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
-      if let key = peripherals.key(at: index) { report(info, of: link, to: PeripheralSessionID(key: key)) }
-    }
+    for session in sessions.observingPeripherals { report(info, of: link, to: session) }
   }
 
   /// Reports the properties of a link to a session, unless the session has too many events and has not heard of the
   /// link.
   private mutating func report(_ info: LinkInfo, of link: LinkIndex, to session: PeripheralSessionID) {
-    guard links[link].knownTo[session] != nil || peripheralCounters(of: session)?.backlog.isFull == false else {
+    guard links[link].server.isKnown(to: session) || sessions.counters(of: session)?.backlog.isFull == false else {
       return
     }
-    if links[link].knownTo[session] == nil { links[link].knownTo[session] = false }
+    links[link].server.noteEvent(for: session)
     deliver(.link(centralInfo(of: link), .changed(info)), to: session)
-  }
-
-  /// Reports the reason for the end of a link to the sessions of peripheral managers that observe links and have heard
-  /// of this one.
-  mutating func reportEnd(_ reason: HCI.ErrorCode, on link: LinkIndex) {
-    for index in peripherals.values.indices where peripherals.values[index]?.observesLinks == true {
-      guard let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
-        links[link].knownTo[session] != nil
-      else { continue }
-      deliver(.link(centralInfo(of: link), .ended(reason)), to: session)
-    }
-  }
-
-  /// Reports a confirmed indication to the session with the characteristic, if the session observes links.
-  mutating func reportConfirmation(
-    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
-  ) {
-    guard let index = peripherals.index(of: session.key), peripherals.values[index]?.observesLinks == true else {
-      return
-    }
-    deliver(.indicationConfirmed(centralInfo(of: link), characteristic), to: session)
-  }
-
-  /// Reports that a client has repeated or changed its subscription to the session with the characteristic, if the
-  /// session observes links. A suspended app hears only of subscriptions that begin or end: a repetition among its
-  /// waiting events would be taken for a subscription of which the app has not heard.
-  mutating func reportRepetition(
-    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID
-  ) {
-    guard let index = peripherals.index(of: session.key), let peripheral = peripherals.values[index],
-      peripheral.observesLinks, !peripheral.preservation.isPreserved
-    else { return }
-    if let app = peripheral.app, apps[app].isAsleep { return }
-    deliver(.subscribed(centralInfo(of: link), characteristic), on: link, to: session)
   }
 
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
   mutating func reportChanges(of link: LinkIndex) {
-    guard let reported = links[link].reported, let info = linkInfo(of: link), info != reported else { return }
-    links[link].reported = info
+    guard let reported = links[link].observed.reported, let info = linkInfo(of: link), info != reported else { return }
+    links[link].observed.noteReport(info)
     let peer = links[link].peer
     for user in peers[peer].users where user.phase == .connected { report(.changed(info), of: peer, to: user.session) }
     reportToPeripherals(info, of: link)

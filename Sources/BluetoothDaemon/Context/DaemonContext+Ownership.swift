@@ -32,8 +32,9 @@ extension DaemonContext {
   /// Returns the link over which a session serves `central`; nil: the central has not used an attribute or a channel of
   /// the session, and another app serves centrals, or a central manager of another app uses the link.
   func link(to central: PeerHandle, for session: PeripheralSessionID) -> SessionLink<PeripheralRole>? {
-    guard peers.contains(central), let link = links.index(of: central), let client = client(of: session),
-      links[link].knownTo[session] == true || !isServedByOthers(than: client),
+    guard peers.contains(central), let link = links.index(of: central),
+      let client = sessions.client(of: .peripheral(session)),
+      links[link].server.isUsed(of: session) || !isServedByOthers(than: client),
       !isUsedByOthers(link, than: client)
     else { return nil }
     return SessionLink(link, session)
@@ -41,57 +42,26 @@ extension DaemonContext {
 
   // MARK: Clients
 
-  /// The client of a session, for comparisons: the sessions of one app are one client.
-  struct Client {
-    let backlog: EventBacklog
-    let app: AppIndex?
-  }
-
-  func client(of session: CentralSessionID) -> Client? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    return centrals.values[index].map { Client(backlog: $0.counters.backlog, app: $0.app) }
-  }
-
-  func client(of session: PeripheralSessionID) -> Client? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    return peripherals.values[index].map { Client(backlog: $0.counters.backlog, app: $0.app) }
-  }
-
-  /// Returns the client whose session has this backlog; nil: the session is closed.
-  func client(with backlog: EventBacklog) -> Client? {
-    let central = centrals.values.first { $0?.counters.backlog === backlog }
-    if let central, let central { return Client(backlog: backlog, app: central.app) }
-    let peripheral = peripherals.values.first { $0?.counters.backlog === backlog }
-    if let peripheral, let peripheral { return Client(backlog: backlog, app: peripheral.app) }
-    return nil
-  }
-
-  /// Returns true if two sessions belong to different clients. The sessions without an app belong to one client, unless
-  /// several programs share the adapter.
-  private func areDifferent(_ client: Client, _ other: Client) -> Bool {
-    guard client.backlog !== other.backlog else { return false }
-    return client.app != other.app || client.app == nil && shares.hasSeveralPrograms
-  }
-
   /// True if a central manager of another client uses the link, or the system does.
-  private func isUsedByOthers(_ link: LinkIndex, than client: Client) -> Bool {
+  private func isUsedByOthers(_ link: LinkIndex, than client: SessionClient) -> Bool {
     let peer = links[link].peer
     if inputDevices.wants(peer) { return true }
     return peers[peer].users.contains { user in
-      user.phase == .connected && self.client(of: user.session).map { areDifferent(client, $0) } ?? false
+      user.phase == .connected
+        && sessions.client(of: .central(user.session)).map { client.differs(from: $0, shares) } ?? false
     }
   }
 
   /// True if another client has a peripheral manager and may use Bluetooth.
-  private func isServedByOthers(than client: Client) -> Bool {
-    peripherals.values.contains { peripheral in
-      guard let peripheral, !(peripheral.app.map { apps[$0].isDenied } ?? false) else { return false }
-      return areDifferent(client, Client(backlog: peripheral.counters.backlog, app: peripheral.app))
+  private func isServedByOthers(than client: SessionClient) -> Bool {
+    sessions.peripherals.values.contains { peripheral in
+      guard let session = peripheral?.session, !(session.app.map { apps[$0].isDenied } ?? false) else { return false }
+      return client.differs(from: session.client, shares)
     }
   }
 
   /// True if others than a client depend on the link, and must not wait for that client.
-  func isShared(_ link: LinkIndex, beside client: Client) -> Bool {
+  func isShared(_ link: LinkIndex, beside client: SessionClient) -> Bool {
     isUsedByOthers(link, than: client) || links[link].link.role == .peripheral && isServedByOthers(than: client)
   }
 }

@@ -8,8 +8,8 @@ extension DaemonContext {
   mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
     if let known = peers.hear(address) { return known }
     if peers.isFull {
-      limitNotes.note("\(PeerTable.limit) devices are known: those not heard for the longest time are forgotten")
-      forget(Array(peers.idle(sparing: namedPeers).prefix(PeerTable.evictionCount)))
+      limitNotes.note("\(Peers.limit) devices are known: those not heard for the longest time are forgotten")
+      forget(Array(peers.idle(sparing: namedPeers).prefix(Peers.evictionCount)))
     }
     return peers.enter(address, isLinked: isLinked)
   }
@@ -18,9 +18,9 @@ extension DaemonContext {
   /// the place of their own ones.
   mutating func introduce(_ address: DeviceAddress, for user: ClientUser) {
     guard peers.handle(of: address) == nil else { return }
-    if peers.introductionCount(of: user) >= PeerTable.introductionLimit {
+    if peers.introductionCount(of: user) >= Peers.introductionLimit {
       limitNotes.note(
-        "\(user): \(PeerTable.introductionLimit) devices are introduced and not heard: the oldest ones are forgotten")
+        "\(user): \(Peers.introductionLimit) devices are introduced and not heard: the oldest ones are forgotten")
       let idle = peers.idle(sparing: namedPeers, introducedBy: user)
       // All are in use. The limits of connections bound their number.
       guard !idle.isEmpty else { return }
@@ -35,22 +35,16 @@ extension DaemonContext {
     for handle in forgotten { host.forgetRemoteDatabase(of: peers[handle].address) }
     peers.remove(forgotten)
     let handles = Set(forgotten)
-    for index in centrals.values.indices {
-      guard let key = centrals.key(at: index) else { continue }
-      centrals.update(key) { central in
-        central.counters.forget(handles)
-        central.scan?.forget(handles)
-      }
-    }
+    sessions.forget(handles)
     for app in apps.indices { apps[app].events.forget(handles) }
   }
 
   /// The peers that something other than a use by a session names.
   private var namedPeers: Set<PeerHandle> {
-    var named = Set(links.all.map(\.peer)).union(inputDevices.peers).union(notificationPeers)
+    var named = Set(links.all.map(\.peer)).union(inputDevices.peers).union(peers.awaitingNotifications)
     named.formUnion(directory.heldPeers)
     named.formUnion(directory.bondedPeers.map(\.peer.handle))
-    for central in centrals.values { named.formUnion(central?.restored?.peers.map(\.info.handle) ?? []) }
+    for central in sessions.centrals.values { named.formUnion(central?.restored?.peers.map(\.info.handle) ?? []) }
     for event in events {
       switch event {
       case .central(_, let event): if let peer = event.peer { named.insert(peer) }
@@ -59,7 +53,7 @@ extension DaemonContext {
       }
     }
     for app in apps.indices { named.formUnion(apps[app].events.peers) }
-    named.formUnion(pendingAlerts.peers)
+    named.formUnion(alerts.peers)
     return named
   }
 }

@@ -2,51 +2,15 @@ import BluetoothWire
 
 // The shares of apps and users in what the adapter has a limited number of.
 extension DaemonContext {
-  /// The app and the user that take a part of a resource.
-  struct ShareHolder: Hashable {
-    let app: AppIndex?
-    let user: ClientUser
-  }
-
-  private func holder(of session: CentralSessionID) -> ShareHolder? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    return centrals.values[index].map { ShareHolder(app: $0.app, user: $0.user) }
-  }
-
-  /// Returns the user of a session; nil: the session is closed.
-  func user(of session: PeripheralSessionID) -> ClientUser? { holder(of: session)?.user }
-
-  private func holder(of session: PeripheralSessionID) -> ShareHolder? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    return peripherals.values[index].map { ShareHolder(app: $0.app, user: $0.user) }
-  }
-
   /// Returns true if a session may take more of a resource.
   ///
   /// - Parameter taken: what sessions have taken of it.
   mutating func mayTake(
-    _ count: Int = 1, of resource: SharedResource, for session: CentralSessionID,
-    beside taken: some Sequence<(session: CentralSessionID, count: Int)>
+    _ count: Int = 1, of resource: SharedResource, for session: AnySession,
+    beside taken: some Sequence<(session: AnySession, count: Int)>
   ) -> Bool {
-    guard let holder = holder(of: session) else { return true }
-    let parts = taken.map { (holder: self.holder(of: $0.session), count: $0.count) }
-    return mayTake(count, of: resource, for: holder, beside: parts)
-  }
-
-  /// Returns true if a session may take more of a resource; see above.
-  mutating func mayTake(
-    _ count: Int = 1, of resource: SharedResource, for session: PeripheralSessionID,
-    beside taken: some Sequence<(session: PeripheralSessionID, count: Int)>
-  ) -> Bool {
-    guard let holder = holder(of: session) else { return true }
-    let parts = taken.map { (holder: self.holder(of: $0.session), count: $0.count) }
-    return mayTake(count, of: resource, for: holder, beside: parts)
-  }
-
-  private mutating func mayTake(
-    _ count: Int, of resource: SharedResource, for holder: ShareHolder,
-    beside parts: [(holder: ShareHolder?, count: Int)]
-  ) -> Bool {
+    guard let holder = sessions[session] else { return true }
+    let parts = taken.map { (holder: sessions[$0.session], count: $0.count) }
     let (appLimit, userLimit) = (shares.limit(ofApp: resource), shares.limit(ofUser: resource))
     guard appLimit != nil || userLimit != nil else { return true }
     var (ofApp, ofUser) = (count, count)
@@ -71,32 +35,5 @@ extension DaemonContext {
     guard let limit = shares.limit(ofUser: .questions), prompts.openCount(of: user) >= limit else { return true }
     limitNotes.note("\(user): has its share of \(SharedResource.questions.rawValue), which is \(limit)")
     return false
-  }
-
-  /// The users whose central managers are connected to a peer, without repetition, in the order of their requests.
-  func users(of peer: PeerHandle) -> [ClientUser] {
-    var users: [ClientUser] = []
-    for user in peers[peer].users where user.phase == .connected {
-      if let user = holder(of: user.session)?.user, !users.contains(user) { users.append(user) }
-    }
-    return users
-  }
-
-  /// Returns true if a session may request another link.
-  mutating func mayLink(_ session: CentralSessionID) -> Bool {
-    // The rule of a platform is about apps only.
-    let platformLimit = owner(of: session) == nil ? nil : policy.linksPerApp
-    guard platformLimit != nil || shares.hasSeveralPrograms else { return true }
-    var users: [(session: CentralSessionID, count: Int)] = []
-    // A link that an app has cancelled no longer counts, although it takes a moment to end.
-    for peer in peers.peers where !peer.users.isEmpty {
-      users += peer.users.filter { $0.phase != .disconnecting(again: false) }.map { (session: $0.session, count: 1) }
-    }
-    if let platformLimit, let holder = holder(of: session),
-      users.count(where: { self.holder(of: $0.session)?.app == holder.app }) >= platformLimit
-    {
-      return false
-    }
-    return mayTake(of: .links, for: session, beside: users)
   }
 }

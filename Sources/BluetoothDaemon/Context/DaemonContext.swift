@@ -2,132 +2,43 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// The parts of the daemon that all its brokers use: the host, the sessions, the peers, the links, and the events for
-/// clients. The daemon passes the context to each call of a broker.
+/// The parts of the daemon that all its brokers use: the host, the sessions, the peers, the links, the apps, and the events
+/// for clients. The daemon passes the context to each call of a broker.
+///
+/// Each part has private state and changes it by its own functions, and a function that uses one part gets that part
+/// alone. The context has what takes several parts: the delivery of events, the life of apps, the check of requests.
 ///
 /// The type is noncopyable: an accidental copy would copy the host.
 struct DaemonContext: ~Copyable {
-  /// The state of one central manager's session.
-  struct Central {
-    var counters: SessionCounters
-    /// The app that owns the session; nil: none.
-    var app: AppIndex?
-    /// The user who runs the session's client.
-    var user = ClientUser.unknown
-    var preservation = SessionPreservation<CentralRole>.endsWithApp
-    /// The state of a preserved session when its app ended.
-    var restored: RestoredCentral?
-    /// The state of the session in a former run of the daemon, until the adapter is on; nil: none.
-    var stored: StoredApp.Central?
-    /// The number of state changes that were sent to the session; see `SessionCounters.seenStates`.
-    var reportedStates: UInt32 = 0
-    var scan: ActiveScan?
-    /// The connections of others that the session wants events for; nil: none.
-    var connectionEvents: ConnectionEventFilter?
-    /// True if the session gets reports about its links.
-    var observesLinks = false
-
-    init(counters: SessionCounters) { self.counters = counters }
-  }
-
-  /// The state of one peripheral manager's session.
-  struct Peripheral {
-    var counters: SessionCounters
-    /// The app that owns the session; nil: none.
-    var app: AppIndex?
-    /// The user who runs the session's client.
-    var user = ClientUser.unknown
-    var preservation = SessionPreservation<PeripheralRole>.endsWithApp
-    /// The state of a preserved session when its app ended.
-    var restored: RestoredPeripheral?
-    /// The state of the session in a former run of the daemon, until the adapter is on; nil: none.
-    var stored: StoredApp.Peripheral?
-    var reportedStates: UInt32 = 0
-    /// True if the session gets reports about all links.
-    var observesLinks = false
-
-    init(counters: SessionCounters) { self.counters = counters }
-  }
-
   var host: Host
   let directory: PeerDirectory
-  let sessions: LocalSessions
-  /// The open sessions, by the keys of their identifiers.
-  var centrals = SlotMap<Central>()
-  var peripherals = SlotMap<Peripheral>()
-  var peers: PeerTable
-  var links = LinkTable()
+  /// The clients' ends of the sessions.
+  let clients: LocalSessions
+  var sessions = SessionTable()
+  var peers: Peers
+  var links = Links()
   var inputDevices = InputDevices()
-  /// The peers for which a session has required notifications in this input.
-  var notificationPeers: [PeerHandle] = []
   var prompts: PromptQueue
-  var backlogs = BacklogState()
-  var policyNotes = PolicyNotes()
+  var backlogs = Backlogs()
   var limitNotes = LimitNotes()
-  var apps = AppTable()
-  /// The commands of apps that have been suspended when they arrived and run now.
-  var releasedCommands = Deque<DaemonRequest>()
-  /// True if what is stored of apps may differ from what they have.
-  var storedAppsMayDiffer = false
-  private(set) var pendingAlerts = PendingAlerts()
-  /// The alerts that wait for the user interface; the oldest is dropped when there are more than `maximumAlerts`.
-  private(set) var alerts: Deque<Alert> = []
-  private static let maximumAlerts = 256
+  var apps: DaemonApps
+  var alerts = AppAlerts()
   let policy: PlatformPolicy
   let shares: AppShares
   private(set) var events = Deque<DaemonEvent>(minimumCapacity: 32)
 
   init(
-    host: Host, sessions: LocalSessions, directory: PeerDirectory, peers: PeerTable, prompts: any Prompts,
+    host: Host, clients: LocalSessions, directory: PeerDirectory, peers: Peers, prompts: any Prompts,
     shares: AppShares, policy: PlatformPolicy
   ) {
     self.host = host
     self.shares = shares
     self.policy = policy
-    self.sessions = sessions
+    apps = DaemonApps(policy)
+    self.clients = clients
     self.directory = directory
     self.peers = peers
-    self.prompts = PromptQueue(prompts: prompts) { sessions.requests.wake() }
-  }
-
-  // MARK: Sessions
-
-  /// True if an app has a session.
-  var hasSessions: Bool { !centrals.isEmpty || !peripherals.isEmpty }
-
-  /// Returns the counters of an open session.
-  func centralCounters(of session: CentralSessionID) -> SessionCounters? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    return centrals.values[index]?.counters
-  }
-
-  /// Returns the session that has the state of the session of a request; nil: the session is closed, or its client has
-  /// no effect any more.
-  func target(of session: CentralSessionID) -> CentralSessionID? {
-    guard let index = centrals.index(of: session.key) else { return nil }
-    guard centrals.values[index]?.app != nil else { return session }
-    switch centrals.values[index]?.preservation {
-    case nil, .endsWithApp, .possible: return session
-    case .preserved, .resumed: return nil
-    case .uses(let target): return target
-    }
-  }
-
-  /// Returns the session that has the state of the session of a request; see above.
-  func target(of session: PeripheralSessionID) -> PeripheralSessionID? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    guard peripherals.values[index]?.app != nil else { return session }
-    switch peripherals.values[index]?.preservation {
-    case nil, .endsWithApp, .possible: return session
-    case .preserved, .resumed: return nil
-    case .uses(let target): return target
-    }
-  }
-
-  /// Returns the counters of an open session.
-  func peripheralCounters(of session: PeripheralSessionID) -> SessionCounters? {
-    guard let index = peripherals.index(of: session.key) else { return nil }
-    return peripherals.values[index]?.counters
+    self.prompts = PromptQueue(prompts: prompts) { clients.requests.wake() }
   }
 
   // MARK: Events
@@ -140,8 +51,10 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: CentralEvent, to session: CentralSessionID) {
-    guard let index = centrals.index(of: session.key), let counters = centrals.values[index]?.counters else { return }
-    if let app = centrals.values[index]?.app, !admits(event, of: app, at: index) {
+    guard let index = sessions.centrals.index(of: session.key),
+      let counters = sessions.centrals.values[index]?.session.counters
+    else { return }
+    if let app = sessions.centrals.values[index]?.session.app, !admits(event, of: app, at: index) {
       return apps[app].events.add(event, for: session)
     }
     send(event, to: session, counters)
@@ -149,21 +62,21 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session whose app runs.
   mutating func send(_ event: CentralEvent, to session: CentralSessionID) {
-    if let counters = centralCounters(of: session) { send(event, to: session, counters) }
+    if let counters = sessions.counters(of: session) { send(event, to: session, counters) }
   }
 
   private mutating func send(_ event: CentralEvent, to session: CentralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.full = client(of: session) }
-    if case .stateChanged = event { centrals.update(session.key) { $0.reportedStates &+= 1 } }
+    if counters.backlog.isFull { backlogs.noteFull(sessions.client(of: .central(session))) }
+    if case .stateChanged = event { sessions.noteState(of: .central(session)) }
     events.append(.central(session, event))
   }
 
   /// Sends an event to a session, unless it has been closed.
   mutating func deliver(_ event: PeripheralEvent, to session: PeripheralSessionID) {
-    guard let index = peripherals.index(of: session.key), let counters = peripherals.values[index]?.counters else {
-      return
-    }
-    if let app = peripherals.values[index]?.app, !admits(event, of: app, at: index) {
+    guard let index = sessions.peripherals.index(of: session.key),
+      let counters = sessions.peripherals.values[index]?.session.counters
+    else { return }
+    if let app = sessions.peripherals.values[index]?.session.app, !admits(event, of: app, at: index) {
       return apps[app].events.add(event, for: session)
     }
     send(event, to: session, counters)
@@ -171,104 +84,61 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event to a session whose app runs.
   mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID) {
-    if let counters = peripheralCounters(of: session) { send(event, to: session, counters) }
+    if let counters = sessions.counters(of: session) { send(event, to: session, counters) }
   }
 
   private mutating func send(_ event: PeripheralEvent, to session: PeripheralSessionID, _ counters: SessionCounters) {
-    if counters.backlog.isFull { backlogs.full = client(of: session) }
-    if case .stateChanged = event { peripherals.update(session.key) { $0.reportedStates &+= 1 } }
+    if counters.backlog.isFull { backlogs.noteFull(sessions.client(of: .peripheral(session))) }
+    if case .stateChanged = event { sessions.noteState(of: .peripheral(session)) }
     events.append(.peripheral(session, event))
   }
 
-  /// Sends an event to all sessions of central managers.
-  mutating func deliverToCentrals(_ event: CentralEvent) {
-    for index in centrals.values.indices where centrals.values[index]?.preservation.isForwarder != true {
-      if let key = centrals.key(at: index) { deliver(event, to: CentralSessionID(key: key)) }
+  /// Sends the adapter's state to a session whose app runs.
+  mutating func send(_ state: AdapterState, to session: AnySession) {
+    switch session {
+    case .central(let session): send(.stateChanged(state), to: session)
+    case .peripheral(let session): send(.stateChanged(state), to: session)
     }
   }
 
-  /// Sends an event to all sessions of peripheral managers.
-  mutating func deliverToPeripherals(_ event: PeripheralEvent) {
-    for index in peripherals.values.indices where peripherals.values[index]?.preservation.isForwarder != true {
-      if let key = peripherals.key(at: index) { deliver(event, to: PeripheralSessionID(key: key)) }
+  /// Sends the adapter's state to a session.
+  mutating func deliver(_ state: AdapterState, to session: AnySession) {
+    switch session {
+    case .central(let session): deliver(.stateChanged(state), to: session)
+    case .peripheral(let session): deliver(.stateChanged(state), to: session)
     }
   }
 
   /// Sends an event about the central on a link to all sessions of peripheral managers, except those that have too many
   /// events and do not know the central: no peer can make their events grow by connecting again and again.
   mutating func deliverToPeripherals(_ event: PeripheralEvent, on link: LinkIndex) {
-    for index in peripherals.values.indices {
-      guard let peripheral = peripherals.values[index], !peripheral.preservation.isForwarder,
-        let session = peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
-        links[link].knownTo[session] != nil || !peripheral.counters.backlog.isFull
+    for index in sessions.peripherals.values.indices {
+      guard let session = sessions.peripherals.values[index]?.session, !session.preservation.isForwarder,
+        let id = sessions.peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
+        links[link].server.isKnown(to: id) || !session.counters.backlog.isFull
       else { continue }
-      deliver(event, to: session)
+      deliver(event, to: id)
     }
   }
 
   /// Sends an event of the central on a link to the session whose attribute or channel the central uses.
   mutating func deliver(_ event: PeripheralEvent, on link: LinkIndex, to session: PeripheralSessionID) {
-    links[link].knownTo[session] = true
+    links[link].server.noteUse(of: session)
     deliver(event, to: session)
   }
 
   /// Sends an event about a channel or an app.
   mutating func deliver(_ event: DaemonEvent) { events.append(event) }
 
-  // MARK: Alerts
-
-  /// Notes an event of a suspended app, if the app wants an alert about it.
-  mutating func noteAlert(_ event: CentralEvent, for session: CentralSessionID, of app: AppIndex) {
-    let (kind, peer, option): (Alert.Kind, PeerHandle, AlertKinds)
-    switch event {
-    case .connected(let handle, _): (kind, peer, option) = (.connected, handle, .connection)
-    case .disconnected(let handle, _, _): (kind, peer, option) = (.disconnected, handle, .disconnection)
-    case .valueChanged(let handle, _, _): (kind, peer, option) = (.notified, handle, .notification)
-    default: return
-    }
-    guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
-      peers[peer].users[user].alerts.contains(option)
-    else { return }
-    pendingAlerts.add(kind, peer, for: app, lastInFront: apps[app].lastInFront)
-  }
-
-  /// Turns the events of this input into alerts, and returns them.
-  mutating func raiseAlerts(at now: Instant) -> [Alert] {
-    var raised: [Alert] = []
-    for event in pendingAlerts.take() {
-      let info = peers[event.peer].info
-      let name = info.name.flatMap { Prompt.Pairing.harmless($0) } ?? info.identifier.digits
-      raised.append(Alert(kind: event.kind, app: apps[event.app].name, peripheral: name, time: now))
-    }
-    alerts += raised
-    if alerts.count > Self.maximumAlerts { alerts.removeFirst(alerts.count - Self.maximumAlerts) }
-    return raised
-  }
-
-  /// Removes and returns the next alert.
-  mutating func takeAlert() -> Alert? { alerts.popFirst() }
-
   // MARK: Peers and links
 
   /// Returns the known attributes of the peer's server. The host owns them.
   func database(of link: LinkIndex) -> RemoteDatabase { host.remoteDatabase(on: links[link].link.handle) }
 
-  /// Keeps the known attributes of a link's peer for the link that follows it, because a session reconnects.
-  mutating func keepDatabase(of link: LinkIndex) { host.keepRemoteDatabase(on: links[link].link.handle) }
-
-  /// Forgets the kept attributes of a peer unless a session is waiting for the peer to use them again.
-  mutating func forgetDatabaseIfUnused(of peer: PeerHandle) {
-    let isUsed = peers[peer].users.contains { $0.reconnects && $0.hasBeenConnected }
-    if !isUsed { host.forgetRemoteDatabase(of: peers[peer].address) }
-  }
-
   /// True if an app or the system uses the link, and it is not ending.
   func isInUse(_ link: LinkIndex) -> Bool {
-    !links[link].isClosing && (isInApps(link) || inputDevices.wants(links[link].peer))
+    !links[link].isClosing && (peers[links[link].peer].isUsed || inputDevices.wants(links[link].peer))
   }
-
-  /// True if an app uses the link.
-  func isInApps(_ link: LinkIndex) -> Bool { peers[links[link].peer].users.contains { $0.phase == .connected } }
 
   /// Returns the description of the client on a link, as apps see it.
   func centralInfo(of link: LinkIndex) -> CentralInfo {
@@ -282,55 +152,27 @@ struct DaemonContext: ~Copyable {
   mutating func publishConnected(_ link: LinkIndex) {
     let peer = links[link].peer
     let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
-    links[link].publishedServices = known
+    links[link].watch.publish(known)
     directory.setConnected(peer, services: known)
-    if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.needsUpdate = true }
+    if known.contains(SystemAttribute.humanInterfaceDevice) { inputDevices.noteChange() }
     reportConnection(of: link)
-  }
-
-  /// True if a registration is for events about a link.
-  private func matches(_ filter: ConnectionEventFilter, _ link: LinkIndex) -> Bool {
-    guard let services = links[link].publishedServices else { return false }
-    return filter.peers.contains(peers[links[link].peer].info.identifier) || !filter.services.isDisjoint(with: services)
   }
 
   /// Tells the sessions that registered for it of a link that others have requested: once, when it is established or
   /// when the services for which they wait become known. A session with a full backlog is not told.
   private mutating func reportConnection(of link: LinkIndex) {
     let peer = links[link].peer
-    for index in centrals.values.indices {
-      guard let filter = centrals.values[index]?.connectionEvents, let key = centrals.key(at: index) else { continue }
-      let session = CentralSessionID(key: key)
-      guard matches(filter, link), peers[peer].userIndex(of: session) == nil,
-        !links[link].eventReceivers.contains(session),
-        centrals.values[index]?.counters.backlog.isFull != true
+    for index in sessions.centrals.values.indices {
+      guard let filter = sessions.centrals.values[index]?.connectionEvents,
+        let key = sessions.centrals.key(at: index)
       else { continue }
-      links[link].eventReceivers.append(session)
+      let session = CentralSessionID(key: key)
+      guard links[link].watch.matches(filter, peers[peer].info.identifier), peers[peer].userIndex(of: session) == nil,
+        !links[link].watch.receivers.contains(session),
+        sessions.centrals.values[index]?.session.counters.backlog.isFull != true
+      else { continue }
+      links[link].watch.add(session)
       deliver(.connectionEvent(peers[peer].info, isConnected: true), to: session)
-    }
-  }
-
-  /// Tells the sessions that registered for events about a link of its end, unless they have requested the link meanwhile.
-  mutating func reportDisconnection(from peer: PeerHandle, to receivers: [CentralSessionID]) {
-    for session in receivers where peers[peer].userIndex(of: session) == nil {
-      deliver(.connectionEvent(peers[peer].info, isConnected: false), to: session)
-    }
-  }
-
-  /// Ends all registrations for events about connections of others.
-  mutating func endRegistrations() {
-    for index in centrals.values.indices {
-      if let key = centrals.key(at: index) { centrals.update(key) { $0.connectionEvents = nil } }
-    }
-  }
-
-  /// Registers a session for events about connections of others, in place of its former registration. Of the links that
-  /// exist, the session is told of the end only.
-  mutating func register(_ session: CentralSessionID, for filter: ConnectionEventFilter?) {
-    centrals.update(session.key) { $0.connectionEvents = filter }
-    for link in links.indices {
-      links[link].eventReceivers.removeAll { $0 == session }
-      if let filter, matches(filter, link) { links[link].eventReceivers.append(session) }
     }
   }
 
@@ -339,57 +181,6 @@ struct DaemonContext: ~Copyable {
     for user in peers[peer].users where user.phase == .connecting {
       deliver(.connectionFailed(peer, .unknownPeer), to: user.session)
     }
-    peers[peer].users.removeAll { $0.phase == .connecting }
-  }
-
-  /// Ends a link that no session uses any more.
-  mutating func end(_ link: LinkIndex, at now: Instant) {
-    guard !links[link].isClosing else { return }
-    links[link].isClosing = true
-    host.disconnect(links[link].link.handle, at: now)
-  }
-
-  /// Ends a link with an error for the sessions that use it. Only the first reason is reported.
-  mutating func end(_ link: LinkIndex, because error: SessionError, at now: Instant) {
-    guard links[link].end == nil else { return }
-    links[link].end = error
-    links[link].isClosing = true
-    host.disconnect(links[link].link.handle, at: now)
-  }
-
-  /// The earliest time at which a link has been idle for too long; nil: none will be.
-  ///
-  /// Read-only; `mutating` avoids copying the links.
-  var idleDeadline: Instant? {
-    mutating get {
-      guard let timeout = policy.idleLinkTimeout else { return nil }
-      var result: Instant?
-      for link in links.indices where !links[link].isClosing && !inputDevices.wants(links[link].peer) {
-        result = earliest(result, links[link].lastTraffic + TimeSpan(timeout))
-      }
-      return result
-    }
-  }
-
-  /// Ends the links that have been idle for too long. Their apps see a timeout.
-  mutating func endIdleLinks(at now: Instant) {
-    guard let timeout = policy.idleLinkTimeout else { return }
-    for link in links.indices where !links[link].isClosing && links[link].lastTraffic + TimeSpan(timeout) <= now {
-      // The links of the system stay.
-      if inputDevices.wants(links[link].peer) { continue }
-      noteIdleLink(link)
-      end(link, because: .timeout, at: now)
-    }
-  }
-
-  /// The earliest time at which a closed channel ends on any link; nil: none.
-  ///
-  /// Read-only; `mutating` avoids copying the links.
-  var channelDeadline: Instant? {
-    mutating get {
-      var result: Instant?
-      for link in links.indices { result = earliest(result, links[link].channels.deadline) }
-      return result
-    }
+    peers.removeConnectingUsers(of: peer)
   }
 }

@@ -6,7 +6,7 @@ extension Daemon {
   /// Returns the app with this name, and brings it to the foreground if it was not running; nil: there are too many apps.
   mutating func enter(_ name: String, at now: Instant) -> AppIndex? {
     guard let app = app(named: name) else {
-      DaemonLog.note("more than \(AppTable.limit) apps: no background rules apply to it", of: name)
+      DaemonLog.note("more than \(DaemonApps.limit) apps: no background rules apply to it", of: name)
       return nil
     }
     // A process that says nothing of its life is in the foreground.
@@ -16,18 +16,18 @@ extension Daemon {
 
   mutating func handle(_ request: AppRequest, ofApp name: String, at now: Instant) {
     guard let app = app(named: name) else { return }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     switch request {
     case .launched(let manifest, let isInFront):
       if storing.isOn { bonds.noteUse(of: name) }
-      context.apps[app].manifest = manifest
+      context.apps[app].setManifest(manifest)
       if isInFront {
         bringToFront(app, at: now)
       } else if context.apps[app].phase == .terminated {
         sendToBackground(app, at: now)
       }
-      if context.policy.background == nil, hasPreservedSessions(app) {
-        context.apps[app].restorationDeadline = now + App.restorationTime
+      if context.policy.background == nil, context.sessions.hasPreserved(app) {
+        context.apps[app].beginRestoration(at: now)
       }
     case .becameFrontmost(true): bringToFront(app, at: now)
     case .becameFrontmost(false): if context.apps[app].phase == .foreground { sendToBackground(app, at: now) }
@@ -36,10 +36,11 @@ extension Daemon {
     case .launchable(let isLaunchable):
       // The owner of the app can show its permission before its first session.
       permissions.recallAccess(of: app, &bonds, &context)
-      context.setLaunchable(isLaunchable, app)
+      context.apps[app].setLaunchable(isLaunchable)
+      context.launchForWaitingEvents(app)
       refuseVainRequests(ofClientsOf: app, at: now)
-    case .launchPaused: context.pauseLaunches(of: app)
-    case .reportPreserved: context.deliver(.app(name, .preserved(context.preservedIdentifiers(of: app))))
+    case .launchPaused: context.apps[app].pauseLaunches()
+    case .reportPreserved: context.deliver(.app(name, .preserved(context.sessions.preservedIdentifiers(of: app))))
     case .permissionChanged(let isAllowed): setAccess(isAllowed, ofApp: name, at: now)
     }
     updateRadio(at: now)
@@ -49,13 +50,13 @@ extension Daemon {
   mutating func takeBack(_ unhandled: UnhandledEvents) {
     switch unhandled {
     case .central(let id, let events):
-      guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
+      guard let session = context.sessions.target(of: id), let app = context.sessions.owner(of: session) else { return }
       context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
-      context.apps[app].hasUnhandledEvents = true
+      context.apps[app].noteUnhandledEvents()
     case .peripheral(let id, let events):
-      guard let session = context.target(of: id), let app = context.owner(of: session) else { return }
+      guard let session = context.sessions.target(of: id), let app = context.sessions.owner(of: session) else { return }
       context.apps[app].events.putBack(events.filter(\.outlivesProcess), for: session)
-      context.apps[app].hasUnhandledEvents = true
+      context.apps[app].noteUnhandledEvents()
     }
   }
 
@@ -84,14 +85,14 @@ extension Daemon {
   /// - Returns: the reason why the permission is not stored and applies only to this run; nil: it is stored.
   mutating func changeAccess(_ isAllowed: Bool, ofApp name: String, at now: Instant) -> BondStoreError? {
     guard let app = app(named: name) else { return bonds.keepAccess(isAllowed, of: name) }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     if !isAllowed {
       endPreservedSessions(of: app, at: now)
       // As after power off, the change of state tells the app that its scan, links and services have ended.
-      for session in context.centralSessions(of: app) { centrals.close(session, at: now, &context) }
-      for session in context.peripheralSessions(of: app) {
+      for session in context.sessions.centrals(of: app) { centrals.close(session, at: now, &context) }
+      for session in context.sessions.peripherals(of: app) {
         peripherals.close(session, at: now, &context)
-        channels.unpublishChannels(of: session, at: now, &context)
+        channels.unpublishChannels(of: session, at: now, &context.host)
       }
     }
     let failure = permissions.set(isAllowed, of: app, at: now, &bonds, &context)
@@ -102,9 +103,8 @@ extension Daemon {
 
   private mutating func bringToFront(_ app: AppIndex, at now: Instant) {
     context.apps.bringToFront(app)
-    context.apps[app].wakeEnds.removeAll()
     context.setPhase(.foreground, of: app)
-    for session in context.peripheralSessions(of: app) { peripherals.sendLateUpdates(of: session, at: now, &context) }
+    for session in context.sessions.peripherals(of: app) { peripherals.sendLateUpdates(of: session, at: now, &context) }
     context.deliverWaitingEvents(of: app)
     updateRadio(at: now)
   }
@@ -116,9 +116,9 @@ extension Daemon {
     }
     context.setPhase(.background(until: until), of: app)
     if context.policy.background?.linksKeepApps == true {
-      context.apps[app].staysWithLinks = context.isWoken(app, by: .central)
+      context.apps[app].stayWithLinks(context.apps.isWoken(app, by: .central))
     }
-    context.appsLinksChanged()
+    context.apps.noteLinks(context.policy)
   }
 
   /// Applies the phases of apps to the scan and the advertising.
@@ -133,26 +133,11 @@ extension Daemon {
 
   /// Sets the times until which the apps run that have got events, or whose links have changed, in this input.
   mutating func settleApps(at now: Instant) {
-    context.apps.needsSettling = false
+    context.apps.beginSettling()
     for app in context.apps.indices {
-      let hadEvent = context.apps[app].hadEvent
-      context.apps[app].hadEvent = false
-      guard let limits = context.policy.background else { continue }
-      keep(app, limits, at: now)
-      guard hadEvent, case .background(let former) = context.apps[app].phase else { continue }
-      context.apps[app].noteWakes(until: now + TimeSpan(limits.wakeBudgetPeriod))
-      guard !context.apps[app].isKept else { continue }
-      let until = now + TimeSpan(limits.eventRunTime)
-      context.apps[app].phase = .background(until: max(former ?? until, until))
+      let hasLink = context.apps[app].staysWithLinks && context.hasLink(app)
+      context.apps[app].settle(context.policy.background, hasLink: hasLink, at: now)
     }
-  }
-
-  /// Keeps an app running as long as it has a link. The end of its last link begins the time until it is suspended.
-  private mutating func keep(_ app: AppIndex, _ limits: PlatformPolicy.BackgroundLimits, at now: Instant) {
-    guard context.apps[app].staysWithLinks, context.hasLink(app) != context.apps[app].isKept else { return }
-    context.apps[app].isKept.toggle()
-    let until = context.apps[app].isKept ? nil : now + TimeSpan(limits.idleRunTime)
-    context.apps[app].phase = .background(until: until)
   }
 
   /// Suspends the apps whose time in the background has ended, renews the budgets of wakes, expects processes of a former
@@ -161,12 +146,12 @@ extension Daemon {
     guard let deadline = context.apps.deadline, deadline <= now else { return }
     for app in context.apps.indices {
       context.apps[app].forgetWakes(at: now)
-      if let end = context.apps[app].returnDeadline, end <= now { context.endReturn(of: app) }
-      if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
-      if let end = context.apps[app].restorationDeadline, end <= now {
-        context.apps[app].restorationDeadline = nil
-        endPreservedSessions(of: app, at: now)
+      if let end = context.apps[app].returnDeadline, end <= now {
+        context.apps.endReturn(of: app)
+        context.launchForWaitingEvents(app)
       }
+      if case .background(let until?) = context.apps[app].phase, until <= now { suspend(app, at: now) }
+      if context.apps[app].endsRestoration(at: now) { endPreservedSessions(of: app, at: now) }
     }
   }
 
@@ -177,15 +162,9 @@ extension Daemon {
   }
 
   private mutating func endPreservedSessions(of app: AppIndex, at now: Instant) {
-    for session in context.centralSessions(of: app)
-    where context.centrals[session.key]?.preservation.isPreserved == true {
-      close(session, at: now)
-      context.sessions.end(session)
-    }
-    for session in context.peripheralSessions(of: app)
-    where context.peripherals[session.key]?.preservation.isPreserved == true {
-      close(session, at: now)
-      context.sessions.end(session)
+    for (id, session) in context.sessions.all(of: app) where session.preservation.isPreserved {
+      close(id, at: now)
+      context.clients.end(id)
     }
   }
 
@@ -207,35 +186,25 @@ extension Daemon {
   ) {
     let hasRun = context.apps[app].phase != .terminated
     if !mayPreserve { endPreservedSessions(of: app, at: now) }
-    for session in context.centralSessions(of: app) {
-      guard let central = context.centrals[session.key], !central.preservation.isPreserved else { continue }
-      if case .resumed(_, let user) = central.preservation { context.sessions.end(user) }
-      if let identifier = central.preservation.identifier, mayPreserve, context.isWoken(app, by: .central) {
-        preserve(session, as: identifier, at: now)
+    for (id, session) in context.sessions.all(of: app) where !session.preservation.isPreserved {
+      if case .resumed(_, let user) = session.preservation { context.clients.end(id.other(user)) }
+      if let identifier = session.preservation.identifier, mayPreserve,
+        context.apps.isWoken(app, by: id.mode)
+      {
+        preserve(id, as: identifier, at: now)
       } else {
-        if notesLoss, central.preservation.identifier != nil { context.noteUnpreserved(app, as: .central) }
-        close(session, at: now)
-        context.sessions.end(session)
-      }
-    }
-    for session in context.peripheralSessions(of: app) {
-      guard let peripheral = context.peripherals[session.key], !peripheral.preservation.isPreserved else { continue }
-      if case .resumed(_, let user) = peripheral.preservation { context.sessions.end(user) }
-      if let identifier = peripheral.preservation.identifier, mayPreserve, context.isWoken(app, by: .peripheral) {
-        preserve(session, as: identifier, at: now)
-      } else {
-        if notesLoss, peripheral.preservation.identifier != nil { context.noteUnpreserved(app, as: .peripheral) }
-        close(session, at: now)
-        context.sessions.end(session)
+        if notesLoss, session.preservation.identifier != nil {
+          context.note(context.policy.unpreserved(id.mode), of: app)
+        }
+        close(id, at: now)
+        context.clients.end(id)
       }
     }
     context.setPhase(.terminated, of: app)
     // The process may have ended before it has restored the session that the requests wait for.
     if hasRun { refuseRequests(ofClientsOf: app, at: now) } else { refuseVainRequests(ofClientsOf: app, at: now) }
-    guard context.apps[app].hasUnhandledEvents else { return }
-    context.apps[app].hasUnhandledEvents = false
     // These events are not repeated: a peer is discovered once, for example.
-    context.launchForWaitingEvents(app)
+    if context.apps[app].takeUnhandledEvents() { context.launchForWaitingEvents(app) }
   }
 
   /// Fails the clients' requests that wait for the launch of a terminated app that nothing launches. An unanswered
@@ -247,38 +216,29 @@ extension Daemon {
 
   /// Fails the clients' requests that an app has not answered, also those that have not been passed to it.
   private mutating func refuseRequests(ofClientsOf app: AppIndex, at now: Instant) {
-    for session in context.peripheralSessions(of: app) {
-      peripherals.refuseRequests(to: session, at: now, &context)
+    for session in context.sessions.peripherals(of: app) {
+      peripherals.refuseRequests(to: session, at: now, &context.host)
       context.apps[app].events.removeRequests(to: session)
     }
   }
 
-  private mutating func preserve(_ session: CentralSessionID, as identifier: String, at now: Instant) {
-    guard let central = context.centrals[session.key] else { return }
-    context.releaseLinks(heldFor: central.counters.backlog)
-    if case .resumed(_, let user) = central.preservation { _ = context.centrals.remove(user.key) }
-    var restored = centrals.preserve(session, at: now, &context)
-    // A session of a former run that has not gone on yet has nothing else.
-    if let stored = central.stored { restored = self.restored(stored) }
-    context.centrals.update(session.key) {
-      $0.preservation = .preserved(identifier)
-      $0.restored = restored
+  private mutating func preserve(_ id: AnySession, as identifier: String, at now: Instant) {
+    guard let session = context.sessions[id] else { return }
+    context.links.release { _, backlog in backlog === session.counters.backlog }
+    context.sessions.endUse(of: id)
+    // A session of a former run that has not gone on yet has nothing but what is stored.
+    switch id {
+    case .central(let session):
+      var restored = centrals.preserve(session, at: now, &context)
+      if let stored = context.sessions.centrals[session.key]?.stored { restored = self.restored(stored) }
+      context.sessions.setRestored(restored, of: session)
+    case .peripheral(let session):
+      channels.release(session, at: now, &context)
+      var restored = peripherals.preserve(session, at: now, &context)
+      if let stored = context.sessions.peripherals[session.key]?.stored { restored = self.restored(stored) }
+      context.sessions.setRestored(restored, of: session)
     }
-  }
-
-  private mutating func preserve(_ session: PeripheralSessionID, as identifier: String, at now: Instant) {
-    guard let peripheral = context.peripherals[session.key] else { return }
-    context.releaseLinks(heldFor: peripheral.counters.backlog)
-    if case .resumed(_, let user) = peripheral.preservation { _ = context.peripherals.remove(user.key) }
-    channels.release(session, at: now, &context)
-    var restored = peripherals.preserve(session, at: now, &context)
-    if let stored = peripheral.stored { restored = self.restored(stored) }
-    context.peripherals.update(session.key) {
-      $0.preservation = .preserved(identifier)
-      // A manager of the next process asks again if it observes links.
-      $0.observesLinks = false
-      $0.restored = restored
-    }
+    context.sessions.preserve(id, as: identifier)
   }
 
   // MARK: Restart
@@ -289,7 +249,7 @@ extension Daemon {
     let preserved = context.policy.restoresAfterRestart ? appsToStore() : []
     for app in context.apps.indices {
       let name = context.apps[app].name
-      context.sessions.detach(app: name)
+      context.clients.detach(app: name)
       terminate(app, preserving: false, notingLoss: false, at: now)
       context.deliver(.app(name, .ended))
     }
@@ -300,62 +260,44 @@ extension Daemon {
   // MARK: Restoration
 
   /// Lets a new session use the preserved session with its identifier. Returns false if there is none.
-  mutating func resume(_ session: CentralSessionID, _ owner: SessionOwner, at now: Instant) -> Bool {
+  mutating func resume(_ id: AnySession, _ owner: SessionOwner, at now: Instant) -> Bool {
     guard let identifier = owner.restoreIdentifier, let app = context.apps.index(of: owner.app),
-      let preserved = context.centralSessions(of: app).first(where: {
-        guard case .preserved(identifier)? = context.centrals[$0.key]?.preservation else { return false }
-        return true
-      }), context.sessions.attach(session, to: preserved)
+      let preserved = context.sessions.preserved(identifier, of: app, for: id),
+      context.clients.attach(id, to: preserved)
     else { return false }
-    let counters = context.sessions.counters(of: session)
-    var restored: RestoredCentral?
-    context.centrals.update(preserved.key) { central in
-      central.counters = counters
-      central.user = owner.user
-      central.preservation = .resumed(identifier, by: session)
-      central.reportedStates = 0
-      restored = central.restored.take()
+    let counters = context.clients.counters(of: id)
+    context.sessions.resume(preserved, by: id, counters, user: owner.user)
+    switch preserved {
+    case .central(let session):
+      let restored = context.sessions.takeRestored(of: session)
+      centrals.resume(session, counters, &context.peers)
+      context.send(.restored(restored ?? RestoredCentral(peers: [], scan: nil)), to: session)
+    case .peripheral(let session):
+      let nothing = RestoredPeripheral(services: [], subscriptions: [], advertising: nil)
+      context.send(.restored(context.sessions.takeRestored(of: session) ?? nothing), to: session)
     }
-    var forwarder = DaemonContext.Central(counters: counters)
-    forwarder.app = app
-    forwarder.preservation = .uses(preserved)
-    context.centrals.place(forwarder, at: session.key)
-    centrals.resume(preserved, counters, &context)
-    context.send(.restored(restored ?? RestoredCentral(peers: [], scan: nil)), to: preserved)
     let state = permissions.state(for: app)
-    if state != .unknown { context.send(.stateChanged(state), to: preserved) }
+    if state != .unknown { context.send(state, to: preserved) }
     context.apps[app].events.removeStateChanges(of: preserved)
     context.deliverWaitingEvents(of: app)
     return true
   }
+}
 
-  /// Lets a new session use the preserved session with its identifier. Returns false if there is none.
-  mutating func resume(_ session: PeripheralSessionID, _ owner: SessionOwner, at now: Instant) -> Bool {
-    guard let identifier = owner.restoreIdentifier, let app = context.apps.index(of: owner.app),
-      let preserved = context.peripheralSessions(of: app).first(where: {
-        guard case .preserved(identifier)? = context.peripherals[$0.key]?.preservation else { return false }
-        return true
-      }), context.sessions.attach(session, to: preserved)
-    else { return false }
-    let counters = context.sessions.counters(of: session)
-    var restored: RestoredPeripheral?
-    context.peripherals.update(preserved.key) { peripheral in
-      peripheral.counters = counters
-      peripheral.user = owner.user
-      peripheral.preservation = .resumed(identifier, by: session)
-      peripheral.reportedStates = 0
-      restored = peripheral.restored.take()
+extension AnySession {
+  /// The background mode in which events of the session run its app.
+  fileprivate var mode: AppManifest.BackgroundMode {
+    switch self {
+    case .central: .central
+    case .peripheral: .peripheral
     }
-    var forwarder = DaemonContext.Peripheral(counters: counters)
-    forwarder.app = app
-    forwarder.preservation = .uses(preserved)
-    context.peripherals.place(forwarder, at: session.key)
-    let nothing = RestoredPeripheral(services: [], subscriptions: [], advertising: nil)
-    context.send(.restored(restored ?? nothing), to: preserved)
-    let state = permissions.state(for: app)
-    if state != .unknown { context.send(.stateChanged(state), to: preserved) }
-    context.apps[app].events.removeStateChanges(of: preserved)
-    context.deliverWaitingEvents(of: app)
-    return true
+  }
+}
+
+extension PlatformPolicy {
+  /// The rule by which a session with a restore identifier ends with its app, which the system has terminated.
+  fileprivate func unpreserved(_ mode: AppManifest.BackgroundMode) -> PolicyRule {
+    guard restoresApps else { return .restoration }
+    return mode == .central ? .unpreservedCentral : .unpreservedPeripheral
   }
 }

@@ -16,15 +16,16 @@ extension Daemon {
         notifications.publish(bonds, at: now, &context)
         updateInputDevices(at: now)
       }
-      while let peer = context.notificationPeers.popLast() {
+      while let peer = context.peers.takeAwaitingNotifications() {
         notifications.prepare(peer, at: now, &bonds, &context)
       }
       permissions.askWaiting(at: now, &context)
-    } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || !context.releasedCommands.isEmpty
+    } while context.prompts.hasOpenQuestions && takeAnswer(at: now) || context.apps.hasReleasedCommands
     if context.apps.needsSettling { settleApps(at: now) }
     storeAppsIfDue(at: now)
-    guard !context.pendingAlerts.isEmpty else { return }
-    for alert in context.raiseAlerts(at: now) { notifications.post(alert, at: now, &context) }
+    guard context.alerts.hasCandidates else { return }
+    let alerts = context.alerts.raise(at: now, context.peers, context.apps)
+    for alert in alerts { notifications.post(alert, at: now, &context) }
   }
 
   /// Connects to the input devices among the bonds, if the platform does so.
@@ -37,7 +38,7 @@ extension Daemon {
   private mutating func takeAnswer(at now: Instant) -> Bool {
     guard let answer = context.prompts.takeAnswer(at: now) else { return false }
     if !permissions.take(answer, at: now, &bonds, &context), !notifications.take(answer, at: now, &bonds, &context) {
-      bonds.take(answer, at: now, &context)
+      bonds.take(answer, at: now, &context.host)
     }
     return true
   }
@@ -51,19 +52,19 @@ extension Daemon {
     // Drop late events from a powered-on period that has already ended for apps.
     case _ where permissions.state != .poweredOn: break
     case .advertisingStarted(let error):
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       peripherals.advertisingStarted(error, &context)
     case .advertisingSetStarted(let set, let error): peripherals.advertisingSetStarted(set, error, &context)
     case .advertisingSetEnded(let set): peripherals.advertisingSetEnded(set, &context)
     case .advertisingReport(let report): centrals.handle(report, at: now, &context)
     case .synchronization(let id, let event): centrals.trains.handle(event, of: id, at: now, &context)
     case .connected(let link):
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       centrals.connected(link, at: now, &context)
       context.reportToPeripherals(newLink: link.handle)
       systemServices.linkBegan(link.handle, at: now, &context)
     case .connectionFailed(let address, let reason):
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       centrals.connectionFailed(address, reason, at: now, &context)
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
     case .linkChanged(let connection):
@@ -76,30 +77,30 @@ extension Daemon {
       if let link = context.links.index(of: connection) { centrals.gattClient.rssiRead(result, on: link, &context) }
     case .security(let connection, let event):
       // A bond can give a peer another address.
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       if let link = context.links.index(of: connection) {
         bonds.handle(event, on: link, at: now, &context)
         context.reportChanges(of: link)
-        if context.policy.offersNotifications { context.notificationPeers.append(context.links[link].peer) }
+        if context.policy.offersNotifications { context.peers.awaitNotifications(for: context.links[link].peer) }
       }
     case .channel(let connection, let event):
-      context.backlogs.full = nil
+      context.backlogs.forgetFull()
       if let link = context.links.index(of: connection) {
-        context.links[link].lastTraffic = now
+        context.links.noteTraffic(on: link, at: now)
         channels.handle(event, on: link, at: now, &context)
       }
       context.holdIfFull(connection, at: now)
     // No request of the daemon leads to these events.
     case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):
-      context.backlogs.full = nil
+      context.backlogs.forgetFull()
       if let link = context.links.index(of: connection) { handle(event, on: link, at: now) }
       context.holdIfFull(connection, at: now)
     }
   }
 
   private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
-    if case .backgroundTurn = event {} else { context.links[link].lastTraffic = now }
+    if case .backgroundTurn = event {} else { context.links.noteTraffic(on: link, at: now) }
     if !systemServices.isEmpty, systemServices.handle(event, on: link, at: now, &context) { return }
     switch event {
     case .mtuChanged(let mtu): centrals.mtuChanged(mtu, of: link, &context)
@@ -132,22 +133,24 @@ extension Daemon {
     _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant
   ) {
     guard let link = context.links.index(of: connection) else { return }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     let peer = context.links[link].peer
     centrals.gattClient.endOperations(on: connection)
-    context.endChannels(of: link, context.links[link].channelEnd(after: reason))
+    let end = context.links[link].channelEnd(after: reason)
+    ChannelBroker.endChannels(of: link, end, &context)
     peripherals.endServing(link, reason, &context)
     notifications.linkEnded(connection)
-    systemServices.linkEnded(connection, reason, at: now, &context)
-    bonds.withdrawPrompt(of: link, &context)
-    if !context.links[link].heldFor.isEmpty { context.backlogs.heldLinksChanged = true }
-    let receivers = context.links[link].eventReceivers
-    let end = context.links.remove(link).end
+    systemServices.linkEnded(connection, reason, at: now, &context.host)
+    bonds.linkEnded(link, &context)
+    let ended = context.links.remove(link)
     context.deliver(.system(.linkEnded(reason, count: context.links.all.count)))
     bonds.keepDatabases(of: context.peers[peer].address, at: now, &context)
     context.directory.setDisconnected(peer)
-    context.reportDisconnection(from: peer, to: receivers)
-    centrals.linkEnded(to: peer, reason, end, at: now, &context)
+    // Unless they have requested the link meanwhile.
+    for session in ended.watch.receivers where context.peers[peer].userIndex(of: session) == nil {
+      context.deliver(.connectionEvent(context.peers[peer].info, isConnected: false), to: session)
+    }
+    centrals.linkEnded(to: peer, reason, ended.end, at: now, &context)
   }
 
   // MARK: State
@@ -172,17 +175,17 @@ extension Daemon {
 
   mutating func become(_ new: AdapterState, at now: Instant) {
     guard new != state else { return }
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
     if state == .poweredOn {
       dropEverything()
       systemServices.stop(at: now)
     }
-    if new != .poweredOn { context.dropStoredState(isOff: new == .poweredOff) }
-    if new == .poweredOn || new == .poweredOff { context.beginReturns(at: now) }
+    if new != .poweredOn, context.sessions.dropStored(isOff: new == .poweredOff) { context.apps.noteChange() }
+    if new == .poweredOn || new == .poweredOff { context.apps.beginReturns(at: now) }
     permissions.become(new, at: now, &context)
     guard new == .poweredOn else { return }
     continueStoredSessions(at: now)
-    systemServices.start(at: now, &context)
+    systemServices.start(at: now, &context.host)
   }
 
   /// Drops scans, links, connection attempts, services and advertising without an event for each, because the change of
@@ -190,14 +193,18 @@ extension Daemon {
   private mutating func dropEverything() {
     centrals.dropAll(&context)
     for link in context.links.indices {
-      context.endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost)))
-      bonds.withdrawPrompt(of: link, &context)
+      ChannelBroker.endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost)), &context)
+      bonds.linkEnded(link, &context)
     }
     peripherals.dropAll(&context)
     notifications.dropAll(&context)
     channels.dropAll()
-    context.dropPreservedState()
-    if context.backlogs.holdsLinks { context.backlogs.heldLinksChanged = true }
+    for app in context.apps.indices {
+      for (id, session) in context.sessions.all(of: app) where session.preservation.isPreserved {
+        context.sessions.dropRestored(of: id)
+        context.apps[app].events.removeAll(of: id)
+      }
+    }
     for _ in context.links.all { context.deliver(.system(.linkEnded(nil, count: 0))) }
     context.links.removeAll()
     context.directory.setAllDisconnected()
@@ -206,8 +213,8 @@ extension Daemon {
   /// Removes dropped services and channels from the host. Called when the host's links are gone, too, so that no peer
   /// is notified of the removal.
   mutating func removeDropped(at now: Instant) {
-    peripherals.removeDropped(at: now, &context)
-    channels.removeDropped(at: now, &context)
+    peripherals.removeDropped(at: now, &context.host)
+    channels.removeDropped(at: now, &context.host)
   }
 }
 

@@ -21,7 +21,7 @@ extension Daemon {
   }
 
   private mutating func report(of user: PeerUser, on link: LinkIndex?, at now: Instant) -> PeerUsage.User {
-    let central = context.centrals.index(of: user.session.key).flatMap { context.centrals.values[$0] }
+    let central = context.sessions[.central(user.session)]
     let phase: PeerUsage.Phase =
       switch user.phase {
       case .delayed, .held: .delayed
@@ -43,7 +43,7 @@ extension Daemon {
     of session: CentralSessionID, on link: LinkIndex, at now: Instant
   ) -> [PeerUsage.Pending] {
     let connection = context.links[link].link.handle
-    let discovery = context.links[link].discovery
+    let discovery = context.links[link].client.discovery
     let database = context.database(of: link)
     let entries = centrals.gattClient.operations.entries(on: connection).compactMap { entry -> PeerUsage.Pending? in
       let age = PeerUsage.Pending.age(since: entry.since, at: now)
@@ -66,7 +66,7 @@ extension Daemon {
     let connection = context.links[link].link.handle
     var result: [PeerUsage.Served] = []
     for (session, use) in peripherals.uses(by: connection, at: now) {
-      let app = context.peripherals.index(of: session.key).flatMap { context.peripherals.values[$0]?.app }
+      let app = context.sessions.owner(of: session)
       let name = app.map { context.apps[$0].name }
       if let index = result.firstIndex(where: { $0.app == name }) {
         result[index].subscriptions += use.subscriptions

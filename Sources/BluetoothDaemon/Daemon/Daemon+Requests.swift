@@ -6,50 +6,52 @@ import DequeModule
 extension Daemon {
   /// Handles the commands that have waited for apps which run now.
   mutating func handleReleasedCommands(at now: Instant) {
-    while let command = context.releasedCommands.popFirst() { handle(command, at: now) }
+    while let command = context.apps.takeReleasedCommand() { handle(command, at: now) }
   }
 
   /// Holds a command of a suspended app until the app runs. Returns false if the app runs, or has too many of them.
   private mutating func holds(_ command: DaemonRequest, of app: AppIndex?) -> Bool {
     guard let app, context.apps[app].phase == .suspended else { return false }
     context.note(.suspendedCommands, of: app)
-    guard context.apps[app].heldCommands.count < App.maximumHeldCommands else { return false }
-    context.apps[app].heldCommands.append(command)
-    return true
+    return context.apps[app].hold(command)
   }
 
   mutating func handle(_ request: DaemonRequest, at now: Instant) {
     switch request {
-    case .openCentral(let session, let owner): open(session, owner, at: now)
-    case .openPeripheral(let session, let owner): open(session, owner, at: now)
+    case .openCentral(let session, let owner): open(.central(session), owner, at: now)
+    case .openPeripheral(let session, let owner): open(.peripheral(session), owner, at: now)
     case .central(let session, let command, let seenStates):
-      guard let session = context.target(of: session), let index = context.centrals.index(of: session.key) else {
-        return
-      }
-      let app = context.centrals.values[index]?.app
+      guard let session = context.sessions.target(of: session),
+        let index = context.sessions.centrals.index(of: session.key)
+      else { return }
+      let app = context.sessions.centrals.values[index]?.session.app
       if holds(request, of: app) { return }
-      if command.concernsStoredApps { context.storedAppsMayDiffer = true }
-      let isCurrent = seenStates == context.centrals.values[index]?.reportedStates && !isSuspended(app)
+      if command.concernsStoredApps { context.apps.noteChange() }
+      let reported = context.sessions.centrals.values[index]?.session.reportedStates
+      let isCurrent = seenStates == reported && !isSuspended(app)
       let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .peripheral(let session, let command, let seenStates):
-      guard let session = context.target(of: session), let index = context.peripherals.index(of: session.key) else {
-        return
-      }
-      let app = context.peripherals.values[index]?.app
+      guard let session = context.sessions.target(of: session),
+        let index = context.sessions.peripherals.index(of: session.key)
+      else { return }
+      let app = context.sessions.peripherals.values[index]?.session.app
       if holds(request, of: app) { return }
-      if command.concernsStoredApps { context.storedAppsMayDiffer = true }
-      let isCurrent = seenStates == context.peripherals.values[index]?.reportedStates && !isSuspended(app)
+      if command.concernsStoredApps { context.apps.noteChange() }
+      let reported = context.sessions.peripherals.values[index]?.session.reportedStates
+      let isCurrent = seenStates == reported && !isSuspended(app)
       let isOn = permissions.state(for: app) == .poweredOn
       perform(command, for: session, isCurrent: isCurrent && isOn, at: now)
     case .channel(let channel): channels.channelUsed(channel, at: now, &context)
     case .introduce(let address, let session):
-      guard let session = context.target(of: session), let index = context.centrals.index(of: session.key),
-        let central = context.centrals.values[index], permissions.state(for: central.app) == .poweredOn
+      guard let session = context.sessions.target(of: session),
+        let central = context.sessions[.central(session)], permissions.state(for: central.app) == .poweredOn
       else { return }
       context.introduce(address, for: central.user)
-    case .closeCentral(let session): if let target = context.target(of: session) { close(target, at: now) }
-    case .closePeripheral(let session): if let target = context.target(of: session) { close(target, at: now) }
+    case .closeCentral(let session):
+      if let target = context.sessions.target(of: session) { close(.central(target), at: now) }
+    case .closePeripheral(let session):
+      if let target = context.sessions.target(of: session) { close(.peripheral(target), at: now) }
     case .unhandled(let events): takeBack(events)
     case .app(let name, let request): handle(request, ofApp: name, at: now)
     case .system(.setPower(let isOn)):
@@ -77,38 +79,21 @@ extension Daemon {
 
   private func isSuspended(_ app: AppIndex?) -> Bool { app.map { context.apps[$0].phase == .suspended } ?? false }
 
-  private mutating func open(_ session: CentralSessionID, _ owner: SessionOwner?, at now: Instant) {
-    context.storedAppsMayDiffer = true
-    if let owner, resume(session, owner, at: now) { return }
-    var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
-    if let owner { central.user = owner.user }
-    if let owner, let app = enter(owner.app, at: now) {
-      central.app = app
-      permissions.recallAccess(of: app, &bonds, &context)
-      if let identifier = owner.restoreIdentifier { central.preservation = .possible(identifier) }
-    }
-    context.centrals.place(central, at: session.key)
-    guard mayUseBluetooth(central.app) else { return }
-    let state = permissions.state(for: central.app)
-    if state != .unknown { context.deliver(.stateChanged(state), to: session) }
-    permissions.askForApps(at: now, &context)
-  }
-
-  private mutating func open(_ session: PeripheralSessionID, _ owner: SessionOwner?, at now: Instant) {
-    context.storedAppsMayDiffer = true
-    if let owner, resume(session, owner, at: now) { return }
-    var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
-    if let owner { peripheral.user = owner.user }
-    if let owner, let app = enter(owner.app, at: now) {
-      peripheral.app = app
-      permissions.recallAccess(of: app, &bonds, &context)
-      if let identifier = owner.restoreIdentifier { peripheral.preservation = .possible(identifier) }
-    }
-    context.peripherals.place(peripheral, at: session.key)
-    context.releaseSharedLinks()
-    guard mayUseBluetooth(peripheral.app) else { return }
-    let state = permissions.state(for: peripheral.app)
-    if state != .unknown { context.deliver(.stateChanged(state), to: session) }
+  private mutating func open(_ id: AnySession, _ owner: SessionOwner?, at now: Instant) {
+    context.apps.noteChange()
+    if let owner, resume(id, owner, at: now) { return }
+    var app: AppIndex?
+    if let owner { app = enter(owner.app, at: now) }
+    if let app { permissions.recallAccess(of: app, &bonds, &context) }
+    let identifier = app == nil ? nil : owner?.restoreIdentifier
+    let session = OpenSession(
+      counters: context.clients.counters(of: id), app: app, user: owner?.user ?? .unknown,
+      preservation: identifier.map { .possible($0) } ?? .endsWithApp)
+    context.sessions.open(id, session)
+    if case .peripheral = id { context.releaseSharedLinks() }
+    guard mayUseBluetooth(app) else { return }
+    let state = permissions.state(for: app)
+    if state != .unknown { context.deliver(state, to: id) }
     permissions.askForApps(at: now, &context)
   }
 
@@ -122,10 +107,10 @@ extension Daemon {
   ) {
     if case .barrier(let number) = command { return context.deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
-    if case .observeLinks = command { return context.observeLinks(for: session) }
+    if case .observeLinks = command { return context.observeLinks(for: .central(session)) }
     guard isCurrent else {
       if command.takesCredit, let peer = command.linkedPeer, context.peers.contains(peer) {
-        _ = context.centralCounters(of: session)?.writeCredits(for: peer).put()
+        _ = context.sessions.counters(of: session)?.writeCredits(for: peer).put()
       }
       return
     }
@@ -137,13 +122,13 @@ extension Daemon {
   ) {
     if case .barrier(let number) = command { return context.deliver(.barrierReached(number), to: session) }
     if case .askForPower = command { return permissions.askForPower(at: now, &context) }
-    if case .observeLinks = command { return context.observeLinks(for: session) }
+    if case .observeLinks = command { return context.observeLinks(for: .peripheral(session)) }
     guard isCurrent else {
-      if case .update = command { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
+      if case .update = command { _ = context.sessions.counters(of: session)?.updateCredits.put() }
       return
     }
     guard context.policy.allowsPeripheralRole else {
-      let app = context.owner(of: session)
+      let app = context.sessions.owner(of: session)
       context.note(.peripheralRole, of: app)
       return refuse(command, of: session)
     }
@@ -160,7 +145,7 @@ extension Daemon {
     case .startSet(let set, _): context.deliver(.advertisingSetStarted(set, .notSupported), to: session)
     case .publishChannel: context.deliver(.channelPublished(psm: 0, .notSupported), to: session)
     case .unpublishChannel(let psm): context.deliver(.channelUnpublished(psm: psm, .notSupported), to: session)
-    case .update: _ = context.peripheralCounters(of: session)?.updateCredits.put()
+    case .update: _ = context.sessions.counters(of: session)?.updateCredits.put()
     case .stopAdvertising, .stopSet, .removeService, .removeAllServices, .respond, .setConnectionLatency, .observeLinks,
       .changeLink, .disconnect, .barrier, .askForPower:
       break
@@ -168,7 +153,7 @@ extension Daemon {
   }
 
   private mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSessionID, at now: Instant) {
-    guard channels.unpublishChannel(psm, by: session, at: now, &context) else {
+    guard channels.unpublishChannel(psm, by: session, at: now, &context.host) else {
       context.deliver(.channelUnpublished(psm: psm, .invalidParameters), to: session)
       return
     }
@@ -178,34 +163,20 @@ extension Daemon {
   }
 
   /// Ends a session, and the session that uses it.
-  mutating func close(_ session: CentralSessionID, at now: Instant) {
-    guard let counters = context.centralCounters(of: session) else { return }
-    context.releaseLinks(heldFor: counters.backlog)
-    centrals.close(session, at: now, &context)
-    context.storedAppsMayDiffer = true
-    guard let former = context.centrals.remove(session.key) else { return }
-    if case .resumed(_, let user) = former.preservation {
-      _ = context.centrals.remove(user.key)
-      context.sessions.end(session)
+  mutating func close(_ id: AnySession, at now: Instant) {
+    guard let session = context.sessions[id] else { return }
+    context.links.release { _, backlog in backlog === session.counters.backlog }
+    switch id {
+    case .central(let session): centrals.close(session, at: now, &context)
+    case .peripheral(let session):
+      peripherals.close(session, at: now, &context)
+      channels.unpublishChannels(of: session, at: now, &context.host)
+      takeHostEvents(at: now)
     }
-    if let app = former.app { context.apps[app].events.removeAll(of: session) }
-    permissions.stopAskingIfUnused(&context)
-  }
-
-  /// Ends a session, and the session that uses it.
-  mutating func close(_ session: PeripheralSessionID, at now: Instant) {
-    guard let counters = context.peripheralCounters(of: session) else { return }
-    context.releaseLinks(heldFor: counters.backlog)
-    peripherals.close(session, at: now, &context)
-    channels.unpublishChannels(of: session, at: now, &context)
-    takeHostEvents(at: now)
-    context.storedAppsMayDiffer = true
-    guard let former = context.peripherals.remove(session.key) else { return }
-    if case .resumed(_, let user) = former.preservation {
-      _ = context.peripherals.remove(user.key)
-      context.sessions.end(session)
-    }
-    if let app = former.app { context.apps[app].events.removeAll(of: session) }
+    context.apps.noteChange()
+    guard let former = context.sessions.close(id) else { return }
+    if case .resumed = former.preservation { context.clients.end(id) }
+    if let app = former.app { context.apps[app].events.removeAll(of: id) }
     permissions.stopAskingIfUnused(&context)
   }
 }

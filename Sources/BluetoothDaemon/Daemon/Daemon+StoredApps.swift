@@ -8,7 +8,7 @@ extension Daemon {
 
   /// The time of the next change on the disk; nil: there is none.
   var storingDeadline: Instant? {
-    storing.isOn && !storing.isHeld && context.storedAppsMayDiffer ? storing.earliestTime : nil
+    storing.isOn && !storing.isHeld && context.apps.mayDifferFromStored ? storing.earliestTime : nil
   }
 
   /// Stores the sessions if they have changed and the last change was not just now.
@@ -29,11 +29,11 @@ extension Daemon {
   mutating func releaseStoredApps() {
     if storing.isOn, storing.isHeld { storing.isOn = bonds.reserveStoredApps() }
     storing.isHeld = false
-    context.storedAppsMayDiffer = true
+    context.apps.noteChange()
   }
 
   private mutating func storeApps(at now: Instant) {
-    context.storedAppsMayDiffer = false
+    context.apps.noteStoring()
     let apps = appsToStore()
     guard apps != storing.last else { return }
     storing.last = apps
@@ -51,10 +51,10 @@ extension Daemon {
       var stored = StoredApp(
         name: context.apps[app].name, manifest: context.apps[app].manifest,
         wasRunning: context.apps[app].phase != .terminated || context.apps[app].mayReturn)
-      for session in context.centralSessions(of: app) where context.isWoken(app, by: .central) {
-        guard let central = context.centrals[session.key], let identifier = central.preservation.identifier else {
-          continue
-        }
+      for session in context.sessions.centrals(of: app) where context.apps.isWoken(app, by: .central) {
+        guard let central = context.sessions.centrals[session.key],
+          let identifier = central.session.preservation.identifier
+        else { continue }
         if let former = central.stored {
           stored.centrals.append(former)
         } else {
@@ -64,8 +64,10 @@ extension Daemon {
           stored.centrals.append(StoredApp.Central(identifier: identifier, scan: scan))
         }
       }
-      for session in context.peripheralSessions(of: app) where context.isWoken(app, by: .peripheral) {
-        guard let peripheral = context.peripherals[session.key], let identifier = peripheral.preservation.identifier
+      for session in context.sessions.peripherals(of: app)
+      where context.apps.isWoken(app, by: .peripheral) {
+        guard let peripheral = context.sessions.peripherals[session.key],
+          let identifier = peripheral.session.preservation.identifier
         else { continue }
         if let former = peripheral.stored {
           stored.peripherals.append(former)
@@ -87,7 +89,7 @@ extension Daemon {
   private func addPeers(
     to apps: inout [StoredApp], _ places: [CentralSessionID: (app: Int, central: Int)]
   ) {
-    for peer in context.peers.peers where !peer.users.isEmpty {
+    for peer in context.peers.all where !peer.users.isEmpty {
       for user in peer.users {
         guard let place = places[user.session], user.phase != .disconnecting(again: false), place.app < apps.count
         else { continue }
@@ -110,9 +112,7 @@ extension Daemon {
     guard context.policy.restoresApps else { return }
     for stored in storing.last.prefix(StoredApp.maximumCount) {
       guard let app = recall(stored) else { continue }
-      // The process of the server says if it can launch the app.
-      context.apps[app].isLaunchable = false
-      context.apps[app].mayReturn = stored.wasRunning
+      context.apps[app].recall(wasRunning: stored.wasRunning)
     }
   }
 
@@ -123,33 +123,37 @@ extension Daemon {
     permissions.recallAccess(of: app, &bonds, &context)
     // Another server with the same store can have denied the app.
     guard !context.apps[app].isDenied else {
-      context.storedAppsMayDiffer = true
+      context.apps.noteChange()
       return nil
     }
-    context.apps[app].manifest = stored.manifest
-    for central in stored.centrals where context.isWoken(app, by: .central) { recall(central, of: app) }
-    for peripheral in stored.peripherals where context.isWoken(app, by: .peripheral) { recall(peripheral, of: app) }
+    context.apps[app].setManifest(stored.manifest)
+    for central in stored.centrals where context.apps.isWoken(app, by: .central) {
+      recall(central, of: app)
+    }
+    for peripheral in stored.peripherals where context.apps.isWoken(app, by: .peripheral) {
+      recall(peripheral, of: app)
+    }
     return app
   }
 
   private mutating func recall(_ stored: StoredApp.Central, of app: AppIndex) {
-    let session = context.sessions.reserveCentral(ofApp: context.apps[app].name)
-    var central = DaemonContext.Central(counters: context.sessions.counters(of: session))
-    central.app = app
-    central.preservation = .preserved(stored.identifier)
-    central.stored = stored
-    central.restored = restored(stored)
-    context.centrals.place(central, at: session.key)
+    let session = context.clients.reserveCentral(ofApp: context.apps[app].name)
+    preserve(.central(session), as: stored.identifier, of: app)
+    context.sessions.setStored(stored, of: session)
+    context.sessions.setRestored(restored(stored), of: session)
   }
 
   private mutating func recall(_ stored: StoredApp.Peripheral, of app: AppIndex) {
-    let session = context.sessions.reservePeripheral(ofApp: context.apps[app].name)
-    var peripheral = DaemonContext.Peripheral(counters: context.sessions.counters(of: session))
-    peripheral.app = app
-    peripheral.preservation = .preserved(stored.identifier)
-    peripheral.stored = stored
-    peripheral.restored = restored(stored)
-    context.peripherals.place(peripheral, at: session.key)
+    let session = context.clients.reservePeripheral(ofApp: context.apps[app].name)
+    preserve(.peripheral(session), as: stored.identifier, of: app)
+    context.sessions.setStored(stored, of: session)
+    context.sessions.setRestored(restored(stored), of: session)
+  }
+
+  /// Adds a preserved session of a former run.
+  private mutating func preserve(_ id: AnySession, as identifier: String, of app: AppIndex) {
+    let counters = context.clients.counters(of: id)
+    context.sessions.open(id, OpenSession(counters: counters, app: app, preservation: .preserved(identifier)))
   }
 
   /// Returns the state with which a session of a former run is restored. Its links have ended with that run, so that
@@ -171,39 +175,29 @@ extension Daemon {
 
   /// The names of the apps with preserved sessions.
   var preservedApps: [String] {
-    context.apps.indices.filter { hasPreservedSessions($0) }.map { context.apps[$0].name }
-  }
-
-  /// True if a session of the app is preserved.
-  func hasPreservedSessions(_ app: AppIndex) -> Bool {
-    context.centralSessions(of: app).contains { context.centrals[$0.key]?.preservation.isPreserved == true }
-      || context.peripheralSessions(of: app).contains {
-        context.peripherals[$0.key]?.preservation.isPreserved == true
-      }
+    context.apps.indices.filter { context.sessions.hasPreserved($0) }.map { context.apps[$0].name }
   }
 
   /// Lets the sessions of a former run go on: the adapter is on.
   mutating func continueStoredSessions(at now: Instant) {
     for app in context.apps.indices {
       let isOn = permissions.state(for: app) == .poweredOn
-      for session in context.centralSessions(of: app) {
-        guard let stored = context.centrals[session.key]?.stored else { continue }
-        context.centrals.update(session.key) { $0.stored = nil }
+      for session in context.sessions.centrals(of: app) {
+        guard let stored = context.sessions.takeStored(of: session) else { continue }
         if isOn {
           centrals.goOn(stored, for: session, at: now, &context)
         } else {
-          context.centrals.update(session.key) { $0.restored = nil }
+          context.sessions.setRestored(nil, of: session)
         }
       }
-      for session in context.peripheralSessions(of: app) {
-        guard let stored = context.peripherals[session.key]?.stored else { continue }
-        context.peripherals.update(session.key) { $0.stored = nil }
+      for session in context.sessions.peripherals(of: app) {
+        guard let stored = context.sessions.takeStored(of: session) else { continue }
         if !isOn {
-          context.peripherals.update(session.key) { $0.restored = nil }
+          context.sessions.setRestored(nil, of: session)
         } else if !peripherals.goOn(stored, for: session, at: now, &context) {
           // The app learns what is there. A service may be missing that another app has no room for.
           let state = peripherals.state(of: session, context)
-          context.peripherals.update(session.key) { if $0.preservation.isPreserved { $0.restored = state } }
+          if context.sessions.isPreserved(.peripheral(session)) { context.sessions.setRestored(state, of: session) }
         }
       }
     }

@@ -6,7 +6,7 @@
 // The idea: a handful of brokers, each with private state: `CentralBroker` with `ScanBroker` and `GATTClientBroker`,
 // `PeripheralBroker`, `ChannelBroker`, `BondBroker`, `PermissionBroker`, `NotificationBroker`, `SystemServiceBroker`.
 // `Daemon` routes requests and host events to them. What all of them need (the host, the sessions, the peers, the
-// links, the events for clients) is the `DaemonContext`, which each call of a broker gets. A `SystemServer` serves
+// links, the apps, the events for clients) is the `DaemonContext`, which each call of a broker gets. A `SystemServer` serves
 // services of the system, such as those of `Device.serve`; it gets the host with each call.
 //
 // Callers: a runner drives the daemon: `VirtualDevice` (BluetoothSimulation) in a world, `TransportRunner`
@@ -18,14 +18,14 @@
 //   others. The exceptions are memory that both ends share in one process: `SessionCounters` and `ChannelPipe`.
 // - The folders use each other in one direction only; `FolderTests` has the table. At the bottom are `Sessions`, the
 //   values and memory that the daemon shares with its clients, then `Apps`, `Bonds` and `Prompts`. `Links` has all
-//   state that ends with a link, whichever broker changes it. `Context` has the `DaemonContext` with the tables of
-//   peers and links. The brokers use only the context and the folders below it, except that `Central` also uses
+//   state that ends with a link: a part for each broker, with its own functions. `Context` has the `DaemonContext` with
+//   the tables of sessions and peers. The brokers use only the context and the folders below it, except that `Central` also uses
 //   `Scanning`, `GATTClient` and `Channels`, `Peripheral` uses `Channels`, and `NotificationCenter` uses `Security`.
 //   `Daemon` routes.
 // - An app that does not serve its queue must not make the process grow: Documentation/Design.md, "Queues".
 //
 // Where to begin: `Daemon+Requests.swift` and `Daemon+HostEvents.swift`, then a broker. Rules of a part are at the head
-// of its file: `AppTable.swift` (the life of apps), `ChannelPipe.swift`, `PeerIdentifier.swift`, `PromptQueue.swift`,
+// of its file: `DaemonApps.swift` (the life of apps), `ChannelPipe.swift`, `PeerIdentifier.swift`, `PromptQueue.swift`,
 // `AppQuestions.swift`, `BondManager.swift`.
 //
 // Specification: none; it behaves as Apple's system does towards apps (Documentation/Differences.md).
@@ -93,11 +93,11 @@ package struct Daemon: ~Copyable {
     shares: AppShares = AppShares(), policy: PlatformPolicy = .macos, storesApps: Bool = false,
     startsOn: Bool = true
   ) {
-    let peers = PeerTable(
+    let peers = Peers(
       identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
       generation: identifierGeneration, directory: directory)
     context = DaemonContext(
-      host: host, sessions: sessions, directory: directory, peers: peers, prompts: prompts, shares: shares,
+      host: host, clients: sessions, directory: directory, peers: peers, prompts: prompts, shares: shares,
       policy: policy)
     var keys = random.split("app identifiers")
     appIdentifierKey = identityKey ?? Block(high: keys.next(), low: keys.next())
@@ -123,8 +123,12 @@ package struct Daemon: ~Copyable {
   /// Read-only; `mutating` avoids copying the links.
   package var deadline: Instant? {
     mutating get {
-      let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.channelDeadline)
-      let links = earliest(earliest(context.idleDeadline, context.inputDevices.deadline), centrals.deadline)
+      let below = earliest(earliest(context.host.deadline, context.prompts.deadline), context.links.channelDeadline)
+      var idle: Instant?
+      if let timeout = context.policy.idleLinkTimeout {
+        idle = context.links.idleDeadline(timeout, sparing: context.inputDevices)
+      }
+      let links = earliest(earliest(idle, context.inputDevices.deadline), centrals.deadline)
       let apps = earliest(earliest(context.apps.deadline, peripherals.deadline), storingDeadline)
       return earliest(earliest(below, links), earliest(apps, systemServices.deadline))
     }
@@ -143,9 +147,9 @@ package struct Daemon: ~Copyable {
     channels.closeLateChannels(at: now, &context)
     centrals.reportHeldSightings(at: now, &context)
     peripherals.timeReached(now, &context)
-    systemServices.timeReached(now, &context)
+    systemServices.timeReached(now, &context.host)
     suspendApps(at: now)
-    context.endIdleLinks(at: now)
+    centrals.endIdleLinks(at: now, &context)
     takeHostEvents(at: now)
   }
 
@@ -209,9 +213,9 @@ package struct Daemon: ~Copyable {
       context.prompts.collect(at: now)
       takeHostEvents(at: now)
     }
-    context.releaseLinks()
+    context.links.releaseReady()
     while true {
-      context.sessions.requests.takeAll(&requests)
+      context.clients.requests.takeAll(&requests)
       guard !requests.isEmpty else { return }
       while let request = requests.popFirst() {
         note(request)
@@ -247,26 +251,29 @@ package struct Daemon: ~Copyable {
   }
 
   /// Removes and returns the next alert for the user.
-  package mutating func takeAlert() -> Alert? { context.takeAlert() }
+  package mutating func takeAlert() -> Alert? { context.alerts.take() }
 
   private var hasNotes: Bool {
-    bonds.hasNotes || context.backlogs.hasNotes || context.policyNotes.hasNotes || !context.limitNotes.isEmpty
+    bonds.hasNotes || context.backlogs.hasNotes || context.apps.hasNotes || !context.limitNotes.isEmpty
   }
 
   /// Removes and returns the lines about bonds, blocked apps, the platform's rules and limits for the log.
   package mutating func takeNotes() -> [String] {
     guard hasNotes else { return [] }
-    return bonds.takeNotes() + context.backlogs.takeNotes() + context.policyNotes.takeNotes()
+    return bonds.takeNotes() + context.backlogs.takeNotes() + context.apps.takeNotes()
       + context.limitNotes.take()
   }
 
   /// True if the result of `takeHeldLinks` has changed.
   package var heldLinksChanged: Bool {
-    context.backlogs.heldLinksChanged || context.policy.linkDataRate != nil && context.host.pacedLinksChanged
+    context.links.heldLinksChanged || context.policy.linkDataRate != nil && context.host.pacedLinksChanged
   }
 
   /// Returns the links from which the controller must accept no data now.
-  package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] { context.takeHeldLinks() }
+  package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
+    let held = context.links.takeHeldLinks()
+    return context.policy.linkDataRate == nil ? held : held + context.host.takePacedLinks()
+  }
 
   // MARK: Apps
 
@@ -304,7 +311,7 @@ package struct Daemon: ~Copyable {
 
   /// Removes a notification.
   package mutating func removeNotification(_ identifier: String, at now: Instant) {
-    notifications.remove(identifier, at: now, &context)
+    notifications.remove(identifier, at: now, &context.host)
     takeHostEvents(at: now)
   }
 

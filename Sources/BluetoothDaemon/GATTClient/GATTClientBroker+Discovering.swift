@@ -12,14 +12,20 @@ extension GATTClientBroker {
   ) {
     let (link, session) = (used.index, used.session)
     let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
-    if context.knows(procedure, on: link) {
+    if knows(procedure, on: link, context) {
       deliverDiscovered(waiter, .success(()), on: link, &context)
-    } else if context.links[link].discovery.isFull(for: session) {
+    } else if context.links[link].client.discovery.isFull(for: session) {
       deliverDiscovered(waiter, .failure(.outOfSpace), on: link, &context)
     } else {
-      context.links[link].discovery.wait(waiter)
+      context.links[link].client.discovery.wait(waiter)
       find(procedure, for: session, on: link, at: now, &context)
     }
+  }
+
+  /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
+  /// host may know the result while the event about it waits.
+  func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex, _ context: borrowing DaemonContext) -> Bool {
+    !context.links[link].client.discovery.isRunning(procedure) && context.database(of: link).knows(procedure)
   }
 
   /// Starts a procedure unless it is running.
@@ -29,11 +35,11 @@ extension GATTClientBroker {
     _ procedure: DiscoveryProcedure, for session: CentralSessionID?, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard !context.links[link].discovery.isRunning(procedure) else {
+    guard !context.links[link].client.discovery.isRunning(procedure) else {
       let token = operations.token(of: procedure, on: context.links[link].link.handle)
       return share(token, with: session, on: link, &context)
     }
-    context.links[link].discovery.began(procedure)
+    context.links[link].client.discovery.began(procedure)
     guard let request = context.database(of: link).request(for: procedure) else {
       endDiscovery(procedure, .failure(.invalidHandle), on: link, at: now, &context)
       return
@@ -55,13 +61,13 @@ extension GATTClientBroker {
     _ procedure: DiscoveryProcedure, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    for waiter in context.links[link].discovery.ended(procedure) {
+    for waiter in context.links[link].client.discovery.ended(procedure) {
       deliverDiscovered(waiter, outcome, on: link, &context)
     }
     if case .descriptors(let characteristic) = procedure {
       descriptorsFound(of: characteristic, outcome, on: link, at: now, &context)
     }
-    if context.links[link].preparation.awaits(procedure) { endStep(on: link, at: now, &context) }
+    if context.links[link].client.preparation.awaits(procedure) { endStep(on: link, at: now, &context) }
   }
 
   private mutating func deliverDiscovered(
@@ -73,7 +79,7 @@ extension GATTClientBroker {
     func isWanted(_ uuid: BluetoothUUID) -> Bool { waiter.filter.isEmpty || waiter.filter.contains(uuid) }
     let hidden = context.policy.hiddenServices
     if hidden.contains(where: waiter.filter.contains) {
-      let app = context.owner(of: waiter.session)
+      let app = context.sessions.owner(of: waiter.session)
       context.note(.hiddenServices, of: app)
     }
     func isShown(_ uuid: BluetoothUUID) -> Bool { !hidden.contains(uuid) && isWanted(uuid) }
@@ -82,7 +88,7 @@ extension GATTClientBroker {
       let result = outcome.map {
         (database.primaryServices ?? []).filter { isShown($0.uuid) }.map { RemoteService($0, isPrimary: true) }
       }
-      remember(result, for: waiter.session, peer, &context)
+      remember(result, for: waiter.session, peer, &context.peers)
       context.deliver(.servicesDiscovered(peer, result), to: waiter.session)
     case .includes(let service):
       let result = outcome.map {
@@ -90,7 +96,7 @@ extension GATTClientBroker {
           RemoteService($0, isPrimary: database.isPrimary($0.range.lowerBound) ?? false)
         }
       }
-      remember(result, for: waiter.session, peer, &context)
+      remember(result, for: waiter.session, peer, &context.peers)
       context.deliver(.includedServicesDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
     case .characteristics(let service):
       let result = outcome.map {
@@ -110,14 +116,10 @@ extension GATTClientBroker {
   /// Records the services reported to a session, for `servicesModified`.
   private mutating func remember(
     _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle,
-    _ context: inout DaemonContext
+    _ peers: inout Peers
   ) {
-    guard case .success(let services) = result, let user = context.peers[peer].userIndex(of: session) else { return }
-    // Modify the set in place, because a peer may have tens of thousands of services.
-    if context.peers[peer].users[user].discoveredServices == nil {
-      context.peers[peer].users[user].discoveredServices = []
-    }
-    context.peers[peer].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
+    guard case .success(let services) = result else { return }
+    peers.noteDiscovered(services, by: session, of: peer)
   }
 
   // MARK: Service Changed
@@ -131,24 +133,16 @@ extension GATTClientBroker {
     _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
-    context.links[link].notifications.forget(range)
-    for service in services { context.links[link].notifications.forget(service) }
+    context.links[link].client.notifications.forget(range)
+    for service in services { context.links[link].client.notifications.forget(service) }
     let declarations = Set(services.map(\.lowerBound))
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connected {
-      guard let known = context.peers[peer].users[index].discoveredServices else { continue }
-      let modified = known.filter { range.contains($0.handle) || declarations.contains($0.handle) }
-      context.peers[peer].users[index].discoveredServices = known.subtracting(modified)
-      let ids = modified.sorted { $0.handle < $1.handle }
+      let modified = context.peers.takeDiscovered(ofUser: index, of: peer) {
+        range.contains($0.handle) || declarations.contains($0.handle)
+      }
+      guard let ids = modified?.sorted(by: { $0.handle < $1.handle }) else { continue }
       context.deliver(.servicesModified(peer, ids), to: context.peers[peer].users[index].session)
     }
-  }
-}
-
-extension DaemonContext {
-  /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
-  /// host may know the result while the event about it waits.
-  func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex) -> Bool {
-    !links[link].discovery.isRunning(procedure) && database(of: link).knows(procedure)
   }
 }
 

@@ -16,7 +16,7 @@ extension GATTClientBroker {
       deliverNotify(attribute.handle, .att(.requestNotSupported), isOn: false, on: link, to: session, &context)
       return
     }
-    context.links[link].notifications.append(.init(session: session, isOn: isOn), for: attribute.handle)
+    context.links[link].client.notifications.append(.init(session: session, isOn: isOn), for: attribute.handle)
     shareConfiguration(of: attribute.handle, with: session, on: link, &context)
     advanceNotifications(of: link, at: now, &context)
   }
@@ -26,8 +26,8 @@ extension GATTClientBroker {
     of characteristic: AttributeHandle, with session: CentralSessionID, on link: LinkIndex,
     _ context: inout DaemonContext
   ) {
-    guard let index = context.links[link].notifications.index(of: characteristic),
-      context.links[link].notifications[index].state != .idle
+    guard let index = context.links[link].client.notifications.index(of: characteristic),
+      context.links[link].client.notifications[index].state != .idle
     else { return }
     let token = operations.token(on: context.links[link].link.handle) { operation in
       switch operation {
@@ -40,7 +40,7 @@ extension GATTClientBroker {
 
   /// Advances the changes of all characteristics as far as possible now.
   mutating func advanceNotifications(of link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    for index in context.links[link].notifications.entries.indices {
+    for index in context.links[link].client.notifications.entries.indices {
       advanceNotification(index, of: link, at: now, &context)
     }
   }
@@ -48,8 +48,8 @@ extension GATTClientBroker {
   private mutating func advanceNotification(
     _ index: Int, of link: LinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
-    let characteristic = context.links[link].notifications[index].characteristic
-    while let decision = context.links[link].notifications.decide(index) {
+    let characteristic = context.links[link].client.notifications[index].characteristic
+    while let decision = context.links[link].client.notifications.decide(index) {
       switch decision {
       case .settled(let session, let isOn):
         if let session { deliverNotify(characteristic, nil, isOn: isOn, on: link, to: session, &context) }
@@ -62,15 +62,15 @@ extension GATTClientBroker {
   private mutating func configure(
     _ index: Int, isOn: Bool, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
-    let characteristic = context.links[link].notifications[index].characteristic
+    let characteristic = context.links[link].client.notifications[index].characteristic
     let procedure = DiscoveryProcedure.descriptors(of: characteristic)
-    let session = context.links[link].notifications[index].changes.first?.session
-    guard context.knows(procedure, on: link) else {
-      context.links[link].notifications[index].state = .findingDescriptor
+    let session = context.links[link].client.notifications[index].changes.first?.session
+    guard knows(procedure, on: link, context) else {
+      context.links[link].client.notifications.beginFinding(index)
       find(procedure, for: session, on: link, at: now, &context)
       return
     }
-    context.links[link].notifications[index].state = .writing
+    context.links[link].client.notifications.beginWriting(index)
     let database = context.database(of: link)
     guard
       let descriptor = database.descriptors(ofValue: characteristic)?.first(where: {
@@ -94,13 +94,13 @@ extension GATTClientBroker {
     of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard let index = context.links[link].notifications.index(of: characteristic),
-      context.links[link].notifications[index].state == .findingDescriptor
+    guard let index = context.links[link].client.notifications.index(of: characteristic),
+      context.links[link].client.notifications[index].state == .findingDescriptor
     else { return }
     if case .failure(let error) = outcome {
       configured(characteristic, error, on: link, at: now, &context)
     } else {
-      context.links[link].notifications[index].state = .idle
+      context.links[link].client.notifications.endFinding(index)
       advanceNotification(index, of: link, at: now, &context)
     }
   }
@@ -110,11 +110,11 @@ extension GATTClientBroker {
     _ characteristic: AttributeHandle, _ error: SessionError?, on link: LinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    guard let index = context.links[link].notifications.index(of: characteristic),
-      let change = context.links[link].notifications.configured(index, succeeded: error == nil)
+    guard let index = context.links[link].client.notifications.index(of: characteristic),
+      let change = context.links[link].client.notifications.configured(index, succeeded: error == nil)
     else { return }
     if let session = change.session {
-      let isOn = context.links[link].notifications[index].subscribers.contains(session)
+      let isOn = context.links[link].client.notifications[index].subscribers.contains(session)
       deliverNotify(characteristic, error, isOn: isOn, on: link, to: session, &context)
     }
     advanceNotification(index, of: link, at: now, &context)
@@ -133,11 +133,11 @@ extension GATTClientBroker {
   mutating func valueReceived(
     _ characteristic: AttributeHandle, _ value: ByteSlice, on link: LinkIndex, _ context: inout DaemonContext
   ) {
-    guard let index = context.links[link].notifications.index(of: characteristic) else { return }
+    guard let index = context.links[link].client.notifications.index(of: characteristic) else { return }
     let peer = context.links[link].peer
-    for subscriber in context.links[link].notifications[index].subscribers.indices {
-      let session = context.links[link].notifications[index].subscribers[subscriber]
-      if let counters = context.centralCounters(of: session), context.discards(counters.backlog) { continue }
+    for subscriber in context.links[link].client.notifications[index].subscribers.indices {
+      let session = context.links[link].client.notifications[index].subscribers[subscriber]
+      if let counters = context.sessions.counters(of: session), context.backlogs.discards(counters.backlog) { continue }
       context.deliver(.valueChanged(peer, RemoteAttributeID(characteristic), value), to: session)
     }
   }

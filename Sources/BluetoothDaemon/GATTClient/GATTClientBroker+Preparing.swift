@@ -12,7 +12,9 @@ extension GATTClientBroker {
   mutating func backgroundTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.isInUse(link) else { return }
     let database = context.database(of: link)
-    guard let (step, task) = context.links[link].preparation.begin(database, context.links[link].discovery) else {
+    guard
+      let (step, task) = context.links[link].client.preparation.begin(database, context.links[link].client.discovery)
+    else {
       return
     }
     switch task {
@@ -30,12 +32,12 @@ extension GATTClientBroker {
 
   /// Ends the running step of background discovery.
   mutating func endStep(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    context.links[link].preparation.ended()
+    context.links[link].client.preparation.ended()
     awaitTurn(on: link, at: now, &context)
   }
 
   private mutating func awaitTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
-    guard context.links[link].preparation.isWaiting else { return }
+    guard context.links[link].client.preparation.isWaiting else { return }
     context.host.awaitBackgroundTurn(on: context.links[link].link.handle, at: now)
   }
 
@@ -49,8 +51,7 @@ extension GATTClientBroker {
     let name = String(received: value)
     guard !name.isEmpty else { return }
     let peer = context.links[link].peer
-    context.peers[peer].hasDeviceName = true
-    guard context.peers.setName(name, of: peer) else { return }
+    guard context.peers.setDeviceName(name, of: peer) else { return }
     for user in context.peers[peer].users where user.phase == .connected {
       context.deliver(.nameChanged(peer, name), to: user.session)
     }

@@ -18,7 +18,7 @@ struct GATTClientBroker {
       fail(operation, .outOfSpace, on: link, at: now, &context)
       return
     }
-    let priority = context.links[link].priority(of: operation)
+    let priority = context.links[link].client.priority(of: operation)
     context.host.request(
       request, token: token, priority: priority, of: GATTRequester(requester), on: connection, at: now)
   }
@@ -71,9 +71,8 @@ struct GATTClientBroker {
 
   /// Reads the signal strength of a link.
   mutating func readRSSI(of link: SessionLink<CentralRole>, at now: Instant, _ context: inout DaemonContext) {
-    context.links[link.index].rssiReaders.append(link.session)
     // Requests made while the controller is reading get the same answer.
-    guard context.links[link.index].rssiReaders.count == 1 else { return }
+    guard context.links[link.index].client.awaitRSSI(link.session) else { return }
     context.host.readRSSI(context.links[link.index].link.handle, at: now)
   }
 
@@ -126,8 +125,7 @@ struct GATTClientBroker {
 
   /// Reports the signal strength to the sessions that wait for it.
   mutating func rssiRead(_ result: Result<Int8, HostError>, on link: LinkIndex, _ context: inout DaemonContext) {
-    let readers = context.links[link].rssiReaders
-    context.links[link].rssiReaders.removeAll(keepingCapacity: true)
+    let readers = context.links[link].client.takeRSSIReaders()
     let answer = result.mapError { SessionError($0) }
     for session in readers { context.deliver(.rssiRead(context.links[link].peer, answer), to: session) }
   }
@@ -148,10 +146,9 @@ struct GATTClientBroker {
     of session: CentralSessionID, on peer: PeerHandle, at now: Instant, _ context: inout DaemonContext
   ) {
     guard let link = context.links.index(of: peer) else { return }
-    context.links[link].discovery.remove(session)
-    context.links[link].rssiReaders.removeAll { $0 == session }
-    context.links[link].requests.leave(.central(session))
-    context.links[link].channels.opening.removeAll { $0.session == session }
+    context.links[link].client.abandonRequests(of: session)
+    context.links[link].observed.requests.leave(.central(session))
+    context.links[link].channels.forgetOpenings(of: session)
     let connection = context.links[link].link.handle
     let abandoned = operations.abandon(of: session, on: connection) { $0.returnCredit() }
     guard !abandoned.all.isEmpty else { return }
@@ -161,7 +158,7 @@ struct GATTClientBroker {
   }
 }
 
-extension LinkState {
+extension ClientLink {
   fileprivate func priority(of operation: PendingOperation) -> GATTPriority {
     switch operation {
     case .read, .write, .writeWithoutResponse: .app

@@ -20,7 +20,10 @@ struct InputDevices {
   private var refused: [PeerHandle] = []
   private var retries: [Retry] = []
   /// True if bonds or services have changed since the last update.
-  var needsUpdate = false
+  private(set) var needsUpdate = false
+
+  /// Notes that bonds or services have changed.
+  mutating func noteChange() { needsUpdate = true }
 
   /// True if the system wants a link to this peer.
   func wants(_ peer: PeerHandle) -> Bool { !peers.isEmpty && peers.contains(peer) && !refused.contains(peer) }

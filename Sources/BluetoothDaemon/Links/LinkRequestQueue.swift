@@ -11,18 +11,12 @@ import DequeModule
 
 /// The requests of sessions for other properties of a link. The first one is in progress; the host takes one at a time.
 struct LinkRequestQueue {
-  /// The session that gets the answer to a request.
-  enum Requester: Hashable {
-    case central(CentralSessionID)
-    case peripheral(PeripheralSessionID)
-  }
-
   /// The maximum number of requests of one session, so that others do not wait for long.
   private static let limit = 8
 
   struct Entry {
     /// The session that gets the answer; nil: it has left the link.
-    var requester: Requester?
+    var requester: AnySession?
     let request: LinkRequest
   }
 
@@ -32,10 +26,10 @@ struct LinkRequestQueue {
   var first: LinkRequest? { entries.first?.request }
 
   /// True if a session has so many requests that it can't have another one.
-  func isFull(for requester: Requester) -> Bool { entries.count { $0.requester == requester } >= Self.limit }
+  func isFull(for requester: AnySession) -> Bool { entries.count { $0.requester == requester } >= Self.limit }
 
   /// Adds a request. Returns true if it is the only one, and must be started.
-  mutating func append(_ request: LinkRequest, of requester: Requester) -> Bool {
+  mutating func append(_ request: LinkRequest, of requester: AnySession) -> Bool {
     entries.append(Entry(requester: requester, request: request))
     return entries.count == 1
   }
@@ -44,7 +38,7 @@ struct LinkRequestQueue {
   mutating func removeFirst() -> Entry? { entries.popFirst() }
 
   /// Removes the requests of a session. The one in progress goes on without an answer.
-  mutating func leave(_ requester: Requester) {
+  mutating func leave(_ requester: AnySession) {
     guard !entries.isEmpty else { return }
     if entries[0].requester == requester { entries[0].requester = nil }
     let first = entries.removeFirst()

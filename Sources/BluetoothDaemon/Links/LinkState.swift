@@ -2,73 +2,92 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// A link, with all state that ends with it.
-struct LinkState {
-  let link: Link
-  let peer: PeerHandle
-  var mtu: Int
-  /// True if the daemon has asked the host to end the link.
-  var isClosing = false
-  /// The reason for the link's end, reported to the sessions that use it; nil: the daemon has not ended it with an
-  /// error.
-  var end: SessionError?
-  /// The time of the latest request, value or channel data.
-  var lastTraffic = Instant.zero
-  /// The open question to the user about pairing.
-  var prompt: PromptID?
-  /// True if a user, or an app of this device, wants the pairing in progress.
-  var isConfirmed = false
-  /// The user whose app has requested the pairing in progress, if a fixed rule answers the questions; nil: none.
-  var requester: ClientUser?
-  /// True if a session that requires notifications for the peer has caused pairing on this link.
-  var hasDemandedSecurity = false
-
-  /// The services for which the directory lists the link; nil: it does not list the link.
-  var publishedServices: [BluetoothUUID]?
-  /// The sessions that registered for events about the link, and get one about its end.
-  var eventReceivers: [CentralSessionID] = []
-
-  /// The backlogs that must be low before the controller accepts data of the link again; see `holdIfFull`.
-  var heldFor: [EventBacklog] = []
-
-  // GATT client
+/// The GATT client on one link.
+struct ClientLink {
   var discovery = DiscoveryQueue()
   var notifications = NotificationTable()
   var preparation = BackgroundDiscovery()
   /// The sessions that wait for the RSSI.
-  var rssiReaders: [CentralSessionID] = []
+  private var rssiReaders: [CentralSessionID] = []
 
-  var channels = LinkChannels()
+  /// Lets a session wait for the RSSI. Returns true if no other one waits, so that it must be read.
+  mutating func awaitRSSI(_ session: CentralSessionID) -> Bool {
+    rssiReaders.append(session)
+    return rssiReaders.count == 1
+  }
 
-  /// The properties that sessions know; nil: no session observes its links.
-  var reported: LinkInfo?
-  var requests = LinkRequestQueue()
+  /// Removes and returns the sessions that wait for the RSSI.
+  mutating func takeRSSIReaders() -> [CentralSessionID] {
+    defer { rssiReaders.removeAll(keepingCapacity: true) }
+    return rssiReaders
+  }
 
-  // GATT server
+  /// Removes what a session waits for.
+  mutating func abandonRequests(of session: CentralSessionID) {
+    discovery.remove(session)
+    rssiReaders.removeAll { $0 == session }
+  }
+}
+
+/// The GATT server on one link.
+struct ServedLink {
   /// The sessions that have had an event about the central on this link; true: the central has used an attribute or a
   /// channel of the session.
-  var knownTo: [PeripheralSessionID: Bool] = [:]
+  private var sessions: [PeripheralSessionID: Bool] = [:]
   /// The updates that wait for the controller or for a confirmation, in order.
-  var updates = Deque<OutstandingUpdate>()
+  private(set) var updates = Deque<OutstandingUpdate>()
 
-  init(link: Link, peer: PeerHandle, mtu: Int) {
-    self.link = link
-    self.peer = peer
-    self.mtu = mtu
+  /// Returns true if a session has had an event about the central.
+  func isKnown(to session: PeripheralSessionID) -> Bool { sessions[session] != nil }
+
+  /// Returns true if the central has used an attribute or a channel of a session.
+  func isUsed(of session: PeripheralSessionID) -> Bool { sessions[session] == true }
+
+  /// Notes that a session gets an event about the central.
+  mutating func noteEvent(for session: PeripheralSessionID) {
+    if sessions[session] == nil { sessions[session] = false }
   }
 
-  /// The maximum length of a write without response, and of an update · Vol 3, Part F, 3.4.5.3, 3.4.7.1. It never
-  /// exceeds the maximum length of an attribute, as the longest MTU does: a server ignores longer commands.
-  var maximumValueLength: Int { min(ATT.maximumValueLength, max(ATT.defaultMTU, mtu) - 3) }
+  /// Notes that the central uses an attribute or a channel of a session.
+  mutating func noteUse(of session: PeripheralSessionID) { sessions[session] = true }
 
-  /// Returns the reason of the link's end for the apps at this end of its channels.
-  func channelEnd(after reason: HCI.ErrorCode) -> ChannelEnd {
-    if let end { return .lost(end) }
-    switch reason {
-    case .connectionTerminatedByLocalHost: return isClosing ? .closed : .lost(.timeout)
-    case .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources, .remoteDeviceTerminatedPowerOff:
-      return .closed
-    default: return .lost(.link(reason))
-    }
+  mutating func add(_ update: OutstandingUpdate) { updates.append(update) }
+
+  /// Removes the oldest update of a characteristic, given by the handle of its value, and returns its call; nil: there is
+  /// none.
+  mutating func takeUpdate(of handle: AttributeHandle) -> SlotKey? {
+    guard let index = updates.firstIndex(where: { $0.handle == handle }) else { return nil }
+    return updates.remove(at: index).call
   }
+
+  /// Removes the oldest update and returns its call; nil: there is none.
+  mutating func takeUpdate() -> SlotKey? { updates.popFirst()?.call }
+}
+
+/// The properties of one link that sessions observe, and the requests for other ones.
+struct ObservedLink {
+  /// The properties that sessions know; nil: no session observes its links.
+  private(set) var reported: LinkInfo?
+  var requests = LinkRequestQueue()
+
+  mutating func noteReport(_ info: LinkInfo) { reported = info }
+}
+
+/// One link as the sessions see it that have registered for events about the connections of others.
+struct ConnectionWatch {
+  /// The services for which the directory lists the link; nil: it does not list the link.
+  private var services: [BluetoothUUID]?
+  /// The sessions that get an event about the end of the link.
+  private(set) var receivers: [CentralSessionID] = []
+
+  mutating func publish(_ services: [BluetoothUUID]) { self.services = services }
+
+  /// Returns true if a registration is for events about the link to a peer.
+  func matches(_ filter: ConnectionEventFilter, _ peer: PeerIdentifier) -> Bool {
+    guard let services else { return false }
+    return filter.peers.contains(peer) || !filter.services.isDisjoint(with: services)
+  }
+
+  mutating func add(_ receiver: CentralSessionID) { receivers.append(receiver) }
+  mutating func remove(_ receiver: CentralSessionID) { receivers.removeAll { $0 == receiver } }
 }

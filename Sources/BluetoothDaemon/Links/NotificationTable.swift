@@ -22,9 +22,9 @@ struct NotificationTable {
   struct Entry {
     /// The handle of the characteristic's value.
     let characteristic: AttributeHandle
-    var subscribers: [CentralSessionID] = []
-    var changes: [Change] = []
-    var state = State.idle
+    fileprivate(set) var subscribers: [CentralSessionID] = []
+    fileprivate(set) var changes: [Change] = []
+    fileprivate(set) var state = State.idle
   }
 
   private(set) var entries: [Entry] = []
@@ -35,8 +35,16 @@ struct NotificationTable {
 
   subscript(index: Int) -> Entry {
     @inline(__always) get { entries[index] }
-    _modify { yield &entries[index] }
   }
+
+  /// Notes that an entry waits for the discovery of the Client Characteristic Configuration descriptor.
+  mutating func beginFinding(_ index: Int) { entries[index].state = .findingDescriptor }
+
+  /// Notes that the discovery that an entry has waited for has succeeded.
+  mutating func endFinding(_ index: Int) { entries[index].state = .idle }
+
+  /// Notes that the first change of an entry is being written to the peer.
+  mutating func beginWriting(_ index: Int) { entries[index].state = .writing }
 
   mutating func append(_ change: Change, for characteristic: AttributeHandle) {
     let index = index(of: characteristic) ?? entries.count
@@ -112,6 +120,9 @@ struct NotificationTable {
       if entries[index].subscribers.isEmpty { entries[index].changes.append(Change(session: nil, isOn: false)) }
     }
   }
+
+  /// Forgets all subscriptions: the link is being ended.
+  mutating func removeAll() { entries.removeAll() }
 
   /// Removes the characteristics in `range`, which no longer exist.
   mutating func forget(_ range: ClosedRange<AttributeHandle>) {

@@ -11,6 +11,8 @@ struct NotificationBroker {
   var timeOfZero: Int64?
   /// The open questions, by the accessories that they are about.
   private var questions: [(peer: PeerHandle, id: PromptID)] = []
+  /// The links on which a session that requires notifications for the peer has caused pairing.
+  private var securedLinks: Set<HCI.ConnectionHandle> = []
 
   private mutating func madeProvider() -> NotificationProvider {
     let made = provider ?? NotificationProvider()
@@ -39,6 +41,7 @@ struct NotificationBroker {
   /// Forgets the accessories: the adapter has gone off.
   mutating func dropAll(_ context: inout DaemonContext) {
     provider?.clients.removeAll()
+    securedLinks.removeAll()
     for question in questions { context.prompts.withdraw(question.id) }
     questions.removeAll()
   }
@@ -46,6 +49,7 @@ struct NotificationBroker {
   /// Forgets an accessory whose link has ended.
   mutating func linkEnded(_ connection: HCI.ConnectionHandle) {
     provider?.clients.removeAll { $0.connection == connection }
+    securedLinks.remove(connection)
   }
 
   // MARK: Notifications
@@ -59,7 +63,7 @@ struct NotificationBroker {
     guard context.policy.offersNotifications else { return }
     let date = date(now)
     madeProvider().post(notification, date: date)
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Adds the notification of an alert about a suspended app.
@@ -67,13 +71,13 @@ struct NotificationBroker {
     guard context.policy.offersNotifications else { return }
     let date = date(now)
     madeProvider().post(alert, date: date)
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Removes a notification.
-  mutating func remove(_ identifier: String, at now: Instant, _ context: inout DaemonContext) {
+  mutating func remove(_ identifier: String, at now: Instant, _ host: inout Host) {
     provider?.remove(identifier)
-    sendAll(at: now, &context)
+    sendAll(at: now, &host)
   }
 
   // MARK: Requests
@@ -95,7 +99,7 @@ struct NotificationBroker {
       result = .failure(error)
     }
     context.host.respond(to: request, on: connection, with: result, at: now)
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   private func perform(
@@ -133,23 +137,23 @@ struct NotificationBroker {
       provider.clients[client].wantsEvents = false
       provider.endSession(of: client)
     }
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Handles the transmission of a value to an accessory.
   mutating func updateSent(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard let provider, let client = provider.client(context.links[link].link.handle) else { return }
     provider.clients[client].isSending = false
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   /// Sends the next value to each accessory that is ready for one.
-  private func sendAll(at now: Instant, _ context: inout DaemonContext) {
+  private func sendAll(at now: Instant, _ host: inout Host) {
     guard let provider else { return }
     for client in provider.clients.indices where !provider.clients[client].isSending {
       guard let (handle, value) = provider.clients[client].waiting.popFirst() else { continue }
       provider.clients[client].isSending = true
-      context.host.update(handle, with: value, on: provider.clients[client].connection, at: now)
+      host.update(handle, with: value, on: provider.clients[client].connection, at: now)
     }
   }
 
@@ -204,7 +208,7 @@ struct NotificationBroker {
         context.deliver(.notificationSharingChanged(peer), to: user.session)
       }
     }
-    sendAll(at: now, &context)
+    sendAll(at: now, &context.host)
   }
 
   // MARK: Links
@@ -219,16 +223,15 @@ struct NotificationBroker {
       !provider.clients[client].hasSession, isAllowed(link, at: now, &bonds, &context)
     {
       provider.beginSession(of: client)
-      sendAll(at: now, &context)
+      sendAll(at: now, &context.host)
     }
     guard context.peers[peer].users.contains(where: { $0.phase == .connected && $0.requiresNotifications }) else {
       return
     }
     if context.host.security(of: handle).isBonded {
       _ = isAllowed(link, at: now, &bonds, &context)
-    } else if context.host.security(of: handle).level == .none, !context.links[link].hasDemandedSecurity {
+    } else if context.host.security(of: handle).level == .none, securedLinks.insert(handle).inserted {
       // Once for each link: the user or the peer may refuse.
-      context.links[link].hasDemandedSecurity = true
       context.host.secure(handle, .encrypted, at: now)
     }
   }

@@ -74,7 +74,7 @@ struct AdvertisingState {
 
   /// Returns the advertising of the requests that may use the radio; nil: none may. Apps in the background advertise no
   /// name, and their services are in the overflow area.
-  func content(_ use: (PeripheralSessionID) -> DaemonContext.RadioUse) -> Content? {
+  func content(_ use: (PeripheralSessionID) -> RadioUse) -> Content? {
     var content = Content()
     var isEmpty = true
     // The services of each user, in the order of the users' first requests.

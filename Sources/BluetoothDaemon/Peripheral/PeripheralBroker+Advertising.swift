@@ -7,7 +7,7 @@ extension PeripheralBroker {
     _ request: AdvertisingState.Request, at now: Instant, _ context: inout DaemonContext
   ) {
     var request = request
-    if let user = context.user(of: request.session) { request.user = user }
+    if let user = context.sessions[.peripheral(request.session)]?.user { request.user = user }
     guard advertising.start(request) else {
       context.deliver(.advertisingStarted(.alreadyAdvertising), to: request.session)
       return
@@ -23,7 +23,7 @@ extension PeripheralBroker {
     _ request: RestoredPeripheral.Advertising, for session: PeripheralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) -> Bool {
-    let user = context.user(of: session) ?? .unknown
+    let user = context.sessions[.peripheral(session)]?.user ?? .unknown
     guard
       advertising.goOn(.init(session: session, user: user, localName: request.localName, services: request.services))
     else { return false }
@@ -46,12 +46,10 @@ extension PeripheralBroker {
   }
 
   private mutating func applyAdvertising(at now: Instant, _ context: inout DaemonContext) {
-    let content = advertising.content { context.advertisingUse(of: $0) }
+    let content = advertising.content { advertisingUse(of: $0, context) }
     if context.policy.background != nil {
       for request in advertising.requests {
-        context.noteAdvertising(
-          of: request.session, name: request.localName, services: request.services,
-          isSlow: content?.isSlow == true && request.custom == nil)
+        noteAdvertising(request, isSlow: content?.isSlow == true && request.custom == nil, &context)
       }
     }
     guard content != applied || content == nil else { return }
@@ -91,14 +89,6 @@ extension PeripheralBroker {
   ) {
     context.host.updateConnection(
       context.links[link.index].link.handle, context.policy.parameters(for: latency), at: now)
-  }
-}
-
-extension DaemonContext {
-  /// The use that a session's advertising may make of the radio.
-  fileprivate func advertisingUse(of session: PeripheralSessionID) -> RadioUse {
-    guard let index = peripherals.index(of: session.key), let app = peripherals.values[index]?.app else { return .full }
-    return radioUse(of: app, as: .peripheral)
   }
 }
 

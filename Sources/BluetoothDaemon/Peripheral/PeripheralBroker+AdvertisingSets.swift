@@ -9,10 +9,10 @@ extension PeripheralBroker {
     _ id: LocalSetID, _ advertising: HostAdvertising, for session: PeripheralSessionID, at now: Instant,
     _ context: inout DaemonContext
   ) {
-    let taken = advertisingSets.owners.map { (session: $0, count: 1) }
+    let taken = advertisingSets.owners.map { (session: AnySession.peripheral($0), count: 1) }
     let isAllowed =
       advertisingSets.contains(id, of: session)
-      || context.mayTake(of: .advertisingSets, for: session, beside: taken)
+      || context.mayTake(of: .advertisingSets, for: .peripheral(session), beside: taken)
     guard isAllowed, let handle = advertisingSets.start(id, of: session) else {
       return context.deliver(.advertisingSetStarted(id, .link(.memoryCapacityExceeded)), to: session)
     }
@@ -29,8 +29,8 @@ extension PeripheralBroker {
   }
 
   /// Stops all sets of a session without an event.
-  mutating func stopSets(of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
-    for set in advertisingSets.removeAll(of: session) { context.host.stopAdvertising(on: set, at: now) }
+  mutating func stopSets(of session: PeripheralSessionID, at now: Instant, _ host: inout Host) {
+    for set in advertisingSets.removeAll(of: session) { host.stopAdvertising(on: set, at: now) }
   }
 
   /// Reports the host's answer to the session.

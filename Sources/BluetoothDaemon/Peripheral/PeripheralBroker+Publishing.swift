@@ -25,8 +25,10 @@ extension PeripheralBroker {
     let definition = GATTServiceDefinition(
       uuid: service.uuid.attributeForm, isPrimary: service.isPrimary, includes: includes,
       characteristics: service.characteristics.map(\.definition), handle: service.handle)
-    let taken = localDatabase.services.lazy.map { (session: $0.session, count: $0.range.count) }
-    guard context.mayTake(definition.handleCount, of: .attributes, for: session, beside: taken) else {
+    let taken = localDatabase.services.lazy.map {
+      (session: AnySession.peripheral($0.session), count: $0.range.count)
+    }
+    guard context.mayTake(definition.handleCount, of: .attributes, for: .peripheral(session), beside: taken) else {
       return .outOfSpace
     }
     switch context.host.addService(definition, at: now) {

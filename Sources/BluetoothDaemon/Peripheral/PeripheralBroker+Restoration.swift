@@ -8,8 +8,8 @@ extension PeripheralBroker {
   mutating func preserve(
     _ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) -> RestoredPeripheral {
-    stopSets(of: session, at: now, &context)
-    refuseRequests(to: session, at: now, &context)
+    stopSets(of: session, at: now, &context.host)
+    refuseRequests(to: session, at: now, &context.host)
     return state(of: session, context)
   }
 

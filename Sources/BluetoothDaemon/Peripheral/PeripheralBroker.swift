@@ -41,7 +41,8 @@ struct PeripheralBroker {
     case .addService(let service), .addServiceAt(let service): add(service, of: session, at: now, &context)
     case .removeService(let id): remove(id, of: session, at: now, &context)
     case .removeAllServices: removeAllServices(of: session, at: now, &context)
-    case .respond(let id, let error, let value): respond(to: id, error, value: value, by: session, at: now, &context)
+    case .respond(let id, let error, let value):
+      respond(to: id, error, value: value, by: session, at: now, &context.host)
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now, &context)
     case .setConnectionLatency(let latency, let central):
       guard let link = context.link(to: central, for: session) else { return }
@@ -52,7 +53,7 @@ struct PeripheralBroker {
     case .disconnect(let central):
       if let link = context.link(to: central, for: session) {
         disconnect(link, at: now, &context)
-      } else if let link = context.links.index(of: central), context.links[link].knownTo[session] != nil {
+      } else if let link = context.links.index(of: central), context.links[link].server.isKnown(to: session) {
         context.deliver(.centralDisconnected(context.centralInfo(of: link)), to: session)
       }
     case .publishChannel(let isEncrypted):
@@ -67,11 +68,11 @@ struct PeripheralBroker {
   mutating func close(_ session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
     stopAdvertising(by: session, at: now, &context)
     // The session of an app that is denied the use of Bluetooth goes on when the app is allowed again.
-    for _ in lateUpdates.removeAll(of: session) { _ = context.peripheralCounters(of: session)?.updateCredits.put() }
-    stopSets(of: session, at: now, &context)
-    for link in context.links.indices { context.links[link].requests.leave(.peripheral(session)) }
+    for _ in lateUpdates.removeAll(of: session) { _ = context.sessions.counters(of: session)?.updateCredits.put() }
+    stopSets(of: session, at: now, &context.host)
+    for link in context.links.indices { context.links[link].observed.requests.leave(.peripheral(session)) }
     for request in centralRequests.removeAll(of: session) {
-      answer(request, .failure(.unlikelyError), at: now, &context)
+      answer(request, .failure(.unlikelyError), at: now, &context.host)
     }
     removeAllServices(of: session, at: now, &context)
   }
@@ -80,10 +81,10 @@ struct PeripheralBroker {
   /// the host's database until `removeDropped`.
   mutating func dropAll(_ context: inout DaemonContext) {
     for link in context.links.indices {
-      for update in context.links[link].updates { _ = updates.finish(update.call, copies: 1) }
+      for update in context.links[link].server.updates { _ = updates.finish(update.call, copies: 1) }
     }
     for update in lateUpdates.removeAll() {
-      _ = context.peripheralCounters(of: update.session)?.updateCredits.put()
+      _ = context.sessions.counters(of: update.session)?.updateCredits.put()
     }
     advertising = AdvertisingState()
     applied = nil
@@ -109,8 +110,8 @@ struct PeripheralBroker {
   }
 
   /// Removes dropped services from the host's database.
-  mutating func removeDropped(at now: Instant, _ context: inout DaemonContext) {
-    for declaration in droppedServices { context.host.removeService(declaration: declaration, at: now) }
+  mutating func removeDropped(at now: Instant, _ host: inout Host) {
+    for declaration in droppedServices { host.removeService(declaration: declaration, at: now) }
     droppedServices.removeAll()
   }
 
@@ -121,9 +122,9 @@ struct PeripheralBroker {
   static let suspendedAppError = ATT.ErrorCode.unlikelyError
 
   /// Fails the requests that wait for a session whose app does not answer them any more.
-  mutating func refuseRequests(to session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext) {
+  mutating func refuseRequests(to session: PeripheralSessionID, at now: Instant, _ host: inout Host) {
     for request in centralRequests.removeAll(of: session) {
-      answer(request, .failure(Self.suspendedAppError), at: now, &context)
+      answer(request, .failure(Self.suspendedAppError), at: now, &host)
     }
   }
 
@@ -138,7 +139,7 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    guard context.canAsk(characteristic.session, isCommand: false) else {
+    guard canAsk(characteristic.session, isCommand: false, &context) else {
       context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       return
     }
@@ -173,7 +174,7 @@ struct PeripheralBroker {
       sessions.append(localDatabase.characteristics[owner].session)
     }
     var canAskAll = true
-    for session in sessions where !context.canAsk(session, isCommand: request == nil) { canAskAll = false }
+    for session in sessions where !canAsk(session, isCommand: request == nil, &context) { canAskAll = false }
     guard canAskAll else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
@@ -209,14 +210,14 @@ struct PeripheralBroker {
       return
     }
     let characteristic = localDatabase.characteristics[index]
-    guard context.canAsk(characteristic.session, isCommand: request == nil) else {
+    guard canAsk(characteristic.session, isCommand: request == nil, &context) else {
       if let request {
         context.host.respond(to: request, on: connection, with: .failure(Self.suspendedAppError), at: now)
       }
       return
     }
-    if request == nil, let counters = context.peripheralCounters(of: characteristic.session),
-      context.discards(counters.backlog)
+    if request == nil, let counters = context.sessions.counters(of: characteristic.session),
+      context.backlogs.discards(counters.backlog)
     {
       return
     }
@@ -234,24 +235,24 @@ struct PeripheralBroker {
   /// Sends an app's answer to the client.
   mutating func respond(
     to id: CentralRequestID, _ error: ATT.ErrorCode?, value: ByteSlice, by session: PeripheralSessionID,
-    at now: Instant, _ context: inout DaemonContext
+    at now: Instant, _ host: inout Host
   ) {
     guard let request = centralRequests.remove(id, of: session) else { return }
-    answer(request, error.map { .failure($0) } ?? .success(value), at: now, &context)
+    answer(request, error.map { .failure($0) } ?? .success(value), at: now, &host)
   }
 
   private mutating func answer(
     _ request: PendingCentralRequest, _ result: Result<ByteSlice, ATT.ErrorCode>, at now: Instant,
-    _ context: inout DaemonContext
+    _ host: inout Host
   ) {
     guard request.isShared else {
-      context.host.respond(to: request.request, on: request.connection, with: result, at: now)
+      host.respond(to: request.request, on: request.connection, with: result, at: now)
       return
     }
     var error: ATT.ErrorCode?
     if case .failure(let code) = result { error = code }
     guard let all = centralRequests.answerShared(request, error) else { return }
-    context.host.respond(to: request.request, on: request.connection, with: all.map { ByteSlice() }, at: now)
+    host.respond(to: request.request, on: request.connection, with: all.map { ByteSlice() }, at: now)
   }
 
   // MARK: Subscriptions
@@ -268,7 +269,7 @@ struct PeripheralBroker {
       context.deliver(.unsubscribed(context.centralInfo(of: link), characteristic.id), to: characteristic.session)
     } else {
       guard localDatabase.subscribe(connection, to: index) else {
-        return context.reportRepetition(of: characteristic.id, on: link, to: characteristic.session)
+        return reportRepetition(of: characteristic.id, on: link, to: characteristic.session, &context)
       }
       context.deliver(
         .subscribed(context.centralInfo(of: link), characteristic.id), on: link, to: characteristic.session)
@@ -282,8 +283,8 @@ struct PeripheralBroker {
     at now: Instant, _ context: inout DaemonContext
   ) {
     let update = LateUpdates.Update(session: session, characteristic: id, value: value, centrals: centrals)
-    if let spacing = context.updateSpacing(of: session), lateUpdates.delay(update, by: spacing, at: now) {
-      let app = context.owner(of: session)
+    if let spacing = updateSpacing(of: session, context), lateUpdates.delay(update, by: spacing, at: now) {
+      let app = context.sessions.owner(of: session)
       return context.note(.updateRate, of: app)
     }
     send(update, at: now, &context)
@@ -291,7 +292,7 @@ struct PeripheralBroker {
 
   private mutating func send(_ update: LateUpdates.Update, at now: Instant, _ context: inout DaemonContext) {
     let (session, id, value, centrals) = (update.session, update.characteristic, update.value, update.centrals)
-    guard let counters = context.peripheralCounters(of: session) else { return }
+    guard let counters = context.sessions.counters(of: session) else { return }
     let call = updates.add(session, counters.updateCredits)
     var copies = 0
     if let index = localDatabase.characteristic(id, of: session) {
@@ -302,7 +303,7 @@ struct PeripheralBroker {
         else { continue }
         updates.addCopy(to: call)
         copies += 1
-        context.links[link].updates.append(OutstandingUpdate(handle: handle, call: call))
+        context.links[link].server.add(OutstandingUpdate(handle: handle, call: call))
         context.host.update(handle, with: value.prefix(context.links[link].maximumValueLength), on: connection, at: now)
       }
     }
@@ -311,11 +312,10 @@ struct PeripheralBroker {
 
   /// Handles the transmission of the oldest update of `handle` on a link; of an indication, its confirmation.
   mutating func updateSent(_ handle: AttributeHandle, on link: LinkIndex, _ context: inout DaemonContext) {
-    guard let index = context.links[link].updates.firstIndex(where: { $0.handle == handle }) else { return }
-    let call = context.links[link].updates.remove(at: index).call
+    guard let call = context.links[link].server.takeUpdate(of: handle) else { return }
     if let place = localDatabase.characteristic(at: handle), localDatabase.characteristics[place].isOnlyIndicated {
       let characteristic = localDatabase.characteristics[place]
-      context.reportConfirmation(of: characteristic.id, on: link, to: characteristic.session)
+      reportConfirmation(of: characteristic.id, on: link, to: characteristic.session, &context)
     }
     finishUpdate(call, copies: 1, &context)
   }
@@ -359,7 +359,9 @@ struct PeripheralBroker {
     let isServedByOthers =
       localDatabase.services.contains { $0.session != link.session }
       || context.links[link.index].channels.entries.contains { $0.owner != .peripheral(link.session) }
-    guard context.isInUse(link.index) || isServedByOthers else { return context.end(link.index, at: now) }
+    guard context.isInUse(link.index) || isServedByOthers else {
+      return context.links.end(link.index, at: now, &context.host)
+    }
     context.deliver(.centralDisconnected(context.centralInfo(of: link.index)), to: link.session)
   }
 
@@ -372,8 +374,8 @@ struct PeripheralBroker {
       let characteristic = localDatabase.characteristics[index]
       context.deliver(.unsubscribed(central, characteristic.id), to: characteristic.session)
     }
-    context.reportEnd(reason, on: link)
+    reportEnd(reason, on: link, &context)
     context.deliverToPeripherals(.centralDisconnected(central), on: link)
-    while let update = context.links[link].updates.popFirst() { finishUpdate(update.call, copies: 1, &context) }
+    while let call = context.links[link].server.takeUpdate() { finishUpdate(call, copies: 1, &context) }
   }
 }

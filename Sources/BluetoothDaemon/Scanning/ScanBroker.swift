@@ -68,21 +68,19 @@ struct ScanBroker {
   mutating func scan(
     _ request: ScanRequest, by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
-    context.centrals.update(session.key) { $0.scan = ActiveScan(request) }
+    context.sessions.setScan(request, of: session)
     updateScanning(at: now, &context)
   }
 
   /// Stops a session's scan.
   mutating func stopScan(by session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
-    context.centrals.update(session.key) { $0.scan = nil }
+    context.sessions.setScan(nil, of: session)
     updateScanning(at: now, &context)
   }
 
   /// Forgets all scans. The host has dropped its scan.
-  mutating func dropAll(_ context: inout DaemonContext) {
-    for index in context.centrals.values.indices {
-      if let key = context.centrals.key(at: index) { context.centrals.update(key) { $0.scan = nil } }
-    }
+  mutating func dropAll(_ sessions: inout SessionTable) {
+    sessions.removeScans()
     parameters = nil
     reportsPackets = false
     slowScan = nil
@@ -97,14 +95,14 @@ struct ScanBroker {
     var wanted: ScanParameters?
     var isSlow = false
     reportsPackets = false
-    for index in context.centrals.values.indices {
-      guard let scan = context.centrals.values[index]?.scan else { continue }
-      switch context.scanUse(at: index) {
+    for index in context.sessions.centrals.values.indices {
+      guard let scan = context.sessions.centrals.values[index]?.scan else { continue }
+      switch use(at: index, context) {
       case .none:
-        context.noteBackgroundScan(at: index)
+        noteLimits(at: index, &context)
         continue
       case .reduced:
-        context.noteBackgroundScan(at: index)
+        noteLimits(at: index, &context)
         isSlow = true
         continue
       case .full: break
@@ -117,7 +115,7 @@ struct ScanBroker {
         includesLECoded: former.includesLECoded || packets.includesLECoded)
     }
     if wanted == nil, isSlow {
-      context.noteSlowScan()
+      noteSlowScan(&context)
       wanted = slowParameters(at: now, &context)
     } else if wanted == nil {
       slowScan?.stop()
@@ -128,6 +126,32 @@ struct ScanBroker {
     parameters = wanted
     if wanted == nil { sightings.removeAll() }
     context.host.setScanning(wanted, at: now)
+  }
+
+  /// Returns the use that a session's scan may make of the radio. A scan in the background needs services.
+  private func use(at index: Int, _ context: borrowing DaemonContext) -> RadioUse {
+    guard let app = context.sessions.centrals.values[index]?.session.app else { return .full }
+    let use = context.radioUse(of: app, as: .central)
+    guard use == .reduced else { return use }
+    return context.sessions.centrals.values[index]?.scan?.request.services?.isEmpty == false ? .reduced : .none
+  }
+
+  /// Notes the limits of a scan in the background.
+  private func noteLimits(at index: Int, _ context: inout DaemonContext) {
+    guard let app = context.sessions.centrals.values[index]?.session.app,
+      let request = context.sessions.centrals.values[index]?.scan?.request
+    else { return }
+    guard context.apps.isWoken(app, by: .central) else { return context.note(.scanMode, of: app) }
+    guard request.services?.isEmpty == false else { return context.note(.scanServices, of: app) }
+    if request.allowsDuplicates { context.note(.scanDuplicates, of: app) }
+  }
+
+  /// Notes the pauses of the scan for each app that scans in the background. No other app scans.
+  private func noteSlowScan(_ context: inout DaemonContext) {
+    for index in context.sessions.centrals.values.indices
+    where context.sessions.centrals.values[index]?.scan != nil && use(at: index, context) == .reduced {
+      context.note(.slowScan, of: context.sessions.centrals.values[index]?.session.app)
+    }
   }
 
   /// Returns the parameters of the slow scan at this time; nil: it pauses.
@@ -154,7 +178,7 @@ struct ScanBroker {
     // Only the advertisement says whether the device is connectable.
     guard outcome.sighting.hasAdvertisement else { return }
     if outcome.hasChanged, let peer = context.peers.handle(of: report.address) {
-      learn(outcome.sighting.content, of: peer, &context)
+      context.peers.learn(outcome.sighting.content, of: peer)
     }
     if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi, &context) }
     guard !outcome.isHeld else { return }
@@ -175,26 +199,24 @@ struct ScanBroker {
     _ context: inout DaemonContext
   ) {
     let content = sighting.content(ofScanResponse: isScanResponse)
-    for index in context.centrals.values.indices {
+    for index in context.sessions.centrals.values.indices {
       // An app that does not keep up will get a later packet.
-      guard let key = context.centrals.key(at: index), context.centrals.values[index]?.counters.backlog.isFull != true,
-        let overflow = context.centrals.values[index]?.scan?.match(content)
+      guard let key = context.sessions.centrals.key(at: index),
+        context.sessions.centrals.values[index]?.session.counters.backlog.isFull != true,
+        let overflow = context.sessions.centrals.values[index]?.scan?.match(content)
       else { continue }
-      let use = context.scanUse(at: index)
+      let use = use(at: index, context)
       guard use != .none, let peer = enter(address, sighting.content, &context),
-        context.centrals.update(
-          key,
-          {
-            $0.scan?.reports(
-              peer, content, isScanResponse: isScanResponse, overflow: overflow, isInBackground: use == .reduced)
-          }) == true
+        context.sessions.reports(
+          to: SessionID(key: key), peer, content, isScanResponse: isScanResponse, overflow: overflow,
+          isInBackground: use == .reduced)
       else { continue }
       var discovery = Discovery(
         peer: context.peers[peer].info, content: content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
       if let data = discovery.manufacturerData, context.policy.hiddenManufacturerData.contains(data) {
         discovery.manufacturerData = nil
-        context.note(.hiddenManufacturerData, of: context.centrals.values[index]?.app)
+        context.note(.hiddenManufacturerData, of: context.sessions.centrals.values[index]?.session.app)
       }
       context.deliver(.discovered(discovery), to: SessionID(key: key))
     }
@@ -202,9 +224,9 @@ struct ScanBroker {
 
   /// Reports a packet to the sessions that scan for packets.
   private func tellPacket(_ report: AdvertisingReport, at now: Instant, _ context: inout DaemonContext) {
-    for index in context.centrals.values.indices {
-      guard let central = context.centrals.values[index], central.scan?.request.packets != nil,
-        !central.counters.backlog.isFull, let key = context.centrals.key(at: index),
+    for index in context.sessions.centrals.values.indices {
+      guard let central = context.sessions.centrals.values[index], central.scan?.request.packets != nil,
+        !central.session.counters.backlog.isFull, let key = context.sessions.centrals.key(at: index),
         let peer = context.enter(report.address)
       else { continue }
       let packet = ReceivedPacket(peer: context.peers[peer].info, report: report, time: now)
@@ -217,14 +239,8 @@ struct ScanBroker {
   {
     if let peer = context.peers.hear(address) { return peer }
     guard let peer = context.enter(address) else { return nil }
-    learn(content, of: peer, &context)
+    context.peers.learn(content, of: peer)
     return peer
-  }
-
-  /// Records the content of an advertisement. The advertised name is used until the name in the GAP service is known.
-  private func learn(_ content: AdvertisingFields, of peer: PeerHandle, _ context: inout DaemonContext) {
-    context.peers[peer].advertisedServices = content.services
-    if let name = content.localName, !context.peers[peer].hasDeviceName { _ = context.peers.setName(name, of: peer) }
   }
 }
 

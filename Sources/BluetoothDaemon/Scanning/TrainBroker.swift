@@ -27,8 +27,9 @@ struct TrainBroker {
   ) {
     let user = User(session: session, number: number)
     let count = trains.reduce(0) { $0 + $1.users.count { $0.session == session } }
-    let taken = trains.flatMap { $0.users.map { (session: $0.session, count: 1) } }
-    guard count < SessionLimits.synchronizations, context.mayTake(of: .synchronizations, for: session, beside: taken)
+    let taken = trains.flatMap { $0.users.map { (session: AnySession.central($0.session), count: 1) } }
+    guard count < SessionLimits.synchronizations,
+      context.mayTake(of: .synchronizations, for: .central(session), beside: taken)
     else {
       return context.deliver(.synchronization(number, .ended(.refused(.outOfSpace)), at: now), to: session)
     }
@@ -44,21 +45,21 @@ struct TrainBroker {
 
   /// Ends a session's synchronization.
   mutating func stop(
-    _ number: UInt32, of session: CentralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ number: UInt32, of session: CentralSessionID, at now: Instant, _ host: inout Host
   ) {
-    removeUsers(at: now, &context) { $0 == User(session: session, number: number) }
+    removeUsers(at: now, &host) { $0 == User(session: session, number: number) }
   }
 
   /// Ends all synchronizations of a session.
-  mutating func stopAll(of session: CentralSessionID, at now: Instant, _ context: inout DaemonContext) {
-    removeUsers(at: now, &context) { $0.session == session }
+  mutating func stopAll(of session: CentralSessionID, at now: Instant, _ host: inout Host) {
+    removeUsers(at: now, &host) { $0.session == session }
   }
 
   private mutating func removeUsers(
-    at now: Instant, _ context: inout DaemonContext, where isLeaving: (User) -> Bool
+    at now: Instant, _ host: inout Host, where isLeaving: (User) -> Bool
   ) {
     for index in trains.indices { trains[index].users.removeAll(where: isLeaving) }
-    for train in trains where train.users.isEmpty { context.host.endSynchronization(train.id, at: now) }
+    for train in trains where train.users.isEmpty { host.endSynchronization(train.id, at: now) }
     trains.removeAll { $0.users.isEmpty }
   }
 
@@ -74,7 +75,7 @@ struct TrainBroker {
     }
     for user in users {
       // An app that does not keep up misses reports: the train repeats or replaces its data.
-      if isReport, context.centralCounters(of: user.session)?.backlog.isFull == true { continue }
+      if isReport, context.sessions.counters(of: user.session)?.backlog.isFull == true { continue }
       context.deliver(.synchronization(user.number, event, at: now), to: user.session)
     }
   }

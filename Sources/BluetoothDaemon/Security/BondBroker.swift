@@ -4,6 +4,18 @@ import BluetoothWire
 /// The broker of pairing: it asks the user, stores bonds, and reports only failures to apps.
 struct BondBroker {
   private var bonds: BondManager
+  /// The pairings in progress or ended, by the links that have had one.
+  private var pairings: [HCI.ConnectionHandle: Pairing] = [:]
+
+  /// The latest pairing on a link.
+  private struct Pairing {
+    /// The open question to the user.
+    var prompt: PromptID?
+    /// True if a user, or an app of this device, wants the pairing.
+    let isConfirmed: Bool
+    /// The user whose app has requested the pairing, if a fixed rule answers the questions; nil: none.
+    let requester: ClientUser?
+  }
 
   /// - Parameter store: the bond store.
   init(_ store: any BondStore) { bonds = BondManager(store) }
@@ -21,7 +33,7 @@ struct BondBroker {
 
   /// Updates the bonds in the directory.
   private func publish(_ context: inout DaemonContext) {
-    context.inputDevices.needsUpdate = true
+    context.inputDevices.noteChange()
     context.directory.setBonds(
       bonds.records.compactMapValues {
         BondInfo($0.bond, getsNotifications: $0.getsNotifications ?? false)
@@ -54,11 +66,9 @@ struct BondBroker {
   /// Ends the links of a peer whose bond no longer exists, and removes the bond from the host.
   private mutating func drop(_ identity: DeviceAddress, at now: Instant, _ context: inout DaemonContext) {
     for index in context.links.indices where context.peers[context.links[index].peer].address == identity {
-      context.links[index].end = .link(.connectionTerminatedByLocalHost)
-      context.links[index].isClosing = true
       // `removeBond` disconnects only links that use the bond. This call also disconnects a link that is older than its
       // bond.
-      context.host.disconnect(context.links[index].link.handle, at: now)
+      context.links.endWithBond(index, at: now, &context.host)
     }
     context.host.removeBond(identity, at: now)
     publish(&context)
@@ -134,13 +144,21 @@ struct BondBroker {
     var peers: [PeerHandle] = []
     for var record in records {
       guard let peer = context.peers.handle(of: record.identity) else { continue }
-      if !record.isInputDevice, context.offersInput(peer) {
+      if !record.isInputDevice, offersInput(peer, context) {
         record.isInputDevice = true
         keep(record, at: now, &context)
       }
       if record.isInputDevice { peers.append(peer) }
     }
     return peers
+  }
+
+  /// True if a peer is known to offer the Human Interface Device service.
+  private func offersInput(_ peer: PeerHandle, _ context: borrowing DaemonContext) -> Bool {
+    let service = SystemAttribute.humanInterfaceDevice
+    if context.peers[peer].advertisedServices.contains(service) { return true }
+    guard let link = context.links.index(of: peer) else { return false }
+    return context.database(of: link).primaryServices?.contains { $0.uuid == service } ?? false
   }
 
   // MARK: Apps
@@ -206,7 +224,9 @@ struct BondBroker {
     switch event {
     case .prompt(let prompt): ask(prompt, on: link, at: now, &context)
     case .promptEnded: withdrawPrompt(of: link, &context)
-    case .keypress(let type): if let id = context.links[link].prompt { context.prompts.keypress(type, for: id) }
+    case .keypress(let type):
+      let connection = context.links[link].link.handle
+      if let id = pairings[connection]?.prompt { context.prompts.keypress(type, for: id) }
     case .replacementAttempted(let reason): replacementAttempted(reason, on: link, &context)
     case .paired(let outcome):
       if let bond = outcome.bond {
@@ -228,12 +248,23 @@ struct BondBroker {
     let pairing = Prompt.Pairing(
       identifier: info.identifier, name: info.name, isLocallyInitiated: context.host.hasDemand(on: handle),
       replacesBond: context.host.isBonded(handle), isProven: context.host.isProven(handle))
-    context.links[link].isConfirmed = pairing.isLocallyInitiated || !context.prompts.isAutomatic
-    let users = pairing.isLocallyInitiated ? context.users(of: peer) : []
-    context.links[link].requester = context.prompts.isAutomatic ? requester(among: users, context) : nil
+    let users = pairing.isLocallyInitiated ? users(of: peer, context) : []
+    pairings[handle] = Pairing(
+      isConfirmed: pairing.isLocallyInitiated || !context.prompts.isAutomatic,
+      requester: context.prompts.isAutomatic ? requester(among: users, context) : nil)
     let asking = asking(among: users, &context)
     guard users.isEmpty || asking != nil else { return context.host.answer(.no, on: handle, at: now) }
-    context.links[link].prompt = context.prompts.ask(.pairing(prompt, pairing), of: asking, at: now)
+    pairings[handle]?.prompt = context.prompts.ask(.pairing(prompt, pairing), of: asking, at: now)
+  }
+
+  /// The users whose central managers are connected to a peer, without repetition, in the order of their requests.
+  private func users(of peer: PeerHandle, _ context: borrowing DaemonContext) -> [ClientUser] {
+    var users: [ClientUser] = []
+    for user in context.peers[peer].users where user.phase == .connected {
+      guard let session = context.sessions[.central(user.session)], !users.contains(session.user) else { continue }
+      users.append(session.user)
+    }
+    return users
   }
 
   /// Returns the user to whose share a bond counts: of the users of the link, the first one who has room, so that nobody
@@ -251,19 +282,21 @@ struct BondBroker {
   }
 
   /// Withdraws the question about pairing on a link.
-  mutating func withdrawPrompt(of link: LinkIndex, _ context: inout DaemonContext) {
-    guard let id = context.links[link].prompt else { return }
-    context.links[link].prompt = nil
-    context.prompts.withdraw(id)
+  private mutating func withdrawPrompt(of link: LinkIndex, _ context: inout DaemonContext) {
+    if let id = pairings[context.links[link].link.handle]?.prompt.take() { context.prompts.withdraw(id) }
+  }
+
+  /// Forgets the pairing on a link that has ended.
+  mutating func linkEnded(_ link: LinkIndex, _ context: inout DaemonContext) {
+    withdrawPrompt(of: link, &context)
+    pairings[context.links[link].link.handle] = nil
   }
 
   /// Passes an answer of the user to the host if the answer belongs to a question about pairing.
-  mutating func take(_ answer: PromptQueue.Answer, at now: Instant, _ context: inout DaemonContext) {
-    for link in context.links.indices where context.links[link].prompt == answer.id {
-      if case .keypress = answer.answer {} else { context.links[link].prompt = nil }
-      context.host.answer(answer.answer, on: context.links[link].link.handle, at: now)
-      return
-    }
+  mutating func take(_ answer: PromptQueue.Answer, at now: Instant, _ host: inout Host) {
+    guard let connection = pairings.first(where: { $0.value.prompt == answer.id })?.key else { return }
+    if case .keypress = answer.answer {} else { pairings[connection]?.prompt = nil }
+    host.answer(answer.answer, on: connection, at: now)
   }
 
   /// Logs that a peer without the key of its bond has started pairing: the bonded device, or another device with its
@@ -293,10 +326,11 @@ struct BondBroker {
     }
     context.inputDevices.accept(peer)
     let former = bonds.records[bond.identity]
-    let requester = context.links[link].requester
+    let pairing = pairings[context.links[link].link.handle]
+    let requester = pairing?.requester
     var isInShare = true
     if let requester, former?.isConfirmed != true { isInShare = self.isInShare(of: requester, &context) }
-    let isConfirmed = context.links[link].isConfirmed && isInShare
+    let isConfirmed = pairing?.isConfirmed == true && isInShare
     var record: BondRecord
     if let former {
       record = former.renewed(bond, isConfirmed: isConfirmed, replacesUnproven: replacesUnproven)
@@ -323,7 +357,7 @@ struct BondBroker {
   /// Removes a bond for which there is no room from the host, and ends its link.
   private mutating func refuse(_ bond: Bond, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
     context.host.removeBond(bond.identity, at: now)
-    context.end(link, because: .tooManyPairedDevices, at: now)
+    context.links.end(link, because: .tooManyPairedDevices, at: now, &context.host)
     publish(&context)
   }
 
@@ -343,19 +377,11 @@ struct BondBroker {
     guard context.links[link].link.role == .central else { return }
     switch failure {
     // The peer lacks the key, so it must not be treated as the bonded device.
-    case .keyMissing: context.end(link, because: .link(.pinOrKeyMissing), at: now)
-    case .timeout, .encryption: context.end(link, because: .encryptionTimedOut, at: now)
+    case .keyMissing: context.links.end(link, because: .link(.pinOrKeyMissing), at: now, &context.host)
+    case .timeout, .encryption:
+      context.links.end(link, because: .encryptionTimedOut, at: now, &context.host)
     // The app's request ends with the server's error.
     case .refused, .refusedByPeer, .disconnected: break
     }
-  }
-}
-
-extension DaemonContext {
-  /// True if a peer is known to offer the Human Interface Device service.
-  fileprivate func offersInput(_ peer: PeerHandle) -> Bool {
-    if peers[peer].advertisedServices.contains(SystemAttribute.humanInterfaceDevice) { return true }
-    guard let link = links.index(of: peer) else { return false }
-    return database(of: link).primaryServices?.contains { $0.uuid == SystemAttribute.humanInterfaceDevice } ?? false
   }
 }

@@ -33,14 +33,14 @@ struct PermissionBroker {
 
   /// Restores the user's answer of a former run about the process.
   mutating func recallAccess(_ bonds: inout BondBroker, _ context: inout DaemonContext) {
-    recall(.process, &bonds, context)
+    recall(.process, &bonds, context.apps)
     context.directory.access = questions.access(of: .process).forApps
   }
 
   /// Restores the user's answer of a former run about an app, at its first session.
   mutating func recallAccess(of app: AppIndex, _ bonds: inout BondBroker, _ context: inout DaemonContext) {
     guard questions.access[.app(app)] == nil else { return }
-    recall(.app(app), &bonds, context)
+    recall(.app(app), &bonds, context.apps)
     publish(.app(app), &context)
   }
 
@@ -53,20 +53,20 @@ struct PermissionBroker {
   }
 
   private mutating func recall(
-    _ subject: AppQuestions.Subject, _ bonds: inout BondBroker, _ context: borrowing DaemonContext
+    _ subject: AppQuestions.Subject, _ bonds: inout BondBroker, _ apps: DaemonApps
   ) {
     var name = questions.processName
     // The user can change the permission of an app in the settings without having been asked.
-    if case .app(let app) = subject { name = context.apps[app].name }
+    if case .app(let app) = subject { name = apps[app].name }
     guard let name, let isAllowed = bonds.access(of: name) else { return }
     questions.access[subject] = isAllowed ? .allowed : .denied
   }
 
   /// The name of a subject in questions and in the store; nil: the user is not asked.
-  private func name(of subject: AppQuestions.Subject, _ context: borrowing DaemonContext) -> String? {
+  private func name(of subject: AppQuestions.Subject, _ apps: DaemonApps) -> String? {
     switch subject {
     case .process: questions.processName
-    case .app(let app): questions.asksForApps ? context.apps[app].name : nil
+    case .app(let app): questions.asksForApps ? apps[app].name : nil
     }
   }
 
@@ -76,14 +76,14 @@ struct PermissionBroker {
     switch subject {
     case .process: context.directory.access = access
     case .app(let app):
-      context.apps[app].isDenied = access == .denied
+      context.apps[app].setDenied(access == .denied)
       context.directory.setAccess(access, ofApp: context.apps[app].name)
     }
   }
 
   /// Changes the adapter's state and reports it to apps.
   mutating func become(_ new: AdapterState, at now: Instant, _ context: inout DaemonContext) {
-    let before = states(context)
+    let before = states(context.sessions)
     state = new
     tellStates(after: before, &context)
     askForApps(at: now, &context)
@@ -94,8 +94,8 @@ struct PermissionBroker {
   mutating func askForApps(at now: Instant, _ context: inout DaemonContext) {
     guard state != .unknown, state != .unsupported else { return }
     questions.hasWaiting = false
-    for (subject, user) in unasked(context) {
-      guard let name = name(of: subject, context) else { continue }
+    for (subject, user) in unasked(context.sessions) {
+      guard let name = name(of: subject, context.apps) else { continue }
       guard context.mayAsk(for: user) else {
         questions.hasWaiting = true
         continue
@@ -106,9 +106,9 @@ struct PermissionBroker {
     }
     if state != .poweredOff {
       questions.isTurningOn = false
-      withdrawPowerQuestion(&context)
+      withdrawPowerQuestion(&context.prompts)
     }
-    let states = subjects(context).map { state(for: $0) }
+    let states = subjects(context.sessions).map { state(for: $0) }
     // Requests made while the user is being asked get the same answer.
     if states.contains(.poweredOff) {
       if questions.wantsPower, questions.power == nil, !questions.isTurningOn {
@@ -135,7 +135,7 @@ struct PermissionBroker {
 
   /// Withdraws the questions about subjects whose last session has ended.
   mutating func stopAskingIfUnused(_ context: inout DaemonContext) {
-    let used = subjects(context)
+    let used = subjects(context.sessions)
     for (subject, access) in questions.access {
       guard case .asking(let id) = access, !used.contains(subject) else { continue }
       context.prompts.withdraw(id)
@@ -143,7 +143,7 @@ struct PermissionBroker {
     }
     guard used.isEmpty else { return }
     questions.wantsPower = false
-    withdrawPowerQuestion(&context)
+    withdrawPowerQuestion(&context.prompts)
   }
 
   /// Handles the answer to a question about permission or power; returns false if the answer belongs to another
@@ -163,7 +163,7 @@ struct PermissionBroker {
     }
     guard let subject = questions.access.first(where: { $0.value == .asking(answer.id) })?.key else { return false }
     let isAllowed = answer.answer == .yes
-    if context.prompts.isUser, let name = name(of: subject, context) { bonds.keepAccess(isAllowed, of: name) }
+    if context.prompts.isUser, let name = name(of: subject, context.apps) { bonds.keepAccess(isAllowed, of: name) }
     set(isAllowed ? .allowed : .denied, of: subject, at: now, &context)
     return true
   }
@@ -183,7 +183,7 @@ struct PermissionBroker {
   private mutating func set(
     _ access: AppQuestions.Access, of subject: AppQuestions.Subject, at now: Instant, _ context: inout DaemonContext
   ) {
-    let before = states(context)
+    let before = states(context.sessions)
     questions.access[subject] = access
     publish(subject, &context)
     tellStates(after: before, &context)
@@ -195,15 +195,12 @@ struct PermissionBroker {
   /// The subjects with a session about which the user must be asked, in the order in which the adapter has met them, with
   /// the users of their clients.
   private func unasked(
-    _ context: borrowing DaemonContext
+    _ sessions: SessionTable
   ) -> [(subject: AppQuestions.Subject, user: ClientUser)] {
     if questions.allowsAll { return [] }
     var users: [AppQuestions.Subject: ClientUser] = [:]
-    for central in context.centrals.values {
-      if let central { users[.init(central.app)] = users[.init(central.app)] ?? central.user }
-    }
-    for peripheral in context.peripherals.values {
-      if let peripheral { users[.init(peripheral.app)] = users[.init(peripheral.app)] ?? peripheral.user }
+    for (_, session) in sessions.all {
+      users[.init(session.app)] = users[.init(session.app)] ?? session.user
     }
     return users.filter { questions.access(of: $0.key) == .unasked }.map { ($0.key, $0.value) }
       .sorted { left, right in
@@ -213,43 +210,29 @@ struct PermissionBroker {
   }
 
   /// The subjects that have a session.
-  private func subjects(_ context: borrowing DaemonContext) -> Set<AppQuestions.Subject> {
-    var subjects: Set<AppQuestions.Subject> = []
-    for central in context.centrals.values { if let central { subjects.insert(.init(central.app)) } }
-    for peripheral in context.peripherals.values { if let peripheral { subjects.insert(.init(peripheral.app)) } }
-    return subjects
+  private func subjects(_ sessions: SessionTable) -> Set<AppQuestions.Subject> {
+    Set(sessions.all.map { AppQuestions.Subject($0.session.app) })
   }
 
-  private func states(_ context: borrowing DaemonContext) -> [AppQuestions.Subject: AdapterState] {
+  private func states(_ sessions: SessionTable) -> [AppQuestions.Subject: AdapterState] {
     var states: [AppQuestions.Subject: AdapterState] = [:]
-    for subject in subjects(context) { states[subject] = state(for: subject) }
+    for subject in subjects(sessions) { states[subject] = state(for: subject) }
     return states
   }
 
   /// Sends the adapter's state to the sessions of the subjects for which it differs from what they saw before.
   private func tellStates(after before: [AppQuestions.Subject: AdapterState], _ context: inout DaemonContext) {
-    for index in context.centrals.values.indices {
-      guard let central = context.centrals.values[index], !central.preservation.isForwarder,
-        !context.awaitsAdapter(central),
-        let key = context.centrals.key(at: index)
-      else { continue }
-      let new = state(for: central.app)
-      if new != before[.init(central.app)] { context.deliver(.stateChanged(new), to: CentralSessionID(key: key)) }
-    }
-    for index in context.peripherals.values.indices {
-      guard let peripheral = context.peripherals.values[index], !peripheral.preservation.isForwarder,
-        !context.awaitsAdapter(peripheral),
-        let key = context.peripherals.key(at: index)
-      else { continue }
-      let new = state(for: peripheral.app)
-      if new != before[.init(peripheral.app)] { context.deliver(.stateChanged(new), to: PeripheralSessionID(key: key)) }
+    for (id, session) in context.sessions.all
+    where !session.preservation.isForwarder && !context.sessions.awaitsAdapter(id) {
+      let new = state(for: session.app)
+      if new != before[.init(session.app)] { context.deliver(new, to: id) }
     }
   }
 
-  private mutating func withdrawPowerQuestion(_ context: inout DaemonContext) {
+  private mutating func withdrawPowerQuestion(_ prompts: inout PromptQueue) {
     guard let id = questions.power else { return }
     questions.power = nil
-    context.prompts.withdraw(id)
+    prompts.withdraw(id)
   }
 }
 

@@ -10,7 +10,7 @@ package final class LocalSessions: Sendable {
   ///
   /// An object, because a copy of weak references costs more than the delivery of an event. `@unchecked`, because the
   /// lock of `state` protects its properties, which the compiler can't see: no code uses an end without that lock.
-  private final class ClientEnd: @unchecked Sendable {
+  fileprivate final class ClientEnd: @unchecked Sendable {
     @exclusivity(unchecked) private(set) weak var central: (any CentralClient)?
     @exclusivity(unchecked) private(set) weak var peripheral: (any PeripheralClient)?
     let counters: SessionCounters
@@ -34,7 +34,7 @@ package final class LocalSessions: Sendable {
     }
   }
 
-  private struct ChannelEntry {
+  fileprivate struct ChannelEntry {
     /// The pipe until a client takes the channel; then the client and the daemon retain it.
     var untaken: ChannelPipe?
     weak var pipe: ChannelPipe?
@@ -42,7 +42,7 @@ package final class LocalSessions: Sendable {
     var isGone: Bool { untaken == nil && pipe == nil }
   }
 
-  private struct State {
+  fileprivate struct State {
     var centrals = SlotMap<ClientEnd>()
     var peripherals = SlotMap<ClientEnd>()
     var channels = SlotMap<ChannelEntry>()
@@ -50,7 +50,7 @@ package final class LocalSessions: Sendable {
     weak var system: (any SystemClient)?
   }
 
-  private struct AppEnd {
+  fileprivate struct AppEnd {
     weak var client: (any AppClient)?
   }
 
@@ -95,28 +95,25 @@ package final class LocalSessions: Sendable {
   /// Closes a session for the client with these counters; nil: for whatever client it has. A client whose session was
   /// preserved and given to another client has no effect on it.
   func close(_ session: CentralSessionID, _ counters: SessionCounters? = nil) {
-    close(session.key, counters, \.centrals, .closeCentral(session))
+    close(.central(session), counters, .closeCentral(session))
   }
 
   func close(_ session: PeripheralSessionID, _ counters: SessionCounters? = nil) {
-    close(session.key, counters, \.peripherals, .closePeripheral(session))
+    close(.peripheral(session), counters, .closePeripheral(session))
   }
 
   /// Closes a session, once. Its slot becomes vacant after the request, so that the daemon learns of the end before it
   /// learns of the next session in this slot.
-  private func close(
-    _ key: SlotKey, _ counters: SessionCounters?, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable,
-    _ request: DaemonRequest
-  ) {
+  private func close(_ session: AnySession, _ counters: SessionCounters?, _ request: DaemonRequest) {
     let wasOpen = state.withLockedValue { state in
-      guard let end = state[keyPath: role][key] else { return false }
+      guard let end = state[keyPath: session.ends][session.key] else { return false }
       if let counters, end.counters !== counters { return false }
       defer { end.isClosed = true }
       return !end.isClosed
     }
     guard wasOpen else { return }
     requests.post(request)
-    state.withLockedValue { _ = $0[keyPath: role].remove(key) }
+    end(session)
   }
 
   // MARK: Apps
@@ -161,26 +158,16 @@ package final class LocalSessions: Sendable {
   }
 
   /// Ends the client's part of a session that the daemon has closed.
-  func end(_ session: CentralSessionID) { state.withLockedValue { _ = $0.centrals.remove(session.key) } }
-  func end(_ session: PeripheralSessionID) { state.withLockedValue { _ = $0.peripherals.remove(session.key) } }
+  func end(_ session: AnySession) { state.withLockedValue { _ = $0[keyPath: session.ends].remove(session.key) } }
 
-  /// Gives the events of a preserved session to the client of a new one. Returns false if the new session is closed.
-  func attach(_ new: CentralSessionID, to preserved: CentralSessionID) -> Bool {
-    attach(new.key, to: preserved.key, \.centrals)
-  }
-
-  func attach(_ new: PeripheralSessionID, to preserved: PeripheralSessionID) -> Bool {
-    attach(new.key, to: preserved.key, \.peripherals)
-  }
-
-  private func attach(
-    _ new: SlotKey, to preserved: SlotKey, _ role: WritableKeyPath<State, SlotMap<ClientEnd>> & Sendable
-  ) -> Bool {
+  /// Gives the events of a preserved session to the client of a new one with the same role. Returns false if the new
+  /// session is closed.
+  func attach(_ new: AnySession, to preserved: AnySession) -> Bool {
     // The clients are retained until the lock is released: the last reference to one must not be released under it.
     let (isAttached, clients) = state.withLockedValue { state -> (Bool, [AnyObject]) in
-      guard let end = state[keyPath: role][new], !end.isClosed else { return (false, []) }
+      guard let end = state[keyPath: new.ends][new.key], !end.isClosed else { return (false, []) }
       let clients = [end.central as AnyObject?, end.peripheral as AnyObject?].compactMap { $0 }
-      return (state[keyPath: role].update(preserved) { $0 = ClientEnd(ofClientOf: end) } != nil, clients)
+      return (state[keyPath: new.ends].update(preserved.key) { $0 = ClientEnd(ofClientOf: end) } != nil, clients)
     }
     return withExtendedLifetime(clients) { isAttached }
   }
@@ -195,6 +182,14 @@ package final class LocalSessions: Sendable {
 
   package func counters(of session: PeripheralSessionID) -> SessionCounters {
     state.withLockedValue { $0.peripherals[session.key]?.counters } ?? SessionCounters()
+  }
+
+  /// Returns the counters of a session that has just opened; see above.
+  func counters(of session: AnySession) -> SessionCounters {
+    switch session {
+    case .central(let session): counters(of: session)
+    case .peripheral(let session): counters(of: session)
+    }
   }
 
   // MARK: Events
@@ -289,5 +284,15 @@ package final class LocalSessions: Sendable {
       state.channels.update(channel.handle.key) { $0.untaken.take() }
     }
     return pipe.flatMap { $0 }.map { OpenChannel(psm: channel.psm, pipe: $0) }
+  }
+}
+
+extension AnySession {
+  /// The clients' ends of the sessions with the same role.
+  fileprivate var ends: WritableKeyPath<LocalSessions.State, SlotMap<LocalSessions.ClientEnd>> {
+    switch self {
+    case .central: \.centrals
+    case .peripheral: \.peripherals
+    }
   }
 }

@@ -8,7 +8,7 @@
 //   ever be found under it.
 // - Identifiers. Apps know peers by identifiers that are derived from the adapter's by a keyed hash with the app's name
 //   (`PeerDirectory.identifier(_:ofApp:)`), at the border of CoreBluetooth. The daemon has one identifier for each
-//   peer. A reset of the network settings counts up the generation of the identifiers (`PeerTable.resetIdentifiers`),
+//   peer. A reset of the network settings counts up the generation of the identifiers (`Peers.resetIdentifiers`),
 //   which is stored with the adapter's secrets. For apps it is a power cycle of the host in the state `resetting`.
 
 import BluetoothWire

@@ -17,3 +17,27 @@ package struct SessionID<Role: SessionRole>: Hashable, Sendable {
 
 package typealias CentralSessionID = SessionID<CentralRole>
 package typealias PeripheralSessionID = SessionID<PeripheralRole>
+
+/// A session of either role.
+enum AnySession: Hashable {
+  case central(CentralSessionID)
+  case peripheral(PeripheralSessionID)
+
+  var key: SlotKey {
+    switch self {
+    case .central(let session): session.key
+    case .peripheral(let session): session.key
+    }
+  }
+
+  /// Returns the session of the same role with another key.
+  func other(_ key: SlotKey) -> AnySession {
+    switch self {
+    case .central: .central(CentralSessionID(key: key))
+    case .peripheral: .peripheral(PeripheralSessionID(key: key))
+    }
+  }
+
+  /// Returns true if both sessions have the same role.
+  func hasRole(of other: AnySession) -> Bool { other.other(key) == self }
+}

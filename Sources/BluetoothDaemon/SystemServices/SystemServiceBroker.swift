@@ -28,8 +28,8 @@ struct SystemServiceBroker {
   }
 
   /// Starts the servers: the adapter is on.
-  func start(at now: Instant, _ context: inout DaemonContext) {
-    for server in servers { server.started(&context.host, at: now) }
+  func start(at now: Instant, _ host: inout Host) {
+    for server in servers { server.started(&host, at: now) }
   }
 
   /// Stops the servers: the adapter is no longer on.
@@ -45,9 +45,9 @@ struct SystemServiceBroker {
 
   /// Notes the end of a link.
   func linkEnded(
-    _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant, _ context: inout DaemonContext
+    _ connection: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant, _ host: inout Host
   ) {
-    for server in servers { server.linkEnded(connection, reason, &context.host, at: now) }
+    for server in servers { server.linkEnded(connection, reason, &host, at: now) }
   }
 
   /// Handles an event of the GATT server. Returns false if the event concerns no service of the system.
@@ -61,9 +61,9 @@ struct SystemServiceBroker {
   }
 
   /// Calls the servers whose deadline has come.
-  func timeReached(_ now: Instant, _ context: inout DaemonContext) {
+  func timeReached(_ now: Instant, _ host: inout Host) {
     for server in servers {
-      if let deadline = server.deadline, deadline <= now { server.timeReached(&context.host, at: now) }
+      if let deadline = server.deadline, deadline <= now { server.timeReached(&host, at: now) }
     }
   }
 }

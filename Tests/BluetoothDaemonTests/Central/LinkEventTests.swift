@@ -56,8 +56,8 @@ import Testing
   func leaving() {
     var queue = LinkRequestQueue()
     let sessions = centralSessions()
-    let first = LinkRequestQueue.Requester.central(sessions.0)
-    let second = LinkRequestQueue.Requester.central(sessions.1)
+    let first = AnySession.central(sessions.0)
+    let second = AnySession.central(sessions.1)
     let request = LinkRequest.dataLength(HCI.DataLength(octets: 27, time: 328))
     #expect(queue.append(request, of: first) && !queue.append(request, of: first) && !queue.append(request, of: second))
     queue.leave(first)

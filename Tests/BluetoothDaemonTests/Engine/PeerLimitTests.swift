@@ -16,7 +16,7 @@ import Testing
     _ = phone.takeEvents()
   }
 
-  private var table: PeerTable { air.devices[0].daemon.peers }
+  private var table: Peers { air.devices[0].daemon.peers }
 
   private func address(_ number: Int) -> DeviceAddress { DeviceAddress(0xD000_0000_0000 + UInt64(number), .random) }
 
@@ -37,29 +37,29 @@ import Testing
 
   @Test("The devices that have not been heard for the longest time make room for new ones, and the log says so once")
   func eviction() throws {
-    fill(0..<PeerTable.limit)
-    #expect(notes() == [] && table.count == PeerTable.limit)
+    fill(0..<Peers.limit)
+    #expect(notes() == [] && table.count == Peers.limit)
     // The first device is heard again.
     let first = hear(0..<1)[0].peer.handle
-    let new = hear(PeerTable.limit..<PeerTable.limit + 10).map(\.peer.handle)
+    let new = hear(Peers.limit..<Peers.limit + 10).map(\.peer.handle)
     #expect(new.count == 10, "the app is told of each new device")
     #expect(notes().count == 1)
-    #expect(table.count == PeerTable.limit - PeerTable.evictionCount + 10)
+    #expect(table.count == Peers.limit - Peers.evictionCount + 10)
     #expect(table.contains(first) && new.allSatisfy { table.contains($0) })
-    #expect((1...PeerTable.evictionCount).allSatisfy { table.handle(of: address($0)) == nil })
-    #expect(table.handle(of: address(PeerTable.evictionCount + 1)) != nil)
-    fill(PeerTable.limit..<3 * PeerTable.limit)
+    #expect((1...Peers.evictionCount).allSatisfy { table.handle(of: address($0)) == nil })
+    #expect(table.handle(of: address(Peers.evictionCount + 1)) != nil)
+    fill(Peers.limit..<3 * Peers.limit)
     #expect(notes() == [])
-    #expect(table.count <= PeerTable.limit && table.count > PeerTable.limit - PeerTable.evictionCount)
+    #expect(table.count <= Peers.limit && table.count > Peers.limit - Peers.evictionCount)
     #expect(phone.directory.peerCount == table.count)
     #expect(Set(table.handles).count == table.count && Set(table.handles).isDisjoint(with: [first] + new))
-    #expect(hear(3 * PeerTable.limit..<3 * PeerTable.limit + 1).count == 1)
+    #expect(hear(3 * Peers.limit..<3 * Peers.limit + 1).count == 1)
   }
 
   @Test("A device that was forgotten has the same identifier when it is heard again, and another handle")
   func again() throws {
     let first = try #require(hear(0..<1).first).peer
-    fill(1..<PeerTable.limit + 1)
+    fill(1..<Peers.limit + 1)
     #expect(phone.directory.peer(first.identifier) == nil && phone.directory.peer(first.handle) == nil)
     let second = try #require(hear(0..<1).first).peer
     #expect(second.identifier == first.identifier && second.handle != first.handle)
@@ -82,25 +82,25 @@ import Testing
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
     air.devices[0].daemon.take(BondRecord(bond, identifier: PeerIdentifier(high: 9, low: 9)), at: air.now)
     let bonded = try #require(table.handle(of: address(3)))
-    fill(10..<PeerTable.limit + 10)
+    fill(10..<Peers.limit + 10)
     #expect([linked, awaited, held, bonded].map { handle in table.contains(handle) } == [true, true, true, true])
     #expect(!table.contains(idle))
     #expect(air.linkCount(0) == 1)
     phone.directory.release(held)
-    fill(PeerTable.limit + 10..<2 * PeerTable.limit + 10)
+    fill(Peers.limit + 10..<2 * Peers.limit + 10)
     #expect(!table.contains(held) && table.contains(linked) && table.contains(awaited))
   }
 
   @Test("If sessions use all peers, there is room for new links and for nothing else")
   func allInUse() {
-    var peers = PeerTable(identifiers: RandomStream(seed: 1), directory: PeerDirectory())
-    for number in 0..<PeerTable.limit { _ = peers.enter(address(number)) }
-    #expect(peers.isFull && peers.enter(address(PeerTable.limit)) == nil)
+    var peers = Peers(identifiers: RandomStream(seed: 1), directory: PeerDirectory())
+    for number in 0..<Peers.limit { _ = peers.enter(address(number)) }
+    #expect(peers.isFull && peers.enter(address(Peers.limit)) == nil)
     #expect(peers.idle(sparing: Set(peers.handles)) == [])
-    for number in PeerTable.limit..<PeerTable.linkLimit {
+    for number in Peers.limit..<Peers.linkLimit {
       #expect(peers.enter(address(number), isLinked: true) == PeerHandle(index: UInt32(number)))
     }
-    #expect(peers.enter(address(PeerTable.linkLimit), isLinked: true) == nil)
+    #expect(peers.enter(address(Peers.linkLimit), isLinked: true) == nil)
   }
 
   @Test("What a scan has reported, credits and apps' identifiers of a forgotten device are forgotten, too")
@@ -111,7 +111,7 @@ import Testing
     let credits = app.session.writeCredits(for: first.handle)
     let identifier = app.directory.identifier(first.identifier, ofApp: "app")
     #expect(app.directory.adapterIdentifier(identifier, ofApp: "app") == first.identifier)
-    fill(1..<PeerTable.limit + 1)
+    fill(1..<Peers.limit + 1)
     #expect(app.session.writeCredits(for: first.handle) !== credits)
     #expect(app.directory.adapterIdentifier(identifier, ofApp: "app") == nil)
   }
@@ -128,7 +128,7 @@ import Testing
     other.session.introduce(address(1))
     air.run()
     let introduced = try #require(table.handle(of: address(1)))
-    for number in 1_000..<1_000 + 4 * PeerTable.introductionLimit {
+    for number in 1_000..<1_000 + 4 * Peers.introductionLimit {
       attacker.session.introduce(address(number))
       attacker.session.introduce(address(number))
       air.run()
@@ -136,9 +136,9 @@ import Testing
       attacker.session.send(.connect(handle, delay: .zero, reconnects: false))
       attacker.session.send(.cancelConnection(handle))
       air.run()
-      #expect(table.introductionCount(of: ClientUser(1_000)) <= PeerTable.introductionLimit)
+      #expect(table.introductionCount(of: ClientUser(1_000)) <= Peers.introductionLimit)
     }
-    #expect(table.count <= PeerTable.introductionLimit + 2)
+    #expect(table.count <= Peers.introductionLimit + 2)
     #expect(table.contains(heard) && table.contains(introduced))
     #expect(table.handle(of: address(1_000)) == nil)
     #expect(notes().filter { $0.hasPrefix("user 1000: ") }.count == 1)

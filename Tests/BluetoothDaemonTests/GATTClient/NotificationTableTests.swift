@@ -14,7 +14,7 @@ struct NotificationTableTests {
   /// Confirms the configuration as the peer.
   mutating func configure(_ isOn: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(table.decide(0) == .configure(isOn: isOn), sourceLocation: sourceLocation)
-    table[0].state = .writing
+    table.beginWriting(0)
     _ = table.configured(0, succeeded: true)
   }
 
@@ -46,7 +46,7 @@ struct NotificationTableTests {
     table.append(.init(session: one, isOn: true), for: 3)
     table.append(.init(session: one, isOn: false), for: 3)
     #expect(table.decide(0) == .configure(isOn: true))
-    table[0].state = .writing
+    table.beginWriting(0)
     #expect(table.decide(0) == nil)
     _ = table.configured(0, succeeded: true)
     #expect(table.decide(0) == .configure(isOn: false))
@@ -56,7 +56,7 @@ struct NotificationTableTests {
   mutating func refused() {
     table.append(.init(session: one, isOn: true), for: 3)
     #expect(table.decide(0) == .configure(isOn: true))
-    table[0].state = .writing
+    table.beginWriting(0)
     #expect(table.configured(0, succeeded: false)?.session == one)
     #expect(table[0].subscribers.isEmpty)
   }
@@ -80,7 +80,7 @@ struct NotificationTableTests {
   mutating func leavesWhileBusy() {
     table.append(.init(session: one, isOn: true), for: 3)
     #expect(table.decide(0) == .configure(isOn: true))
-    table[0].state = .writing
+    table.beginWriting(0)
     table.leave(one)
     #expect(table.configured(0, succeeded: true)?.session == nil)
     #expect(table[0].subscribers.isEmpty)

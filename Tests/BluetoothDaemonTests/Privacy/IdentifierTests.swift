@@ -167,7 +167,7 @@ struct IdentifierTests {
 
   @Test("2.7 No identifier contains octets of its peer's address", .requirement("G014"))
   func octets() {
-    var peers = PeerTable(identifiers: RandomStream(seed: 3), directory: PeerDirectory())
+    var peers = Peers(identifiers: RandomStream(seed: 3), directory: PeerDirectory())
     for number in UInt64(0)..<1_000 {
       let address = DeviceAddress(number &* 0x9E37_79B9_7F4A_7C15, number % 2 == 0 ? .public : .random)
       guard let peer = peers.enter(address) else { continue }

@@ -12,7 +12,7 @@ extension Daemon {
     _modify { yield &context.host }
   }
 
-  var peers: PeerTable {
+  var peers: Peers {
     _read { yield context.peers }
     _modify { yield &context.peers }
   }

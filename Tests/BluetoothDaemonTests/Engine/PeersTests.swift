@@ -6,12 +6,12 @@ import Testing
 @testable import BluetoothDaemon
 
 @Suite("Peers")
-struct PeerTableTests {
+struct PeersTests {
   let address = DeviceAddress(0xC011_2233_4455, .random)
 
-  func table(seed: UInt64 = 1) -> (PeerTable, PeerDirectory) {
+  func table(seed: UInt64 = 1) -> (Peers, PeerDirectory) {
     let directory = PeerDirectory()
-    return (PeerTable(identifiers: RandomStream(seed: seed), directory: directory), directory)
+    return (Peers(identifiers: RandomStream(seed: seed), directory: directory), directory)
   }
 
   @Test("2.7 An address has one identifier, a random UUID", .requirement("G014"))
@@ -47,7 +47,7 @@ struct PeerTableTests {
   @Test("A flood of addresses fills the table up to its limit")
   func limit() {
     var (peers, _) = table()
-    for value in 0..<UInt64(PeerTable.limit) { _ = peers.enter(DeviceAddress(value, .random)) }
+    for value in 0..<UInt64(Peers.limit) { _ = peers.enter(DeviceAddress(value, .random)) }
     #expect(peers.enter(address) == nil)
     #expect(peers.enter(DeviceAddress(0, .random)) == PeerHandle(index: 0))
   }
@@ -55,9 +55,9 @@ struct PeerTableTests {
   @Test("G3 After a flood of addresses there is still room for a peer that connects")
   func roomForLinks() {
     var (peers, _) = table()
-    for value in 0..<UInt64(PeerTable.limit + 1_000) { _ = peers.enter(DeviceAddress(value, .random)) }
+    for value in 0..<UInt64(Peers.limit + 1_000) { _ = peers.enter(DeviceAddress(value, .random)) }
     let linked = peers.enter(address, isLinked: true)
-    #expect(linked == PeerHandle(index: UInt32(PeerTable.limit)))
+    #expect(linked == PeerHandle(index: UInt32(Peers.limit)))
   }
 
   @Test("A reset gives all peers new identifiers, the same ones in a later run, and forgets those of bonds")
@@ -74,7 +74,7 @@ struct PeerTableTests {
     #expect(Set(former + new).count == 4)
     #expect(former.allSatisfy { directory.peer($0) == nil })
     #expect(new.map { directory.peer($0)?.handle } == handles)
-    var later = PeerTable(identifiers: RandomStream(seed: 1), generation: 1, directory: PeerDirectory())
+    var later = Peers(identifiers: RandomStream(seed: 1), generation: 1, directory: PeerDirectory())
     #expect(try [address, bonded].map { later[try unwrapped(later.enter($0))].info.identifier } == new)
     peers.resetIdentifiers()
     #expect(Set(handles.map { peers[$0].info.identifier }).isDisjoint(with: former + new))

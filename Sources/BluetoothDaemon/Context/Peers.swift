@@ -8,7 +8,7 @@ import BluetoothCrypto
 import BluetoothWire
 
 /// The peers of one adapter: their addresses, the identifiers by which apps know them, and the sessions that use them.
-struct PeerTable {
+struct Peers {
   /// The maximum number of peers. The ones that nothing uses and that have not been heard for the longest time make
   /// room for new ones.
   static let limit = 65_536
@@ -20,7 +20,7 @@ struct PeerTable {
   static let introductionLimit = 256
 
   /// The peers by the slots of their handles. Those of vacant slots have no users.
-  private(set) var peers: [Peer] = []
+  private(set) var all: [Peer] = []
   private(set) var count = 0
   /// The number of uses so far, which is the time of the latest use.
   private var useCount: UInt64 = 0
@@ -33,6 +33,9 @@ struct PeerTable {
   /// The number of times that the user has reset the identifiers.
   private(set) var generation: UInt32
   private let directory: PeerDirectory
+  /// The peers whose notifications must be prepared, because a session has required them or the security of the link has
+  /// changed.
+  private(set) var awaitingNotifications: [PeerHandle] = []
 
   init(identifiers: RandomStream, generation: UInt32 = 0, directory: PeerDirectory) {
     self.identifiers = identifiers
@@ -56,15 +59,15 @@ struct PeerTable {
   /// Notes that a peer is used now.
   mutating func use(_ handle: PeerHandle) {
     useCount += 1
-    peers[handle.slot].lastUse = useCount
+    all[handle.slot].lastUse = useCount
   }
 
   private mutating func setIntroducer(_ user: ClientUser?, of handle: PeerHandle) {
-    if let former = peers[handle.slot].introducer {
+    if let former = all[handle.slot].introducer {
       let rest = introductions[former, default: 0] - 1
       introductions[former] = rest > 0 ? rest : nil
     }
-    peers[handle.slot].introducer = user
+    all[handle.slot].introducer = user
     if let user { introductions[user, default: 0] += 1 }
   }
 
@@ -76,7 +79,7 @@ struct PeerTable {
     guard count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
     let info = directory.add(recalled[address] ?? identifier(of: "\(address)"), address, name: nil)
     let peer = Peer(address: address, info: info)
-    if info.handle.slot < peers.count { peers[info.handle.slot] = peer } else { peers.append(peer) }
+    if info.handle.slot < all.count { all[info.handle.slot] = peer } else { all.append(peer) }
     count += 1
     byAddress[address] = info.handle
     use(info.handle)
@@ -90,7 +93,7 @@ struct PeerTable {
   ///   - named: the peers that something names.
   ///   - introducer: the user whose clients have introduced the peers; nil: all peers.
   func idle(sparing named: Set<PeerHandle>, introducedBy introducer: ClientUser? = nil) -> [PeerHandle] {
-    peers.filter { peer in
+    all.filter { peer in
       !peer.isVacant && peer.users.isEmpty && (introducer == nil || peer.introducer == introducer)
         && !named.contains(peer.info.handle)
     }
@@ -104,7 +107,7 @@ struct PeerTable {
   mutating func remove(_ handles: [PeerHandle]) {
     for handle in handles where contains(handle) {
       setIntroducer(nil, of: handle)
-      peers[handle.slot].isVacant = true
+      all[handle.slot].isVacant = true
       count -= 1
     }
     byAddress = byAddress.filter { contains($0.value) }
@@ -121,11 +124,11 @@ struct PeerTable {
   /// Returns the peer entry that had this identity address before, if any: the entry is now replaced, and no device
   /// will be found under its identifier again.
   mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) -> PeerHandle? {
-    peers[handle.slot].address = identity
-    peers[handle.slot].isReplaced = false
+    all[handle.slot].address = identity
+    all[handle.slot].isReplaced = false
     directory.setAddress(identity, of: handle)
     guard let former = byAddress.updateValue(handle, forKey: identity), former != handle else { return nil }
-    peers[former.slot].isReplaced = true
+    all[former.slot].isReplaced = true
     return former
   }
 
@@ -134,32 +137,43 @@ struct PeerTable {
     generation &+= 1
     recalled.removeAll()
     for handle in handles {
-      let peer = peers[handle.slot]
+      let peer = all[handle.slot]
       // A replaced peer has the address of the peer that has replaced it.
       let label = peer.isReplaced ? "\(peer.address) \(handle.index)" : "\(peer.address)"
-      peers[handle.slot].info.identifier = identifier(of: label)
-      directory.setIdentifier(peers[handle.slot].info.identifier, of: handle)
+      all[handle.slot].info.identifier = identifier(of: label)
+      directory.setIdentifier(all[handle.slot].info.identifier, of: handle)
     }
   }
 
   /// True if `handle` names a peer of this adapter.
   func contains(_ handle: PeerHandle) -> Bool {
-    handle.slot < peers.count && peers[handle.slot].info.handle == handle && !peers[handle.slot].isVacant
+    handle.slot < all.count && all[handle.slot].info.handle == handle && !all[handle.slot].isVacant
   }
 
   subscript(handle: PeerHandle) -> Peer {
-    @inline(__always) get { peers[handle.slot] }
-    _modify { yield &peers[handle.slot] }
+    @inline(__always) get { all[handle.slot] }
   }
 
-  var handles: [PeerHandle] { peers.lazy.filter { !$0.isVacant }.map(\.info.handle) }
+  var handles: [PeerHandle] { all.lazy.filter { !$0.isVacant }.map(\.info.handle) }
 
   /// Changes the peer's name. Returns false if the peer already has this name.
   mutating func setName(_ name: String?, of handle: PeerHandle) -> Bool {
-    guard peers[handle.slot].info.name != name else { return false }
-    peers[handle.slot].info.name = name
+    guard all[handle.slot].info.name != name else { return false }
+    all[handle.slot].info.name = name
     directory.setName(name, of: handle)
     return true
+  }
+
+  /// Records the name from the peer's GAP service. Returns false if the peer already has this name.
+  mutating func setDeviceName(_ name: String, of handle: PeerHandle) -> Bool {
+    all[handle.slot].hasDeviceName = true
+    return setName(name, of: handle)
+  }
+
+  /// Records the content of an advertisement. The advertised name is used until the name in the GAP service is known.
+  mutating func learn(_ content: AdvertisingFields, of handle: PeerHandle) {
+    all[handle.slot].advertisedServices = content.services
+    if let name = content.localName, !all[handle.slot].hasDeviceName { _ = setName(name, of: handle) }
   }
 
   /// Returns a random UUID (version 4) that depends only on the address, the adapter's seed and the number of resets,
@@ -171,6 +185,98 @@ struct PeerTable {
     let low = generator.next() & ~(0b11 << 62) | 0b10 << 62
     return PeerIdentifier(high: high, low: low)
   }
+}
+
+// MARK: Users
+
+extension Peers {
+  /// Adds a session that wants a connection to a peer.
+  mutating func add(_ user: PeerUser, to peer: PeerHandle) { all[peer.slot].users.append(user) }
+
+  /// Removes and returns a user of a peer.
+  @discardableResult
+  mutating func removeUser(_ index: Int, of peer: PeerHandle) -> PeerUser { all[peer.slot].users.remove(at: index) }
+
+  /// Removes the users whose attempts to connect to a peer are in progress.
+  mutating func removeConnectingUsers(of peer: PeerHandle) {
+    all[peer.slot].users.removeAll { $0.phase == .connecting }
+  }
+
+  /// Removes the users of all peers.
+  mutating func removeAllUsers() {
+    for slot in all.indices where !all[slot].users.isEmpty { all[slot].users.removeAll() }
+  }
+
+  mutating func setPhase(_ phase: PeerUser.Phase, ofUser index: Int, of peer: PeerHandle) {
+    all[peer.slot].users[index].phase = phase
+  }
+
+  /// Notes that a user waits for another link, because the former one has ended.
+  mutating func reconnect(_ index: Int, of peer: PeerHandle) {
+    let wasConnected = all[peer.slot].users[index].phase == .connected
+    all[peer.slot].users[index].phase = .connecting
+    all[peer.slot].users[index].hasBeenConnected = wasConnected
+    // With automatic reconnection, the app goes on using what it has discovered.
+    if !wasConnected { all[peer.slot].users[index].discoveredServices = nil }
+  }
+
+  mutating func setReconnects(_ reconnects: Bool, ofUser index: Int, of peer: PeerHandle) {
+    all[peer.slot].users[index].reconnects = reconnects
+  }
+
+  /// Gives a user the credits of the client that continues its session.
+  mutating func setCredits(_ credits: TransmitCredits, ofUser index: Int, of peer: PeerHandle) {
+    all[peer.slot].users[index].credits = credits
+  }
+
+  /// Sets the alerts that a session wants about a peer while its app is suspended.
+  mutating func setAlerts(_ alerts: AlertKinds, of session: CentralSessionID, for peer: PeerHandle) {
+    guard contains(peer), let user = all[peer.slot].userIndex(of: session) else { return }
+    all[peer.slot].users[user].alerts = alerts
+  }
+
+  /// Notes that a session requires that a peer can get the notifications of the system. Returns false if the session does
+  /// not use the peer.
+  mutating func requireNotifications(of session: CentralSessionID, for peer: PeerHandle) -> Bool {
+    guard contains(peer), let user = all[peer.slot].userIndex(of: session) else { return false }
+    all[peer.slot].users[user].requiresNotifications = true
+    return true
+  }
+
+  /// Restores what a session of a former run had with a peer.
+  mutating func restore(_ stored: StoredApp.Connection, of session: CentralSessionID, for peer: PeerHandle) {
+    guard let user = all[peer.slot].userIndex(of: session) else { return }
+    all[peer.slot].users[user].hasBeenConnected = stored.reconnects && stored.hasBeenConnected
+    all[peer.slot].users[user].alerts = stored.alerts
+    all[peer.slot].users[user].requiresNotifications = stored.requiresNotifications
+  }
+
+  /// Records the services reported to a session.
+  mutating func noteDiscovered(
+    _ services: [RemoteService], by session: CentralSessionID, of peer: PeerHandle
+  ) {
+    guard let user = all[peer.slot].userIndex(of: session) else { return }
+    // Modify the set in place, because a peer may have tens of thousands of services.
+    if all[peer.slot].users[user].discoveredServices == nil { all[peer.slot].users[user].discoveredServices = [] }
+    all[peer.slot].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
+  }
+
+  /// Removes and returns the services that a user has discovered and that have changed; nil: the user has not discovered
+  /// services.
+  mutating func takeDiscovered(
+    ofUser index: Int, of peer: PeerHandle, where hasChanged: (RemoteAttributeID) -> Bool
+  ) -> Set<RemoteAttributeID>? {
+    guard let known = all[peer.slot].users[index].discoveredServices else { return nil }
+    let modified = known.filter(hasChanged)
+    all[peer.slot].users[index].discoveredServices = known.subtracting(modified)
+    return modified
+  }
+
+  /// Has the notifications of the system prepared for a peer.
+  mutating func awaitNotifications(for peer: PeerHandle) { awaitingNotifications.append(peer) }
+
+  /// Removes and returns a peer whose notifications must be prepared; nil: none.
+  mutating func takeAwaitingNotifications() -> PeerHandle? { awaitingNotifications.popLast() }
 }
 
 extension RandomStream {
@@ -186,7 +292,7 @@ struct Peer {
   fileprivate(set) var address: DeviceAddress
   /// True if another entry turned out to be the same device and has taken over its identity address.
   fileprivate(set) var isReplaced = false
-  var info: PeerInfo
+  fileprivate(set) var info: PeerInfo
   /// True if the peer has been forgotten: its slot is vacant.
   fileprivate var isVacant = false
   /// The number of the latest use.
@@ -194,11 +300,11 @@ struct Peer {
   /// The user whose client has introduced the peer; nil: the peer has been heard or linked.
   fileprivate var introducer: ClientUser?
   /// True if the name was read from the peer's GAP service; a name in its advertising data does not replace it.
-  var hasDeviceName = false
+  fileprivate(set) var hasDeviceName = false
   /// The service UUIDs in the peer's latest advertisement.
-  var advertisedServices: [BluetoothUUID] = []
+  fileprivate(set) var advertisedServices: [BluetoothUUID] = []
   /// The sessions that are connected to the peer or want to be, in the order of their requests.
-  var users: [PeerUser] = []
+  fileprivate(set) var users: [PeerUser] = []
 
   init(address: DeviceAddress, info: PeerInfo) {
     self.address = address
@@ -206,6 +312,12 @@ struct Peer {
   }
 
   func userIndex(of session: CentralSessionID) -> Int? { users.firstIndex { $0.session == session } }
+
+  /// True if a session is connected to the peer.
+  var isUsed: Bool { users.contains { $0.phase == .connected } }
+
+  /// True if an attempt of a session to connect to the peer is in progress.
+  var isAwaited: Bool { users.contains { $0.phase == .connecting } }
 }
 
 /// The use of one connection by one session.
@@ -224,16 +336,16 @@ struct PeerUser {
 
   let session: CentralSessionID
   /// The session's credits for writes without response on this connection.
-  var credits: TransmitCredits
-  var phase: Phase
+  fileprivate(set) var credits: TransmitCredits
+  fileprivate(set) var phase: Phase
   /// True if the daemon re-establishes a dropped link.
-  var reconnects: Bool
+  fileprivate(set) var reconnects: Bool
   /// The alerts that the session wants while its app is suspended.
-  var alerts: AlertKinds = []
+  fileprivate(set) var alerts: AlertKinds = []
   /// True if the session requires that the peer can get the notifications of the system.
-  var requiresNotifications = false
+  fileprivate(set) var requiresNotifications = false
   /// True if the session has had this link before and waits for its re-establishment.
-  var hasBeenConnected = false
+  fileprivate(set) var hasBeenConnected = false
   /// The services reported to the session over this link; nil: the session has not discovered services yet.
-  var discoveredServices: Set<RemoteAttributeID>?
+  fileprivate(set) var discoveredServices: Set<RemoteAttributeID>?
 }
