@@ -1,8 +1,9 @@
 /// The tables of `FolderTests`.
 enum FolderWalls {
   /// The folders of each module, and the folders of the same module whose types they may use. The folder `""` has the
-  /// files outside of folders. A folder stands behind the folders that it uses.
+  /// files outside of folders; a small module has no others. A folder stands behind the folders that it uses.
   static let walls: [String: [String: Set<String>]] = [
+    "AccessoryPlayer": ["": []],
     "BeaconLocation": [
       "": [],
       "Distance": [],
@@ -67,6 +68,7 @@ enum FolderWalls {
       "Scanning": ["Radio", "Privacy", "Events", "Device", "Connection"],
       "Interface": ["Radio", "Privacy", "Events", "Device", "HCI", "Connection", "Advertising", "Scanning"],
     ],
+    "BluetoothCrypto": ["": []],
     "BluetoothDaemon": [
       "Platform": [],
       "Sessions": [],
@@ -128,6 +130,12 @@ enum FolderWalls {
       "Recordings": ["Advertising", "Accessories", "World"],
       "TestKit": ["World"],
     ],
+    "BluetoothLabTime": [
+      "Basics": [],
+      "Scheduling": ["Basics"],
+      "": ["Basics", "Scheduling"],
+    ],
+    "BluetoothNumbers": ["": []],
     "BluetoothProfiles": [
       "Values": [],
       "Quantities": ["Values"],
@@ -154,6 +162,7 @@ enum FolderWalls {
       "Connection": ["Basics", "Clients", "Log", "Apps", "Questions", "Sessions", "Monitor"],
       "": ["Basics", "Clients", "Log", "Connection"],
     ],
+    "BluetoothSimulation": ["": []],
     "BluetoothTransport": [
       "": [],
       "Specifier": [],
@@ -161,6 +170,7 @@ enum FolderWalls {
       "H5": ["Specifier", "H4"],
       "Links": ["Specifier", "H4", "H5"],
     ],
+    "BluetoothTypes": ["": []],
     "BluetoothWire": [
       "": [],
       "Bytes": [],
@@ -205,5 +215,6 @@ enum FolderWalls {
       "Basics": [],
       "Clients": ["Basics"],
     ],
+    "CoreBluetoothWorld": ["": []],
   ]
 }
