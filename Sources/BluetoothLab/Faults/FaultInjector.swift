@@ -1,3 +1,9 @@
+// Design: faults
+//
+// Faults are data (`FaultPlan`), and protocols do not know about them. The medium asks the injector for each
+// transmission (`AirFaults`), and the wire between a host and its controller for each packet (`HCIFaults`). Packets
+// carry their plaintext along, for the injector and for captures that are configured to show it.
+
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothSimulation
