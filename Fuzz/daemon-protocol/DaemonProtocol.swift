@@ -101,7 +101,7 @@ private final class Server {
   private var isStreamBroken = false
 
   init() {
-    let (environment, requests) = (DeviceEnvironment(), engine.requestQueue)
+    let (environment, requests) = (DeviceEnvironment(in: engine.bound), engine.requestQueue)
     func device(_ name: String, _ x: Int) -> VirtualAdapter {
       var configuration = VirtualDeviceConfiguration(name: name, position: GridPosition(x: Int64(x)))
       configuration.policy = .open

@@ -26,10 +26,13 @@ package final class DeviceEnvironment: @unchecked Sendable {
   /// The observers of packets between hosts and controllers, by device; nil: none, as in most worlds.
   @exclusivity(unchecked) private var hciObservers: [RadioID: any HCIObserver]?
 
-  package init() {}
+  private let bound: WorldBound
+
+  package init(in bound: WorldBound) { self.bound = bound }
 
   /// Sets the observer of the packets between the host and the controller of a device; nil: none.
   func setHCIObserver(_ observer: (any HCIObserver)?, of device: RadioID) {
+    bound.check()
     var observers = hciObservers ?? [:]
     observers[device] = observer
     hciObservers = observers.isEmpty ? nil : observers
@@ -38,11 +41,13 @@ package final class DeviceEnvironment: @unchecked Sendable {
   /// Passes a packet to the observer of its device, if there is one.
   @inline(__always)
   func observe(_ packet: HCI.Packet, isFromHost: Bool, on device: RadioID) {
+    bound.check()
     if let hciObservers { hciObservers[device]?.packet(packet, isFromHost: isFromHost) }
   }
 
   /// Writes all following packets to `capture`, or to none if it is nil.
   package func setCapture(_ capture: WorldCapture?, deviceNames: [String], in engine: WorldEngine) {
+    bound.check()
     self.capture = capture
     engine.observer = capture
     for (index, name) in deviceNames.enumerated() {

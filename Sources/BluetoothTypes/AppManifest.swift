@@ -47,6 +47,6 @@ public enum AppTermination: Hashable, Sendable {
   /// The system needed memory. It preserves the sessions with restore identifiers.
   case system
   /// The user ended the app. The system does not launch it again, unless its policy says so
-  /// (`PlatformPolicy.restoresQuitAccessoryApps`).
+  /// (`PlatformPolicy.restoresQuitAccessoryApps` in `BluetoothLab`).
   case user
 }

@@ -18,8 +18,7 @@
 //   (`ReceivedText.swift`).
 //
 // Where to begin: this file and `DeviceAddress.swift`; then `CharacteristicProperties.swift` and `ADStructure.swift`.
-// `PlatformPolicy.swift` and `AppManifest.swift` hold what an operating system, and an app's manifest, decide about
-// Bluetooth.
+// `AppManifest.swift` holds what an app's manifest decides about Bluetooth.
 //
 // Specification: Vol 3, Part B, 2.5.1 (UUIDs); Vol 6, Part B, 1.3 (addresses); Vol 1, Part F (error codes of HCI); Vol
 // 3, Part F, 3.4.1.1 (error codes of ATT); Supplement to the Core Specification, Part A (AD types).

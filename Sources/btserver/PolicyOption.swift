@@ -1,5 +1,5 @@
 import ArgumentParser
-import BluetoothTypes
+import BluetoothDaemon
 
 /// The values of `--policy`.
 enum PolicyOption {

@@ -1,8 +1,9 @@
 /// The tables of `FolderTests`.
 enum FolderWalls {
   /// The folders of each module, and the folders of the same module whose types they may use. The folder `""` has the
-  /// files outside of folders. A folder stands behind the folders that it uses.
+  /// files outside of folders; a small module has no others. A folder stands behind the folders that it uses.
   static let walls: [String: [String: Set<String>]] = [
+    "AccessoryPlayer": ["": []],
     "BeaconLocation": [
       "": [],
       "Distance": [],
@@ -67,24 +68,26 @@ enum FolderWalls {
       "Scanning": ["Radio", "Privacy", "Events", "Device", "Connection"],
       "Interface": ["Radio", "Privacy", "Events", "Device", "HCI", "Connection", "Advertising", "Scanning"],
     ],
+    "BluetoothCrypto": ["": []],
     "BluetoothDaemon": [
+      "Platform": [],
       "Sessions": [],
-      "Apps": ["Sessions"],
-      "Bonds": ["Sessions"],
+      "Apps": ["Platform", "Sessions"],
+      "Bonds": ["Platform", "Sessions"],
       "Prompts": ["Sessions"],
-      "Links": ["Sessions"],
-      "Context": ["Sessions", "Apps", "Bonds", "Prompts", "Links"],
-      "Scanning": ["Sessions", "Context"],
+      "Links": ["Sessions", "Prompts"],
+      "Context": ["Platform", "Sessions", "Apps", "Bonds", "Prompts", "Links"],
+      "Scanning": ["Platform", "Sessions", "Context"],
       "Channels": ["Sessions", "Links", "Context"],
       "GATTClient": ["Sessions", "Links", "Context"],
       "Security": ["Sessions", "Apps", "Bonds", "Prompts", "Links", "Context"],
       "Central": ["Sessions", "Links", "Context", "Scanning", "Channels", "GATTClient"],
-      "Peripheral": ["Sessions", "Links", "Context", "Channels"],
+      "Peripheral": ["Platform", "Sessions", "Links", "Context", "Channels"],
       "NotificationCenter": ["Sessions", "Prompts", "Links", "Context", "Security"],
       "SystemServices": ["Links", "Context"],
       "Daemon": [
-        "Sessions", "Apps", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central", "Peripheral",
-        "NotificationCenter", "SystemServices",
+        "Platform", "Sessions", "Apps", "Bonds", "Prompts", "Links", "Context", "Channels", "Security", "Central",
+        "Peripheral", "NotificationCenter", "SystemServices",
       ],
     ],
     "BluetoothDaemonProtocol": [
@@ -127,6 +130,12 @@ enum FolderWalls {
       "Recordings": ["Advertising", "Accessories", "World"],
       "TestKit": ["World"],
     ],
+    "BluetoothLabTime": [
+      "Basics": [],
+      "Scheduling": ["Basics"],
+      "": ["Basics", "Scheduling"],
+    ],
+    "BluetoothNumbers": ["": []],
     "BluetoothProfiles": [
       "Values": [],
       "Quantities": ["Values"],
@@ -153,6 +162,7 @@ enum FolderWalls {
       "Connection": ["Basics", "Clients", "Log", "Apps", "Questions", "Sessions", "Monitor"],
       "": ["Basics", "Clients", "Log", "Connection"],
     ],
+    "BluetoothSimulation": ["": []],
     "BluetoothTransport": [
       "": [],
       "Specifier": [],
@@ -160,6 +170,7 @@ enum FolderWalls {
       "H5": ["Specifier", "H4"],
       "Links": ["Specifier", "H4", "H5"],
     ],
+    "BluetoothTypes": ["": []],
     "BluetoothWire": [
       "": [],
       "Bytes": [],
@@ -204,5 +215,6 @@ enum FolderWalls {
       "Basics": [],
       "Clients": ["Basics"],
     ],
+    "CoreBluetoothWorld": ["": []],
   ]
 }

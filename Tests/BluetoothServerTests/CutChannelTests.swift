@@ -1,7 +1,7 @@
 import BluetoothDaemonProtocol
 import BluetoothWire
 import NIOConcurrencyHelpers
-import NIOPosix
+import NIOEmbedded
 import Testing
 
 @testable import BluetoothAdapters
@@ -52,7 +52,7 @@ struct CutChannelTests {
     let sessions = LocalSessions()
     let runner = ServerRunner(
       ServerSpecifier(.unix(path: "/no-server")), Hello(), sessions: sessions, directory: PeerDirectory(),
-      on: MultiThreadedEventLoopGroup.singleton.next(), stop: { _, _ in })
+      on: EmbeddedEventLoop(), stop: { _, _ in })
     let recorder = Recorder()
     let session = CentralSession(client: recorder, in: sessions)
     runner.pump()

@@ -18,7 +18,9 @@ final class RealTimeDevice: Sendable {
 
   init(name: String) {
     // The seed is random, because runs of this world need not be reproducible.
-    runner = RealTimeRunner(WorldEngine(seed: UInt64.random(in: .min ... .max)))
+    let engine = WorldEngine(seed: UInt64.random(in: .min ... .max))
+    let bound = engine.bound
+    runner = RealTimeRunner(engine)
     var configuration = VirtualDeviceConfiguration(name: name, position: GridPosition(x: 0))
     // Keys need not be reproducible either.
     configuration.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
@@ -30,6 +32,6 @@ final class RealTimeDevice: Sendable {
     }
     adapter = VirtualAdapter(
       configuration, in: runner.requestQueue, deliversInPlace: false,
-      epoch: WallClock.secondsSince2001, environment: DeviceEnvironment())
+      epoch: WallClock.secondsSince2001, environment: DeviceEnvironment(in: bound))
   }
 }

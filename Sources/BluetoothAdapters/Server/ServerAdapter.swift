@@ -84,6 +84,7 @@ private final class ServerExecutor: AdapterExecutor, @unchecked Sendable {
 
   /// Starts the runner. Called on the loop.
   func begin(_ runner: ServerRunner) {
+    loop.preconditionInEventLoop()
     self.runner = runner
     runner.begin()
   }

@@ -29,10 +29,14 @@ final class ServerChannel: ChannelInboundHandler, @unchecked Sendable {
   init(_ receiver: any ServerChannelReceiver) { self.receiver = receiver }
 
   /// Accepts frames of all lengths from now on: the other side has proved to be a server.
-  func acceptLongFrames() { parser.maximumLength = DaemonProtocol.maximumFrameLength }
+  func acceptLongFrames() {
+    context?.eventLoop.preconditionInEventLoop()
+    parser.maximumLength = DaemonProtocol.maximumFrameLength
+  }
 
   /// Appends a frame to the output, which `flush` writes.
   func send(_ frame: [UInt8]) {
+    context?.eventLoop.assertInEventLoop()
     guard !hasEnded else { return }
     waiting += frame
     if waiting.count > Self.maximumWaiting { end(violation: nil) }
@@ -40,6 +44,7 @@ final class ServerChannel: ChannelInboundHandler, @unchecked Sendable {
 
   /// Writes the output if the socket has room.
   func flush() {
+    context?.eventLoop.assertInEventLoop()
     guard let context, !waiting.isEmpty, context.channel.isWritable else { return }
     let octets = waiting
     waiting.removeAll(keepingCapacity: octets.count <= 1 << 16)
@@ -48,6 +53,7 @@ final class ServerChannel: ChannelInboundHandler, @unchecked Sendable {
 
   /// Closes the connection without a report.
   func close() {
+    context?.eventLoop.preconditionInEventLoop()
     hasEnded = true
     context?.close(promise: nil)
     context = nil

@@ -205,6 +205,7 @@ package struct ServerQuestion: Sendable {
     }
 
     func received(_ frame: Frame, on channel: ServerChannel) {
+      answer.futureResult.eventLoop.preconditionInEventLoop()
       // Messages of the directory name peers, which this client does not know.
       guard let message = try? ServerMessage(frame, .none) else { return }
       switch message {
@@ -221,6 +222,7 @@ package struct ServerQuestion: Sendable {
     func receivedAll(on channel: ServerChannel) {}
 
     func closed(_ channel: ServerChannel, violation: String?) {
+      answer.futureResult.eventLoop.preconditionInEventLoop()
       answer.fail(AdapterError(description: violation ?? "the server has closed the connection"))
     }
   }

@@ -92,12 +92,14 @@ final class ServerRunner: @unchecked Sendable {
   }
 
   func begin() {
+    loop.preconditionInEventLoop()
     connect()
     pump()
   }
 
   /// Closes the connection. Called when the adapter is deallocated, so nothing is reported.
   func end() {
+    loop.preconditionInEventLoop()
     let former = connection
     connection = .ended
     greetingTimer?.cancel()
@@ -116,6 +118,7 @@ final class ServerRunner: @unchecked Sendable {
   /// Sends a message. Returns false if there is no connection, or if the message can't be sent.
   @discardableResult
   func send(_ message: ClientMessage) -> Bool {
+    loop.assertInEventLoop()
     guard let channel, let frame = message.encode(peers.numbering).frame() else { return false }
     channel.send(frame)
     return true
@@ -125,6 +128,7 @@ final class ServerRunner: @unchecked Sendable {
 
   /// Passes on the requests of apps, and the numbers of events that they have handled.
   func pump() {
+    loop.assertInEventLoop()
     isWoken = true
     guard !isPumping else { return }
     if case .ended = connection { return }
@@ -242,6 +246,7 @@ final class ServerRunner: @unchecked Sendable {
 
 extension ServerRunner: ServerChannelReceiver {
   func received(_ frame: Frame, on channel: ServerChannel) {
+    loop.assertInEventLoop()
     do throws(DecodingError) {
       let message = try ServerMessage(frame, peers.numbering)
       switch (connection, message) {
@@ -270,6 +275,7 @@ extension ServerRunner: ServerChannelReceiver {
   func receivedAll(on channel: ServerChannel) { pump() }
 
   func closed(_ channel: ServerChannel, violation: String?) {
+    loop.preconditionInEventLoop()
     switch connection {
     case .greeting(let expected) where expected === channel:
       if let violation {

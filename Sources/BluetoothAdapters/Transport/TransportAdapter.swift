@@ -74,6 +74,7 @@ private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
 
   /// Starts the runner. Called on the loop.
   func begin(_ runner: TransportRunner) {
+    loop.preconditionInEventLoop()
     self.runner = runner
     runner.begin()
   }

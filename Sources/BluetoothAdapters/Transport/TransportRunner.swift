@@ -95,6 +95,7 @@ final class TransportRunner: @unchecked Sendable {
   }
 
   func begin() {
+    loop.preconditionInEventLoop()
     daemon.setTransport(.connecting, at: now)
     daemon.setPower(daemon.startsOn, at: now)
     if daemon.hasSharedBonds {
@@ -107,6 +108,7 @@ final class TransportRunner: @unchecked Sendable {
 
   /// Closes the connection and cancels all timers. Called when the adapter is deallocated, so nothing is reported.
   func end() {
+    loop.preconditionInEventLoop()
     let former = connection
     connection = .ended
     timer?.task.cancel()
@@ -127,10 +129,14 @@ final class TransportRunner: @unchecked Sendable {
   // MARK: Pump
 
   /// Records that a client has posted a request while the pump runs.
-  func wakeWhilePumping() { isWoken = true }
+  func wakeWhilePumping() {
+    loop.assertInEventLoop()
+    isWoken = true
+  }
 
   /// Handles apps' requests, delivers events to apps, sends all packets in one write, and sets the timer.
   func pump() {
+    loop.assertInEventLoop()
     guard !isPumping else { return wakeWhilePumping() }
     if case .ended = connection { return }
     isPumping = true
@@ -244,6 +250,7 @@ final class TransportRunner: @unchecked Sendable {
 
 extension TransportRunner: H4Receiver {
   func opened(_ link: H4Handler) {
+    loop.preconditionInEventLoop()
     guard case .connecting(let expected) = connection, expected === link else { return link.close() }
     connection = .open(link)
     daemon.setTransport(.ready, at: now)
@@ -251,6 +258,7 @@ extension TransportRunner: H4Receiver {
   }
 
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
+    loop.assertInEventLoop()
     let time = arrival ?? now
     arrival = time
     observer?.packet(packet, isFromHost: false)
@@ -265,6 +273,7 @@ extension TransportRunner: H4Receiver {
   }
 
   func closed(_ ending: H4Ending, on link: H4Handler) {
+    loop.preconditionInEventLoop()
     guard case .open(let open) = connection, open === link else { return }
     arrival = nil
     lost(.lost, "lost the connection to the controller (\(ending))")

@@ -26,20 +26,20 @@ final class ControlHandler: ChannelInboundHandler {
   /// neither use up all file descriptors nor keep others away.
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
-    service.connections.all.append(self)
-    guard service.connections.all.count > DescriptorReserve.controlConnections else { return }
+    service.connections.value.append(self)
+    guard service.connections.value.count > DescriptorReserve.controlConnections else { return }
     // This connection has sent no request, so there is one.
-    service.connections.all.first { !$0.isWorking }?.displace()
+    service.connections.value.first { !$0.isWorking }?.displace()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     self.context = nil
-    service.connections.all.removeAll { $0 === self }
+    service.connections.value.removeAll { $0 === self }
   }
 
   private func displace() {
     guard let context else { return }
-    service.connections.all.removeAll { $0 === self }
+    service.connections.value.removeAll { $0 === self }
     write(
       ControlAnswer(error: "too many control connections: \(DescriptorReserve.controlConnections) are open"), context)
     context.close(promise: nil)

@@ -9,17 +9,14 @@ struct ControlService {
   let world: World
   let hosts: HostTable
   let loop: any EventLoop
-  let connections: Connections
+  /// The control connections of the air, the oldest one first.
+  let connections: NIOLoopBoundBox<[ControlHandler]>
   /// Ends the air.
   let stop: @Sendable () -> Void
 
-  /// The control connections of an air, the oldest one first. Unchecked: only the air's event loop uses them.
-  final class Connections: @unchecked Sendable {
-    var all: [ControlHandler] = []
-  }
-
   /// Executes a request. The future succeeds with the answer when the request is completed; it never fails.
   func answer(_ request: ControlRequest) -> EventLoopFuture<ControlAnswer> {
+    loop.preconditionInEventLoop()
     do throws(AirError) {
       let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))
       hosts.runner.pump(runsAhead: false)

@@ -69,6 +69,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   }
 
   func setTimer(_ wait: Int?) {
+    assert(loop.inEventLoop || !isOpen.withLockedValue { $0 }, "the timer of a world was set outside its event loop")
     guard let wait else { return }
     let now = NIODeadline.now()
     var turn = Self.turn
@@ -92,6 +93,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   /// Stops the timer and drops all further work. On the loop only.
   func close() {
+    loop.preconditionInEventLoop()
     isOpen.withLockedValue { $0 = false }
     onTimer = nil
     timer?.task.cancel()

@@ -103,6 +103,7 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
 
   /// Assigns the lowest free slot to the host at the other end of `link`, and returns its index; nil if there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
+    loop.preconditionInEventLoop()
     guard !isStopped else { return nil }
     if descriptors.areShort, !displaceSilentHost() { return refuse("no file descriptor left for another host") }
     var free = freeSlot()
@@ -167,6 +168,7 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   ///
   /// - Parameter reason: the reason, if the host has not just closed its connection.
   func leave(_ slot: Int, _ reason: String?) {
+    loop.preconditionInEventLoop()
     with(slot) { device, _ in
       device.leave()
       return true
@@ -198,6 +200,7 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   /// Calls `body` with the device of a slot. `body` returns true if the device's radio command or deadline may have
   /// changed.
   func with(_ slot: Int, _ body: (ExternalHostDevice, Instant) -> Bool) {
+    loop.assertInEventLoop()
     hasTraffic = true
     runner.with(slots[slot].device.radio) { device, now in
       guard let device = device as? ExternalHostDevice else { return false }
@@ -206,6 +209,7 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   }
 
   var controllerSlots: [ControllerSlot] {
+    loop.preconditionInEventLoop()
     // Inspecting a culled device resumes it (see `CulledTransmitters`), so the timer may have to change.
     defer { if runner.pendingWork != .scheduled { runner.pump(runsAhead: false) } }
     return slots.map { slot in
@@ -219,6 +223,7 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
 
   /// Calls `observer` now and after each arrival or departure of a host, with the number of hosts.
   func observeHosts(_ observer: (@Sendable (Int) -> Void)?) {
+    loop.preconditionInEventLoop()
     hostObserver = observer
     observer?(hostCount)
   }
@@ -270,6 +275,7 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
 
   /// Called after all octets received so far from a host have been processed.
   func receivedAll() {
+    loop.assertInEventLoop()
     let pendingWork = runner.pendingWork
     // Flush now unless an event is due, so that the host gets its answer as early as possible.
     if pendingWork != .due { flush() }

@@ -101,7 +101,7 @@ package final class AirServer: Sendable {
   package func openControl(at path: String) throws {
     if path == ControlSocket.defaultPath { try ControlSocket.makeFolder(of: path) }
     let (world, hosts, ending) = (world, hosts, ending)
-    let connections = ControlService.Connections()
+    let connections = NIOLoopBoundBox.makeBoxSendingValue([ControlHandler](), eventLoop: loop)
     do {
       let file = try UnixSocketFile(path: path)
       // Backs off while no descriptor is available for another connection.

@@ -7,8 +7,8 @@ import NIOConcurrencyHelpers
 /// Each reader of a FIFO gets a complete capture, which begins with a section header and continues with the packets
 /// from then on.
 ///
-/// Unchecked, because only the queue's thread uses the file, and because only `init` sets the
-/// dispatch source; a lock protects everything else.
+/// Unchecked, because only the queue uses the file, which its functions check, and because only `init` sets the dispatch
+/// source; a lock protects everything else.
 package final class CaptureQueue: @unchecked Sendable {
   /// Status reports for the owner of the capture.
   package enum Report: Hashable, Sendable {
@@ -190,6 +190,7 @@ package final class CaptureQueue: @unchecked Sendable {
 
   /// Opens a FIFO if it has a reader; otherwise tries again later.
   private func lookForReader() {
+    dispatchPrecondition(condition: .onQueue(queue))
     let isWanted = state.withLockedValue { !$0.hasReader && $0.failure == nil && !$0.isEnding && !$0.isAbandoned }
     guard isWanted else { return }
     do throws(CaptureFile.Failure) {
@@ -209,6 +210,7 @@ package final class CaptureQueue: @unchecked Sendable {
   /// Opens a FIFO that has never had a reader, at the end of the capture: a program that has just opened it gets the
   /// pending octets, which begin with the start of the capture.
   private func openForFirstReader() {
+    dispatchPrecondition(condition: .onQueue(queue))
     let isWanted = state.withLockedValue { !$0.hasBegun && $0.failure == nil }
     guard isWanted else { return }
     do throws(CaptureFile.Failure) {
@@ -221,6 +223,7 @@ package final class CaptureQueue: @unchecked Sendable {
   }
 
   private func followReader() {
+    dispatchPrecondition(condition: .onQueue(queue))
     take(file.takeReaderChange())
     writeAll()
   }
@@ -241,6 +244,7 @@ package final class CaptureQueue: @unchecked Sendable {
   }
 
   private func writeAll() {
+    dispatchPrecondition(condition: .onQueue(queue))
     do throws(CaptureFile.Failure) {
       while let chunk = nextChunk() {
         let change = try write(chunk)

@@ -1,3 +1,23 @@
+// Design: the events of a connection
+//
+// A `Connection` is one value. Its `EventSchedule` determines when it needs the radio, `LinkARQ` what it sends next,
+// and `ControlProcedures` which procedures are in progress. A connection event passes through these functions:
+// - The schedule's next event becomes a `TimeslotRequest` in the `RadioScheduler`. If the radio is not granted
+//   before `latestStart`, `missEvent` counts a loss, and the event ends.
+// - `beginEvent` chooses the channel. The event's limit is the start of the next claim, or the next anchor point -
+//   T_IFS. A central transmits. A peripheral listens until the end of its window.
+// - `transmit` chooses the PDU at that instant. The sender then listens for the answer, T_IFS after its packet. A
+//   peripheral without more data, or without time, ends the event instead.
+// - `received` sets the anchor point, takes the acknowledgement, and passes a new PDU to ACL data or to a control
+//   procedure. The event ends if nothing is received, after a second CRC error in a row, and when the link ends.
+// - Whether the event continues: a peripheral answers the first packet always and later ones if time is left. A
+//   central goes on if MD is set on either side, or if a PDU is not acknowledged, and if time is left.
+// - `endEvent` starts the next procedure, assesses the channel, applies the latency, and plans the next event with
+//   the update that is due then. The next event is claimed.
+//
+// A peripheral answers the first packet even if that packet was so long that other activities must wait. An ended
+// link makes no further claim.
+
 import BluetoothRadio
 import BluetoothWire
 

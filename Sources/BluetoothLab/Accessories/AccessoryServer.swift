@@ -1,5 +1,6 @@
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothRadio
 import BluetoothWire
 
 /// The server of an accessory's services on the host of a device, which has its own links and advertising. Confined to
@@ -9,8 +10,15 @@ final class AccessoryServer<A: Accessory>: HostedAccessory<A>, SystemServer, @un
   private var hasPublished = false
   /// True while the adapter is on.
   private var isOn = false
+  private let bound: WorldBound
+
+  init(_ accessory: A, name: String, in bound: WorldBound) {
+    self.bound = bound
+    super.init(accessory, name: name)
+  }
 
   override func perform(_ effect: AccessoryContext.Effect, _ host: inout Host, at now: Instant) {
+    bound.check()
     // A device that is off does nothing. `started` schedules the next time.
     if case .wake = effect, !isOn { return }
     // The apps of the device are the GATT clients of its links: the results of requests are theirs.
@@ -28,6 +36,7 @@ final class AccessoryServer<A: Accessory>: HostedAccessory<A>, SystemServer, @un
   func owns(_ handle: AttributeHandle) -> Bool { attributes.path(at: handle) != nil }
 
   func started(_ host: inout Host, at now: Instant) {
+    bound.check()
     isOn = true
     if !hasPublished { addServices(to: &host, at: now) }
     hasPublished = true
@@ -43,6 +52,7 @@ final class AccessoryServer<A: Accessory>: HostedAccessory<A>, SystemServer, @un
   }
 
   func stopped(at now: Instant) {
+    bound.check()
     isOn = false
     forgetLinks(at: now)
     wakeTime = nil

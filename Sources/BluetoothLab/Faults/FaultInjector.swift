@@ -1,3 +1,9 @@
+// Design: faults
+//
+// Faults are data (`FaultPlan`), and protocols do not know about them. The medium asks the injector for each
+// transmission (`AirFaults`), and the wire between a host and its controller for each packet (`HCIFaults`). Packets
+// carry their plaintext along, for the injector and for captures that are configured to show it.
+
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothSimulation
@@ -25,6 +31,7 @@ final class FaultInjector: @unchecked Sendable {
   private let random: RandomStream
   // Device faults that a packet triggers are posted here, so that they take effect after the current event.
   private let requestQueue: WorldRequestQueue
+  private let bound: WorldBound
   private var ruleCount = 0
   /// Increases when all faults are removed, so that scheduled faults of an earlier generation are not triggered.
   private var generation = 0
@@ -52,9 +59,10 @@ final class FaultInjector: @unchecked Sendable {
   }
   private let shared = NIOLockedValueBox(Shared())
 
-  init(random: RandomStream, requestQueue: WorldRequestQueue) {
+  init(random: RandomStream, requestQueue: WorldRequestQueue, bound: WorldBound) {
     self.random = random
     self.requestQueue = requestQueue
+    self.bound = bound
     bits = random.split("bits")
   }
 
@@ -107,6 +115,7 @@ final class FaultInjector: @unchecked Sendable {
   // MARK: Plans
 
   func add(_ plan: FaultPlan, to scope: FaultScope, in engine: WorldEngine) {
+    bound.check()
     for fault in plan.faults { add(fault, to: scope, in: engine) }
     engine.airFaults = airRules.isEmpty && refusing.isEmpty ? nil : self
   }
@@ -155,6 +164,7 @@ final class FaultInjector: @unchecked Sendable {
 
   /// Ends all active and scheduled faults, except the drift of clocks.
   func removeAll(in engine: WorldEngine) {
+    bound.check()
     generation += 1
     airRules.removeAll()
     hciRules.removeAll()
@@ -169,6 +179,7 @@ final class FaultInjector: @unchecked Sendable {
 
   /// Switches a device's radio on or off. Switching it on also ends its mute faults.
   func setRadio(isOn: Bool, _ device: RadioID, in engine: WorldEngine) {
+    bound.check()
     if isOn {
       switchedOff.remove(device)
       muted.removeAll { $0.device == device }
@@ -241,6 +252,7 @@ final class FaultInjector: @unchecked Sendable {
 
 extension FaultInjector: AirFaults {
   func transmissionBegins(_ record: inout TransmissionRecord) {
+    bound.check()
     guard !airRules.isEmpty else { return }
     let content = AirContent(record.packet)
     for index in airRulesByDevice.about(record.radio) {

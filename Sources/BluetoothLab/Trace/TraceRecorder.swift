@@ -31,8 +31,12 @@ final class TraceRecorder: @unchecked Sendable {
   @exclusivity(unchecked) private var packets: Deque<Packet> = []
   @exclusivity(unchecked) private var advertising: Deque<Packet> = []
   @exclusivity(unchecked) private var sequence: UInt64 = 0
+  private let bound: WorldBound
+
+  init(in bound: WorldBound) { self.bound = bound }
 
   private func nextSequence() -> UInt64 {
+    bound.check()
     sequence += 1
     return sequence
   }
@@ -51,6 +55,7 @@ final class TraceRecorder: @unchecked Sendable {
   ///
   /// - Parameter name: returns the name of the device with a radio.
   func entries(name: (RadioID) -> String) -> [WorldTrace.Entry] {
+    bound.check()
     var all: [(sequence: UInt64, entry: WorldTrace.Entry)] = events.map { event in
       (
         event.sequence,

@@ -48,6 +48,7 @@ package final class DrivenWorld: @unchecked Sendable {
   /// Processes the pending calls of the app and delivers the pending callbacks or, if there are none, processes the next
   /// event. Does nothing while the world is held.
   package func step() {
+    engine.bound.check()
     if engine.hasRequests || engine.hasDeliveries {
       engine.settle()
     } else if !isHeld(), let next = engine.nextEvent {

@@ -1,3 +1,4 @@
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothRadio
 import BluetoothSimulation

@@ -54,7 +54,7 @@ extension Device {
   /// - Parameter accessory: the accessory in its first state.
   @discardableResult
   public func serve<A: Accessory>(_ accessory: A) -> SystemServices<A> {
-    let server = AccessoryServer(accessory, name: name)
+    let server = AccessoryServer(accessory, name: name, in: world.bound)
     perform { device, now in device.serve(server, at: now) }
     return SystemServices(server, on: self)
   }

@@ -1,3 +1,13 @@
+// Design: runs in virtual time
+//
+// `run` has two forms. The synchronous one (`@available(*, noasync)`) serves the main run loop while the world is
+// held, if it is on the main thread. The `async` one (`nonisolated(nonsending)`) suspends while the world is held
+// (`hold`/`release`). Tests whose callbacks start tasks use the `async` form, because a 2-core machine has only two
+// pool threads, and blocking both stops all tasks.
+//
+// Calling `run` in a callback of the same world stops the program with a reason. In a block of a queue that a
+// delegate's queue targets, such a call cannot be detected, and is documented as a mistake.
+
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire

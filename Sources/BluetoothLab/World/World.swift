@@ -74,7 +74,8 @@ public final class World: Sendable {
 
   let runner: Runner
   package let requestQueue: WorldRequestQueue
-  package let environment = DeviceEnvironment()
+  let bound: WorldBound
+  package let environment: DeviceEnvironment
   let faults: FaultInjector
   private let registry = NIOLockedValueBox(Registry())
   /// The identities of imported bonds that the world has not processed yet, by device, in the order of the imports.
@@ -99,7 +100,10 @@ public final class World: Sendable {
   package init(seed: UInt64, time: Time, capture: Capture?, executor: (any WorldExecutor)?) {
     let engine = WorldEngine(seed: seed)
     requestQueue = engine.requestQueue
-    faults = FaultInjector(random: engine.generator.split("faults"), requestQueue: engine.requestQueue)
+    bound = engine.bound
+    environment = DeviceEnvironment(in: engine.bound)
+    faults = FaultInjector(
+      random: engine.generator.split("faults"), requestQueue: engine.requestQueue, bound: engine.bound)
     switch time {
     case .virtual:
       runner = .virtual(VirtualRunner(engine))
@@ -220,7 +224,7 @@ public final class World: Sendable {
   func addRecorder() -> TraceRecorder? {
     registry.withLockedValue { registry in
       guard registry.recorder == nil else { return nil }
-      let recorder = TraceRecorder()
+      let recorder = TraceRecorder(in: bound)
       registry.recorder = recorder
       return recorder
     }

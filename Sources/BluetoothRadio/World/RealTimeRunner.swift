@@ -9,7 +9,7 @@ package final class RealTimeRunner: Sendable {
   private let isPending = NIOLockedValueBox(false)
   private let confined: Confined
 
-  /// The state that only the executor accesses.
+  /// The state that only the executor accesses. The engine checks each step; `enter` and `pump` check before.
   private final class Confined: @unchecked Sendable {
     let engine: WorldEngine
     let executor: any WorldExecutor
@@ -52,6 +52,7 @@ package final class RealTimeRunner: Sendable {
     }
 
     func setSpeed(perMille: Int64) {
+      engine.bound.check()
       // A world that lags behind the wall clock discards its lag here, instead of catching up at the new speed.
       restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)), Self.clock)
       speedPerMille = perMille
@@ -65,6 +66,7 @@ package final class RealTimeRunner: Sendable {
 
     /// Advances the world's time to the wall clock, unless an event is due or overdue.
     func passTime() {
+      engine.bound.check()
       let time = wallTime
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
     }
@@ -83,6 +85,7 @@ package final class RealTimeRunner: Sendable {
     /// Processes the events that are due, then sets the timer for the next event. A world that lags yields the thread
     /// every `slice`, so that callers can inspect it or slow it down.
     func pump(runsAhead: Bool) {
+      engine.bound.check()
       let goesOn = advance(runsAhead: runsAhead)
       delegate?.worldPaused()
       scheduled = nil

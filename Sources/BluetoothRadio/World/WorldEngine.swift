@@ -38,7 +38,7 @@ import DequeModule
 /// devices in order of time.
 ///
 /// A world is confined: one thread at a time uses it. In virtual time that is the caller of `step`; in real time it is
-/// the thread of `RealTimeRunner`'s executor. Only `requestQueue` may be used from any thread.
+/// the thread of `RealTimeRunner`'s executor. Only `requestQueue` may be used from any thread. `bound` checks it.
 package final class WorldEngine {
   /// The time of the latest event.
   @exclusivity(unchecked) package private(set) var now = Instant.zero {
@@ -46,6 +46,8 @@ package final class WorldEngine {
   }
   /// The queue of requests from other threads, such as apps' calls.
   package let requestQueue = WorldRequestQueue()
+  /// The confinement of the world to one thread.
+  package let bound = WorldBound()
   /// The random generator from which each device's generator is derived by name.
   package let generator: RandomStream
   /// The memory pool of all packets of this world.
@@ -130,6 +132,7 @@ package final class WorldEngine {
 
   /// Adds a device. Its index, and its radio's number, is the number of devices added before.
   func add(_ device: any SimulatedDevice, radio: RadioProperties) {
+    bound.check()
     medium.add(radio, at: now)
     devices.append(device)
     for rank in Rank.allCases { _ = timers.addSlot(rank: rank.rawValue) }
@@ -152,6 +155,8 @@ package final class WorldEngine {
 
   /// Calls `body` with a device, and then executes the device's radio command and updates its deadline.
   package func with(_ radio: RadioID, _ body: (any SimulatedDevice) -> Void) {
+    bound.enter()
+    defer { bound.leave() }
     run(radio.index)
     let device = devices[radio.index]
     body(device)
@@ -161,6 +166,8 @@ package final class WorldEngine {
   /// Calls `body` with a device and the current time. `body` returns true if the device's radio command, deadline or
   /// callbacks may have changed.
   func with(_ radio: RadioID, _ body: (any SimulatedDevice, Instant) -> Bool) {
+    bound.enter()
+    defer { bound.leave() }
     run(radio.index)
     let device = devices[radio.index]
     if body(device, now) { processOutput(of: radio.index, device) }
@@ -186,6 +193,8 @@ package final class WorldEngine {
   /// Processes all requests in `requestQueue` and delivers all pending callbacks, until there are no more, at the
   /// current instant.
   package func settle() {
+    bound.enter()
+    defer { bound.leave() }
     while true {
       requestQueue.take(into: &requests)
       if !requests.isEmpty {
@@ -213,6 +222,8 @@ package final class WorldEngine {
   /// such event.
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
+    bound.enter()
+    defer { bound.leave() }
     if eventPosition.precedes(next) { eventPosition = next }
     now = max(now, next.instant)
     switch next.slot {
@@ -232,6 +243,7 @@ package final class WorldEngine {
   package func schedule(
     at instant: Instant, _ operation: @escaping @Sendable (WorldEngine) -> Void
   ) -> ScheduledOperation {
+    bound.check()
     let scheduled = schedule.add(at: max(now, instant), operation)
     timers.set(scheduleSlot, to: schedule.next)
     return scheduled
@@ -245,6 +257,7 @@ package final class WorldEngine {
 
   /// Advances the time to `instant`. No event may be pending before `instant`.
   package func passTime(to instant: Instant) {
+    bound.check()
     now = max(now, instant)
     eventPosition = TimerQueue.Entry(now, rank: .max, slot: Int(UInt32.max))
   }
@@ -272,7 +285,9 @@ package final class WorldEngine {
     // The engine waits for the callback, so calls from any thread are in time.
     let isObserving = requestQueue.isObservingCalls
     if isObserving { requestQueue.isObservingCalls = false }
+    let uses = bound.pause()
     devices[index].deliverNext()
+    bound.resume(uses)
     if isObserving { requestQueue.isObservingCalls = true }
     isInCallback = false
     delivering.removeFirst()

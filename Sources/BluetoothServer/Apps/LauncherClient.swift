@@ -9,6 +9,7 @@ final class LauncherClient: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
+  private let loop: any EventLoop
   private let app: RegisteredApp
   private let request: LaunchRequest
   private let process = NIOLockedValueBox<Int32?>(nil)
@@ -22,8 +23,8 @@ final class LauncherClient: ChannelInboundHandler, @unchecked Sendable {
     _ app: RegisteredApp, _ environment: [String: String], at path: String,
     _ onEnd: @escaping @Sendable (_ hasFailed: Bool) -> Void
   ) -> Launch {
-    let client = LauncherClient(app, environment, onEnd)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let client = LauncherClient(app, environment, on: loop, onEnd)
     ClientBootstrap(group: loop)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(client) }
@@ -36,8 +37,10 @@ final class LauncherClient: ChannelInboundHandler, @unchecked Sendable {
   }
 
   private init(
-    _ app: RegisteredApp, _ environment: [String: String], _ onEnd: @escaping @Sendable (_ hasFailed: Bool) -> Void
+    _ app: RegisteredApp, _ environment: [String: String], on loop: any EventLoop,
+    _ onEnd: @escaping @Sendable (_ hasFailed: Bool) -> Void
   ) {
+    self.loop = loop
     self.app = app
     request = LaunchRequest(app: app.name, environment: environment)
     self.onEnd = onEnd
@@ -49,6 +52,7 @@ final class LauncherClient: ChannelInboundHandler, @unchecked Sendable {
   }
 
   private func end(hasFailed: Bool) {
+    loop.preconditionInEventLoop()
     onEnd?(hasFailed)
     onEnd = nil
     context?.close(promise: nil)
@@ -56,6 +60,7 @@ final class LauncherClient: ChannelInboundHandler, @unchecked Sendable {
 
   /// Asks the program to end. One that has not been started gives up its launch.
   private func stop() {
+    loop.preconditionInEventLoop()
     isStopped = true
     guard let context else { return }
     guard process.withLockedValue({ $0 != nil }) else { return end(hasFailed: true) }

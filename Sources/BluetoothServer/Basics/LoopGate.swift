@@ -15,6 +15,9 @@ final class LoopGate: Sendable {
     isClosed.withLockedValue { if !$0 { loop.execute(body) } }
   }
 
+  /// Stops the program if the caller is not on the event loop.
+  func check() { loop.preconditionInEventLoop() }
+
   /// Lets nothing pass from now on.
   func close() { isClosed.withLockedValue { $0 = true } }
 }

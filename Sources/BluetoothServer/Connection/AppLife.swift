@@ -58,6 +58,7 @@ final class AppLife: @unchecked Sendable {
   /// - Returns: `isInFront`: true if the app is in the foreground; `isStart`: true if the user has started the process, so
   ///   that events can launch the app again.
   func begin(_ connection: ServerConnection, on member: ServedApp) -> (isInFront: Bool, isStart: Bool) {
+    gate.check()
     let process = connection.identity?.process?.id
     let isChild = isChild(process)
     if isConnected {
@@ -88,6 +89,7 @@ final class AppLife: @unchecked Sendable {
 
   /// Notes that a connection is added to others of the app on one adapter.
   func join(_ connection: ServerConnection) {
+    gate.check()
     guard !connection.hasReturned, !isChild(connection.identity?.process?.id) else { return }
     // The user has started another process of the app. The events of a suspended app would never reach it.
     comeToFront()
@@ -101,11 +103,15 @@ final class AppLife: @unchecked Sendable {
   }
 
   /// Notes that the user has brought the app to the foreground, or has left it.
-  func becameFrontmost(_ isInFront: Bool) { self.isInFront = isInFront }
+  func becameFrontmost(_ isInFront: Bool) {
+    gate.check()
+    self.isInFront = isInFront
+  }
 
   /// Notes that the last connection on one adapter has ended. Events of the other adapters that have waited for the end
   /// of the app can launch it.
   func connectionsEnded() {
+    gate.check()
     // The end of a launched process begins a pause.
     guard child == nil, !isPausing, !isConnected else { return }
     for member in members where member.isRefused { member.becomeLaunchable() }
@@ -113,6 +119,7 @@ final class AppLife: @unchecked Sendable {
 
   /// Ends a launch and forgets failures: the app has been ended.
   func quit() {
+    gate.check()
     if isLaunching { child?.launch.stop() }
     isLaunching = false
     endLaunchTime()
@@ -126,6 +133,7 @@ final class AppLife: @unchecked Sendable {
   /// app is being launched, which gets the event when it uses the adapter. An event of an adapter that a running process
   /// does not use waits for the process or for its end.
   func launch(for member: ServedApp) {
+    gate.check()
     if isLaunching || (launchTimer != nil && isConnected) { return member.waitForProcess() }
     guard let command, let apps, child == nil, !isConnected else { return member.refuse() }
     // The end of the pause launches the app.

@@ -57,6 +57,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
   /// Adds a connection, which is about to open its first session. A process that has had a connection before gets no
   /// restored state.
   func add(_ connection: ServerConnection, _ manifest: AppManifest) {
+    gate.check()
     if connections.isEmpty {
       if connection.hasReturned { terminate(.user) }
       let (isInFront, isStart) = life.begin(connection, on: self)
@@ -76,6 +77,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
   ///
   /// - Parameter isLost: true if the process may have ended; false if the server has closed the connection.
   func remove(_ connection: ServerConnection, isLost: Bool) {
+    gate.check()
     guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
     connections.remove(at: index)
     guard connections.isEmpty else { return }
@@ -88,6 +90,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
 
   /// Changes the life of the app as its user does. Returns the reason why that is not possible; nil: it is done.
   func perform(_ control: AppControl) -> String? {
+    gate.check()
     switch control {
     case .quit: quit("the user has ended this app", byUser: true)
     case .foreground, .background, .suspend:
@@ -121,6 +124,7 @@ final class ServedApp: AppClient, @unchecked Sendable {
   func receive(_ event: AppEvent) { gate.execute { self.handle(event) } }
 
   private func handle(_ event: AppEvent) {
+    gate.check()
     switch event {
     case .stateChanged(let new):
       state = new
@@ -144,10 +148,14 @@ final class ServedApp: AppClient, @unchecked Sendable {
   }
 
   /// Lets the events that have launched the app wait for the launched process to use this adapter.
-  func waitForProcess() { isAwaiting = true }
+  func waitForProcess() {
+    gate.check()
+    isAwaiting = true
+  }
 
   /// Tells the daemon that the launched app does not run. The daemon fails the requests that have waited for it.
   func launchFailed() {
+    gate.check()
     isAwaiting = false
     host.send(.launchable(false), ofApp: name)
     terminate(.system)
@@ -161,12 +169,14 @@ final class ServedApp: AppClient, @unchecked Sendable {
 
   /// Lets events launch the app, also those that have waited for that.
   func becomeLaunchable() {
+    gate.check()
     isRefused = false
     if life.command != nil { host.send(.launchable(true), ofApp: name) }
   }
 
   /// Ends the app on this adapter.
   func terminate(_ cause: AppTermination) {
+    gate.check()
     host.send(.terminated(cause), ofApp: name)
     host.send(.reportPreserved, ofApp: name)
   }

@@ -104,6 +104,7 @@ final class ServerApps: @unchecked Sendable {
 
   /// Begins to observe the adapters. Called once, on the event loop.
   func begin() {
+    gate.check()
     setup.questions?.observe { [log] in Self.tell($0, log) }
     unreadyCount = adapters.count { $0.host != nil }
     for served in adapters {
@@ -148,7 +149,10 @@ final class ServerApps: @unchecked Sendable {
   var isReady: Bool { unreadyCount == 0 }
 
   /// Calls `body` when `isReady` is true.
-  func whenReady(_ body: @escaping () -> Void) { waiting.append(body) }
+  func whenReady(_ body: @escaping () -> Void) {
+    gate.check()
+    waiting.append(body)
+  }
 
   private func adapterBecameReady() {
     unreadyCount -= 1
@@ -162,6 +166,7 @@ final class ServerApps: @unchecked Sendable {
 
   /// Returns the app of a client on an adapter; nil: its user has too many.
   func app(_ name: String, ofUser user: UInt32, on served: ServedAdapter, _ host: any AppAdapter) -> ServedApp? {
+    gate.check()
     if let known = app(name, on: served.name) { return known }
     let key = "\(user) \(served.name)"
     guard counts[key, default: 0] < limits.apps else { return nil }
@@ -215,6 +220,7 @@ final class ServerApps: @unchecked Sendable {
   ///
   /// - Returns: the names of the adapters that have not at the end of the time.
   func finish(within limit: TimeAmount) -> EventLoopFuture<[String]> {
+    gate.check()
     let promise = gate.loop.makePromise(of: [String].self)
     let hosts = adapters.compactMap { served in served.host.map { (served.name, $0) } }
     guard !hosts.isEmpty else {
@@ -246,6 +252,7 @@ final class ServerApps: @unchecked Sendable {
   /// Changes the life of an app on all adapters. Calls `answer` when the adapters have handled the change, so that the
   /// next one finds the app in its new state: with the reason why that is not possible; nil: it is done.
   func perform(_ control: AppControl, on name: String, _ answer: @escaping (String?) -> Void) {
+    gate.check()
     do throws(ServerError) {
       let found = try find(name)
       let failures = found.compactMap { $0.perform(control) }
@@ -267,6 +274,7 @@ final class ServerApps: @unchecked Sendable {
   /// Allows or denies an app the use of all adapters, also one that has never used the server. Calls `answer` when the
   /// adapters have stored the decision: with the reason why that is not possible; nil: it is done.
   func setPermission(_ isAllowed: Bool, of name: String, _ answer: @escaping (String?) -> Void) {
+    gate.check()
     do throws(ServerError) {
       let found = try meaning(of: name, takesNew: true)
       let change = PermissionChange(answer)
@@ -375,22 +383,28 @@ final class ServerApps: @unchecked Sendable {
 
   /// Reports the alerts so far to a connection, and the later ones if it follows them.
   func reportAlerts(to connection: ServerConnection, follows: Bool) {
+    gate.check()
     connection.report(.alerts(alerts))
     if follows { followers[ObjectIdentifier(connection)] = connection }
   }
 
-  func removeFollower(_ connection: ServerConnection) { followers[ObjectIdentifier(connection)] = nil }
+  func removeFollower(_ connection: ServerConnection) {
+    gate.check()
+    followers[ObjectIdentifier(connection)] = nil
+  }
 
   // MARK: Monitors
 
   /// Passes the HCI packets of an adapter to a client from now on.
   func monitor(_ outbox: Outbox, on served: ServedAdapter) {
+    gate.check()
     guard let monitor = monitors[served.name], monitor.add(outbox) else { return }
     served.host?.setHCIObserver(monitor)
   }
 
   /// Passes a client no more packets of an adapter. Has no effect on a client that gets none.
   func endMonitor(_ outbox: Outbox, on served: ServedAdapter) {
+    gate.check()
     guard let monitor = monitors[served.name], monitor.remove(outbox) else { return }
     served.host?.setHCIObserver(nil)
   }
@@ -452,12 +466,14 @@ final class ServerApps: @unchecked Sendable {
 
   /// Calls `body` when the daemon has handled all requests that were sent before.
   func afterRequests(to host: any AppAdapter, _ body: @escaping () -> Void) {
+    gate.check()
     questionCount += 1
     questions[questionCount] = { _ in body() }
     host.send(.reportLinks(questionCount))
   }
 
   private func handle(_ event: SystemEvent, of adapter: String) {
+    gate.check()
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
     case .linkBegan(let count): metrics.setLinks(count, of: adapter)
@@ -471,21 +487,5 @@ final class ServerApps: @unchecked Sendable {
       stored[adapter] = permissions
       if stored.count == adapters.count(where: { $0.host != nil }) { shareDecisions() }
     }
-  }
-}
-
-/// The receiver of an adapter's events that belong to no app. It passes them to the event loop.
-private final class AdapterObserver: SystemClient {
-  private let gate: LoopGate
-  private let handler: @Sendable (SystemEvent) -> Void
-
-  init(_ gate: LoopGate, _ handler: @escaping @Sendable (SystemEvent) -> Void) {
-    self.gate = gate
-    self.handler = handler
-  }
-
-  func receive(_ event: SystemEvent) {
-    let handler = handler
-    gate.execute { handler(event) }
   }
 }

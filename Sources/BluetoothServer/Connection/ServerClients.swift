@@ -31,12 +31,14 @@ final class ServerClients: @unchecked Sendable {
 
   /// Adds a connection whose client has not said who it is. May end another such connection.
   func addStranger(_ stranger: ServerConnection, from origin: ConnectionOrigin) {
+    apps.gate.check()
     strangers.add(stranger, from: origin)?.refuse(
       .tooMany, "too many connections without a greeting: \(limits.strangers)")
   }
 
   /// Gives a place to a client that has said who it is, unless there are too many.
   func add(_ connection: ServerConnection, of client: ClientIdentity) throws(ClientPlaces.Full) {
+    apps.gate.check()
     strangers.remove(connection)
     let key = ObjectIdentifier(connection)
     placesByClient[key] = try places.take(for: ClientPlaces.Owner(client), mayControl: apps.setup.mayControl(client))
@@ -46,6 +48,7 @@ final class ServerClients: @unchecked Sendable {
 
   /// Removes a connection. Has no effect on one that has not been added.
   func remove(_ connection: ServerConnection) {
+    apps.gate.check()
     strangers.remove(connection)
     let key = ObjectIdentifier(connection)
     guard let place = placesByClient.removeValue(forKey: key) else { return }
@@ -59,6 +62,7 @@ final class ServerClients: @unchecked Sendable {
   /// Counts and logs that a client is disconnected. The log has one line for each program and reason, until the server
   /// accepts the program.
   func noteRefusal(_ reason: RefusalReason, _ text: String, of client: ClientIdentity?, from origin: ConnectionOrigin) {
+    apps.gate.check()
     metrics.noteRefusal(reason)
     let line = "\(client?.text ?? "a client"): disconnected: \(text)"
     if client.map({ refusals.isNew(reason, of: $0) }) ?? true {
@@ -73,7 +77,10 @@ final class ServerClients: @unchecked Sendable {
 
   // MARK: Lists
 
-  var identities: [ClientIdentity] { connections.values.compactMap(\.identity) }
+  var identities: [ClientIdentity] {
+    apps.gate.check()
+    return connections.values.compactMap(\.identity)
+  }
 
   /// The clients for a list, sorted by their processes.
   var descriptions: [ConnectedClient] {
@@ -84,6 +91,7 @@ final class ServerClients: @unchecked Sendable {
 
   /// Ends all connections, because the server stops.
   func refuseAll() {
+    apps.gate.check()
     for connection in strangers.connections + Array(connections.values) {
       connection.refuse(.stopping, "the server is stopping")
     }

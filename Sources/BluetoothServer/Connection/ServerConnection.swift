@@ -107,6 +107,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
   /// Ends all sessions of the client. Those of an app that may have crashed can be preserved.
   private func end(isLost: Bool) {
+    context?.eventLoop.preconditionInEventLoop()
     if case .closed = state {} else if outbox != nil { log("has disconnected") }
     state = .closed
     clients.remove(self)
@@ -129,6 +130,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
   /// Returns the events that the process has not handled to the daemon, before the end of its app.
   func returnEvents() {
+    context?.eventLoop.preconditionInEventLoop()
     // Messages may have arrived while the client was not read from.
     while let frame = try? parser.next() {
       guard case .eventsHandled(let number, let count)? = try? ClientMessage(frame, outbox?.numbering ?? .none) else {
@@ -143,6 +145,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   /// Ends the connection with a reason for the client's log.
   func refuse(_ reason: RefusalReason, _ text: String) {
     guard let context else { return }
+    context.eventLoop.preconditionInEventLoop()
     if case .closed = state { return }
     clients.noteRefusal(reason, text, of: identity, from: origin)
     let channel = context.channel
@@ -199,6 +202,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
 
   /// Handles the messages that have arrived.
   private func process() {
+    context?.eventLoop.assertInEventLoop()
     // A message that changes the state calls this function recursively; the outer call continues.
     guard !isProcessing else { return }
     isProcessing = true

@@ -73,6 +73,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   // MARK: Connection
 
   private func connect() {
+    loop.preconditionInEventLoop()
     guard !isStopped else { return }
     let handler = DBusHandler()
     handler.onReady = { [weak self, weak handler] in
@@ -99,6 +100,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   }
 
   private func ended() {
+    loop.preconditionInEventLoop()
     handler = nil
     channel = nil
     forgetService()
@@ -114,6 +116,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   }
 
   private func ready(_ handler: DBusHandler) {
+    loop.preconditionInEventLoop()
     self.handler = handler
     let rules = [
       "type='signal',interface='\(Self.name)',path='\(Self.path)'",
@@ -194,6 +197,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   }
 
   private func handle(_ change: UserQuestions.Change) {
+    loop.preconditionInEventLoop()
     switch change {
     case .asked(let question): show(question)
     case .ended(let question):
@@ -206,6 +210,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   }
 
   private func show(_ question: UserQuestion) {
+    loop.preconditionInEventLoop()
     guard handler != nil, !unnumbered.contains(question), !shown.values.contains(question) else { return }
     unnumbered.insert(question)
     let actions = ["allow", "Allow", "deny", "Don\u{2019}t allow"]

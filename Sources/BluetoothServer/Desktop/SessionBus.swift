@@ -155,6 +155,7 @@ final class DBusHandler: ChannelInboundHandler, @unchecked Sendable {
 
   /// Calls a method; `answer` gets the reply or the error.
   func call(_ message: DBusMessage, _ answer: @escaping (DBusMessage) -> Void = { _ in }) {
+    context?.eventLoop.preconditionInEventLoop()
     serial &+= 1
     var message = message
     message.serial = serial

@@ -1,3 +1,17 @@
+// Design: the memory of packets
+//
+// A packet is a `ByteSlice`: a reference to a storage of fixed size from the adapter's pool, an offset, and a count.
+// PDU enums own one. Keeping a PDU for a queue or a retransmission allocates nothing. The pool is an array of
+// storages, which are reused when uniquely referenced. There is one pool per executor (the devices of a world share
+// one), and growth of the pool indicates a leak.
+//
+// Hot paths that keep nothing (filters, address match, headers) take a `RawSpan` and a closure, without the
+// experimental `Lifetimes`. NIO's `ByteBuffer` stays at the sockets: received octets are copied into the pool once,
+// regardless of their later segmentation, and all packets that are ready are gathered in one buffer that is reused.
+// Packets become `Data` in `CoreBluetooth`, with one copy at that boundary. In the steady state (a connection that
+// moves data) no layer below the API allocates per packet, except for the encryption of more than 48 octets; a
+// benchmark counts the allocations.
+
 /// A buffer of a fixed size that `ByteSlice`s share. First its only owner, such as a `ByteWriter`, writes to it.
 /// Afterwards its octets are immutable until the last reference outside the pool is released.
 package final class PacketStorage {

@@ -8,10 +8,7 @@ final class MetricsEndpoint: Sendable {
   /// of the server. A further connection closes an older one.
   private static let maximumConnections = 16
 
-  /// The connections. Unchecked: only the event loop uses them.
-  private final class Connections: @unchecked Sendable {
-    var table = StrangerTable<Handler>(limit: MetricsEndpoint.maximumConnections)
-  }
+  private typealias Connections = NIOLoopBoundBox<StrangerTable<Handler>>
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
@@ -21,7 +18,8 @@ final class MetricsEndpoint: Sendable {
   /// Starts to listen.
   init(_ registry: MetricsRegistry, host: String, port: Int) throws {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let connections = Connections()
+    let connections = Connections.makeBoxSendingValue(
+      StrangerTable(limit: Self.maximumConnections), eventLoop: group.next())
     do {
       channel = try ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelInitializer { channel in
@@ -68,13 +66,13 @@ final class MetricsEndpoint: Sendable {
       let channel = context.channel
       self.channel = channel
       timer = context.eventLoop.scheduleTask(in: Self.time) { channel.close(promise: nil) }
-      let displaced = connections.table.add(self, from: ConnectionOrigin(channel.remoteAddress))
+      let displaced = connections.value.add(self, from: ConnectionOrigin(channel.remoteAddress))
       displaced?.channel?.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
       timer?.cancel()
-      connections.table.remove(self)
+      connections.value.remove(self)
       channel = nil
     }
 

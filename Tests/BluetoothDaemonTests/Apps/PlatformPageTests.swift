@@ -1,44 +1,97 @@
+import BluetoothDaemon
 import BluetoothWire
 import Foundation
 import TestSupport
 import Testing
 
-/// The page about the platform policies.
-@Suite("Page about platforms")
-struct PlatformPageTests {
-  private static let platforms: [PlatformPolicy] = [.ios, .iosInTheField, .macos, .watchos, .tvos, .visionos, .open]
+/// A table of Documentation/Platforms.md, made from the policies.
+private struct PlatformTable {
+  /// A column: the name of a policy in the code, and its values by field.
+  struct Column {
+    let name: String
+    let values: [String: Any]
 
-  /// The cells of the page's tables between the first and the last column, by the field in the first column.
-  private static func rows() throws -> [String: [String]] {
-    var rows: [String: [String]] = [:]
-    for line in try WorkingCopy.text("Documentation/Platforms.md").components(separatedBy: "\n")
-    where line.hasPrefix("|") {
-      let cells = line.components(separatedBy: "|").dropFirst().dropLast()
-        .map { $0.trimmingCharacters(in: .whitespaces) }
-      guard let rule = cells.first, rule.hasSuffix("`)"), let start = rule.range(of: "(`", options: .backwards) else {
-        continue
-      }
-      let field = String(rule[start.upperBound...].dropLast(2))
-      #expect(rows.updateValue(Array(cells.dropFirst().dropLast()), forKey: field) == nil, "\(field) is there twice")
+    init(_ name: String, _ subject: some Any) {
+      self.name = name
+      let fields = Mirror(reflecting: subject).children.map { ($0.label ?? "", $0.value) }
+      values = Dictionary(uniqueKeysWithValues: fields)
     }
-    return rows
   }
 
-  private static func text(_ flag: Bool) -> String { flag ? "yes" : "no" }
+  private static let policies: [(name: String, policy: PlatformPolicy)] = [
+    ("ios", .ios), ("iosInTheField", .iosInTheField), ("iosWithRareScans", .iosWithRareScans), ("macos", .macos),
+    ("watchos", .watchos), ("tvos", .tvos), ("visionos", .visionos), ("open", .open),
+  ]
 
-  private static func text(_ duration: Duration) -> String {
-    let milliseconds = duration / Duration.milliseconds(1)
-    if milliseconds.truncatingRemainder(dividingBy: 1_000) == 0 { return "\(Int(milliseconds / 1_000)) s" }
-    return milliseconds.formatted(.number.locale(Locale(identifier: "en_US"))) + " ms"
+  /// The fields of policies. `iosWithRareScans` differs from `ios` in limits only.
+  static var rules: PlatformTable {
+    PlatformTable(
+      subject: "rule", fields: PlatformPolicy.fields,
+      columns: policies.filter { $0.name != "iosWithRareScans" }.map { Column($0.name, $0.policy) })
+  }
+
+  /// The fields of the limits of apps in the background.
+  static var limits: PlatformTable {
+    PlatformTable(
+      subject: "limit", fields: PlatformPolicy.BackgroundLimits.fields,
+      columns: policies.compactMap { policy in policy.policy.background.map { Column(policy.name, $0) } })
+  }
+
+  /// The heading of the first column.
+  let subject: String
+  let fields: [PolicyField]
+  let columns: [Column]
+
+  /// The lines of the table.
+  var lines: [String] {
+    let cells =
+      [[subject] + columns.map { "`\($0.name)`" } + ["source"], [String](repeating: "---", count: columns.count + 2)]
+      + fields.map { field in
+        let values = columns.map { Self.text($0.values[field.name], otherwise: field.otherwise) }
+        return ["\(field.meaning) (`\(field.name)`)"] + values + [field.source]
+      }
+    return cells.map { "| \($0.joined(separator: " | ")) |" }
+  }
+
+  /// Returns a page with this table in place of the table with the same heading; nil: the page has no such table.
+  func replacing(in page: String) -> String? {
+    var lines = page.components(separatedBy: "\n")
+    guard let start = lines.firstIndex(where: { $0.hasPrefix("| \(subject) |") }) else { return nil }
+    let end = lines[start...].firstIndex { !$0.hasPrefix("|") } ?? lines.endIndex
+    lines.replaceSubrange(start..<end, with: self.lines)
+    return lines.joined(separator: "\n")
+  }
+
+  private static func text(_ value: Any?, otherwise: String) -> String {
+    switch value {
+    case let flag as Bool: flag ? "yes" : "no"
+    case let number as Int: text(number)
+    case let duration as Duration: text(duration)
+    case is PlatformPolicy.BackgroundLimits: "yes"
+    case let services as [BluetoothUUID]: services.map(text).joined(separator: ", ")
+    case let data as PlatformPolicy.HiddenManufacturerData: text(data)
+    case let latency as PlatformPolicy.LatencyParameters: text(latency)
+    case .some(let value) where Mirror(reflecting: value).displayStyle == .optional: otherwise
+    default: "?"
+    }
   }
 
   private static func text(_ number: Int) -> String { number.formatted(.number.locale(Locale(identifier: "en_US"))) }
 
-  private static func text(_ services: [BluetoothUUID]) -> String {
+  private static func text(_ duration: Duration) -> String {
+    let milliseconds = duration / Duration.milliseconds(1)
+    if milliseconds.truncatingRemainder(dividingBy: 1_000) == 0 {
+      let seconds = Int(milliseconds / 1_000)
+      return seconds >= 3_600 && seconds.isMultiple(of: 3_600) ? "\(seconds / 3_600) h" : "\(seconds) s"
+    }
+    return milliseconds.formatted(.number.locale(Locale(identifier: "en_US"))) + " ms"
+  }
+
+  private static func text(_ service: BluetoothUUID) -> String {
     let names: [BluetoothUUID: String] = [
       0x1800: "GAP", 0x1801: "GATT", 0x1812: "HID", "7905F431-B5CE-4E99-A40F-4B1E122D00D0": "ANCS",
     ]
-    return services.map { names[$0] ?? "?" }.joined(separator: ", ")
+    return names[service] ?? service.description
   }
 
   private static func text(_ data: PlatformPolicy.HiddenManufacturerData) -> String {
@@ -54,81 +107,33 @@ struct PlatformPageTests {
     let first = low == high ? "" : text(low).replacingOccurrences(of: " ms", with: "") + " to "
     return "\(first)\(text(high)), \(latency.peripheralLatency), \(text(latency.supervisionTimeout))"
   }
+}
 
-  /// Returns the cell of a rule in the table of all platforms; nil: the table has no such rule.
-  private static func cell(_ field: String, _ policy: PlatformPolicy) -> String? {
-    let modes = policy.background.flatMap { $0.hasModes ? $0 : nil }
-    return switch field {
-    case "alwaysBonds": text(policy.alwaysBonds)
-    case "bondLimit": "\(policy.bondLimit)"
-    case "allowsPeripheralRole": text(policy.allowsPeripheralRole)
-    case "linksPerApp": policy.linksPerApp.map { "\($0)" } ?? "controller's limit"
-    case "linkLimit": policy.linkLimit.map { "\($0)" } ?? "controller's limit"
-    case "linkDataRate": policy.linkDataRate.map { text($0) } ?? "no limit"
-    case "restoresAfterPowerChange": text(policy.restoresAfterPowerChange)
-    case "restoresAfterRestart": text(policy.restoresAfterRestart)
-    case "restoresQuitAccessoryApps": text(policy.restoresQuitAccessoryApps)
-    case "hiddenServices": text(policy.hiddenServices)
-    case "hiddenManufacturerData": text(policy.hiddenManufacturerData)
-    case "keepsUnbondedServices": text(policy.keepsUnbondedServices)
-    case "requiresUsageDescription": text(policy.requiresUsageDescription)
-    case "restoresApps": text(policy.restoresApps)
-    case "background": text(policy.background != nil)
-    case "reconnectsInputDevices": text(policy.reconnectsInputDevices)
-    case "offersNotifications": text(policy.offersNotifications)
-    case "idleLinkTimeout": policy.idleLinkTimeout.map { text($0) } ?? "off"
-    case "lowLatency": text(policy.lowLatency)
-    case "mediumLatency": text(policy.mediumLatency)
-    case "highLatency": text(policy.highLatency)
-    case "hasModes": policy.background.map { text($0.hasModes) } ?? "–"
-    case "wakeBudget": modes.map { $0.wakeBudget.map { "\($0)" } ?? "no limit" } ?? "–"
-    default: nil
-    }
-  }
+/// The page about the platform policies.
+@Suite("Page about platforms")
+struct PlatformPageTests {
+  private static let page = "Documentation/Platforms.md"
 
-  /// Returns the value of a limit that is the same on all platforms with limits; nil: there is no such limit.
-  private static func value(_ field: String, _ limits: PlatformPolicy.BackgroundLimits) -> String? {
-    switch field {
-    case "suspensionDelay": text(limits.suspensionDelay)
-    case "idleRunTime": text(limits.idleRunTime)
-    case "linksKeepApps": text(limits.linksKeepApps)
-    case "channelsRunApps": text(limits.channelsRunApps)
-    case "writeReadinessRunsApps": text(limits.writeReadinessRunsApps)
-    case "connectsWithoutRestoration": text(limits.connectsWithoutRestoration)
-    case "eventRunTime": text(limits.eventRunTime)
-    case "wakeBudgetPeriod": "\(Int(limits.wakeBudgetPeriod / Duration.seconds(3_600))) h"
-    case "scanPeriod": text(limits.scanPeriod)
-    case "scanWindow": text(limits.scanWindow)
-    case "advertisingInterval": text(limits.advertisingInterval)
-    case "updatesPerSecond": "\(limits.updatesPerSecond)"
-    default: nil
-    }
-  }
-
+  /// With `COREBLUETOOTH_WRITE_TABLES=1` the test writes the tables instead of comparing them.
   @Test("The page has each field of a policy with its value on each platform")
-  func values() throws {
-    let rows = try Self.rows()
-    var fields = Mirror(reflecting: PlatformPolicy.ios).children.compactMap(\.label).filter { $0 != "name" }
-    let limits = PlatformPolicy.BackgroundLimits()
-    fields += Mirror(reflecting: limits).children.compactMap(\.label)
-    #expect(Set(rows.keys) == Set(fields))
-    let variants = [("iosInTheField", PlatformPolicy.iosInTheField), ("iosWithRareScans", .iosWithRareScans)]
-    for (field, cells) in rows {
-      if cells.count == Self.platforms.count {
-        #expect(cells == Self.platforms.map { Self.cell(field, $0) ?? "?" }, "\(field)")
-      } else {
-        for platform in Self.platforms where platform != .iosInTheField {
-          guard let limits = platform.background else { continue }
-          let value = try #require(Self.value(field, limits))
-          var cell = value
-          for (name, variant) in variants {
-            let other = try Self.value(field, #require(variant.background))
-            if let other, other != value { cell += "; \(other) in `\(name)`" }
-          }
-          #expect(cells == [cell], "\(field), \(platform.name)")
-        }
-      }
+  func tables() throws {
+    let text = try WorkingCopy.text(Self.page)
+    let rules = try #require(PlatformTable.rules.replacing(in: text))
+    let expected = try #require(PlatformTable.limits.replacing(in: rules))
+    if ProcessInfo.processInfo.environment["COREBLUETOOTH_WRITE_TABLES"] == "1" {
+      try expected.write(to: WorkingCopy.root.appendingPathComponent(Self.page), atomically: true, encoding: .utf8)
+    } else {
+      let (lines, others) = (expected.components(separatedBy: "\n"), text.components(separatedBy: "\n"))
+      #expect(lines.difference(from: others).isEmpty, "make the tables again with COREBLUETOOTH_WRITE_TABLES=1")
     }
+  }
+
+  @Test("Each field of a policy and of its limits is described once")
+  func descriptions() throws {
+    func names(_ subject: some Any) -> [String] { Mirror(reflecting: subject).children.compactMap(\.label).sorted() }
+    let limits = try #require(PlatformPolicy.ios.background)
+    #expect(PlatformPolicy.fields.map(\.name).sorted() == names(PlatformPolicy.ios).filter { $0 != "name" })
+    #expect(PlatformPolicy.BackgroundLimits.fields.map(\.name).sorted() == names(limits))
   }
 
   @Test("The policy with rare scans differs from that of iOS in its background scan only")

@@ -46,7 +46,7 @@ struct PairingAir {
     let path = folder.file("air.pcapng")
 
     let engine = WorldEngine(seed: seed)
-    let environment = DeviceEnvironment()
+    let environment = DeviceEnvironment(in: engine.bound)
     let capture = try WorldCapture(path: path, setting.secrets)
     environment.setCapture(capture, deviceNames: [], in: engine)
     let secret = Array("number \(seed) is nobody else's business, is it?".utf8)
