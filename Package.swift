@@ -97,6 +97,7 @@ let package = Package(
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
+    .target(name: "BluetoothDBus", dependencies: nio, swiftSettings: settings),
     // Floor 3
     .target(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
@@ -150,7 +151,7 @@ let package = Package(
       name: "BluetoothServer",
       dependencies: [
         "CBluetoothServer", "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothTransport", "BluetoothCapture", "BluetoothWire", locks, metrics,
+        "BluetoothTransport", "BluetoothDBus", "BluetoothCapture", "BluetoothWire", locks, metrics,
       ] + nio,
       swiftSettings: settings),
     // Floor 8
@@ -245,8 +246,8 @@ let package = Package(
       name: "btserver",
       dependencies: [
         "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothCapture",
-        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothWire", "BluetoothTypes", locks,
-        logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothDBus", "BluetoothWire",
+        "BluetoothTypes", locks, logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.
@@ -340,6 +341,7 @@ let package = Package(
         "Requirements", "BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
+    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests",
       dependencies: [
@@ -441,7 +443,8 @@ let package = Package(
       dependencies: [
         "Requirements",
         "CTestSupport", "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters",
-        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothDBus",
+        "BluetoothWire", locks,
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),

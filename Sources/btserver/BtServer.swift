@@ -24,6 +24,7 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothAir
+import BluetoothDBus
 import BluetoothDaemon
 import BluetoothServer
 import BluetoothTransport
@@ -246,7 +247,7 @@ struct BtServer: ParsableCommand {
 
   /// Connects to the desktop of the session; nil: this process belongs to none.
   private static func makeDesktop(_ questions: UserQuestions) -> DesktopNotifications? {
-    SessionBus.ofProcess(ProcessInfo.processInfo.environment).map { bus in
+    MessageBus.ofSession(ProcessInfo.processInfo.environment).map { bus in
       DesktopNotifications(on: bus, questions: questions, loop: MultiThreadedEventLoopGroup.singleton.next())
     }
   }

@@ -21,7 +21,7 @@ private struct House {
     let system: Set<String> = ["Glibc", "Musl", "Darwin"]
     switch module {
     // Sockets and serial lines.
-    case "BluetoothTransport": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
+    case "BluetoothTransport", "BluetoothDBus": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
     // The event loop of a transport, terminals, and the time of day.
     case "BluetoothAdapters": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Dispatch"])
     // Files, and JSON.
