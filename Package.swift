@@ -88,7 +88,6 @@ let package = Package(
       name: "BluetoothProfiles", dependencies: ["BluetoothNumbers", "BluetoothTypes"], swiftSettings: settings),
     // Floor 2
     .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
-    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
     .target(
       name: "BluetoothDissection",
       dependencies: ["BluetoothProfiles", "BluetoothWire", "BluetoothNumbers", "BluetoothTypes"],
@@ -104,6 +103,9 @@ let package = Package(
       swiftSettings: worldSettings),
     .target(
       name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: worldSettings),
+    .target(
+      name: "BluetoothCapture", dependencies: ["BluetoothTransport", "BluetoothWire", locks, deque],
+      swiftSettings: worldSettings),
     // Floor 4
     .target(
       name: "BluetoothDaemon",
@@ -112,7 +114,7 @@ let package = Package(
     // Floor 5
     .target(
       name: "BluetoothBonds",
-      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothCapture", "BluetoothCrypto", "BluetoothWire"],
+      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothCrypto", "BluetoothWire"],
       swiftSettings: settings),
     .target(
       name: "BluetoothSimulation",
@@ -130,8 +132,7 @@ let package = Package(
       name: "BluetoothAdapters",
       dependencies: [
         "BluetoothBonds", "BluetoothDaemonProtocol", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothCapture", "BluetoothTransport", "BluetoothTypes",
-        "BluetoothRadio", "BluetoothWire", deque, locks,
+        "BluetoothTransport", "BluetoothTypes", "BluetoothRadio", "BluetoothWire", deque, locks,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -167,7 +168,7 @@ let package = Package(
       dependencies: [
         "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
         "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture", "BluetoothDissection",
-        "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
+        "BluetoothTransport", "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
         deque, locks, metrics,
       ],
       swiftSettings: settings),
@@ -245,7 +246,7 @@ let package = Package(
     .executableTarget(
       name: "btserver",
       dependencies: [
-        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothCapture",
+        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
         "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothDBus", "BluetoothWire",
         "BluetoothTypes", locks, logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
@@ -456,9 +457,8 @@ let package = Package(
       dependencies: [
         "Requirements",
         "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "BeaconLocation",
-        "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothCrypto",
-        "BluetoothWire",
-        "BluetoothTypes",
+        "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothTransport",
+        "BluetoothCrypto", "BluetoothWire", "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],
       exclude: ["accessories.yaml", "empty.yaml"], swiftSettings: settings),

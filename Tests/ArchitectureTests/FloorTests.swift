@@ -76,9 +76,7 @@ private struct House {
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],
-    "Sources/BluetoothCapture/Files/InputFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/ClaimedFile.swift": ["Glibc", "Musl", "Darwin"],
-    "Sources/BluetoothCapture/Files/FileSignals.swift": ["Glibc", "Musl", "Darwin"],
     // Writes that file on a separate thread.
     "Sources/BluetoothCapture/Files/CaptureQueue.swift": ["Dispatch"],
   ]

@@ -33,7 +33,7 @@ enum FolderWalls {
       "Basics": [],
       "Apps": [],
       "Prompts": ["Basics"],
-      "Transport": ["Basics"],
+      "Transport": [],
       "Server": ["Basics", "Transport"],
       "Schemes": ["Basics", "Prompts", "Transport", "Server"],
       "": ["Basics", "Server", "Schemes"],
@@ -154,7 +154,7 @@ enum FolderWalls {
       "": ["Basics", "Clients", "Log", "Connection"],
     ],
     "BluetoothTransport": [
-      "": [],
+      "System": [],
       "Specifier": [],
       "H4": ["Specifier"],
       "H5": ["Specifier", "H4"],

@@ -109,7 +109,7 @@ struct AdapterSchemeTests {
     #expect(context.policy.reconnectsInputDevices)
     context.policy.reconnectsInputDevices = false
     let own = DaemonConfiguration(context, for: specifier)
-    #expect(own.name == "hci:7" && own.app == DaemonConfiguration.programName && !own.storesApps)
+    #expect(own.name == "hci:7" && own.app == SystemProcess.programName && !own.storesApps)
     #expect(!own.policy.reconnectsInputDevices && own.hasLastingIdentity)
     #expect((own.bonds as? FileBondStore)?.path.hasPrefix(folder.file("own")) == true)
     var serving = ServingOptions()

@@ -1,6 +1,7 @@
 import BluetoothBonds
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothTransport
 import BluetoothTypes
 import NIOCore
 import NIOPosix
@@ -39,7 +40,7 @@ extension DaemonConfiguration {
     if let serving = context.serving {
       apply(serving)
     } else {
-      app = Self.programName
+      app = SystemProcess.programName
       folder = folder ?? RealTimeDevice.bondFolder
     }
     do throws(BondStoreError) {
@@ -71,10 +72,5 @@ extension DaemonConfiguration {
     }
     bonds = store
     hasLastingIdentity = true
-  }
-
-  /// The name of the program file, which prompts show to the user.
-  static var programName: String {
-    CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "this program"
   }
 }

@@ -2,6 +2,7 @@ import BluetoothBonds
 import BluetoothHost
 import BluetoothRadio
 import BluetoothSimulation
+import BluetoothTransport
 import BluetoothWire
 
 /// A device in a separate world, in which it is the only device. The world runs in real time until the process ends.
@@ -14,7 +15,7 @@ final class RealTimeDevice: Sendable {
   static let bondsVariable = "COREBLUETOOTH_BONDS"
 
   /// The folder of that variable; nil: it is not set or empty.
-  static var bondFolder: String? { SystemFiles.environment(bondsVariable).flatMap { $0.isEmpty ? nil : $0 } }
+  static var bondFolder: String? { SystemProcess.variable(bondsVariable).flatMap { $0.isEmpty ? nil : $0 } }
 
   init(name: String) {
     // The seed is random, because runs of this world need not be reproducible.

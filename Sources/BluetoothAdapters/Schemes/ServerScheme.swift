@@ -35,7 +35,7 @@ extension ServerSpecifier: AdapterSpecifier {
   }
 
   package func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter {
-    ServerAdapter(self, program: DaemonConfiguration.programName, token: try token(), on: context.makeLoop())
+    ServerAdapter(self, program: SystemProcess.programName, token: try token(), on: context.makeLoop())
   }
 
   /// Returns the token for a server over TCP; empty if none is named, or for a Unix socket.
@@ -43,7 +43,7 @@ extension ServerSpecifier: AdapterSpecifier {
   /// - Parameter file: the file with the token; nil: the one that the environment names.
   package func token(in file: String? = nil) throws(AdapterError) -> [UInt8] {
     if let file { return try ServerToken.read(file) }
-    guard case .tcp = place, let path = SystemFiles.environment(Self.tokenVariable), !path.isEmpty else { return [] }
+    guard case .tcp = place, let path = SystemProcess.variable(Self.tokenVariable), !path.isEmpty else { return [] }
     return try ServerToken.read(path)
   }
 }

@@ -1,5 +1,6 @@
 import BluetoothDaemon
 import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers
 import NIOCore

@@ -52,7 +52,7 @@ package struct ServerSpecifier: Hashable, Sendable {
 
   /// The path of the socket if none is named: in the user's runtime folder, else in that of the system.
   package static var defaultPath: String {
-    let folder = SystemFiles.environment("XDG_RUNTIME_DIR") ?? ""
+    let folder = SystemProcess.variable("XDG_RUNTIME_DIR") ?? ""
     return folder.isEmpty ? systemPath : folder + "/btserver.sock"
   }
 }

@@ -1,5 +1,5 @@
-import BluetoothCapture
 import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 
 /// The token that lets a user use a server over TCP.

@@ -2,6 +2,7 @@ import BluetoothAdapters
 import BluetoothCapture
 import BluetoothDaemon
 import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers
 
