@@ -125,7 +125,8 @@ let package = Package(
       ],
       swiftSettings: worldSettings),
     .target(
-      name: "BluetoothDaemonProtocol", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothWire"],
+      name: "BluetoothDaemonProtocol",
+      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
     // Floor 6
     .target(
@@ -140,8 +141,8 @@ let package = Package(
     .target(
       name: "CoreBluetooth",
       dependencies: [
-        "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothNumbers", "BluetoothWire",
-        locks, deque,
+        "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
+        "BluetoothNumbers", "BluetoothWire", locks, deque,
       ],
       // Adds `CBUUID.init(cfuuid:)`, whose argument needs a public import of CoreFoundation. In a static release build
       // that import takes `stat` and other structures of the C library from Glibc, so that modules that check the
@@ -272,8 +273,9 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
-        "BluetoothBonds", "BluetoothServer", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
-        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging, locks,
+        "BluetoothBonds", "BluetoothServer", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
+        "BluetoothController", "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging,
+        locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       path: "Benchmarks/benchmarks",

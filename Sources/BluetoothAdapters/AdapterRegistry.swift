@@ -8,7 +8,7 @@
 // feeds its daemon:
 // - `virtual`: `RealTimeDevice`, one device in a world of its own, in real time;
 // - `tcp:`, `unix:`, `serial:`, `hci:`: `TransportAdapter` with a `TransportRunner`, on an event loop;
-// - `server:`: `ServerAdapter` with a `ServerRunner`, which takes the requests of the sessions in place of a daemon.
+// - `server:`: BluetoothDaemonProtocol's `ServerAdapter`, which takes the requests of the sessions in place of a daemon.
 //
 // Each kind is an `AdapterScheme`, of which `AdapterRegistry` has the one list: how its specifiers are read and
 // described, what the machine must have, and how its adapters are made.
@@ -25,13 +25,13 @@
 // - An adapter with a transport asks the user at the terminal, unless `COREBLUETOOTH_PROMPTS` says otherwise.
 // - The module has no rule of the daemon: it moves packets, requests and time.
 //
-// Where to begin: this file and `AdapterScheme.swift`, then `TransportRunner.swift` for controllers and
-// `ServerRunner.swift` for servers; `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in
-// which CoreBluetoothWorld registers.
+// Where to begin: this file and `AdapterScheme.swift`, then `TransportRunner.swift` for controllers;
+// `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in which CoreBluetoothWorld registers.
 //
 // Specification: none. Documentation/Adapters.md is for users.
 
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothTransport
 import NIOConcurrencyHelpers
 

@@ -26,6 +26,7 @@ import BluetoothAdapters
 import BluetoothAir
 import BluetoothDBus
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothServer
 import BluetoothTransport
 import BluetoothTypes

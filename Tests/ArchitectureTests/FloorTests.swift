@@ -22,7 +22,9 @@ private struct House {
     switch module {
     // Sockets and serial lines.
     case "BluetoothTransport", "BluetoothDBus": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
-    // The event loop of a transport, terminals, and the time of day.
+    // The sockets of its client, and the end of a program.
+    case "BluetoothDaemonProtocol": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
+    // The event loop of a transport, and terminals.
     case "BluetoothAdapters": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Dispatch"])
     // Files, and JSON.
     case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials"])

@@ -30,13 +30,11 @@ enum FolderWalls {
       ],
     ],
     "BluetoothAdapters": [
-      "Basics": [],
       "Apps": [],
-      "Prompts": ["Basics"],
+      "Prompts": [],
       "Transport": [],
-      "Server": ["Basics", "Transport"],
-      "Schemes": ["Basics", "Prompts", "Transport", "Server"],
-      "": ["Basics", "Server", "Schemes"],
+      "Schemes": ["Prompts", "Transport"],
+      "": ["Schemes"],
     ],
     "BluetoothAir": [
       "WorldFile": [],
@@ -91,6 +89,7 @@ enum FolderWalls {
       "Frames": [],
       "Values": ["Frames"],
       "Messages": ["Frames", "Values"],
+      "Client": ["Frames", "Values", "Messages"],
     ],
     "BluetoothDissection": [
       "Octets": [],

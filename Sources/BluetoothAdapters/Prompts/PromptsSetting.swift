@@ -1,4 +1,3 @@
-import BluetoothBonds
 import BluetoothDaemon
 import BluetoothTransport
 

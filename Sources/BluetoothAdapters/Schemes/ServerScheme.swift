@@ -1,5 +1,5 @@
-import BluetoothBonds
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothTransport
 
 /// The adapters of `btserver`.
@@ -7,7 +7,7 @@ package struct ServerScheme: AdapterScheme {
   package let name = "server"
   package let kind = AdapterKind.server
   package let form = AdapterForm(
-    "server[:PATH][,NAME]", example: "server",
+    ServerSpecifier.syntax, example: "server",
     meaning: "an adapter of [`btserver`](Server.md), which several programs share",
     requirements: "a running server, and permission to open its socket")
 
@@ -36,14 +36,5 @@ extension ServerSpecifier: AdapterSpecifier {
 
   package func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter {
     ServerAdapter(self, program: SystemProcess.programName, token: try token(), on: context.makeLoop())
-  }
-
-  /// Returns the token for a server over TCP; empty if none is named, or for a Unix socket.
-  ///
-  /// - Parameter file: the file with the token; nil: the one that the environment names.
-  package func token(in file: String? = nil) throws(AdapterError) -> [UInt8] {
-    if let file { return try ServerToken.read(file) }
-    guard case .tcp = place, let path = SystemProcess.variable(Self.tokenVariable), !path.isEmpty else { return [] }
-    return try ServerToken.read(path)
   }
 }

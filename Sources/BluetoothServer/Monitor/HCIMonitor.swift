@@ -1,4 +1,3 @@
-import BluetoothAdapters
 import BluetoothCapture
 import BluetoothDaemon
 import BluetoothDaemonProtocol

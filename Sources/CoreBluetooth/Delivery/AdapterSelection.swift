@@ -1,5 +1,6 @@
 import BluetoothAdapters
 import BluetoothDaemon
+import BluetoothTransport
 import Foundation
 import NIOConcurrencyHelpers
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothDaemonProtocol
 import Foundation
 
 /// The options that choose the adapter of a verb, and its time.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothAdapters
 import BluetoothBonds
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothTransport
 import BluetoothWire
 import CoreBluetooth
