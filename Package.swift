@@ -34,6 +34,16 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
+// The traits of this package, by which a program leaves out the adapters that it does not use: Documentation/Adapters.md.
+// The compiler gets a condition with the name of each trait that is on.
+let simulator = "Simulator"
+let serverClient = "ServerClient"
+
+/// Returns the dependency on a module that only builds with a trait have.
+func module(_ name: String, with trait: String) -> Target.Dependency {
+  .target(name: name, condition: .when(traits: [trait]))
+}
+
 /// The modules that Scripts/client-flags imports into each file of a client that can't be edited.
 let standIns = ["AppleNames", "SendableCoreBluetooth"]
 
@@ -63,6 +73,11 @@ let package = Package(
     .executable(name: "heart-rate", targets: ["heart-rate"]),
     .executable(name: "ble", targets: ["ble"]),
     .executable(name: "btserver", targets: ["btserver"]),
+  ],
+  traits: [
+    .trait(name: simulator, description: "The adapter `virtual`, a simulated controller. ble and btserver need it."),
+    .trait(name: serverClient, description: "Adapters of btserver: `server`. ble and btserver need it."),
+    .default(enabledTraits: [simulator, serverClient]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -132,8 +147,9 @@ let package = Package(
     .target(
       name: "BluetoothAdapters",
       dependencies: [
-        "BluetoothBonds", "BluetoothDaemonProtocol", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothTransport", "BluetoothTypes", "BluetoothRadio", "BluetoothWire", deque, locks,
+        "BluetoothBonds", module("BluetoothDaemonProtocol", with: serverClient),
+        module("BluetoothSimulation", with: simulator), "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
+        "BluetoothTypes", module("BluetoothRadio", with: simulator), "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -236,8 +252,8 @@ let package = Package(
       name: "ble",
       dependencies: [
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
-        "BluetoothDaemon", "BluetoothCapture",
-        "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
+        "BluetoothDaemon", "BluetoothTransport",
+        "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
         "AccessoryPlayer", "BeaconLocation", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
         "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

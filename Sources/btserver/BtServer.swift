@@ -35,6 +35,10 @@ import Logging
 import Metrics
 import NIOPosix
 
+#if !Simulator || !ServerClient
+  #error("btserver needs the traits Simulator and ServerClient of this package")
+#endif
+
 /// The server that shares Bluetooth adapters among programs.
 @main
 struct BtServer: ParsableCommand {
@@ -51,7 +55,7 @@ struct BtServer: ParsableCommand {
       "An adapter, with a name for programs in front: \(AdapterRegistry.forms(of: AdapterOption.schemes)), where virtual "
         + "is a device of a simulated air. May be repeated; the first one is for programs that name none.",
       valueName: "[name=]specifier"))
-  var adapter: [String] = [AdapterRegistry.standard]
+  var adapter: [String] = ["\(VirtualSpecifier())"]
 
   @Option(
     help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"),
@@ -302,7 +306,7 @@ struct Setup {
         throw Failure(error)
       }
       guard adapters.contains(where: \.isSimulated) else {
-        throw ValidationError("--world needs an adapter of the air: --adapter \(AdapterRegistry.standard)")
+        throw ValidationError("--world needs an adapter of the air: --adapter \(VirtualSpecifier())")
       }
       let members = Set(worldFile?.members.map(\.name) ?? [])
       if let name = adapters.first(where: { members.contains($0.name) })?.name {

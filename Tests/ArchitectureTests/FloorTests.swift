@@ -166,6 +166,21 @@ private struct House {
     }
   }
 
+  /// The files with a condition for a trait of the package: the list of schemes, two schemes, and the programs that
+  /// need them.
+  static let traitFiles: Set<String> = [
+    "Sources/BluetoothAdapters/AdapterRegistry.swift", "Sources/BluetoothAdapters/Schemes/ServerScheme.swift",
+    "Sources/BluetoothAdapters/Schemes/VirtualScheme.swift", "Sources/ble/Ble.swift", "Sources/btserver/BtServer.swift",
+  ]
+
+  @Test("Only the schemes of adapters and their list depend on traits, and programs that need one say so")
+  func traits() {
+    let files = Repository.swiftFiles(in: "Sources").filter { file in
+      file.text.split(separator: "\n").contains { $0.contains(/^ *#(if|elseif) .*\b(Simulator|ServerClient)\b/) }
+    }
+    #expect(Set(files.map(\.path)) == Self.traitFiles)
+  }
+
   @Test("Every exception to the floors is still needed", arguments: exceptions.keys.sorted())
   func exceptionsAreNeeded(path: String) throws {
     let file = SourceFile(path: path, text: try Repository.text(path))

@@ -161,6 +161,16 @@ struct AdapterSchemeTests {
     #expect(known.dropFirst().first?.kind == second?.1)
   }
 
+  @Test("Managers that name no adapter use the simulated one; in a program without it, the first one of Linux")
+  func standard() throws {
+    let folder = try TemporaryFolder()
+    let linux = try machine(["hci10", "hci2"], rights: "0", process: "sh", in: folder)
+    #expect(AdapterRegistry.standard(on: linux).map { "\($0)" } == "virtual")
+    let real = AdapterRegistry.schemes.filter { $0.kind != .simulated }
+    #expect(AdapterRegistry.standard(of: real, on: linux).map { "\($0)" } == "hci:2")
+    #expect(AdapterRegistry.standard(of: real, on: Machine(root: "/no/such/folder")) == nil)
+  }
+
   @Test("An adapter of Linux needs its device, the right to use it, and that BlueZ does not hold it")
   func checksOfLinux() throws {
     let folder = try TemporaryFolder()

@@ -41,7 +41,7 @@ extension DaemonConfiguration {
       apply(serving)
     } else {
       app = SystemProcess.programName
-      folder = folder ?? RealTimeDevice.bondFolder
+      folder = folder ?? FileBondStore.namedFolder
     }
     do throws(BondStoreError) {
       let folder = if let folder { folder } else { try FileBondStore.defaultFolder() }
