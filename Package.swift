@@ -34,6 +34,16 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
+// The traits of this package, by which a program leaves out the adapters that it does not use: Documentation/Adapters.md.
+// The compiler gets a condition with the name of each trait that is on.
+let simulator = "Simulator"
+let serverClient = "ServerClient"
+
+/// Returns the dependency on a module that only builds with a trait have.
+func module(_ name: String, with trait: String) -> Target.Dependency {
+  .target(name: name, condition: .when(traits: [trait]))
+}
+
 /// The modules that Scripts/client-flags imports into each file of a client that can't be edited.
 let standIns = ["AppleNames", "SendableCoreBluetooth"]
 
@@ -64,6 +74,11 @@ let package = Package(
     .executable(name: "ble", targets: ["ble"]),
     .executable(name: "btserver", targets: ["btserver"]),
   ],
+  traits: [
+    .trait(name: simulator, description: "The adapter `virtual`, a simulated controller. ble and btserver need it."),
+    .trait(name: serverClient, description: "Adapters of btserver: `server`. ble and btserver need it."),
+    .default(enabledTraits: [simulator, serverClient]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -88,7 +103,6 @@ let package = Package(
       name: "BluetoothProfiles", dependencies: ["BluetoothNumbers", "BluetoothTypes"], swiftSettings: settings),
     // Floor 2
     .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
-    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: worldSettings),
     .target(
       name: "BluetoothDissection",
       dependencies: ["BluetoothProfiles", "BluetoothWire", "BluetoothNumbers", "BluetoothTypes"],
@@ -97,12 +111,16 @@ let package = Package(
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
+    .target(name: "BluetoothDBus", dependencies: nio, swiftSettings: settings),
     // Floor 3
     .target(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
       swiftSettings: worldSettings),
     .target(
       name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: worldSettings),
+    .target(
+      name: "BluetoothCapture", dependencies: ["BluetoothTransport", "BluetoothWire", locks, deque],
+      swiftSettings: worldSettings),
     // Floor 4
     .target(
       name: "BluetoothDaemon",
@@ -111,7 +129,7 @@ let package = Package(
     // Floor 5
     .target(
       name: "BluetoothBonds",
-      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothCapture", "BluetoothCrypto", "BluetoothWire"],
+      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothCrypto", "BluetoothWire"],
       swiftSettings: settings),
     .target(
       name: "BluetoothSimulation",
@@ -122,15 +140,16 @@ let package = Package(
       ],
       swiftSettings: worldSettings),
     .target(
-      name: "BluetoothDaemonProtocol", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothWire"],
+      name: "BluetoothDaemonProtocol",
+      dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
     // Floor 6
     .target(
       name: "BluetoothAdapters",
       dependencies: [
-        "BluetoothBonds", "BluetoothDaemonProtocol", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothCapture", "BluetoothTransport", "BluetoothTypes",
-        "BluetoothRadio", "BluetoothWire", deque, locks,
+        "BluetoothBonds", module("BluetoothDaemonProtocol", with: serverClient),
+        module("BluetoothSimulation", with: simulator), "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
+        "BluetoothTypes", module("BluetoothRadio", with: simulator), "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -138,8 +157,8 @@ let package = Package(
     .target(
       name: "CoreBluetooth",
       dependencies: [
-        "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothNumbers", "BluetoothWire",
-        locks, deque,
+        "CCoreBluetooth", "BluetoothAdapters", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
+        "BluetoothNumbers", "BluetoothWire", locks, deque,
       ],
       // Adds `CBUUID.init(cfuuid:)`, whose argument needs a public import of CoreFoundation. In a static release build
       // that import takes `stat` and other structures of the C library from Glibc, so that modules that check the
@@ -150,7 +169,7 @@ let package = Package(
       name: "BluetoothServer",
       dependencies: [
         "CBluetoothServer", "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
-        "BluetoothTransport", "BluetoothCapture", "BluetoothWire", locks, metrics,
+        "BluetoothTransport", "BluetoothDBus", "BluetoothCapture", "BluetoothWire", locks, metrics,
       ] + nio,
       swiftSettings: settings),
     // Floor 8
@@ -166,7 +185,7 @@ let package = Package(
       dependencies: [
         "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
         "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture", "BluetoothDissection",
-        "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
+        "BluetoothTransport", "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
         deque, locks, metrics,
       ],
       swiftSettings: settings),
@@ -233,8 +252,8 @@ let package = Package(
       name: "ble",
       dependencies: [
         "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
-        "BluetoothDaemon", "BluetoothCapture",
-        "BluetoothTransport", "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
+        "BluetoothDaemon", "BluetoothTransport",
+        "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
         "AccessoryPlayer", "BeaconLocation", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
         "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -244,9 +263,9 @@ let package = Package(
     .executableTarget(
       name: "btserver",
       dependencies: [
-        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothCapture",
-        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothWire", "BluetoothTypes", locks,
-        logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothDBus", "BluetoothWire",
+        "BluetoothTypes", locks, logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.
@@ -270,8 +289,9 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
-        "BluetoothBonds", "BluetoothServer", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
-        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging, locks,
+        "BluetoothBonds", "BluetoothServer", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
+        "BluetoothController", "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", logging,
+        locks,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       path: "Benchmarks/benchmarks",
@@ -340,6 +360,7 @@ let package = Package(
         "Requirements", "BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
+    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests",
       dependencies: [
@@ -441,7 +462,8 @@ let package = Package(
       dependencies: [
         "Requirements",
         "CTestSupport", "TestSupport", "BluetoothServer", "BluetoothLab", "BluetoothAdapters",
-        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothWire", locks,
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothDBus",
+        "BluetoothWire", locks,
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
@@ -453,9 +475,8 @@ let package = Package(
       dependencies: [
         "Requirements",
         "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "BeaconLocation",
-        "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothCrypto",
-        "BluetoothWire",
-        "BluetoothTypes",
+        "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothTransport",
+        "BluetoothCrypto", "BluetoothWire", "BluetoothTypes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],
       exclude: ["accessories.yaml", "empty.yaml"], swiftSettings: settings),

@@ -8,10 +8,11 @@
 // feeds its daemon:
 // - `virtual`: `RealTimeDevice`, one device in a world of its own, in real time;
 // - `tcp:`, `unix:`, `serial:`, `hci:`: `TransportAdapter` with a `TransportRunner`, on an event loop;
-// - `server:`: `ServerAdapter` with a `ServerRunner`, which takes the requests of the sessions in place of a daemon.
+// - `server:`: BluetoothDaemonProtocol's `ServerAdapter`, which takes the requests of the sessions in place of a daemon.
 //
 // Each kind is an `AdapterScheme`, of which `AdapterRegistry` has the one list: how its specifiers are read and
-// described, what the machine must have, and how its adapters are made.
+// described, what the machine must have, and how its adapters are made. A build without the traits `Simulator` and
+// `ServerClient` has neither these two schemes nor the modules behind them.
 //
 // Callers: CoreBluetooth's `AdapterSelection` asks for the adapter of a manager, and the programs list the adapters.
 // The module calls the daemon, the transports, the simulation, the bonds on disk and the protocol of the server.
@@ -25,9 +26,8 @@
 // - An adapter with a transport asks the user at the terminal, unless `COREBLUETOOTH_PROMPTS` says otherwise.
 // - The module has no rule of the daemon: it moves packets, requests and time.
 //
-// Where to begin: this file and `AdapterScheme.swift`, then `TransportRunner.swift` for controllers and
-// `ServerRunner.swift` for servers; `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in
-// which CoreBluetoothWorld registers.
+// Where to begin: this file and `AdapterScheme.swift`, then `TransportRunner.swift` for controllers;
+// `TerminalPrompts.swift` for questions; `WorldFileAdapter.swift` for the place in which CoreBluetoothWorld registers.
 //
 // Specification: none. Documentation/Adapters.md is for users.
 
@@ -45,12 +45,20 @@ package protocol AdapterSource: AnyObject {
 package enum AdapterRegistry {
   /// The environment variable with the specifier for managers that name no adapter.
   package static let environmentVariable = "COREBLUETOOTH_ADAPTER"
-  /// The specifier of the adapter that is used if none is named.
-  package static let standard = VirtualScheme().name
 
-  /// The schemes of this module, in the order of help and documentation.
-  static let ownSchemes: [any AdapterScheme] =
-    [VirtualScheme()] + TransportSpecifier.Scheme.allCases.map { $0 as any AdapterScheme } + [ServerScheme()]
+  /// The schemes of this module, in the order of help and documentation. Those with a condition are in programs whose
+  /// build has the trait of that name.
+  static let ownSchemes: [any AdapterScheme] = {
+    var schemes: [any AdapterScheme] = []
+    #if Simulator
+      schemes.append(VirtualScheme())
+    #endif
+    schemes += TransportSpecifier.Scheme.allCases.map { $0 as any AdapterScheme }
+    #if ServerClient
+      schemes.append(ServerScheme())
+    #endif
+    return schemes
+  }()
   /// The schemes that other products have added.
   private static let addedSchemes = NIOLockedValueBox<[any AdapterScheme]>([])
 
@@ -85,7 +93,7 @@ package enum AdapterRegistry {
   /// at most 1 s; nil: it names no server.
   package static func serverAccess(at text: String) -> AppAccess? {
     guard (try? specifier(text))?.kind == .server, case .success(let found) = adapter(for: text) else { return nil }
-    return (found as? ServerAdapter)?.toldAccess()
+    return found.toldAccess(within: 1)
   }
 
   /// Returns the adapter that `specifier` names: always the same object for the same specifier.
@@ -95,6 +103,13 @@ package enum AdapterRegistry {
     for specifier: String, _ context: AdapterContext = AdapterContext()
   ) -> Result<any Adapter, AdapterError> {
     adapters.adapter(for: specifier, context)
+  }
+
+  /// Returns the adapter of managers that name none: the first one that is known without trying; nil: none is known.
+  package static func standard(
+    of schemes: [any AdapterScheme] = schemes, on machine: Machine = Machine()
+  ) -> (any AdapterSpecifier)? {
+    schemes.lazy.compactMap { $0.knownAdapters(of: machine).first }.first
   }
 
   /// Returns the adapters that are known without trying: `virtual`, those of Linux, and `named`, if it is valid and not

@@ -1,4 +1,5 @@
 import BluetoothDaemon
+import BluetoothTransport
 
 /// The adapter of a program whose environment names a world file: a device of that world. The scheme is in
 /// `CoreBluetoothWorld`, which registers it when a program that contains it starts.

@@ -12,8 +12,8 @@
 // wakes no second thread. Simulated adapters run on the thread of their air.
 //
 // Callers: `btserver` creates the server with its adapters. The module calls the daemon by its sessions,
-// BluetoothDaemonProtocol for octets, and BluetoothTransport for sockets. The other end is BluetoothAdapters'
-// `ServerRunner`.
+// BluetoothDaemonProtocol for octets, and BluetoothTransport for sockets. The other end is `ServerRunner` of that
+// protocol.
 //
 // Invariants:
 // - Octets from a client are hostile. The decoder refuses what the daemon could not take. The server takes credits

@@ -30,6 +30,10 @@ import BluetoothWire
 import Foundation
 import Logging
 
+#if !Simulator || !ServerClient
+  #error("ble needs the traits Simulator and ServerClient of this package")
+#endif
+
 /// The command line of this package.
 @main
 struct Ble: ParsableCommand {

@@ -4,6 +4,7 @@ import BluetoothBonds
 import BluetoothDaemon
 import BluetoothLab
 import BluetoothServer
+import BluetoothTransport
 import BluetoothTypes
 import NIOCore
 

@@ -1,6 +1,6 @@
 import BluetoothAir
-import BluetoothCapture
 import BluetoothServer
+import BluetoothTransport
 import BluetoothTypes
 import Foundation
 

@@ -24,7 +24,9 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothAir
+import BluetoothDBus
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothServer
 import BluetoothTransport
 import BluetoothTypes
@@ -32,6 +34,10 @@ import Foundation
 import Logging
 import Metrics
 import NIOPosix
+
+#if !Simulator || !ServerClient
+  #error("btserver needs the traits Simulator and ServerClient of this package")
+#endif
 
 /// The server that shares Bluetooth adapters among programs.
 @main
@@ -49,7 +55,7 @@ struct BtServer: ParsableCommand {
       "An adapter, with a name for programs in front: \(AdapterRegistry.forms(of: AdapterOption.schemes)), where virtual "
         + "is a device of a simulated air. May be repeated; the first one is for programs that name none.",
       valueName: "[name=]specifier"))
-  var adapter: [String] = [AdapterRegistry.standard]
+  var adapter: [String] = ["\(VirtualSpecifier())"]
 
   @Option(
     help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"),
@@ -246,7 +252,7 @@ struct BtServer: ParsableCommand {
 
   /// Connects to the desktop of the session; nil: this process belongs to none.
   private static func makeDesktop(_ questions: UserQuestions) -> DesktopNotifications? {
-    SessionBus.ofProcess(ProcessInfo.processInfo.environment).map { bus in
+    MessageBus.ofSession(ProcessInfo.processInfo.environment).map { bus in
       DesktopNotifications(on: bus, questions: questions, loop: MultiThreadedEventLoopGroup.singleton.next())
     }
   }
@@ -300,7 +306,7 @@ struct Setup {
         throw Failure(error)
       }
       guard adapters.contains(where: \.isSimulated) else {
-        throw ValidationError("--world needs an adapter of the air: --adapter \(AdapterRegistry.standard)")
+        throw ValidationError("--world needs an adapter of the air: --adapter \(VirtualSpecifier())")
       }
       let members = Set(worldFile?.members.map(\.name) ?? [])
       if let name = adapters.first(where: { members.contains($0.name) })?.name {

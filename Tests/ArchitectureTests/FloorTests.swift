@@ -21,8 +21,10 @@ private struct House {
     let system: Set<String> = ["Glibc", "Musl", "Darwin"]
     switch module {
     // Sockets and serial lines.
-    case "BluetoothTransport": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
-    // The event loop of a transport, terminals, and the time of day.
+    case "BluetoothTransport", "BluetoothDBus": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
+    // The sockets of its client, and the end of a program.
+    case "BluetoothDaemonProtocol": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
+    // The event loop of a transport, and terminals.
     case "BluetoothAdapters": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Dispatch"])
     // Files, and JSON.
     case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials"])
@@ -78,9 +80,7 @@ private struct House {
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],
-    "Sources/BluetoothCapture/Files/InputFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/ClaimedFile.swift": ["Glibc", "Musl", "Darwin"],
-    "Sources/BluetoothCapture/Files/FileSignals.swift": ["Glibc", "Musl", "Darwin"],
     // Writes that file on a separate thread.
     "Sources/BluetoothCapture/Files/CaptureQueue.swift": ["Dispatch"],
   ]
@@ -166,6 +166,21 @@ private struct House {
       let difference = imported.symmetricDifference(declared[module] ?? []).sorted()
       #expect(difference.isEmpty, "\(module): \(difference)")
     }
+  }
+
+  /// The files with a condition for a trait of the package: the list of schemes, two schemes, and the programs that
+  /// need them.
+  static let traitFiles: Set<String> = [
+    "Sources/BluetoothAdapters/AdapterRegistry.swift", "Sources/BluetoothAdapters/Schemes/ServerScheme.swift",
+    "Sources/BluetoothAdapters/Schemes/VirtualScheme.swift", "Sources/ble/Ble.swift", "Sources/btserver/BtServer.swift",
+  ]
+
+  @Test("Only the schemes of adapters and their list depend on traits, and programs that need one say so")
+  func traits() {
+    let files = Repository.swiftFiles(in: "Sources").filter { file in
+      file.text.split(separator: "\n").contains { $0.contains(/^ *#(if|elseif) .*\b(Simulator|ServerClient)\b/) }
+    }
+    #expect(Set(files.map(\.path)) == Self.traitFiles)
   }
 
   @Test("Every exception to the floors is still needed", arguments: exceptions.keys.sorted())

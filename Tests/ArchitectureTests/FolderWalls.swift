@@ -31,13 +31,11 @@ enum FolderWalls {
       ],
     ],
     "BluetoothAdapters": [
-      "Basics": [],
       "Apps": [],
-      "Prompts": ["Basics"],
-      "Transport": ["Basics"],
-      "Server": ["Basics", "Transport"],
-      "Schemes": ["Basics", "Prompts", "Transport", "Server"],
-      "": ["Basics", "Server", "Schemes"],
+      "Prompts": [],
+      "Transport": [],
+      "Schemes": ["Prompts", "Transport"],
+      "": ["Schemes"],
     ],
     "BluetoothAir": [
       "WorldFile": [],
@@ -94,6 +92,7 @@ enum FolderWalls {
       "Frames": [],
       "Values": ["Frames"],
       "Messages": ["Frames", "Values"],
+      "Client": ["Frames", "Values", "Messages"],
     ],
     "BluetoothDissection": [
       "Octets": [],
@@ -164,7 +163,7 @@ enum FolderWalls {
     ],
     "BluetoothSimulation": ["": []],
     "BluetoothTransport": [
-      "": [],
+      "System": [],
       "Specifier": [],
       "H4": ["Specifier"],
       "H5": ["Specifier", "H4"],

@@ -1,4 +1,5 @@
 import BluetoothCapture
+import BluetoothTransport
 import BluetoothWire
 import Foundation
 import Testing

@@ -109,7 +109,7 @@ struct AdapterSchemeTests {
     #expect(context.policy.reconnectsInputDevices)
     context.policy.reconnectsInputDevices = false
     let own = DaemonConfiguration(context, for: specifier)
-    #expect(own.name == "hci:7" && own.app == DaemonConfiguration.programName && !own.storesApps)
+    #expect(own.name == "hci:7" && own.app == SystemProcess.programName && !own.storesApps)
     #expect(!own.policy.reconnectsInputDevices && own.hasLastingIdentity)
     #expect((own.bonds as? FileBondStore)?.path.hasPrefix(folder.file("own")) == true)
     var serving = ServingOptions()
@@ -159,6 +159,16 @@ struct AdapterSchemeTests {
     #expect("\(known[0])" == "virtual" && known.count == (second == nil ? 1 : 2))
     #expect(known.dropFirst().first.map { "\($0)" } == second?.0)
     #expect(known.dropFirst().first?.kind == second?.1)
+  }
+
+  @Test("Managers that name no adapter use the simulated one; in a program without it, the first one of Linux")
+  func standard() throws {
+    let folder = try TemporaryFolder()
+    let linux = try machine(["hci10", "hci2"], rights: "0", process: "sh", in: folder)
+    #expect(AdapterRegistry.standard(on: linux).map { "\($0)" } == "virtual")
+    let real = AdapterRegistry.schemes.filter { $0.kind != .simulated }
+    #expect(AdapterRegistry.standard(of: real, on: linux).map { "\($0)" } == "hci:2")
+    #expect(AdapterRegistry.standard(of: real, on: Machine(root: "/no/such/folder")) == nil)
   }
 
   @Test("An adapter of Linux needs its device, the right to use it, and that BlueZ does not hold it")

@@ -1,4 +1,5 @@
 import BluetoothHost
+import BluetoothTransport
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers

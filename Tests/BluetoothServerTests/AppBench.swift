@@ -1,4 +1,3 @@
-import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothLab

@@ -1,11 +1,10 @@
-import BluetoothDaemonProtocol
 import BluetoothWire
 import NIOConcurrencyHelpers
 import NIOEmbedded
 import Testing
 
-@testable import BluetoothAdapters
 @testable import BluetoothDaemon
+@testable import BluetoothDaemonProtocol
 @testable import BluetoothServer
 
 /// The end of a channel between a server and a program, after the server has taken octets of the program.

@@ -1,6 +1,6 @@
-import BluetoothAdapters
 import BluetoothDaemon
 import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers

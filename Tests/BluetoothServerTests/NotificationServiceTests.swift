@@ -1,3 +1,4 @@
+import BluetoothDBus
 import BluetoothHost
 import NIOCore
 import NIOEmbedded

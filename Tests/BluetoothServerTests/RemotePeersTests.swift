@@ -1,9 +1,8 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import BluetoothWire
 import Testing
 
-@testable import BluetoothAdapters
+@testable import BluetoothDaemonProtocol
 
 /// The peers of a server, as a program keeps them.
 @Suite struct RemotePeersTests {

@@ -1,5 +1,5 @@
-import BluetoothAdapters
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothHost
 import BluetoothLab
 import BluetoothServer

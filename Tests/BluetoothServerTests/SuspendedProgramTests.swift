@@ -1,4 +1,3 @@
-import BluetoothAdapters
 import BluetoothDaemonProtocol
 import BluetoothWire
 import Testing

@@ -1,4 +1,4 @@
-import BluetoothCapture
+import BluetoothTransport
 import BluetoothWire
 
 #if canImport(FoundationEssentials)

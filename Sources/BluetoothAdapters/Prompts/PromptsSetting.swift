@@ -1,5 +1,5 @@
-import BluetoothBonds
 import BluetoothDaemon
+import BluetoothTransport
 
 /// The kind of prompts of devices that run in real time, as set by the environment variable `COREBLUETOOTH_PROMPTS`.
 package enum PromptsSetting: String, CaseIterable, Sendable {
@@ -30,7 +30,7 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
 
   /// The setting of this process's environment. An invalid value counts as not set and is logged once.
   package static var ofProcess: PromptsSetting {
-    let value = SystemFiles.environment(environmentVariable)
+    let value = SystemProcess.variable(environmentVariable)
     do throws(AdapterError) {
       return try PromptsSetting(value)
     } catch {

@@ -1,6 +1,7 @@
 import BluetoothBonds
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothTransport
 import BluetoothTypes
 import NIOCore
 import NIOPosix
@@ -39,8 +40,8 @@ extension DaemonConfiguration {
     if let serving = context.serving {
       apply(serving)
     } else {
-      app = Self.programName
-      folder = folder ?? RealTimeDevice.bondFolder
+      app = SystemProcess.programName
+      folder = folder ?? FileBondStore.namedFolder
     }
     do throws(BondStoreError) {
       let folder = if let folder { folder } else { try FileBondStore.defaultFolder() }
@@ -71,10 +72,5 @@ extension DaemonConfiguration {
     }
     bonds = store
     hasLastingIdentity = true
-  }
-
-  /// The name of the program file, which prompts show to the user.
-  static var programName: String {
-    CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "this program"
   }
 }

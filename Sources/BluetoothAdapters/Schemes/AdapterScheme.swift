@@ -43,7 +43,7 @@ package enum AdapterKind: Hashable, Sendable {
   case local
   /// Behind a socket: in another process, perhaps on another machine.
   case remote
-  /// That of a server, which has the host and the bonds, too.
+  /// Known only to another process, which has the host and the bonds, too.
   case server
 }
 

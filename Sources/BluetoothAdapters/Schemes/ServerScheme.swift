@@ -1,49 +1,42 @@
-import BluetoothBonds
-import BluetoothDaemon
-import BluetoothTransport
+#if ServerClient
+  import BluetoothDaemon
+  import BluetoothDaemonProtocol
+  import BluetoothTransport
 
-/// The adapters of `btserver`.
-package struct ServerScheme: AdapterScheme {
-  package let name = "server"
-  package let kind = AdapterKind.server
-  package let form = AdapterForm(
-    "server[:PATH][,NAME]", example: "server",
-    meaning: "an adapter of [`btserver`](Server.md), which several programs share",
-    requirements: "a running server, and permission to open its socket")
+  /// The adapters of `btserver`.
+  package struct ServerScheme: AdapterScheme {
+    package let name = "server"
+    package let kind = AdapterKind.server
+    package let form = AdapterForm(
+      ServerSpecifier.syntax, example: "server",
+      meaning: "an adapter of [`btserver`](Server.md), which several programs share",
+      requirements: "a running server, and permission to open its socket")
 
-  package init() {}
+    package init() {}
 
-  package func read(_ text: String) throws(SpecifierProblem) -> any AdapterSpecifier { try ServerSpecifier(text) }
-}
+    package func read(_ text: String) throws(SpecifierProblem) -> any AdapterSpecifier { try ServerSpecifier(text) }
+  }
 
-extension ServerSpecifier: AdapterSpecifier {
-  package var scheme: ServerScheme { ServerScheme() }
+  extension ServerSpecifier: AdapterSpecifier {
+    package var scheme: ServerScheme { ServerScheme() }
 
-  package var remedy: String {
-    switch place {
-    case .unix: AdapterCheck.advice
-    case .tcp(let host, let port):
-      "start btserver there with --tcp \(host):\(port) and --token-file, or see what was logged"
+    package var remedy: String {
+      switch place {
+      case .unix: AdapterCheck.advice
+      case .tcp(let host, let port):
+        "start btserver there with --tcp \(host):\(port) and --token-file, or see what was logged"
+      }
+    }
+
+    package func checks(on machine: Machine) -> [AdapterCheck] {
+      switch place {
+      case .unix(let path): [.socket(path, remedy: "start btserver, or name its socket: --adapter server:PATH")]
+      case .tcp(let host, let port): [AdapterCheck("server", .good, "at \(host), port \(port)")]
+      }
+    }
+
+    package func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter {
+      ServerAdapter(self, program: SystemProcess.programName, token: try token(), on: context.makeLoop())
     }
   }
-
-  package func checks(on machine: Machine) -> [AdapterCheck] {
-    switch place {
-    case .unix(let path): [.socket(path, remedy: "start btserver, or name its socket: --adapter server:PATH")]
-    case .tcp(let host, let port): [AdapterCheck("server", .good, "at \(host), port \(port)")]
-    }
-  }
-
-  package func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter {
-    ServerAdapter(self, program: DaemonConfiguration.programName, token: try token(), on: context.makeLoop())
-  }
-
-  /// Returns the token for a server over TCP; empty if none is named, or for a Unix socket.
-  ///
-  /// - Parameter file: the file with the token; nil: the one that the environment names.
-  package func token(in file: String? = nil) throws(AdapterError) -> [UInt8] {
-    if let file { return try ServerToken.read(file) }
-    guard case .tcp = place, let path = SystemFiles.environment(Self.tokenVariable), !path.isEmpty else { return [] }
-    return try ServerToken.read(path)
-  }
-}
+#endif

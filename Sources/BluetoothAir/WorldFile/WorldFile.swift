@@ -1,5 +1,5 @@
-import BluetoothCapture
 import BluetoothLab
+import BluetoothTransport
 
 /// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///

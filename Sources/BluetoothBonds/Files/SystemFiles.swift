@@ -1,5 +1,5 @@
-import BluetoothCapture
 import BluetoothDaemon
+import BluetoothTransport
 
 #if canImport(Glibc)
   import Glibc
@@ -24,9 +24,6 @@ package struct SystemFiles: FileSystem {
     guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
     return home + (home.hasSuffix("/") ? "" : "/") + ".local/share"
   }
-
-  /// Returns the value of an environment variable.
-  package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   /// An identifier of the machine's present run, from its start on; nil: the system has none.
   static let boot: String? = {

@@ -29,6 +29,7 @@
 
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothTransport
 import BluetoothWire
 
 /// Bonds on disk: a folder for each adapter, with a file for each bond and a file for the adapter itself.
@@ -102,10 +103,15 @@ package struct FileBondStore: BondStore {
     self.files = files
   }
 
+  /// The folder for bonds that the environment variable `COREBLUETOOTH_BONDS` names; nil: it is not set or empty.
+  package static var namedFolder: String? {
+    SystemProcess.variable("COREBLUETOOTH_BONDS").flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// Returns the folder for bonds in the user's data: `swift-corebluetooth/bonds` in XDG_DATA_HOME, or else in
   /// `~/.local/share`.
   package static func defaultFolder() throws(BondStoreError) -> String {
-    try defaultFolder(environment: SystemFiles.environment)
+    try defaultFolder(environment: SystemProcess.variable)
   }
 
   static func defaultFolder(environment: (String) -> String?) throws(BondStoreError) -> String {

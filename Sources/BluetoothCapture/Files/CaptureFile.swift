@@ -1,3 +1,4 @@
+import BluetoothTransport
 import BluetoothWire
 
 #if canImport(Glibc)

@@ -9,8 +9,8 @@
 // never waits for a disk.
 //
 // Callers: BluetoothSimulation's `WorldCapture` writes what its devices send and receive; BluetoothServer's monitor
-// hides keys with `KeyFinder`; other modules use the functions for files (`InputFile`, `ClaimedFile`). The module knows
-// the packets of BluetoothWire and no protocol state beyond the fragments of a frame and the direction of a connection.
+// hides keys with `KeyFinder`; BluetoothAir claims the files that it reads (`ClaimedFile`). The module knows the packets
+// of BluetoothWire and no protocol state beyond the fragments of a frame and the direction of a connection.
 //
 // Invariants:
 // - Packets leave in the order of time. A packet on the air is added when it has ended, with the time of its start, so

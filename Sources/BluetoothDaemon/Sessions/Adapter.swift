@@ -16,6 +16,10 @@ package protocol Adapter: AnyObject, Sendable {
   /// The name of the app whose managers open sessions by this object; nil: they belong to no app.
   var app: String? { get }
 
+  /// Returns the permission of the app that uses this object, which may have to be asked of another process. Blocks until
+  /// that process has answered, or for `seconds`; must not be called on the adapter's thread.
+  func toldAccess(within seconds: Double) -> AppAccess
+
   /// Opens a session for a central manager. Its first event is `stateChanged`, or `restored` if `owner` names a preserved
   /// session. The session holds the client weakly and
   /// ends with `close` or with its client. The session does not retain the adapter: the owner of the session must
@@ -98,6 +102,8 @@ extension Adapter {
   /// The permission of the managers that open sessions by this object.
   package var access: AppAccess { app.map { directory.access(ofApp: $0) } ?? directory.access }
   package var app: String? { nil }
+
+  package func toldAccess(within seconds: Double) -> AppAccess { access }
 
   /// Returns the identifier by which the managers that use this object know a peer.
   package func identifier(of peer: PeerIdentifier) -> PeerIdentifier {

@@ -1,15 +1,17 @@
 // Overview
 //
 // A program can use a daemon that runs in another process. BluetoothDaemonProtocol is the octets between the two:
-// frames, and the coding of every request, event and change of the directory.
+// frames, and the coding of every request, event and change of the directory. Its folder `Client` is a program's end
+// of the connection, as an adapter.
 //
 // The idea: the interface of the daemon consists of values already (`CentralCommand`, `CentralEvent` and their
 // peripheral counterparts), so the protocol is their coding and nothing else. A frame is a length, a type and a
 // payload; `FrameParser` finds the frames, `ClientMessage` and `ServerMessage` are what they say.
 //
-// Callers: BluetoothServer decodes `ClientMessage`s and encodes `ServerMessage`s, BluetoothAdapters' `ServerRunner`
-// does the reverse, and `ble` lists and controls the apps of a server. The module calls BluetoothWire's readers and
-// writers. It has no sockets and, beyond one incomplete frame, no state.
+// Callers: BluetoothServer decodes `ClientMessage`s and encodes `ServerMessage`s, `ServerRunner` does the reverse.
+// BluetoothAdapters makes a `ServerAdapter` for a specifier, and `ble` lists and controls the apps of a server with
+// `ServerQuestion`. The module calls BluetoothWire's readers and writers. Outside of `Client` it has no sockets and,
+// beyond one incomplete frame, no state.
 //
 // Invariants:
 // - Octets from the other side are hostile: they give a value or an error, never a trap, and never a value that the
@@ -21,7 +23,7 @@
 //   receiver answers an unknown type with `unknownMessage`.
 //
 // Where to begin: `MessageType.swift` for the list, `CentralCommandCoding.swift` for the pattern, `MessageReader.swift`
-// for the checks. Documentation/Server.md has the tables.
+// for the checks, `ServerRunner.swift` for the client. Documentation/Server.md has the tables.
 //
 // Specification: this project's own; version 1.
 

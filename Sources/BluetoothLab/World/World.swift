@@ -28,11 +28,11 @@
 //
 // Specification: none of its own; Documentation/Fidelity.md says what is real and what is modelled.
 
-import BluetoothAdapters
 import BluetoothBonds
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothSimulation
+import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers
 

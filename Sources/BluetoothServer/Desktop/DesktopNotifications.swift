@@ -1,3 +1,4 @@
+import BluetoothDBus
 import BluetoothDaemonProtocol
 import BluetoothWire
 import NIOCore
@@ -42,7 +43,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   private var unnumbered: Set<UserQuestion> = []
 
   /// Begins to connect to the bus, and to show the questions.
-  package convenience init(on bus: SessionBus, questions: UserQuestions, loop: any EventLoop) {
+  package convenience init(on bus: MessageBus, questions: UserQuestions, loop: any EventLoop) {
     self.init(questions: questions, loop: loop) { bus.connect(on: $0, $1) }
   }
 

@@ -1,7 +1,7 @@
-import BluetoothAdapters
 import BluetoothCapture
 import BluetoothDaemon
 import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers
 

@@ -9,7 +9,8 @@
 // `H5Handler` is between the line and the `H4Handler`.
 //
 // Callers: BluetoothAdapters' `TransportRunner` connects a host to its controller; BluetoothAir's servers listen for
-// hosts; BluetoothServer and the programs use the same sockets, paths and limits.
+// hosts; BluetoothServer and the programs use the same sockets, paths and limits. The folder `System` has what modules
+// above need of the operating system.
 //
 // Invariants:
 // - All code of a link runs on its event loop.

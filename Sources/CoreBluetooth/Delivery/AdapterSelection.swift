@@ -1,10 +1,11 @@
 import BluetoothAdapters
 import BluetoothDaemon
+import BluetoothTransport
 import Foundation
 import NIOConcurrencyHelpers
 
 /// Selects the adapter of a manager: from its option, else the default device of a world, else from the environment (a
-/// world file, else a specifier), else the device of the process.
+/// world file, else a specifier), else the first one that is known: in most programs the simulated one of the process.
 enum AdapterSelection {
   private struct Latest {
     weak var adapter: (any Adapter)?
@@ -55,8 +56,14 @@ enum AdapterSelection {
       if let specifier = variable(AdapterRegistry.environmentVariable) {
         return adapter(named: specifier, by: "the environment variable \(AdapterRegistry.environmentVariable)")
       }
-      noteSolitude()
-      return adapter(named: AdapterRegistry.standard, by: "the default")
+      guard let standard = AdapterRegistry.standard() else {
+        Log.warning(
+          "no Bluetooth adapter: this program has no simulated one, and Linux lists none; name one in"
+            + " \(AdapterRegistry.environmentVariable): \(AdapterRegistry.forms())")
+        return nil
+      }
+      if standard.kind == .simulated { noteSolitude() }
+      return adapter(named: "\(standard)", by: "the default")
     }
   }
 

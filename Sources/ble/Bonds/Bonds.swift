@@ -1,10 +1,10 @@
 import ArgumentParser
 import BluetoothAir
 import BluetoothBonds
-import BluetoothCapture
 import BluetoothDaemon
 import BluetoothDissection
 import BluetoothHost
+import BluetoothTransport
 import BluetoothWire
 import Foundation
 

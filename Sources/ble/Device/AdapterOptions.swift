@@ -1,13 +1,17 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothDaemonProtocol
 import Foundation
 
 /// The options that choose the adapter of a verb, and its time.
 struct AdapterOptions: ParsableArguments {
+  /// The adapter if none is named.
+  private static let standard = "\(VirtualSpecifier())"
+
   @Option(
     help: ArgumentHelp(
       "The adapter: \(AdapterRegistry.forms()) (default: $\(AdapterRegistry.environmentVariable), or "
-        + "\(AdapterRegistry.standard)).",
+        + "\(Self.standard)).",
       valueName: "specifier"))
   var adapter: String?
 
@@ -62,6 +66,6 @@ struct AdapterOptions: ParsableArguments {
     let (worldVariable, variable) = (WorldFileAdapter.environmentVariable, AdapterRegistry.environmentVariable)
     if let path = environment[worldVariable], !path.isEmpty { return (.world(path), worldVariable) }
     if let text = environment[variable], !text.isEmpty { return (.specifier(text), variable) }
-    return (.specifier(AdapterRegistry.standard), "the default, as nothing else is named")
+    return (.specifier(Self.standard), "the default, as nothing else is named")
   }
 }

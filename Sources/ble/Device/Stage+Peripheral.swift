@@ -1,4 +1,3 @@
-import BluetoothAdapters
 import BluetoothDaemonProtocol
 import BluetoothDissection
 import BluetoothWire

@@ -1,7 +1,9 @@
 import BeaconLocation
 import BluetoothAdapters
 import BluetoothAir
+import BluetoothDaemonProtocol
 import BluetoothLab
+import BluetoothTransport
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation

@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothAdapters
 import BluetoothBonds
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothTransport
 import BluetoothWire
 import CoreBluetooth
@@ -28,8 +29,8 @@ struct Doctor: ParsableCommand {
       for finding in Self.checks(of: specifier) { try report.add(finding) }
     }
     try report.add(Self.others(beside: choice))
-    if let server = choice.server {
-      if let bonds = Self.bonds(of: server) { try report.add(bonds) }
+    if choice.adapter?.kind == .server {
+      if let bonds = choice.server.flatMap(Self.bonds(of:)) { try report.add(bonds) }
     } else {
       try report.add(Self.bonds)
       try report.add(Self.prompts)

@@ -1,4 +1,4 @@
-import BluetoothCapture
+import BluetoothTransport
 
 extension InputFile {
   /// Returns the content of a file that the command line names; `-`: of the standard input.

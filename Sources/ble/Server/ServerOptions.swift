@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothDaemonProtocol
 import BluetoothTransport
 import Foundation
 

@@ -1,7 +1,7 @@
 import ArgumentParser
-import BluetoothAdapters
 import BluetoothAir
 import BluetoothDaemon
+import BluetoothDaemonProtocol
 import BluetoothDissection
 import BluetoothTypes
 import BluetoothWire

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BluetoothAir
-import BluetoothCapture
 import BluetoothLab
+import BluetoothTransport
 import Foundation
 
 /// The verb that runs a world in virtual time and reports what happened.

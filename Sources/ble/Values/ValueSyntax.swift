@@ -1,4 +1,4 @@
-import BluetoothCapture
+import BluetoothTransport
 import Foundation
 
 /// A value as it is written on the command line.

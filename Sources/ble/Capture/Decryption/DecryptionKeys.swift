@@ -1,9 +1,9 @@
 import ArgumentParser
 import BluetoothBonds
-import BluetoothCapture
 import BluetoothCrypto
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothTransport
 import BluetoothWire
 import Foundation
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BluetoothAdapters
 import BluetoothAir
 import BluetoothDaemonProtocol
 import BluetoothDissection

@@ -1,5 +1,4 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers

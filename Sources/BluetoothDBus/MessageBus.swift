@@ -10,7 +10,7 @@ import NIOPosix
 #endif
 
 /// The place of a message bus · D-Bus Specification, "Server Addresses".
-package struct SessionBus: Hashable, Sendable {
+package struct MessageBus: Hashable, Sendable {
   enum Place: Hashable, Sendable {
     case path(String)
     /// A name of Linux's abstract sockets.
@@ -37,10 +37,10 @@ package struct SessionBus: Hashable, Sendable {
   }
 
   /// The bus of the user's session; nil: this process belongs to no such session.
-  package static func ofProcess(_ environment: [String: String]) -> SessionBus? {
-    if let address = environment["DBUS_SESSION_BUS_ADDRESS"] { return SessionBus(address: address) }
+  package static func ofSession(_ environment: [String: String]) -> MessageBus? {
+    if let address = environment["DBUS_SESSION_BUS_ADDRESS"] { return MessageBus(address: address) }
     guard let folder = environment["XDG_RUNTIME_DIR"], access(folder + "/bus", F_OK) == 0 else { return nil }
-    return SessionBus(address: "unix:path=\(folder)/bus")
+    return MessageBus(address: "unix:path=\(folder)/bus")
   }
 
   /// Replaces octets that are written as % and two digits.
@@ -60,7 +60,7 @@ package struct SessionBus: Hashable, Sendable {
   }
 
   /// Connects, and adds a handler to the connection.
-  func connect(on loop: any EventLoop, _ handler: DBusHandler) -> EventLoopFuture<any Channel> {
+  package func connect(on loop: any EventLoop, _ handler: DBusHandler) -> EventLoopFuture<any Channel> {
     let bootstrap = ClientBootstrap(group: loop).channelInitializer { channel in
       channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler) }
     }
@@ -85,7 +85,7 @@ package struct SessionBus: Hashable, Sendable {
         return nil
       }
       withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
-      // The apps that the server launches must not inherit the connection.
+      // The programs that this one starts must not inherit the connection.
       #if canImport(Musl)
         let descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)
       #else
@@ -112,87 +112,4 @@ package struct SessionBus: Hashable, Sendable {
 /// The function of the system, whose name is that of a method.
 private func systemConnect(_ descriptor: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> CInt {
   connect(descriptor, address, length)
-}
-
-/// A client's end of a connection to a message bus: authentication, messages, and the answers to calls. Confined to the
-/// connection's event loop.
-final class DBusHandler: ChannelInboundHandler, @unchecked Sendable {
-  // Unchecked: only code on the event loop uses the variables.
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-
-  private var octets: [UInt8] = []
-  private var isAuthenticated = false
-  private var context: ChannelHandlerContext?
-  private var serial: UInt32 = 0
-  private var answers: [UInt32: (DBusMessage) -> Void] = [:]
-  /// Called when messages can be sent.
-  var onReady: () -> Void = {}
-  var onSignal: (DBusMessage) -> Void = { _ in }
-  /// Called once, when the connection has ended.
-  var onEnd: () -> Void = {}
-
-  func channelActive(context: ChannelHandlerContext) {
-    self.context = context
-    // EXTERNAL: the bus takes the user from the socket · D-Bus Specification, "Authentication Mechanisms".
-    let user = Array("\(getuid())".utf8).map { String($0, radix: 16) }.joined()
-    write(Array("\0AUTH EXTERNAL \(user)\r\n".utf8))
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    self.context = nil
-    answers.removeAll()
-    let end = onEnd
-    onEnd = {}
-    end()
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-  private func write(_ octets: [UInt8]) {
-    context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
-  }
-
-  /// Calls a method; `answer` gets the reply or the error.
-  func call(_ message: DBusMessage, _ answer: @escaping (DBusMessage) -> Void = { _ in }) {
-    context?.eventLoop.preconditionInEventLoop()
-    serial &+= 1
-    var message = message
-    message.serial = serial
-    answers[serial] = answer
-    write(message.octets)
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    octets += Array(unwrapInboundIn(data).readableBytesView)
-    do throws(DBusError) {
-      if !isAuthenticated { try takeAuthentication() }
-      while isAuthenticated, let length = try DBusMessage.length(octets[...]) {
-        let message = try DBusMessage(octets[..<length])
-        octets.removeFirst(length)
-        switch message.kind {
-        case .reply, .error: answers.removeValue(forKey: message.replySerial ?? 0)?(message)
-        case .signal: onSignal(message)
-        case .call: break
-        }
-      }
-    } catch {
-      context.close(promise: nil)
-    }
-  }
-
-  private func takeAuthentication() throws(DBusError) {
-    guard let end = octets.firstIndex(of: UInt8(ascii: "\n")) else {
-      if octets.count > 4_096 { throw .malformed }
-      return
-    }
-    guard octets.starts(with: Array("OK ".utf8)) else { throw .malformed }
-    octets.removeSubrange(...end)
-    isAuthenticated = true
-    write(Array("BEGIN\r\n".utf8))
-    let bus = "org.freedesktop.DBus"
-    call(DBusMessage(calling: "Hello", of: bus, at: "/org/freedesktop/DBus", on: bus)) { [weak self] answer in
-      if answer.kind == .reply { self?.onReady() } else { self?.context?.close(promise: nil) }
-    }
-  }
 }

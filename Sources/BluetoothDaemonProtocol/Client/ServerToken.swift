@@ -1,5 +1,4 @@
-import BluetoothCapture
-import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 
 /// The token that lets a user use a server over TCP.
@@ -25,5 +24,16 @@ package enum ServerToken {
           .printable)
     }
     return octets
+  }
+}
+
+extension ServerSpecifier {
+  /// Returns the token for a server over TCP; empty if none is named, or for a Unix socket.
+  ///
+  /// - Parameter file: the file with the token; nil: the one that the environment names.
+  package func token(in file: String? = nil) throws(AdapterError) -> [UInt8] {
+    if let file { return try ServerToken.read(file) }
+    guard case .tcp = place, let path = SystemProcess.variable(Self.tokenVariable), !path.isEmpty else { return [] }
+    return try ServerToken.read(path)
   }
 }

@@ -1,4 +1,4 @@
-import BluetoothCapture
+import BluetoothTransport
 import Foundation
 import Testing
 

@@ -1,10 +1,25 @@
-// Design: the messages of D-Bus
+// Overview
 //
-// `DesktopNotifications` speaks the few messages of D-Bus that notifications need (`DBusMessage`) on an event loop. A
-// library would bring all of D-Bus.
+// Services of a Linux desktop and of the system, such as notifications and BlueZ, are objects on a message bus: D-Bus.
+// BluetoothDBus is a client of such a bus.
+//
+// The idea: the few types of values that its callers exchange, written by hand. A library would bring all of D-Bus. A
+// type that another service needs is a case of `DBusValue`, with its letter in `DBusWriter` and `DBusReader`.
+//
+// Callers: BluetoothServer shows alerts and questions on a desktop. The module calls NIO alone.
+//
+// Invariants:
+// - Octets from the bus give a message or `DBusError`, never a trap. A message has a maximum length.
+// - A body is read up to the first value of a type that the module does not know.
+// - A connection is confined to its event loop, and has no rule of a service.
+//
+// Where to begin: this file for messages, `DBusCoding.swift` for their octets, `MessageBus.swift` for the address of a
+// bus, and `DBusHandler.swift` for a connection.
+//
+// Specification: D-Bus Specification.
 
-/// A value in a message of D-Bus, of the types that notifications use.
-enum DBusValue: Hashable, Sendable {
+/// A value in a message of D-Bus, of the types that the callers of this module use.
+package enum DBusValue: Hashable, Sendable {
   case byte(UInt8)
   case int32(Int32)
   case uint32(UInt32)
@@ -31,29 +46,29 @@ enum DBusValue: Hashable, Sendable {
 }
 
 /// A message of D-Bus · D-Bus Specification, "Message Protocol".
-struct DBusMessage: Hashable, Sendable {
-  enum Kind: UInt8, Sendable {
+package struct DBusMessage: Hashable, Sendable {
+  package enum Kind: UInt8, Sendable {
     case call = 1
     case reply, error, signal
   }
 
-  var kind: Kind
+  package var kind: Kind
   /// The number of the message among those of its sender, from 1.
-  var serial: UInt32 = 0
+  package var serial: UInt32 = 0
   /// The serial of the call that a reply or an error answers.
-  var replySerial: UInt32?
-  var path: String?
-  var interface: String?
-  var member: String?
-  var errorName: String?
-  var destination: String?
-  var sender: String?
-  var body: [DBusValue] = []
+  package var replySerial: UInt32?
+  package var path: String?
+  package var interface: String?
+  package var member: String?
+  package var errorName: String?
+  package var destination: String?
+  package var sender: String?
+  package var body: [DBusValue] = []
 
-  init(_ kind: Kind) { self.kind = kind }
+  package init(_ kind: Kind) { self.kind = kind }
 
   /// Creates a call of a method.
-  init(
+  package init(
     calling member: String, of interface: String, at path: String, on destination: String, _ body: [DBusValue] = []
   ) {
     self.init(.call)
@@ -85,7 +100,7 @@ struct DBusMessage: Hashable, Sendable {
   // MARK: Writing
 
   /// The octets of the message, little-endian.
-  var octets: [UInt8] {
+  package var octets: [UInt8] {
     var content = DBusWriter()
     for value in body { content.append(value) }
     var fields: [(UInt8, DBusValue)] = []
@@ -117,7 +132,7 @@ struct DBusMessage: Hashable, Sendable {
   /// Returns the length of the message at the beginning of `octets`; nil: more octets are needed.
   ///
   /// - Throws: `DBusError` if the octets are no message, or if it is too long.
-  static func length(_ octets: ArraySlice<UInt8>) throws(DBusError) -> Int? {
+  package static func length(_ octets: ArraySlice<UInt8>) throws(DBusError) -> Int? {
     guard octets.count >= fixedLength else { return nil }
     // All programs of one machine have one order of octets.
     guard octets[octets.startIndex] == UInt8(ascii: "l") else { throw .malformed }
@@ -132,7 +147,7 @@ struct DBusMessage: Hashable, Sendable {
   }
 
   /// Reads a complete message. Of its body, the values in front of the first one of another type are read.
-  init(_ octets: ArraySlice<UInt8>) throws(DBusError) {
+  package init(_ octets: ArraySlice<UInt8>) throws(DBusError) {
     var reader = DBusReader(octets)
     guard octets.count >= Self.fixedLength, try reader.byte() == UInt8(ascii: "l"),
       let kind = Kind(rawValue: try reader.byte())
@@ -169,116 +184,6 @@ struct DBusMessage: Hashable, Sendable {
       guard ["y", "i", "u", "s", "o", "g", "as"].contains(type) else { return }
       body.append(try reader.value(type))
       signature.removeFirst(type.count)
-    }
-  }
-}
-
-/// The reason why octets are not read.
-enum DBusError: Error, Hashable, Sendable { case malformed }
-
-/// Writes values · D-Bus Specification, "Marshaling".
-struct DBusWriter {
-  var octets: [UInt8] = []
-
-  mutating func align(_ alignment: Int) {
-    while octets.count % alignment != 0 { octets.append(0) }
-  }
-
-  private mutating func append(_ number: UInt32) {
-    align(4)
-    withUnsafeBytes(of: number.littleEndian) { octets.append(contentsOf: $0) }
-  }
-
-  mutating func append(_ value: DBusValue) {
-    switch value {
-    case .byte(let number): octets.append(number)
-    case .int32(let number): append(UInt32(bitPattern: number))
-    case .uint32(let number): append(number)
-    case .string(let text), .path(let text):
-      append(UInt32(text.utf8.count))
-      octets += Array(text.utf8) + [0]
-    case .signature(let text):
-      octets.append(UInt8(truncatingIfNeeded: text.utf8.count))
-      octets += Array(text.utf8) + [0]
-    case .strings(let texts): appendList(alignment: 4) { writer in for text in texts { writer.append(.string(text)) } }
-    case .options(let options):
-      appendList(alignment: 8) { writer in
-        for (name, value) in options.sorted(by: { $0.key < $1.key }) {
-          writer.align(8)
-          writer.append(.string(name))
-          writer.append(variant: value)
-        }
-      }
-    }
-  }
-
-  mutating func append(variant value: DBusValue) {
-    append(.signature(value.signature))
-    append(value)
-  }
-
-  /// Appends the elements that `body` writes, with their length. The space in front of the first element does not count.
-  mutating func appendList(alignment: Int, _ body: (inout DBusWriter) -> Void) {
-    append(UInt32(0))
-    let place = octets.count - 4
-    align(alignment)
-    let start = octets.count
-    body(&self)
-    let length = UInt32(octets.count - start)
-    withUnsafeBytes(of: length.littleEndian) { octets.replaceSubrange(place..<place + 4, with: $0) }
-  }
-}
-
-/// Reads values; see `DBusWriter`. Offsets are those in the message.
-struct DBusReader {
-  private let octets: ArraySlice<UInt8>
-  private(set) var offset = 0
-
-  init(_ octets: ArraySlice<UInt8>) { self.octets = octets }
-
-  mutating func align(_ alignment: Int) { offset = (offset + alignment - 1) / alignment * alignment }
-
-  private mutating func take(_ count: Int) throws(DBusError) -> ArraySlice<UInt8> {
-    guard count >= 0, count <= octets.count - offset else { throw .malformed }
-    defer { offset += count }
-    let start = octets.startIndex + offset
-    return octets[start..<start + count]
-  }
-
-  mutating func byte() throws(DBusError) -> UInt8 {
-    guard let octet = try take(1).first else { throw .malformed }
-    return octet
-  }
-
-  mutating func uint32() throws(DBusError) -> UInt32 {
-    align(4)
-    return try take(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
-  }
-
-  private mutating func text(_ count: Int) throws(DBusError) -> String {
-    let text = String(decoding: try take(count), as: UTF8.self)
-    _ = try byte()
-    return text
-  }
-
-  mutating func signature() throws(DBusError) -> String { try text(Int(try byte())) }
-
-  mutating func value(_ signature: String) throws(DBusError) -> DBusValue {
-    switch signature {
-    case "y": return .byte(try byte())
-    case "i": return .int32(Int32(bitPattern: try uint32()))
-    case "u": return .uint32(try uint32())
-    case "s": return .string(try text(Int(try uint32())))
-    case "o": return .path(try text(Int(try uint32())))
-    case "g": return .signature(try self.signature())
-    case "as":
-      let length = Int(try uint32())
-      let end = offset + length
-      guard length <= octets.count - offset else { throw .malformed }
-      var texts: [String] = []
-      while offset < end { texts.append(try text(Int(try uint32()))) }
-      return .strings(texts)
-    default: throw .malformed
     }
   }
 }

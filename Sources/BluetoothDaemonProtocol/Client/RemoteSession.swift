@@ -1,5 +1,4 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import DequeModule
 
 /// A session of this process, as its connection to the server knows it.

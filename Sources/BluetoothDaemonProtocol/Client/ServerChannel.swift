@@ -1,5 +1,4 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import NIOCore
 
 /// The receiver of what a server sends.

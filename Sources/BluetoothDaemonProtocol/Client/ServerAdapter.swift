@@ -1,5 +1,5 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
+import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers
 import NIOCore
@@ -56,7 +56,7 @@ package final class ServerAdapter: Adapter, Sendable {
   /// server has answered for the first time or can't be reached; must not be called on the event loop.
   ///
   /// - Parameter seconds: the time limit, after which the permission is undetermined.
-  package func toldAccess(within seconds: Double = 1) -> AppAccess {
+  package func toldAccess(within seconds: Double) -> AppAccess {
     if hasAnswer.lock(whenValue: true, timeoutSeconds: seconds) { hasAnswer.unlock() }
     return access
   }

@@ -1,5 +1,4 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import BluetoothWire
 
 // Requests of this process's apps. While there is no connection, they are handled as a daemon handles them whose adapter

@@ -1,4 +1,3 @@
-import BluetoothBonds
 import BluetoothTransport
 
 /// The address of a `btserver`, and the name of one of its adapters: `server[:PATH][,NAME]` or
@@ -16,6 +15,9 @@ package struct ServerSpecifier: Hashable, Sendable {
   /// The environment variable with the path of the file that holds the token for a server over TCP.
   package static let tokenVariable = "COREBLUETOOTH_SERVER_TOKEN_FILE"
 
+  /// The form of a specifier.
+  package static let syntax = "server[:PATH][,NAME]"
+
   package init(_ place: Place, adapter: String = "") {
     self.place = place
     self.adapter = adapter
@@ -25,7 +27,7 @@ package struct ServerSpecifier: Hashable, Sendable {
   package init(_ text: String) throws(SpecifierProblem) {
     var rest = text.dropFirst("server".count)
     guard text.hasPrefix("server"), rest.isEmpty || rest.first == ":" || rest.first == "," else {
-      throw SpecifierProblem(description: "expected \(ServerScheme().form.syntax)")
+      throw SpecifierProblem(description: "expected \(Self.syntax)")
     }
     adapter = ""
     if let comma = rest.lastIndex(of: ",") {
@@ -43,7 +45,7 @@ package struct ServerSpecifier: Hashable, Sendable {
     switch try TransportSpecifier(address.hasPrefix("tcp:") ? String(address) : "unix:\(address)") {
     case .tcp(let host, let port): place = .tcp(host: host, port: port)
     case .unix(let path): place = .unix(path: path)
-    case .serial, .hci: throw SpecifierProblem(description: "expected \(ServerScheme().form.syntax)")
+    case .serial, .hci: throw SpecifierProblem(description: "expected \(Self.syntax)")
     }
   }
 
@@ -52,7 +54,7 @@ package struct ServerSpecifier: Hashable, Sendable {
 
   /// The path of the socket if none is named: in the user's runtime folder, else in that of the system.
   package static var defaultPath: String {
-    let folder = SystemFiles.environment("XDG_RUNTIME_DIR") ?? ""
+    let folder = SystemProcess.variable("XDG_RUNTIME_DIR") ?? ""
     return folder.isEmpty ? systemPath : folder + "/btserver.sock"
   }
 }

@@ -1,5 +1,4 @@
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import NIOConcurrencyHelpers
 
 /// The peers that a server has named: its numbers, and the handles of this process. The numbers are valid for one

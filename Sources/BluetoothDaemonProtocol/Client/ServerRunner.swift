@@ -13,7 +13,6 @@
 //   of seen states begins anew there, and commands from before are dropped.
 
 import BluetoothDaemon
-import BluetoothDaemonProtocol
 import BluetoothTransport
 import BluetoothWire
 import DequeModule
