@@ -10,7 +10,10 @@ extension CentralEvent: MessageGroup {
     let discovered = MessageRow(
       0x1111, "discovered", "a scan has found a peer", CentralEvent.discovered, "discovery")
     let packetReceived = MessageRow(
-      0x1112, "packetReceived", "a scan for packets has received one", CentralEvent.packetReceived, "packet")
+      0x1112, "packetReceived", "a scan for packets has received one",
+      { (peer: PeerInfo, report: AdvertisingReport, time: Instant) in
+        CentralEvent.packetReceived(ReceivedPacket(peer: peer, report: report, time: time))
+      }, "peer", "report", "time")
     let connected = MessageRow(
       0x1113, "connected", "the link is established", CentralEvent.connected, "peer",
       "maximum length of a write without response")
@@ -93,7 +96,7 @@ extension CentralEvent: MessageGroup {
     switch self {
     case .stateChanged(let state): rows.stateChanged.encode(state, into: &writer)
     case .discovered(let discovery): rows.discovered.encode(discovery, into: &writer)
-    case .packetReceived(let packet): rows.packetReceived.encode(packet, into: &writer)
+    case .packetReceived(let packet): rows.packetReceived.encode(packet.peer, packet.report, packet.time, into: &writer)
     case .connected(let peer, let length): rows.connected.encode(peer, length, into: &writer)
     case .connectionFailed(let peer, let error): rows.connectionFailed.encode(peer, error, into: &writer)
     case .disconnected(let peer, let error, let isReconnecting):

@@ -46,12 +46,15 @@ extension MessageStructure {
 protocol FieldVisitor {
   associatedtype Failure: Error
   mutating func field<Field: MessageField>(_ name: StaticString, _ value: inout Field) throws(Failure)
+  /// Visits octets with a limit.
+  mutating func field<Octets: LimitedOctets>(
+    _ name: StaticString, _ value: inout ByteSlice, as type: Octets.Type
+  ) throws(Failure)
   /// Refuses a structure whose fields do not fit together.
   mutating func check(_ isValid: Bool, _ field: DecodingError.StaticName) throws(Failure)
 }
 
 extension FieldVisitor {
-  /// Visits octets with a limit.
   @inline(__always)
   mutating func field<Octets: LimitedOctets>(
     _ name: StaticString, _ value: inout ByteSlice, as type: Octets.Type
@@ -82,6 +85,14 @@ extension MessageWriter: FieldVisitor {
   @inline(__always) mutating func field<Field: MessageField>(_ name: StaticString, _ value: inout Field) {
     value.encode(into: &self)
   }
+
+  @inline(__always)
+  mutating func field<Octets: LimitedOctets>(
+    _ name: StaticString, _ value: inout ByteSlice, as type: Octets.Type
+  ) {
+    Octets(octets: value).encode(into: &self)
+  }
+
   @inline(__always) mutating func check(_ isValid: Bool, _ field: DecodingError.StaticName) {}
 }
 

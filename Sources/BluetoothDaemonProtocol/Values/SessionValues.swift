@@ -263,15 +263,3 @@ extension Discovery: MessageStructure {
     try visitor.field("RSSI in dBm", &rssi)
   }
 }
-
-extension ReceivedPacket: MessageStructure {
-  static var blank: ReceivedPacket {
-    ReceivedPacket(peer: .blank, report: .blank, time: Instant(nanoseconds: 0))
-  }
-
-  @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-    try visitor.field("peer", &peer)
-    try visitor.field("report", &report)
-    try visitor.field("time", &time)
-  }
-}
