@@ -30,7 +30,7 @@
 // Where to begin: this file, then `ServerConnection.swift` for one client and `SessionProxies.swift` for its sessions;
 // `ServerApps.swift` for the apps that the server launches; `HCIMonitor.swift` for monitoring.
 //
-// Specification: this project's own; Documentation/Server.md has the protocol.
+// Specification: this project's own; Documentation/Server-protocol.md has it.
 
 import BluetoothDaemon
 import BluetoothDaemonProtocol

@@ -50,18 +50,8 @@ import Testing
   @Test("The samples have every type of message, and no type belongs to two groups")
   func allTypes() throws {
     let (client, server) = try frames(seed: 1)
-    let ofClient =
-      [ConnectionMessageType.hello, .unknownMessage, .introduce, .listClients].map(\.rawValue)
-      + AppRequestType.allCases.map(\.rawValue) + SessionMessageType.allCases.map(\.rawValue)
-      + CentralCommandType.allCases.map(\.rawValue)
-      + PeripheralCommandType.allCases.map(\.rawValue) + [CountMessageType.eventsHandled.rawValue]
-      + [ChannelMessageType.octets, .credit, .end].map(\.rawValue)
-    let connection: [ConnectionMessageType] = [.welcome, .refused, .unknownMessage, .clients]
-    let counts: [CountMessageType] = [.writeCredits, .updateCredits]
-    let ofServer =
-      connection.map(\.rawValue) + counts.map(\.rawValue) + ChannelMessageType.allCases.map(\.rawValue)
-      + DirectoryMessageType.allCases.map(\.rawValue) + CentralEventType.allCases.map(\.rawValue)
-      + PeripheralEventType.allCases.map(\.rawValue) + AppReportType.allCases.map(\.rawValue)
+    let ofClient = MessagePage.ofClient.flatMap(\.numbers)
+    let ofServer = MessagePage.ofServer.flatMap(\.numbers)
     #expect(Set(client.map(\.type)) == Set(ofClient))
     #expect(Set(server.map(\.type)) == Set(ofServer))
     #expect(ofClient.count == Set(ofClient).count)
@@ -112,7 +102,7 @@ import Testing
         }
         guard let encoded else { continue }
         // Sets of two equal elements are written once.
-        if frame.type == CentralCommandType.registerForConnectionEvents.rawValue { continue }
+        if frame.type == CentralCommand.rows.registerForConnectionEvents.number { continue }
         #expect(try self.frame(encoded.frame()).payload == changed.payload)
       }
     }
@@ -190,7 +180,8 @@ import Testing
 
   @Test("A list that claims more elements than there are octets costs no memory")
   func hugeCounts() {
-    var writer = MessageWriter(CentralEventType.servicesModified.rawValue, Self.numbering)
+    var writer = MessageWriter(Self.numbering)
+    writer.begin(CentralEvent.rows.servicesModified.number)
     writer.append(UInt32(1))
     writer.append(PeerHandle(index: 1))
     writer.append(UInt32.max)

@@ -5,40 +5,25 @@ import Testing
 /// The numbers of the messages: a client of another version of this package relies on them.
 @Suite("Message numbers")
 struct MessageNumberTests {
-  @Test("Every type of message keeps its number")
-  func numbers() {
-    let numbers =
-      lines(of: ConnectionMessageType.self) + lines(of: SessionMessageType.self) + lines(of: CentralCommandType.self)
-      + lines(of: PeripheralCommandType.self) + lines(of: AppRequestType.self) + lines(of: AppReportType.self)
-      + lines(of: ChannelMessageType.self) + lines(of: CountMessageType.self) + lines(of: DirectoryMessageType.self)
-      + lines(of: CentralEventType.self) + lines(of: PeripheralEventType.self)
-    #expect(numbers.joined(separator: "\n") == published)
-  }
-
-  private func lines<T: CaseIterable & RawRepresentable>(of type: T.Type) -> [String] where T.RawValue == UInt16 {
-    ["\(type)"]
-      + type.allCases.map { message in
-        let digits = String(UInt32(message.rawValue) + 0x1_0000, radix: 16, uppercase: true).dropFirst()
-        return "  \(digits) \(message)"
-      }
-  }
+  @Test("Every message, and every case of an enumeration, keeps its number")
+  func numbers() { #expect(MessagePage().numbers == published) }
 
   // A line is added for a new message, and no line is ever changed.
   private let published = """
-    ConnectionMessageType
+    From the client: connection, sessions, channels
       0001 hello
-      0002 welcome
-      0003 refused
       0004 unknownMessage
       0005 introduce
       0006 listClients
-      0007 clients
-    SessionMessageType
       0100 openCentral
       0101 closeCentral
       0200 openPeripheral
       0201 closePeripheral
-    CentralCommandType
+      0400 channelOctets
+      0401 channelRead
+      0402 closeChannel
+      0500 eventsHandled
+    From the client: commands of central managers
       0110 scan
       0111 stopScan
       0112 connect
@@ -63,7 +48,7 @@ struct MessageNumberTests {
       0125 synchronize
       0126 endSynchronization
       0127 requireNotifications
-    PeripheralCommandType
+    From the client: commands of peripheral managers
       0210 startAdvertising
       0211 advertise
       0212 stopAdvertising
@@ -83,7 +68,7 @@ struct MessageNumberTests {
       0220 changeLink
       0221 disconnect
       0222 addServiceAt
-    AppRequestType
+    From the client: apps, and the command line
       0300 returned
       0301 restoreIdentifier
       0302 wasInBackground
@@ -96,31 +81,25 @@ struct MessageNumberTests {
       0316 resetIdentifiers
       0317 setSharing
       0318 monitor
-    AppReportType
-      1300 stateChanged
-      1301 stop
-      1310 apps
-      1311 done
-      1312 alerts
-      1313 links
-      1314 packet
-    ChannelMessageType
-      0400 octets
-      0401 credit
-      0402 end
-      0403 loss
-    CountMessageType
-      0500 eventsHandled
+    From the server: connection, channels, credits
+      0002 welcome
+      0003 refused
+      0004 unknownMessage
+      0007 clients
+      0400 channelOctets
+      0401 channelTaken
+      0402 channelEnded
+      0403 channelCut
       0501 writeCredits
       0502 updateCredits
-    DirectoryMessageType
+    From the server: the directory
       0600 peer
       0601 connected
       0602 disconnected
       0603 access
       0604 features
       0605 removed
-    CentralEventType
+    From the server: events of central managers
       1110 stateChanged
       1111 discovered
       1112 packetReceived
@@ -150,7 +129,7 @@ struct MessageNumberTests {
       112A valueLimitReached
       112B synchronization
       112C notificationSharingChanged
-    PeripheralEventType
+    From the server: events of peripheral managers
       1210 stateChanged
       1211 advertisingStarted
       1212 serviceAdded
@@ -172,5 +151,116 @@ struct MessageNumberTests {
       1222 linkEnded
       1223 linkRequestEnded
       1224 indicationConfirmed
+    From the server: apps, and the command line
+      1300 stateChanged
+      1301 stop
+      1310 apps
+      1311 done
+      1312 alerts
+      1313 links
+      1314 packet
+    AdapterState
+      0 unknown
+      1 resetting
+      2 unsupported
+      3 unauthorized
+      4 poweredOff
+      5 poweredOn
+    AppAccess
+      0 undetermined
+      1 denied
+      2 allowed
+    AppControl
+      0 background
+      1 foreground
+      2 suspend
+      3 quit
+    AppRunState
+      0 foreground
+      1 background
+      2 suspended
+      3 terminated
+    ChannelEnd
+      0 closed
+      1 lost
+    ConnectionLatency
+      0 low
+      1 medium
+      2 high
+    GATTDescriptorDefinition.Content
+      0 stored
+      1 dynamic
+      2 formats
+    HCI.AdvertisingType
+      0 connectableScannableUndirected
+      1 connectableDirectedHighDutyCycle
+      2 scannableUndirected
+      3 nonConnectableUndirected
+      4 connectableDirectedLowDutyCycle
+    HostAdvertising.LimitedDiscovery.End
+      0 stops
+      1 becomesGeneral
+    HostError
+      0 controller
+      1 commandTimeout
+      2 notConnected
+      3 outOfSpace
+      4 notSupported
+    LinkRequest
+      0 connectionParameters
+      1 phys
+      2 dataLength
+    LinkRequest.Kind
+      0 connectionParameters
+      1 phys
+      2 dataLength
+    LinkSecurity.Level
+      0 none
+      1 encrypted
+      2 authenticated
+    PHY
+      1 le1M
+      2 le2M
+      3 leCoded
+    PeerUsage.Pending.Procedure
+      0 read
+      1 write
+      2 writeWithoutResponse
+      3 discovery
+    PeerUsage.Phase
+      0 delayed
+      1 connecting
+      2 connected
+      3 disconnecting
+    RefusalReason
+      0 version
+      1 notPermitted
+      2 unknownAdapter
+      3 tooMany
+      4 protocolViolation
+      5 tooSlow
+      6 stopping
+    SessionError
+      0 att
+      1 link
+      2 timeout
+      3 invalidResponse
+      4 notSupported
+      5 invalidParameters
+      6 uuidNotAllowed
+      7 alreadyAdvertising
+      8 outOfSpace
+      9 connectionLimitReached
+      10 encryptionTimedOut
+      11 tooManyPairedDevices
+      12 refused
+      13 unknownPeer
+      14 invalidHandle
+      15 unusableHandle
+    SyncEvent
+      0 established
+      1 report
+      2 lost
+      3 refused
     """
 }

@@ -7,6 +7,8 @@ import BluetoothWire
 /// Messages with random fields, at least one of each type.
 struct MessageSamples {
   private var random: RandomStream
+  /// True if every optional field has a value, no list and no text is empty, and every result is a success.
+  private let isFull: Bool
   /// The peers that both sides know.
   static let peerCount: UInt32 = 1_000
   /// The numbering of both sides: the numbers are shifted, so that a number that is taken for a handle shows.
@@ -14,7 +16,10 @@ struct MessageSamples {
     number: { $0.index < peerCount ? $0.index + 7 : nil },
     peer: { $0 >= 7 && $0 < peerCount + 7 ? PeerHandle(index: $0 - 7) : nil })
 
-  init(seed: UInt64) { random = RandomStream(seed: seed) }
+  init(seed: UInt64, isFull: Bool = false) {
+    random = RandomStream(seed: seed)
+    self.isFull = isFull
+  }
 
   // MARK: Values
 
@@ -26,17 +31,18 @@ struct MessageSamples {
   private mutating func count(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
   private mutating func list<T>(_ body: (inout MessageSamples) -> T) -> [T] {
-    (0..<count(0...4)).map { _ in body(&self) }
+    (0..<(isFull ? 2 : count(0...4))).map { _ in body(&self) }
   }
 
-  private mutating func optional<T>(_ body: (inout MessageSamples) -> T) -> T? { bool() ? body(&self) : nil }
+  private mutating func optional<T>(_ body: (inout MessageSamples) -> T) -> T? { isFull || bool() ? body(&self) : nil }
 
   private mutating func octets(_ maximum: Int = 40) -> ByteSlice {
-    ByteSlice((0..<count(0...maximum)).map { _ in number(UInt8.self) })
+    ByteSlice((0..<(isFull ? 3 : count(0...maximum))).map { _ in number(UInt8.self) })
   }
 
   private mutating func text() -> String {
-    (0..<count(0...8)).map { _ in ["a", "ü", "日", "👋🏽", "\n"].randomElement(using: &random) ?? "" }.joined()
+    (0..<(isFull ? 3 : count(0...8))).map { _ in ["a", "ü", "日", "👋🏽", "\n"].randomElement(using: &random) ?? "" }
+      .joined()
   }
 
   private mutating func uuid() -> BluetoothUUID {
@@ -74,7 +80,7 @@ struct MessageSamples {
   private mutating func error() -> SessionError { Self.errors[count(0...Self.errors.count - 1)] }
 
   private mutating func result<T>(_ body: (inout MessageSamples) -> T) -> Result<T, SessionError> {
-    bool() ? .success(body(&self)) : .failure(error())
+    isFull || bool() ? .success(body(&self)) : .failure(error())
   }
 
   private mutating func dataLength() -> HCI.DataLength { HCI.DataLength(octets: number(), time: number()) }
@@ -100,7 +106,7 @@ struct MessageSamples {
     result.shape.interval = optional { $0.number() }
     result.shape.channelMap = number()
     result.shape.transmitPower = optional { Int8(bitPattern: $0.number()) }
-    if bool() {
+    if isFull || bool() {
       var extended = HostAdvertising.ExtendedPDUs()
       extended.primaryPHY = .leCoded
       extended.secondaryPHY = .le2M
@@ -114,7 +120,9 @@ struct MessageSamples {
       HostAdvertising.PeriodicTrain(
         interval: samples.number(), includesTransmitPower: samples.bool(), data: samples.octets())
     }
-    if bool() { result.limit = .init(for: .seconds(Int64(count(0...180))), then: bool() ? .stops : .becomesGeneral) }
+    if isFull || bool() {
+      result.limit = .init(for: .seconds(Int64(count(0...180))), then: bool() ? .stops : .becomesGeneral)
+    }
     return result
   }
 

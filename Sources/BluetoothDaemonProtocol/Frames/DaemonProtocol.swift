@@ -22,12 +22,15 @@
 // - A change that an existing receiver could not read gets a new version. New types of messages do not need one: the
 //   receiver answers an unknown type with `unknownMessage`.
 //
-// Where to begin: `MessageType.swift` for the list, `CentralCommandCoding.swift` for the pattern, `MessageReader.swift`
-// for the checks, `ServerRunner.swift` for the client. Documentation/Server.md has the tables.
+// Each message is a row: its number, its name, its meaning, and the function that makes it of its fields. The types of
+// the fields are those of the function's parameters. The encoder, the decoder and the tables of the page read the rows.
+//
+// Where to begin: `CentralCommandRows.swift` for the pattern, `MessageRow.swift` for the rows, `MessageField.swift` for
+// the types of fields, `MessageReader.swift` for the checks. Documentation/Server-protocol.md has the tables.
 //
 // Specification: this project's own; version 1.
 
-/// The protocol between `btserver` and the apps that use its adapter. Documentation/Server.md has its tables.
+/// The protocol between `btserver` and the apps that use its adapter. Documentation/Server-protocol.md has its tables.
 package enum DaemonProtocol {
   /// The versions that this side can speak. The server chooses the highest one that both sides can speak.
   package static let versions: ClosedRange<UInt16> = 1...1

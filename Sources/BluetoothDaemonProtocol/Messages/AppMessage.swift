@@ -2,15 +2,19 @@ import BluetoothDaemon
 import BluetoothWire
 
 /// A change of an app's life that its user makes.
-package enum AppControl: UInt8, Hashable, Sendable {
+package enum AppControl: UInt8, CaseIterable, Hashable, Sendable {
   /// Leaves the app, which goes on in the background.
-  case background
+  case background = 0
   /// Returns to the app.
-  case foreground
+  case foreground = 1
   /// Suspends the app earlier than its policy says.
-  case suspend
+  case suspend = 2
   /// Ends the app. Nothing of it is restored.
-  case quit
+  case quit = 3
+}
+
+extension AppControl: MessageEnumeration {
+  static var cases: [AppControl] { allCases }
 }
 
 /// A message from a client that belongs to no session: from an app about itself, or from the command line.
@@ -43,68 +47,59 @@ package enum AppMessage: Hashable, Sendable {
   /// Asks for the HCI packets of the connection's adapter from now on; answered by `done`, and by `packet` for each
   /// packet.
   case monitor
+}
 
-  var type: AppRequestType {
-    switch self {
-    case .returned: .returned
-    case .wasInBackground: .wasInBackground
-    case .restoreIdentifier: .restoreIdentifier
-    case .listApps: .listApps
-    case .controlApp: .controlApp
-    case .setPermission: .setPermission
-    case .setPower: .setPower
-    case .listAlerts: .listAlerts
-    case .explain: .explain
-    case .resetIdentifiers: .resetIdentifiers
-    case .setSharing: .setSharing
-    case .monitor: .monitor
-    }
+extension AppMessage: MessageGroup {
+  struct Rows {
+    let returned = MessageRow(
+      0x0300, "returned", "the program has been connected before; nothing of it is restored", AppMessage.returned)
+    let restoreIdentifier = MessageRow(
+      0x0301, "restoreIdentifier", "of a session that the next message opens", AppMessage.restoreIdentifier, "session",
+      "identifier")
+    let wasInBackground = MessageRow(
+      0x0302, "wasInBackground", "the app was in the background or suspended on its former connection",
+      AppMessage.wasInBackground)
+    let listApps = MessageRow(0x0310, "listApps", "answered by `apps`", AppMessage.listApps)
+    let controlApp = MessageRow(
+      0x0311, "controlApp", "changes the life of an app; answered by `done`", AppMessage.controlApp, "app", "change")
+    let setPermission = MessageRow(
+      0x0312, "setPermission", "allows or denies an app the use of Bluetooth; answered by `done`",
+      AppMessage.setPermission, "app", "allowed")
+    let setPower = MessageRow(
+      0x0313, "setPower", "switches the connection's adapter; answered by `done`", AppMessage.setPower, "on")
+    let listAlerts = MessageRow(
+      0x0314, "listAlerts", "the alerts so far; answered by `alerts`", AppMessage.listAlerts, "and those to come")
+    let explain = MessageRow(
+      0x0315, "explain", "the uses of a peer; answered by `links`", AppMessage.explain, "name, address or identifier")
+    let resetIdentifiers = MessageRow(
+      0x0316, "resetIdentifiers", "new identifiers of all peers of the connection's adapter; answered by `done`",
+      AppMessage.resetIdentifiers, "forgets all bonds")
+    let setSharing = MessageRow(
+      0x0317, "setSharing", "lets an accessory get the notifications of the system; answered by `done`",
+      AppMessage.setSharing, "name, address or identifier", "allowed")
+    let monitor = MessageRow(
+      0x0318, "monitor", "the packets of the connection's adapter; answered by `done` and `packet`", AppMessage.monitor)
   }
+
+  static let rows = Rows()
+  static let table = RowTable<AppMessage>(of: rows)
 
   func encode(into writer: inout MessageWriter) {
+    let rows = Self.rows
     switch self {
-    case .returned, .wasInBackground, .listApps, .monitor: break
+    case .returned: rows.returned.encode(into: &writer)
     case .restoreIdentifier(let session, let identifier):
-      writer.append(session.value)
-      writer.append(identifier)
-    case .controlApp(let app, let control):
-      writer.append(app)
-      writer.put(control)
-    case .setPermission(let app, let isAllowed):
-      writer.append(app)
-      writer.append(isAllowed)
-    case .setPower(let isOn): writer.append(isOn)
-    case .listAlerts(let follows): writer.append(follows)
-    case .explain(let peer): writer.append(peer)
-    case .resetIdentifiers(let forgetsBonds): writer.append(forgetsBonds)
-    case .setSharing(let peer, let isAllowed):
-      writer.append(peer)
-      writer.append(isAllowed)
-    }
-  }
-
-  init(_ type: AppRequestType, from reader: inout MessageReader) throws(DecodingError) {
-    switch type {
-    case .returned: self = .returned
-    case .wasInBackground: self = .wasInBackground
-    case .restoreIdentifier:
-      let session = try reader.session()
-      self = .restoreIdentifier(session, try reader.text())
-    case .listApps: self = .listApps
-    case .controlApp:
-      let app = try reader.text()
-      self = .controlApp(app, try reader.value())
-    case .setPermission:
-      let app = try reader.text()
-      self = .setPermission(app: app, try reader.bool())
-    case .setPower: self = .setPower(try reader.bool())
-    case .listAlerts: self = .listAlerts(follows: try reader.bool())
-    case .explain: self = .explain(peer: try reader.text())
-    case .resetIdentifiers: self = .resetIdentifiers(forgetsBonds: try reader.bool())
-    case .setSharing:
-      let peer = try reader.text()
-      self = .setSharing(peer: peer, try reader.bool())
-    case .monitor: self = .monitor
+      rows.restoreIdentifier.encode(session, identifier, into: &writer)
+    case .wasInBackground: rows.wasInBackground.encode(into: &writer)
+    case .listApps: rows.listApps.encode(into: &writer)
+    case .controlApp(let app, let control): rows.controlApp.encode(app, control, into: &writer)
+    case .setPermission(let app, let isAllowed): rows.setPermission.encode(app, isAllowed, into: &writer)
+    case .setPower(let isOn): rows.setPower.encode(isOn, into: &writer)
+    case .listAlerts(let follows): rows.listAlerts.encode(follows, into: &writer)
+    case .explain(let peer): rows.explain.encode(peer, into: &writer)
+    case .resetIdentifiers(let forgetsBonds): rows.resetIdentifiers.encode(forgetsBonds, into: &writer)
+    case .setSharing(let peer, let isAllowed): rows.setSharing.encode(peer, isAllowed, into: &writer)
+    case .monitor: rows.monitor.encode(into: &writer)
     }
   }
 }

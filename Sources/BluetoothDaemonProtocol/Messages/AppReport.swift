@@ -81,210 +81,154 @@ package enum AppReport: Hashable, Sendable {
   case links([PeerUsage])
   /// A packet of the adapter that the client monitors.
   case packet(MonitoredPacket)
+}
 
-  var type: AppReportType {
-    switch self {
-    case .stateChanged: .stateChanged
-    case .stop: .stop
-    case .apps: .apps
-    case .done: .done
-    case .alerts: .alerts
-    case .links: .links
-    case .packet: .packet
-    }
+extension AppReport: MessageGroup {
+  struct Rows {
+    let stateChanged = MessageRow(0x1300, "stateChanged", "the state of this app", AppReport.stateChanged, "state")
+    let stop = MessageRow(
+      0x1301, "stop", "the program must end", AppReport.stop, "reason", "the user has ended the app")
+    let apps = MessageRow(0x1310, "apps", "the answer to `listApps`", AppReport.apps, "apps")
+    let done = MessageRow(
+      0x1311, "done", "a request has been carried out", AppReport.done, "the reason why it has not")
+    let alerts = MessageRow(0x1312, "alerts", "alerts to the user", AppReport.alerts, "alerts")
+    let links = MessageRow(0x1313, "links", "the answer to `explain`; empty: no such peer", AppReport.links, "uses")
+    let packet = MessageRow(0x1314, "packet", "a packet of the monitored adapter", AppReport.packet, "packet")
   }
+
+  static let rows = Rows()
+  static let table = RowTable<AppReport>(of: rows)
 
   func encode(into writer: inout MessageWriter) {
+    let rows = Self.rows
     switch self {
-    case .stateChanged(let state): writer.append(state)
-    case .stop(let reason, let byUser):
-      writer.append(reason)
-      writer.append(byUser)
-    case .apps(let apps): writer.append(list: apps) { $0.append($1) }
-    case .done(let failure): writer.append(optional: failure) { $0.append($1) }
-    case .alerts(let alerts): writer.append(list: alerts) { $0.append($1) }
-    case .links(let links): writer.append(list: links) { $0.append($1) }
-    case .packet(let packet):
-      writer.append(packet.missed)
-      writer.append(packet.time)
-      writer.append(packet.isFromHost)
-      writer.append(packet.octets)
-    }
-  }
-
-  init(_ type: AppReportType, from reader: inout MessageReader) throws(DecodingError) {
-    switch type {
-    case .stateChanged: self = .stateChanged(try reader.runState())
-    case .stop:
-      let reason = try reader.text()
-      self = .stop(reason, byUser: try reader.bool())
-    case .apps: self = .apps(try reader.list { (reader) throws(DecodingError) in try reader.appDescription() })
-    case .done: self = .done(failure: try reader.name())
-    case .alerts: self = .alerts(try reader.list { (reader) throws(DecodingError) in try reader.alertDescription() })
-    case .links: self = .links(try reader.list { (reader) throws(DecodingError) in try reader.peerUsage() })
-    case .packet:
-      let missed = try reader.uint32()
-      let time = try reader.int64()
-      let isFromHost = try reader.bool()
-      self = .packet(
-        MonitoredPacket(
-          missed: missed, time: time, isFromHost: isFromHost,
-          octets: try reader.slice(atMost: DaemonProtocol.maximumPacketLength)))
+    case .stateChanged(let state): rows.stateChanged.encode(state, into: &writer)
+    case .stop(let reason, let byUser): rows.stop.encode(reason, byUser, into: &writer)
+    case .apps(let apps): rows.apps.encode(apps, into: &writer)
+    case .done(let failure): rows.done.encode(failure, into: &writer)
+    case .alerts(let alerts): rows.alerts.encode(alerts, into: &writer)
+    case .links(let links): rows.links.encode(links, into: &writer)
+    case .packet(let packet): rows.packet.encode(packet, into: &writer)
     }
   }
 }
 
-/// The numbers of the cases of `AppRunState`.
-private enum RunStateNumber: UInt8 { case foreground, background, suspended, terminated }
+// MARK: Structures
 
-/// The numbers of the cases of `PeerUsage.Phase`.
-private enum PhaseNumber: UInt8 { case delayed, connecting, connected, disconnecting }
-
-/// The numbers of the cases of `PeerUsage.Pending.Procedure`.
-private enum ProcedureNumber: UInt8 { case read, write, writeWithoutResponse, discovery }
-
-extension MessageWriter {
-  fileprivate mutating func append(_ state: AppRunState) {
-    switch state {
-    case .foreground: put(RunStateNumber.foreground)
-    case .background: put(RunStateNumber.background)
-    case .suspended: put(RunStateNumber.suspended)
-    case .terminated: put(RunStateNumber.terminated)
-    }
+extension AppDescription: MessageStructure {
+  static var blank: AppDescription {
+    AppDescription(
+      name: "", adapter: "", state: .terminated, processes: [], sessions: 0, access: .undetermined, isLaunchable: false)
   }
 
-  fileprivate mutating func append(_ app: AppDescription) {
-    append(app.name)
-    append(app.adapter)
-    append(app.state)
-    append(list: app.processes) { $0.append($1) }
-    append(app.sessions)
-    append(app.access)
-    append(app.isLaunchable)
-    append(optional: app.question) { $0.append($1) }
-  }
-
-  fileprivate mutating func append(_ alert: AlertDescription) {
-    append(alert.number)
-    append(alert.time)
-    append(alert.app)
-    append(alert.text)
-  }
-
-  fileprivate mutating func append(_ report: PeerUsage) {
-    append(report.identifier)
-    append(report.address)
-    append(optional: report.name) { $0.append($1) }
-    append(report.isLinked)
-    append(report.isEnding)
-    append(list: report.users) { writer, user in
-      writer.append(optional: user.app) { $0.append($1) }
-      switch user.phase {
-      case .delayed: writer.put(PhaseNumber.delayed)
-      case .connecting: writer.put(PhaseNumber.connecting)
-      case .connected: writer.put(PhaseNumber.connected)
-      case .disconnecting: writer.put(PhaseNumber.disconnecting)
-      }
-      writer.append(user.isPreserved)
-      writer.append(user.reconnects)
-      writer.append(user.isBlocked)
-      writer.append(list: user.pending) { $0.append($1) }
-    }
-    append(list: report.served) { writer, served in
-      writer.append(optional: served.app) { $0.append($1) }
-      writer.append(list: served.subscriptions) { $0.append($1) }
-      writer.append(list: served.pending) { $0.append($1) }
-    }
-  }
-
-  fileprivate mutating func append(_ pending: PeerUsage.Pending) {
-    switch pending.procedure {
-    case .read: put(ProcedureNumber.read)
-    case .write: put(ProcedureNumber.write)
-    case .writeWithoutResponse: put(ProcedureNumber.writeWithoutResponse)
-    case .discovery: put(ProcedureNumber.discovery)
-    }
-    append(optional: pending.attribute) { $0.append($1) }
-    append(pending.milliseconds)
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("name", &name)
+    try visitor.field("adapter", &adapter)
+    try visitor.field("state", &state)
+    try visitor.field("numbers of its processes", &processes)
+    try visitor.field("number of its sessions", &sessions)
+    try visitor.field("permission", &access)
+    try visitor.field("an event can launch it", &isLaunchable)
+    try visitor.field("open question for permission", &question)
   }
 }
 
-extension MessageReader {
-  fileprivate mutating func runState() throws(DecodingError) -> AppRunState {
-    switch try value(RunStateNumber.self) {
-    case .foreground: .foreground
-    case .background: .background
-    case .suspended: .suspended
-    case .terminated: .terminated
+extension AlertDescription: MessageStructure {
+  static var blank: AlertDescription { AlertDescription(number: 0, time: 0, app: "", text: "") }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("number", &number)
+    try visitor.field("milliseconds since 1970", &time)
+    try visitor.field("app", &app)
+    try visitor.field("text", &text)
+  }
+}
+
+extension MonitoredPacket: MessageStructure {
+  static var blank: MonitoredPacket { MonitoredPacket(time: 0, isFromHost: false, octets: ByteSlice()) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("packets that the client has missed before it", &missed)
+    try visitor.field("nanoseconds since 1970", &time)
+    try visitor.field("from the host", &isFromHost)
+    try visitor.field("packet in H4 form, with zeros in place of keys", &octets, as: PacketOctets.self)
+  }
+}
+
+extension PeerUsage: MessageStructure {
+  static var blank: PeerUsage {
+    PeerUsage(
+      identifier: .blank, address: DeviceAddress(0, .public), name: nil, isLinked: false, isEnding: false, users: [])
+  }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("identifier", &identifier)
+    try visitor.field("address", &address)
+    try visitor.field("name", &name)
+    try visitor.field("there is a link", &isLinked)
+    try visitor.field("the link is ending", &isEnding)
+    try visitor.field("apps that use the peer", &users)
+    try visitor.field("apps that the peer uses", &served)
+  }
+}
+
+extension PeerUsage.User: MessageStructure {
+  static var blank: PeerUsage.User {
+    PeerUsage.User(app: nil, phase: .delayed, isPreserved: false, reconnects: false, isBlocked: false)
+  }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("app", &app)
+    try visitor.field("phase", &phase)
+    try visitor.field("preserved", &isPreserved)
+    try visitor.field("re-establishes a lost link", &reconnects)
+    try visitor.field("blocked", &isBlocked)
+    try visitor.field("pending procedures", &pending)
+  }
+}
+
+extension PeerUsage.Served: MessageStructure {
+  static var blank: PeerUsage.Served { PeerUsage.Served(app: nil, subscriptions: [], pending: []) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("app", &app)
+    try visitor.field("subscriptions", &subscriptions)
+    try visitor.field("pending requests", &pending)
+  }
+}
+
+extension PeerUsage.Pending: MessageStructure {
+  static var blank: PeerUsage.Pending { PeerUsage.Pending(.read, of: nil, milliseconds: 0) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("procedure", &procedure)
+    try visitor.field("attribute", &attribute)
+    try visitor.field("milliseconds", &milliseconds)
+  }
+}
+
+extension PeerUsage.Phase: MessageEnumeration {
+  static var cases: [PeerUsage.Phase] { [.delayed, .connecting, .connected, .disconnecting] }
+
+  var number: UInt8 {
+    switch self {
+    case .delayed: 0
+    case .connecting: 1
+    case .connected: 2
+    case .disconnecting: 3
     }
   }
+}
 
-  fileprivate mutating func appDescription() throws(DecodingError) -> AppDescription {
-    let name = try text()
-    let adapter = try text()
-    let state = try runState()
-    let processes = try list { (reader) throws(DecodingError) in try reader.uint32() }
-    let sessions = try uint32()
-    let access = try access()
-    let isLaunchable = try bool()
-    return AppDescription(
-      name: name, adapter: adapter, state: state, processes: processes, sessions: sessions, access: access,
-      isLaunchable: isLaunchable, question: try self.name())
-  }
+extension PeerUsage.Pending.Procedure: MessageEnumeration {
+  static var cases: [PeerUsage.Pending.Procedure] { [.read, .write, .writeWithoutResponse, .discovery] }
 
-  fileprivate mutating func alertDescription() throws(DecodingError) -> AlertDescription {
-    let number = try uint64()
-    let time = try int64()
-    let app = try text()
-    return AlertDescription(number: number, time: time, app: app, text: try text())
-  }
-
-  fileprivate mutating func peerUsage() throws(DecodingError) -> PeerUsage {
-    let identifier = try identifier()
-    let address = try address()
-    let name = try name()
-    let isLinked = try bool()
-    let isEnding = try bool()
-    let users = try list { (reader) throws(DecodingError) in try reader.peerUser() }
-    var usage = PeerUsage(
-      identifier: identifier, address: address, name: name, isLinked: isLinked, isEnding: isEnding, users: users)
-    usage.served = try list { (reader) throws(DecodingError) in try reader.servedApp() }
-    return usage
-  }
-
-  private mutating func servedApp() throws(DecodingError) -> PeerUsage.Served {
-    let app = try name()
-    let subscriptions = try list { (reader) throws(DecodingError) in try reader.uuid() }
-    let pending = try list { (reader) throws(DecodingError) in try reader.pendingProcedure() }
-    return PeerUsage.Served(app: app, subscriptions: subscriptions, pending: pending)
-  }
-
-  private mutating func pendingProcedure() throws(DecodingError) -> PeerUsage.Pending {
-    let procedure: PeerUsage.Pending.Procedure =
-      switch try value(ProcedureNumber.self) {
-      case .read: .read
-      case .write: .write
-      case .writeWithoutResponse: .writeWithoutResponse
-      case .discovery: .discovery
-      }
-    let attribute = try optional { (reader) throws(DecodingError) in try reader.uuid() }
-    return PeerUsage.Pending(procedure, of: attribute, milliseconds: try uint32())
-  }
-
-  private mutating func peerUser() throws(DecodingError) -> PeerUsage.User {
-    let app = try name()
-    let phase: PeerUsage.Phase =
-      switch try value(PhaseNumber.self) {
-      case .delayed: .delayed
-      case .connecting: .connecting
-      case .connected: .connected
-      case .disconnecting: .disconnecting
-      }
-    let isPreserved = try bool()
-    let reconnects = try bool()
-    var user = PeerUsage.User(
-      app: app, phase: phase, isPreserved: isPreserved, reconnects: reconnects, isBlocked: try bool())
-    user.pending = try list { (reader) throws(DecodingError) in try reader.pendingProcedure() }
-    return user
+  var number: UInt8 {
+    switch self {
+    case .read: 0
+    case .write: 1
+    case .writeWithoutResponse: 2
+    case .discovery: 3
+    }
   }
 }

@@ -59,63 +59,10 @@ package enum ClientMessage: Sendable {
   /// The app has closed a channel.
   case closeChannel(ChannelHandle)
 
-  private var type: UInt16 {
-    switch self {
-    case .hello: ConnectionMessageType.hello.rawValue
-    case .unknownMessage: ConnectionMessageType.unknownMessage.rawValue
-    case .introduce: ConnectionMessageType.introduce.rawValue
-    case .listClients: ConnectionMessageType.listClients.rawValue
-    case .app(let message): message.type.rawValue
-    case .openCentral: SessionMessageType.openCentral.rawValue
-    case .closeCentral: SessionMessageType.closeCentral.rawValue
-    case .openPeripheral: SessionMessageType.openPeripheral.rawValue
-    case .closePeripheral: SessionMessageType.closePeripheral.rawValue
-    case .central(_, let command, _): command.type.rawValue
-    case .peripheral(_, let command, _): command.type.rawValue
-    case .eventsHandled: CountMessageType.eventsHandled.rawValue
-    case .channelOctets: ChannelMessageType.octets.rawValue
-    case .channelRead: ChannelMessageType.credit.rawValue
-    case .closeChannel: ChannelMessageType.end.rawValue
-    }
-  }
-
   /// Encodes the message. `MessageWriter.frame` returns the octets, unless the message can't be sent.
   package func encode(_ numbering: PeerNumbering) -> MessageWriter {
-    var writer = MessageWriter(type, numbering)
-    switch self {
-    case .hello(let hello):
-      writer.append(DaemonProtocol.magic)
-      writer.append(hello.versions.lowerBound)
-      writer.append(hello.versions.upperBound)
-      writer.append(hello.adapter)
-      writer.append(hello.program)
-      writer.append(hello.token)
-    case .unknownMessage(let type): writer.append(type)
-    case .introduce(let address): writer.append(address)
-    case .listClients: break
-    case .app(let message): message.encode(into: &writer)
-    case .openCentral(let session), .closeCentral(let session), .openPeripheral(let session),
-      .closePeripheral(let session):
-      writer.append(session.value)
-    case .central(let session, let command, let seenStates):
-      writer.append(session.value)
-      writer.append(seenStates)
-      command.encode(into: &writer)
-    case .peripheral(let session, let command, let seenStates):
-      writer.append(session.value)
-      writer.append(seenStates)
-      command.encode(into: &writer)
-    case .eventsHandled(let session, let count):
-      writer.append(session.value)
-      writer.append(count)
-    case .channelOctets(let channel, let octets):
-      writer.append(channel.key.rawValue)
-      writer.append(octets)
-    case .channelRead(let channel, let frames):
-      writer.append(channel.key.rawValue)
-      writer.append(frames)
-    case .closeChannel(let channel): writer.append(channel.key.rawValue)
-    }
+    var writer = MessageWriter(numbering)
+    encode(into: &writer)
     return writer
   }
 
@@ -130,58 +77,124 @@ package enum ClientMessage: Sendable {
   }
 
   private static func read(_ type: UInt16, _ reader: inout MessageReader) throws(DecodingError) -> ClientMessage {
-    if let type = CentralCommandType(rawValue: type) {
-      let session = try reader.session()
+    if let row = CentralCommand.table[type] {
+      let session = try SessionNumber(from: &reader)
       let seenStates = try reader.uint32()
-      return .central(session, try CentralCommand(type, from: &reader), seenStates: seenStates)
+      return .central(session, try row.decode(&reader), seenStates: seenStates)
     }
-    if let type = PeripheralCommandType(rawValue: type) {
-      let session = try reader.session()
+    if let row = PeripheralCommand.table[type] {
+      let session = try SessionNumber(from: &reader)
       let seenStates = try reader.uint32()
-      return .peripheral(session, try PeripheralCommand(type, from: &reader), seenStates: seenStates)
+      return .peripheral(session, try row.decode(&reader), seenStates: seenStates)
     }
-    if let type = AppRequestType(rawValue: type) { return .app(try AppMessage(type, from: &reader)) }
-    if let type = SessionMessageType(rawValue: type) {
-      let session = try reader.session()
-      switch type {
-      case .openCentral: return .openCentral(session)
-      case .closeCentral: return .closeCentral(session)
-      case .openPeripheral: return .openPeripheral(session)
-      case .closePeripheral: return .closePeripheral(session)
-      }
-    }
-    switch type {
-    case ConnectionMessageType.hello.rawValue: return .hello(try reader.hello())
-    case ConnectionMessageType.unknownMessage.rawValue: return .unknownMessage(type: try reader.uint16())
-    case ConnectionMessageType.introduce.rawValue: return .introduce(try reader.address())
-    case ConnectionMessageType.listClients.rawValue: return .listClients
-    case CountMessageType.eventsHandled.rawValue:
-      let session = try reader.session()
-      return .eventsHandled(session, count: try reader.uint32())
-    case ChannelMessageType.octets.rawValue:
-      let channel = try reader.channel()
-      return .channelOctets(channel, try reader.slice(atMost: DaemonProtocol.maximumChannelPart))
-    case ChannelMessageType.credit.rawValue:
-      let channel = try reader.channel()
-      return .channelRead(channel, frames: try reader.uint32())
-    case ChannelMessageType.end.rawValue: return .closeChannel(try reader.channel())
-    default: throw .unknown(code: type)
+    if let row = AppMessage.table[type] { return .app(try row.decode(&reader)) }
+    guard let row = table[type] else { throw .unknown(code: type) }
+    return try row.decode(&reader)
+  }
+}
+
+extension ClientMessage: MessageGroup {
+  struct Rows {
+    let hello = MessageRow(
+      0x0001, "hello", "the first message: the versions that the client can speak, and what it wants",
+      ClientMessage.hello, "greeting")
+    let unknownMessage = MessageRow(
+      0x0004, "unknownMessage", "the client does not know the type of a message", ClientMessage.unknownMessage, "type")
+    let introduce = MessageRow(
+      0x0005, "introduce",
+      "a device that the client knows from before, and that becomes a peer, if a central manager may use Bluetooth",
+      ClientMessage.introduce, "device")
+    let listClients = MessageRow(0x0006, "listClients", "answered by `clients`", ClientMessage.listClients)
+    let openCentral = MessageRow(
+      0x0100, "openCentral", "opens the session of a central manager", ClientMessage.openCentral,
+      "number, which the client chooses")
+    let closeCentral = MessageRow(
+      0x0101, "closeCentral", "closes the session of a central manager", ClientMessage.closeCentral, "session")
+    let openPeripheral = MessageRow(
+      0x0200, "openPeripheral", "opens the session of a peripheral manager", ClientMessage.openPeripheral,
+      "number, which the client chooses")
+    let closePeripheral = MessageRow(
+      0x0201, "closePeripheral", "closes the session of a peripheral manager", ClientMessage.closePeripheral, "session")
+    let channelOctets = MessageRow(
+      0x0400, "channelOctets", "octets that the app has written to a channel",
+      { (channel: ChannelHandle, part: ChannelPart) in ClientMessage.channelOctets(channel, part.octets) }, "channel",
+      "octets")
+    let channelRead = MessageRow(
+      0x0401, "channelRead", "the app has read frames of octets", ClientMessage.channelRead, "channel",
+      "number of frames")
+    let closeChannel = MessageRow(
+      0x0402, "closeChannel", "the app has closed a channel", ClientMessage.closeChannel, "channel")
+    let eventsHandled = MessageRow(
+      0x0500, "eventsHandled",
+      "the app has handled events; the next process of the app gets the others, if its session is preserved",
+      ClientMessage.eventsHandled, "session", "number of further events")
+  }
+
+  static let rows = Rows()
+  static let table = RowTable<ClientMessage>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    let rows = Self.rows
+    switch self {
+    case .central(let session, let command, let seenStates):
+      session.encode(into: &writer)
+      seenStates.encode(into: &writer)
+      command.encode(into: &writer)
+    case .peripheral(let session, let command, let seenStates):
+      session.encode(into: &writer)
+      seenStates.encode(into: &writer)
+      command.encode(into: &writer)
+    case .app(let message): message.encode(into: &writer)
+    case .hello(let hello): rows.hello.encode(hello, into: &writer)
+    case .unknownMessage(let type): rows.unknownMessage.encode(type, into: &writer)
+    case .introduce(let address): rows.introduce.encode(address, into: &writer)
+    case .listClients: rows.listClients.encode(into: &writer)
+    case .openCentral(let session): rows.openCentral.encode(session, into: &writer)
+    case .closeCentral(let session): rows.closeCentral.encode(session, into: &writer)
+    case .openPeripheral(let session): rows.openPeripheral.encode(session, into: &writer)
+    case .closePeripheral(let session): rows.closePeripheral.encode(session, into: &writer)
+    case .channelOctets(let channel, let octets):
+      rows.channelOctets.encode(channel, ChannelPart(octets: octets), into: &writer)
+    case .channelRead(let channel, let frames): rows.channelRead.encode(channel, frames, into: &writer)
+    case .closeChannel(let channel): rows.closeChannel.encode(channel, into: &writer)
+    case .eventsHandled(let session, let count): rows.eventsHandled.encode(session, count, into: &writer)
     }
   }
 }
 
-extension MessageReader {
-  mutating func session() throws(DecodingError) -> SessionNumber { SessionNumber(try uint32()) }
+extension SessionNumber: MessageField {
+  @inline(__always) func encode(into writer: inout MessageWriter) { writer.append(value) }
+  @inline(__always) init(from reader: inout MessageReader) throws(DecodingError) { self.init(try reader.uint32()) }
+  static func words(_ types: inout TypeList) -> String { "session" }
+}
 
-  fileprivate mutating func hello() throws(DecodingError) -> Hello {
-    guard try uint32() == DaemonProtocol.magic else { throw .invalid(field: "protocol") }
-    let lowest = try uint16()
-    let highest = try uint16()
-    guard lowest <= highest else { throw .invalid(field: "versions") }
-    let adapter = try text()
-    let program = try text()
-    return Hello(
-      versions: lowest...highest, adapter: adapter, program: program,
-      token: try slice(atMost: Hello.maximumTokenLength))
+extension Hello: MessageStructure {
+  static var blank: Hello { Hello() }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    var (lowest, highest) = (versions.lowerBound, versions.upperBound)
+    try visitor.magic()
+    try visitor.field("lowest version", &lowest)
+    try visitor.field("highest version", &highest)
+    try visitor.check(lowest <= highest, "versions")
+    versions = lowest...highest
+    try visitor.field("name of the adapter; empty: the first one", &adapter)
+    try visitor.field("name of the program", &program)
+    try visitor.field("token; empty on a Unix socket", &token, as: Token.self)
   }
+}
+
+extension FieldVisitor {
+  /// Visits the number by which a socket of another program is recognized.
+  mutating func magic() throws(Failure) {
+    var number = DaemonProtocol.magic
+    try field("0x53425442 (`BTBS`)", &number)
+    try check(number == DaemonProtocol.magic, "protocol")
+  }
+}
+
+/// The token of a user.
+struct Token: LimitedOctets {
+  static var limit: Int { Hello.maximumTokenLength }
+  let octets: ByteSlice
 }

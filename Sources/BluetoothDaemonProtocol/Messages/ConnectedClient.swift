@@ -21,22 +21,16 @@ package struct ConnectedClient: Hashable, Sendable {
   }
 }
 
-extension MessageWriter {
-  mutating func append(_ client: ConnectedClient) {
-    append(optional: client.process) { $0.append($1) }
-    append(optional: client.user) { $0.append($1) }
-    append(optional: client.origin) { $0.append($1) }
-    append(client.adapter)
-    append(client.sessions)
+extension ConnectedClient: MessageStructure {
+  static var blank: ConnectedClient {
+    ConnectedClient(process: nil, user: nil, origin: nil, adapter: "", sessions: 0)
   }
-}
 
-extension MessageReader {
-  mutating func connectedClient() throws(DecodingError) -> ConnectedClient {
-    let process = try optional { (reader) throws(DecodingError) in try reader.uint32() }
-    let user = try optional { (reader) throws(DecodingError) in try reader.uint32() }
-    let origin = try name()
-    let adapter = try text()
-    return ConnectedClient(process: process, user: user, origin: origin, adapter: adapter, sessions: try uint32())
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("number of its process; none: it is connected over TCP", &process)
+    try visitor.field("user", &user)
+    try visitor.field("path of its program, or its address", &origin)
+    try visitor.field("adapter", &adapter)
+    try visitor.field("number of its sessions", &sessions)
   }
 }

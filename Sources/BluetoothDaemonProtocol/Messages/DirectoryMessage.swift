@@ -24,53 +24,56 @@ package enum DirectoryMessage: Hashable, Sendable {
     case .features(let features): self = .features(features)
     }
   }
+}
 
-  var type: DirectoryMessageType {
-    switch self {
-    case .peer: .peer
-    case .connected: .connected
-    case .disconnected: .disconnected
-    case .removed: .removed
-    case .access: .access
-    case .features: .features
-    }
+extension DirectoryMessage: MessageGroup {
+  struct Rows {
+    let peer = MessageRow(
+      0x0600, "peer", "a peer is new, or has changed",
+      { (number: UInt32, device: PeerIdentity, name: String?, bond: BondInfo?) in
+        DirectoryMessage.peer(number: number, device.identifier, device.address, name: name, bond)
+      }, "number by which later messages name it", "device", "name", "bond")
+    let connected = MessageRow(
+      0x0601, "connected", "a link, whichever device has initiated it",
+      { (peer: PeerHandle, services: [BluetoothUUID]) in DirectoryMessage.connected(peer, services: services) }, "peer",
+      "known services of the peer")
+    let disconnected = MessageRow(0x0602, "disconnected", "the end of a link", DirectoryMessage.disconnected, "peer")
+    let access = MessageRow(0x0603, "access", "the permission of the app", DirectoryMessage.access, "permission")
+    let features = MessageRow(
+      0x0604, "features", "the features of the controller", DirectoryMessage.features,
+      "bits: 0 extended scan and connect, 1 privacy")
+    let removed = MessageRow(
+      0x0605, "removed", "the server has forgotten a peer",
+      { (number: UInt32) in DirectoryMessage.removed(number: number) },
+      "number, which names no peer any more")
   }
+
+  static let rows = Rows()
+  static let table = RowTable<DirectoryMessage>(of: rows)
 
   func encode(into writer: inout MessageWriter) {
+    let rows = Self.rows
     switch self {
     case .peer(let number, let identifier, let address, let name, let bond):
-      writer.append(number)
-      writer.append(identifier)
-      writer.append(address)
-      writer.append(optional: name) { $0.append($1) }
-      writer.append(optional: bond) { $0.append($1) }
-    case .connected(let peer, let services):
-      writer.append(peer)
-      writer.append(list: services) { $0.append($1) }
-    case .disconnected(let peer): writer.append(peer)
-    case .removed(let number): writer.append(number)
-    case .access(let access): writer.append(access)
-    case .features(let features): writer.append(features.rawValue)
+      rows.peer.encode(number, PeerIdentity(identifier: identifier, address: address), name, bond, into: &writer)
+    case .connected(let peer, let services): rows.connected.encode(peer, services, into: &writer)
+    case .disconnected(let peer): rows.disconnected.encode(peer, into: &writer)
+    case .access(let access): rows.access.encode(access, into: &writer)
+    case .features(let features): rows.features.encode(features, into: &writer)
+    case .removed(let number): rows.removed.encode(number, into: &writer)
     }
   }
+}
 
-  init(_ type: DirectoryMessageType, from reader: inout MessageReader) throws(DecodingError) {
-    switch type {
-    case .peer:
-      let number = try reader.uint32()
-      let identifier = try reader.identifier()
-      let address = try reader.address()
-      let name = try reader.name()
-      self = .peer(
-        number: number, identifier, address, name: name,
-        try reader.optional { (reader) throws(DecodingError) in try reader.bond() })
-    case .connected:
-      let peer = try reader.peer()
-      self = .connected(peer, services: try reader.uuids())
-    case .disconnected: self = .disconnected(try reader.peer())
-    case .removed: self = .removed(number: try reader.uint32())
-    case .access: self = .access(try reader.access())
-    case .features: self = .features(AdapterFeatures(rawValue: try reader.uint8()))
-    }
+/// The identifier and the address of a peer.
+struct PeerIdentity: MessageStructure {
+  var identifier: PeerIdentifier
+  var address: DeviceAddress
+
+  static var blank: PeerIdentity { PeerIdentity(identifier: .blank, address: DeviceAddress(0, .public)) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("identifier", &identifier)
+    try visitor.field("address", &address)
   }
 }

@@ -15,21 +15,21 @@ package struct Welcome: Hashable, Sendable {
 }
 
 /// The reason why a server closes a connection.
-package enum RefusalReason: UInt8, Hashable, Sendable {
+package enum RefusalReason: UInt8, CaseIterable, Hashable, Sendable {
   /// Server and client have no version of the protocol in common.
-  case version
+  case version = 0
   /// The token is missing or wrong, or this user may not use the server.
-  case notPermitted
+  case notPermitted = 1
   /// The server has no adapter of this name.
-  case unknownAdapter
+  case unknownAdapter = 2
   /// The server has too many clients or sessions.
-  case tooMany
+  case tooMany = 3
   /// The client has violated the protocol.
-  case protocolViolation
+  case protocolViolation = 4
   /// The client does not take its events.
-  case tooSlow
+  case tooSlow = 5
   /// The server is stopping.
-  case stopping
+  case stopping = 6
 }
 
 /// The server's last message on a connection.
@@ -68,65 +68,10 @@ package enum ServerMessage: Sendable {
   case channelCut(ChannelHandle)
   case channelEnded(ChannelHandle, ChannelEnd)
 
-  private var type: UInt16 {
-    switch self {
-    case .welcome: ConnectionMessageType.welcome.rawValue
-    case .refused: ConnectionMessageType.refused.rawValue
-    case .unknownMessage: ConnectionMessageType.unknownMessage.rawValue
-    case .clients: ConnectionMessageType.clients.rawValue
-    case .app(let report): report.type.rawValue
-    case .directory(let message): message.type.rawValue
-    case .central(_, let event): event.type.rawValue
-    case .peripheral(_, let event): event.type.rawValue
-    case .writeCredits: CountMessageType.writeCredits.rawValue
-    case .updateCredits: CountMessageType.updateCredits.rawValue
-    case .channelOctets: ChannelMessageType.octets.rawValue
-    case .channelTaken: ChannelMessageType.credit.rawValue
-    case .channelCut: ChannelMessageType.loss.rawValue
-    case .channelEnded: ChannelMessageType.end.rawValue
-    }
-  }
-
   /// Encodes the message. `MessageWriter.frame` returns the octets, unless the message can't be sent.
   package func encode(_ numbering: PeerNumbering) -> MessageWriter {
-    var writer = MessageWriter(type, numbering)
-    switch self {
-    case .welcome(let welcome):
-      writer.append(DaemonProtocol.magic)
-      writer.append(welcome.version)
-      writer.append(welcome.adapter)
-    case .refused(let refusal):
-      writer.append(DaemonProtocol.magic)
-      writer.append(refusal.reason.rawValue)
-      writer.append(refusal.text)
-    case .unknownMessage(let type): writer.append(type)
-    case .clients(let clients): writer.append(list: clients) { $0.append($1) }
-    case .app(let report): report.encode(into: &writer)
-    case .directory(let message): message.encode(into: &writer)
-    case .central(let session, let event):
-      writer.append(session.value)
-      event.encode(into: &writer)
-    case .peripheral(let session, let event):
-      writer.append(session.value)
-      event.encode(into: &writer)
-    case .writeCredits(let session, let peer, let count):
-      writer.append(session.value)
-      writer.append(peer)
-      writer.append(count)
-    case .updateCredits(let session, let count):
-      writer.append(session.value)
-      writer.append(count)
-    case .channelOctets(let channel, let octets):
-      writer.append(channel.key.rawValue)
-      writer.append(octets)
-    case .channelTaken(let channel, let octets):
-      writer.append(channel.key.rawValue)
-      writer.append(octets)
-    case .channelCut(let channel): writer.append(channel.key.rawValue)
-    case .channelEnded(let channel, let end):
-      writer.append(channel.key.rawValue)
-      writer.append(end)
-    }
+    var writer = MessageWriter(numbering)
+    encode(into: &writer)
     return writer
   }
 
@@ -138,48 +83,101 @@ package enum ServerMessage: Sendable {
   }
 
   private static func read(_ type: UInt16, _ reader: inout MessageReader) throws(DecodingError) -> ServerMessage {
-    if let type = CentralEventType(rawValue: type) {
-      let session = try reader.session()
-      return .central(session, try CentralEvent(type, from: &reader))
+    if let row = CentralEvent.table[type] {
+      let session = try SessionNumber(from: &reader)
+      return .central(session, try row.decode(&reader))
     }
-    if let type = PeripheralEventType(rawValue: type) {
-      let session = try reader.session()
-      return .peripheral(session, try PeripheralEvent(type, from: &reader))
+    if let row = PeripheralEvent.table[type] {
+      let session = try SessionNumber(from: &reader)
+      return .peripheral(session, try row.decode(&reader))
     }
-    if let type = AppReportType(rawValue: type) { return .app(try AppReport(type, from: &reader)) }
-    if let type = DirectoryMessageType(rawValue: type) {
-      return .directory(try DirectoryMessage(type, from: &reader))
-    }
-    switch type {
-    case ConnectionMessageType.welcome.rawValue:
-      guard try reader.uint32() == DaemonProtocol.magic else { throw .invalid(field: "protocol") }
-      let version = try reader.uint16()
-      return .welcome(Welcome(version: version, adapter: try reader.text()))
-    case ConnectionMessageType.refused.rawValue:
-      guard try reader.uint32() == DaemonProtocol.magic else { throw .invalid(field: "protocol") }
-      let reason = try reader.value(RefusalReason.self)
-      return .refused(Refusal(reason, try reader.text()))
-    case ConnectionMessageType.unknownMessage.rawValue: return .unknownMessage(type: try reader.uint16())
-    case ConnectionMessageType.clients.rawValue:
-      return .clients(try reader.list { (reader) throws(DecodingError) in try reader.connectedClient() })
-    case CountMessageType.writeCredits.rawValue:
-      let session = try reader.session()
-      let peer = try reader.peer()
-      return .writeCredits(session, peer, count: try reader.uint32())
-    case CountMessageType.updateCredits.rawValue:
-      let session = try reader.session()
-      return .updateCredits(session, count: try reader.uint32())
-    case ChannelMessageType.octets.rawValue:
-      let channel = try reader.channel()
-      return .channelOctets(channel, try reader.slice(atMost: DaemonProtocol.maximumChannelPart))
-    case ChannelMessageType.credit.rawValue:
-      let channel = try reader.channel()
-      return .channelTaken(channel, octets: try reader.uint32())
-    case ChannelMessageType.loss.rawValue: return .channelCut(try reader.channel())
-    case ChannelMessageType.end.rawValue:
-      let channel = try reader.channel()
-      return .channelEnded(channel, try reader.channelEnd())
-    default: throw .unknown(code: type)
+    if let row = AppReport.table[type] { return .app(try row.decode(&reader)) }
+    if let row = DirectoryMessage.table[type] { return .directory(try row.decode(&reader)) }
+    guard let row = table[type] else { throw .unknown(code: type) }
+    return try row.decode(&reader)
+  }
+}
+
+extension ServerMessage: MessageGroup {
+  struct Rows {
+    let welcome = MessageRow(
+      0x0002, "welcome", "the first message: the version that the server has chosen", ServerMessage.welcome, "welcome")
+    let refused = MessageRow(
+      0x0003, "refused", "the last message: the reason why the server closes the connection", ServerMessage.refused,
+      "refusal")
+    let unknownMessage = MessageRow(
+      0x0004, "unknownMessage", "the server does not know the type of a message", ServerMessage.unknownMessage, "type")
+    let clients = MessageRow(0x0007, "clients", "the answer to `listClients`", ServerMessage.clients, "clients")
+    let channelOctets = MessageRow(
+      0x0400, "channelOctets", "octets that a channel has received",
+      { (channel: ChannelHandle, part: ChannelPart) in ServerMessage.channelOctets(channel, part.octets) }, "channel",
+      "octets")
+    let channelTaken = MessageRow(
+      0x0401, "channelTaken", "the daemon has taken octets that the app has written", ServerMessage.channelTaken,
+      "channel", "number of further octets")
+    let channelEnded = MessageRow(
+      0x0402, "channelEnded", "the channel has ended, also after `closeChannel`", ServerMessage.channelEnded, "channel",
+      "end")
+    let channelCut = MessageRow(
+      0x0403, "channelCut",
+      "the peer has closed the channel before it had all octets that the daemon has taken; `channelEnded` follows",
+      ServerMessage.channelCut, "channel")
+    let writeCredits = MessageRow(
+      0x0501, "writeCredits", "writes without response have been sent", ServerMessage.writeCredits, "session", "peer",
+      "number")
+    let updateCredits = MessageRow(
+      0x0502, "updateCredits", "updates have been sent", ServerMessage.updateCredits, "session", "number")
+  }
+
+  static let rows = Rows()
+  static let table = RowTable<ServerMessage>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    let rows = Self.rows
+    switch self {
+    case .central(let session, let event):
+      session.encode(into: &writer)
+      event.encode(into: &writer)
+    case .peripheral(let session, let event):
+      session.encode(into: &writer)
+      event.encode(into: &writer)
+    case .app(let report): report.encode(into: &writer)
+    case .directory(let message): message.encode(into: &writer)
+    case .welcome(let welcome): rows.welcome.encode(welcome, into: &writer)
+    case .refused(let refusal): rows.refused.encode(refusal, into: &writer)
+    case .unknownMessage(let type): rows.unknownMessage.encode(type, into: &writer)
+    case .clients(let clients): rows.clients.encode(clients, into: &writer)
+    case .channelOctets(let channel, let octets):
+      rows.channelOctets.encode(channel, ChannelPart(octets: octets), into: &writer)
+    case .channelTaken(let channel, let octets): rows.channelTaken.encode(channel, octets, into: &writer)
+    case .channelEnded(let channel, let end): rows.channelEnded.encode(channel, end, into: &writer)
+    case .channelCut(let channel): rows.channelCut.encode(channel, into: &writer)
+    case .writeCredits(let session, let peer, let count): rows.writeCredits.encode(session, peer, count, into: &writer)
+    case .updateCredits(let session, let count): rows.updateCredits.encode(session, count, into: &writer)
     }
   }
+}
+
+extension Welcome: MessageStructure {
+  static var blank: Welcome { Welcome(adapter: "") }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.magic()
+    try visitor.field("version from now on", &version)
+    try visitor.field("name of the adapter", &adapter)
+  }
+}
+
+extension Refusal: MessageStructure {
+  static var blank: Refusal { Refusal(.stopping, "") }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.magic()
+    try visitor.field("reason", &reason)
+    try visitor.field("one line for the log of the client", &text)
+  }
+}
+
+extension RefusalReason: MessageEnumeration {
+  static var cases: [RefusalReason] { allCases }
 }

@@ -2,450 +2,386 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-// The values of the host that sessions exchange.
-
-/// The numbers of the cases of `LinkRequest`, and of `LinkRequest.Kind`.
-private enum LinkRequestNumber: UInt8 { case connectionParameters, phys, dataLength }
-
-/// The numbers of the cases of `HostAdvertising.LimitedDiscovery.End`.
-private enum LimitedEndNumber: UInt8 { case stops, becomesGeneral }
-
-/// The numbers of the cases of `GATTDescriptorDefinition.Content`.
-private enum ContentNumber: UInt8 { case stored, dynamic, formats }
-
-/// The numbers of the cases of `SyncEvent`.
-private enum SyncEventNumber: UInt8 { case established, report, lost, refused }
-
-/// The numbers of the cases of `HostError`.
-private enum HostErrorNumber: UInt8 { case controller, commandTimeout, notConnected, outOfSpace, notSupported }
-
-/// The longest time that a command may name: longer ones would exceed the range of instants.
-private let longestDelay = TimeSpan.seconds(400 * 86_400)
-
-extension MessageReader {
-  /// Reads a time that is neither negative nor longer than 400 days.
-  mutating func delay() throws(DecodingError) -> TimeSpan {
-    let time = try timeSpan()
-    guard (.zero...longestDelay).contains(time) else { throw .invalid(field: "delay") }
-    return time
-  }
-}
+// The values of the host that sessions exchange. A new case of an enumeration does not compile without its number or its
+// row here.
 
 // MARK: Links
 
-extension MessageWriter {
-  mutating func append(_ request: LinkRequest) {
-    append(request.kind)
-    switch request {
-    case .connectionParameters(let parameters):
-      append(parameters.minimumInterval)
-      append(parameters.maximumInterval)
-      append(parameters.latency)
-      append(parameters.supervisionTimeout)
-    case .phys(let preference, let options):
-      append(optional: preference.transmit) { $0.append($1.rawValue) }
-      append(optional: preference.receive) { $0.append($1.rawValue) }
-      append(options)
-    case .dataLength(let length): append(length)
+extension LinkRequest.Kind: MessageEnumeration {
+  static var cases: [LinkRequest.Kind] { [.connectionParameters, .phys, .dataLength] }
+
+  var number: UInt8 {
+    switch self {
+    case .connectionParameters: 0
+    case .phys: 1
+    case .dataLength: 2
     }
-  }
-
-  mutating func append(_ kind: LinkRequest.Kind) {
-    switch kind {
-    case .connectionParameters: put(LinkRequestNumber.connectionParameters)
-    case .phys: put(LinkRequestNumber.phys)
-    case .dataLength: put(LinkRequestNumber.dataLength)
-    }
-  }
-
-  mutating func append(_ length: HCI.DataLength) {
-    append(length.octets)
-    append(length.time)
-  }
-
-  mutating func append(_ link: LinkInfo) {
-    let properties = link.properties
-    append(properties.values.interval)
-    append(properties.values.latency)
-    append(properties.values.supervisionTimeout)
-    append(properties.transmitPHY.rawValue)
-    append(properties.receivePHY.rawValue)
-    append(properties.transmitLength)
-    append(properties.receiveLength)
-    append(optional: properties.remoteFeatures) { $0.append($1.rawValue) }
-    append(count: link.mtu)
-    append(link.security.level.rawValue)
-    append(link.security.keySize)
-    append(link.security.hasKey)
-    append(link.security.isBonded)
-    append(link.security.isAuthorized)
   }
 }
 
-extension MessageReader {
-  mutating func linkRequest() throws(DecodingError) -> LinkRequest {
-    switch try linkRequestKind() {
-    case .connectionParameters:
-      let minimum = try uint16()
-      let maximum = try uint16()
-      let latency = try uint16()
-      return .connectionParameters(
-        ConnectionParameters(
-          minimumInterval: minimum, maximumInterval: maximum, latency: latency, supervisionTimeout: try uint16()))
-    case .phys:
-      let transmit = try phys()
-      let receive = try phys()
-      return .phys(HCI.PHYPreference(transmit: transmit, receive: receive), options: try uint16())
-    case .dataLength: return .dataLength(try dataLength())
+extension LinkSecurity.Level: MessageEnumeration {
+  static var cases: [LinkSecurity.Level] { [.none, .encrypted, .authenticated] }
+
+  var number: UInt8 {
+    switch self {
+    case .none: 0
+    case .encrypted: 1
+    case .authenticated: 2
     }
   }
+}
 
-  private mutating func phys() throws(DecodingError) -> HCI.PHYs? {
-    try optional { (reader) throws(DecodingError) in HCI.PHYs(rawValue: try reader.uint8()) }
+extension LinkRequest: MessageChoice {
+  struct Rows {
+    let connectionParameters = MessageRow(
+      0, "connectionParameters", "", LinkRequest.connectionParameters, "parameters")
+    let phys = MessageRow(1, "phys", "", LinkRequest.phys, "preference", "PHY options of HCI")
+    let dataLength = MessageRow(2, "dataLength", "", LinkRequest.dataLength, "length")
   }
 
-  mutating func linkRequestKind() throws(DecodingError) -> LinkRequest.Kind {
-    switch try value(LinkRequestNumber.self) {
-    case .connectionParameters: .connectionParameters
-    case .phys: .phys
-    case .dataLength: .dataLength
+  static let rows = Rows()
+  static let table = RowTable<LinkRequest>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    switch self {
+    case .connectionParameters(let parameters): Self.rows.connectionParameters.encode(parameters, into: &writer)
+    case .phys(let preference, let options): Self.rows.phys.encode(preference, options, into: &writer)
+    case .dataLength(let length): Self.rows.dataLength.encode(length, into: &writer)
     }
   }
+}
 
-  mutating func dataLength() throws(DecodingError) -> HCI.DataLength {
-    let octets = try uint16()
-    return HCI.DataLength(octets: octets, time: try uint16())
+extension ConnectionParameters: MessageStructure {
+  static var blank: ConnectionParameters {
+    ConnectionParameters(minimumInterval: 0, maximumInterval: 0, latency: 0, supervisionTimeout: 0)
   }
 
-  mutating func linkInfo() throws(DecodingError) -> LinkInfo {
-    let interval = try uint16()
-    let latency = try uint16()
-    var properties = LinkProperties(
-      values: HCI.ConnectionValues(interval: interval, latency: latency, supervisionTimeout: try uint16()))
-    properties.transmitPHY = HCI.PHYs(rawValue: try uint8())
-    properties.receivePHY = HCI.PHYs(rawValue: try uint8())
-    properties.transmitLength = try dataLength()
-    properties.receiveLength = try dataLength()
-    properties.remoteFeatures = try optional { (reader) throws(DecodingError) in
-      HCI.LEFeatures(rawValue: try reader.uint64())
-    }
-    let mtu = try count(atMost: 0xFFFF)
-    let level = try value(LinkSecurity.Level.self)
-    let keySize = try uint8()
-    let hasKey = try bool()
-    let isBonded = try bool()
-    return LinkInfo(
-      properties: properties, mtu: mtu,
-      security: LinkSecurity(
-        level: level, keySize: keySize, hasKey: hasKey, isBonded: isBonded, isAuthorized: try bool()))
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("minimum interval in 1.25 ms", &minimumInterval)
+    try visitor.field("maximum interval in 1.25 ms", &maximumInterval)
+    try visitor.field("latency in events", &latency)
+    try visitor.field("supervision timeout in 10 ms", &supervisionTimeout)
+  }
+}
+
+extension HCI.PHYPreference: MessageStructure {
+  static var blank: HCI.PHYPreference { HCI.PHYPreference(transmit: nil, receive: nil) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("PHYs to transmit: bits of HCI", &transmit)
+    try visitor.field("PHYs to receive: bits of HCI", &receive)
+  }
+}
+
+extension HCI.DataLength: MessageStructure {
+  static var blank: HCI.DataLength { HCI.DataLength(octets: 0, time: 0) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("octets", &octets)
+    try visitor.field("microseconds", &time)
+  }
+}
+
+extension LinkInfo: MessageStructure {
+  static var blank: LinkInfo {
+    let values = HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 0)
+    return LinkInfo(properties: LinkProperties(values: values), mtu: 0, security: .none)
+  }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("interval in 1.25 ms", &properties.values.interval)
+    try visitor.field("latency in events", &properties.values.latency)
+    try visitor.field("supervision timeout in 10 ms", &properties.values.supervisionTimeout)
+    try visitor.field("PHY to transmit: bit of HCI", &properties.transmitPHY)
+    try visitor.field("PHY to receive: bit of HCI", &properties.receivePHY)
+    try visitor.field("data length to transmit", &properties.transmitLength)
+    try visitor.field("data length to receive", &properties.receiveLength)
+    try visitor.field("features of the peer's controller: bits of HCI", &properties.remoteFeatures)
+    try visitor.field("ATT_MTU", &mtu)
+    try visitor.field("security", &security.level)
+    try visitor.field("length of the key in octets", &security.keySize)
+    try visitor.field("has a key", &security.hasKey)
+    try visitor.field("bonded", &security.isBonded)
+    try visitor.field("authorized", &security.isAuthorized)
   }
 }
 
 // MARK: Advertising
 
-extension MessageWriter {
-  mutating func append(_ advertising: HostAdvertising) {
-    append(advertising.data, atMost: HostAdvertising.maximumExtendedLength)
-    append(advertising.scanResponse, atMost: HostAdvertising.maximumExtendedLength)
-    let shape = advertising.shape
-    append(shape.type.rawValue)
-    append(optional: shape.target) { $0.append($1) }
-    append(optional: shape.interval) { $0.append($1) }
-    append(shape.channelMap)
-    append(optional: shape.transmitPower) { $0.append($1) }
-    append(optional: shape.extended) { writer, extended in
-      writer.append(extended.primaryPHY.rawValue)
-      writer.append(extended.secondaryPHY.rawValue)
-      writer.append(extended.advertisingSID)
-      writer.append(extended.includesTransmitPower)
-      writer.append(extended.isAnonymous)
-      writer.append(extended.maximumSkip)
-    }
-    append(optional: advertising.limit) { writer, limit in
-      writer.append(limit.time)
-      switch limit.end {
-      case .stops: writer.put(LimitedEndNumber.stops)
-      case .becomesGeneral: writer.put(LimitedEndNumber.becomesGeneral)
-      }
-    }
-    append(optional: advertising.train) { writer, train in
-      writer.append(train.shape.interval)
-      writer.append(train.shape.includesTransmitPower)
-      writer.append(train.data, atMost: HostAdvertising.maximumExtendedLength)
-    }
-  }
+extension HCI.AdvertisingType: MessageEnumeration {
+  static var cases: [HCI.AdvertisingType] { (0...UInt8.max).compactMap { HCI.AdvertisingType(rawValue: $0) } }
+}
 
-  mutating func append(_ event: LinkEvent) {
-    switch event {
-    case .changed(let link): append(link)
-    case .ended(let reason): append(reason.rawValue)
-    case .requestEnded(let kind, let error):
-      append(kind)
-      append(optional: error)
-    }
-  }
+extension PHY: MessageEnumeration {
+  static var cases: [PHY] { (0...UInt8.max).compactMap { PHY(rawValue: $0) } }
+}
 
-  mutating func append(_ event: SyncEvent) {
-    switch event {
-    case .established(let properties):
-      put(SyncEventNumber.established)
-      append(properties.interval)
-      append(properties.phy)
-    case .report(let report):
-      put(SyncEventNumber.report)
-      append(report.data)
-      append(report.rssi)
-      append(report.transmitPower)
-      append(report.isTruncated)
-    case .ended(.lost): put(SyncEventNumber.lost)
-    case .ended(.refused(let error)):
-      put(SyncEventNumber.refused)
-      append(error)
-    }
-  }
+extension HostAdvertising.LimitedDiscovery.End: MessageEnumeration {
+  static var cases: [HostAdvertising.LimitedDiscovery.End] { [.stops, .becomesGeneral] }
 
-  private mutating func append(_ error: HostError) {
-    switch error {
-    case .controller(let code):
-      put(HostErrorNumber.controller)
-      append(code.rawValue)
-    case .commandTimeout: put(HostErrorNumber.commandTimeout)
-    case .notConnected: put(HostErrorNumber.notConnected)
-    case .outOfSpace: put(HostErrorNumber.outOfSpace)
-    case .notSupported: put(HostErrorNumber.notSupported)
+  var number: UInt8 {
+    switch self {
+    case .stops: 0
+    case .becomesGeneral: 1
     }
-  }
-
-  mutating func append(_ report: AdvertisingReport) {
-    append(report.address)
-    append(report.isConnectable)
-    append(report.isScannable)
-    append(report.isScanResponse)
-    append(report.data)
-    append(report.rssi)
-    append(report.isTruncated)
-    append(optional: report.advertisingSet) { $0.append($1) }
-    append(report.isDirected)
-    append(report.primaryPHY)
-    append(report.secondaryPHY)
-    append(report.transmitPower)
-    append(report.periodicInterval)
   }
 }
 
-extension MessageReader {
-  mutating func advertising() throws(DecodingError) -> HostAdvertising {
-    let data = try slice(atMost: HostAdvertising.maximumExtendedLength)
-    var result = HostAdvertising(data: data, scanResponse: try slice(atMost: HostAdvertising.maximumExtendedLength))
-    result.shape.type = try value()
-    result.shape.target = try optional { (reader) throws(DecodingError) in try reader.address() }
-    result.shape.interval = try optional { (reader) throws(DecodingError) in try reader.uint16() }
-    result.shape.channelMap = try uint8()
-    result.shape.transmitPower = try optional { (reader) throws(DecodingError) in try reader.int8() }
-    result.shape.extended = try optional { (reader) throws(DecodingError) in try reader.extendedPDUs() }
-    result.limit = try optional { (reader) throws(DecodingError) in try reader.limitedDiscovery() }
-    result.train = try optional { (reader) throws(DecodingError) in try reader.periodicTrain() }
-    return result
+extension HostAdvertising: MessageStructure {
+  static var blank: HostAdvertising { HostAdvertising(data: ByteSlice(), scanResponse: ByteSlice()) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("advertising data", &data, as: AdvertisedData.self)
+    try visitor.field("scan response data", &scanResponse, as: AdvertisedData.self)
+    try visitor.field("type", &shape.type)
+    try visitor.field("target of directed advertising", &shape.target)
+    try visitor.field("interval in 0.625 ms", &shape.interval)
+    try visitor.field("channels: bits of HCI", &shape.channelMap)
+    try visitor.field("transmit power in dBm", &shape.transmitPower)
+    try visitor.field("extended PDUs", &shape.extended)
+    try visitor.field("limited discoverable mode", &limit)
+    try visitor.field("periodic advertising", &train)
+  }
+}
+
+extension HostAdvertising.ExtendedPDUs: MessageStructure {
+  static var blank: HostAdvertising.ExtendedPDUs { HostAdvertising.ExtendedPDUs() }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("primary PHY", &primaryPHY)
+    try visitor.field("secondary PHY", &secondaryPHY)
+    try visitor.field("advertising SID", &advertisingSID)
+    try visitor.field("includes the transmit power", &includesTransmitPower)
+    try visitor.field("anonymous", &isAnonymous)
+    try visitor.field("maximum of skipped events", &maximumSkip)
+  }
+}
+
+extension HostAdvertising.LimitedDiscovery: MessageStructure {
+  static var blank: HostAdvertising.LimitedDiscovery { HostAdvertising.LimitedDiscovery(for: .zero) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    var (time, end) = (time, end)
+    try visitor.field("time, at most 180 s", &time)
+    try visitor.check(time <= Self.maximumTime, "limited time")
+    try visitor.field("end", &end)
+    self = HostAdvertising.LimitedDiscovery(for: time, then: end)
+  }
+}
+
+extension HostAdvertising.PeriodicTrain: MessageStructure {
+  static var blank: HostAdvertising.PeriodicTrain {
+    HostAdvertising.PeriodicTrain(interval: 0, data: ByteSlice())
   }
 
-  private mutating func periodicTrain() throws(DecodingError) -> HostAdvertising.PeriodicTrain {
-    let interval = try uint16()
-    let includesTransmitPower = try bool()
-    return HostAdvertising.PeriodicTrain(
-      interval: interval, includesTransmitPower: includesTransmitPower,
-      data: try slice(atMost: HostAdvertising.maximumExtendedLength))
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("interval in 1.25 ms", &shape.interval)
+    try visitor.field("includes the transmit power", &shape.includesTransmitPower)
+    try visitor.field("data", &data, as: AdvertisedData.self)
+  }
+}
+
+extension AdvertisingReport: MessageStructure {
+  static var blank: AdvertisingReport {
+    AdvertisingReport(
+      address: DeviceAddress(0, .public), isConnectable: false, isScannable: false, isScanResponse: false,
+      data: ByteSlice(), rssi: 0)
   }
 
-  mutating func syncEvent() throws(DecodingError) -> SyncEvent {
-    switch try value(SyncEventNumber.self) {
-    case .established:
-      let interval = try uint16()
-      return .established(SyncProperties(interval: interval, phy: try uint8()))
-    case .report:
-      let data = try slice(atMost: HostAdvertising.maximumExtendedLength)
-      let rssi = try int8()
-      let transmitPower = try int8()
-      return .report(PeriodicReport(data: data, rssi: rssi, transmitPower: transmitPower, isTruncated: try bool()))
-    case .lost: return .ended(.lost)
-    case .refused: return .ended(.refused(try hostError()))
+  @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("address", &address)
+    try visitor.field("connectable", &isConnectable)
+    try visitor.field("scannable", &isScannable)
+    try visitor.field("scan response", &isScanResponse)
+    try visitor.field("data", &data, as: ReceivedData.self)
+    try visitor.field("RSSI in dBm", &rssi)
+    try visitor.field("truncated", &isTruncated)
+    try visitor.field("advertising SID", &advertisingSet)
+    try visitor.field("directed", &isDirected)
+    try visitor.field("primary PHY, as in HCI", &primaryPHY)
+    try visitor.field("secondary PHY, as in HCI", &secondaryPHY)
+    try visitor.field("transmit power in dBm", &transmitPower)
+    try visitor.field("periodic interval in 1.25 ms", &periodicInterval)
+  }
+}
+
+// MARK: Periodic advertising
+
+extension SyncRequest: MessageStructure {
+  static var blank: SyncRequest {
+    SyncRequest(advertiser: DeviceAddress(0, .public), advertisingSID: 0, timeout: 0)
+  }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("advertiser", &advertiser)
+    try visitor.field("advertising SID", &advertisingSID)
+    try visitor.field("maximum of skipped events", &skip)
+    try visitor.field("timeout in 10 ms", &timeout)
+    try visitor.field("includes LE Coded", &includesLECoded)
+  }
+}
+
+extension SyncEvent: MessageChoice {
+  struct Rows {
+    let established = MessageRow(0, "established", "", SyncEvent.established, "properties")
+    let report = MessageRow(1, "report", "", SyncEvent.report, "report")
+    let lost = MessageRow(2, "lost", "", SyncEvent.ended(.lost))
+    let refused = MessageRow(3, "refused", "", { (error: HostError) in SyncEvent.ended(.refused(error)) }, "error")
+  }
+
+  static let rows = Rows()
+  static let table = RowTable<SyncEvent>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    switch self {
+    case .established(let properties): Self.rows.established.encode(properties, into: &writer)
+    case .report(let report): Self.rows.report.encode(report, into: &writer)
+    case .ended(.lost): Self.rows.lost.encode(into: &writer)
+    case .ended(.refused(let error)): Self.rows.refused.encode(error, into: &writer)
     }
   }
+}
 
-  private mutating func hostError() throws(DecodingError) -> HostError {
-    switch try value(HostErrorNumber.self) {
-    case .controller: .controller(HCI.ErrorCode(rawValue: try uint8()))
-    case .commandTimeout: .commandTimeout
-    case .notConnected: .notConnected
-    case .outOfSpace: .outOfSpace
-    case .notSupported: .notSupported
+extension SyncProperties: MessageStructure {
+  static var blank: SyncProperties { SyncProperties(interval: 0, phy: 0) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("interval in 1.25 ms", &interval)
+    try visitor.field("PHY, as in HCI", &phy)
+  }
+}
+
+extension PeriodicReport: MessageStructure {
+  static var blank: PeriodicReport { PeriodicReport(data: ByteSlice(), rssi: 0, transmitPower: 0, isTruncated: false) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("data", &data, as: ReceivedData.self)
+    try visitor.field("RSSI in dBm", &rssi)
+    try visitor.field("transmit power in dBm", &transmitPower)
+    try visitor.field("truncated", &isTruncated)
+  }
+}
+
+extension HostError: MessageChoice {
+  struct Rows {
+    let controller = MessageRow(
+      0, "controller", "an error of the controller", HostError.controller, "error code of HCI")
+    let commandTimeout = MessageRow(1, "commandTimeout", "", HostError.commandTimeout)
+    let notConnected = MessageRow(2, "notConnected", "", HostError.notConnected)
+    let outOfSpace = MessageRow(3, "outOfSpace", "", HostError.outOfSpace)
+    let notSupported = MessageRow(4, "notSupported", "", HostError.notSupported)
+  }
+
+  static let rows = Rows()
+  static let table = RowTable<HostError>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    switch self {
+    case .controller(let code): Self.rows.controller.encode(code, into: &writer)
+    case .commandTimeout: Self.rows.commandTimeout.encode(into: &writer)
+    case .notConnected: Self.rows.notConnected.encode(into: &writer)
+    case .outOfSpace: Self.rows.outOfSpace.encode(into: &writer)
+    case .notSupported: Self.rows.notSupported.encode(into: &writer)
     }
-  }
-
-  private mutating func extendedPDUs() throws(DecodingError) -> HostAdvertising.ExtendedPDUs {
-    var result = HostAdvertising.ExtendedPDUs()
-    result.primaryPHY = try value()
-    result.secondaryPHY = try value()
-    result.advertisingSID = try uint8()
-    result.includesTransmitPower = try bool()
-    result.isAnonymous = try bool()
-    result.maximumSkip = try uint8()
-    return result
-  }
-
-  private mutating func limitedDiscovery() throws(DecodingError) -> HostAdvertising.LimitedDiscovery {
-    let time = try delay()
-    guard time <= HostAdvertising.LimitedDiscovery.maximumTime else { throw .invalid(field: "limited time") }
-    switch try value(LimitedEndNumber.self) {
-    case .stops: return HostAdvertising.LimitedDiscovery(for: time, then: .stops)
-    case .becomesGeneral: return HostAdvertising.LimitedDiscovery(for: time, then: .becomesGeneral)
-    }
-  }
-
-  mutating func report() throws(DecodingError) -> AdvertisingReport {
-    let address = try address()
-    let isConnectable = try bool()
-    let isScannable = try bool()
-    let isScanResponse = try bool()
-    let data = try slice(atMost: HostAdvertising.maximumExtendedLength)
-    var result = AdvertisingReport(
-      address: address, isConnectable: isConnectable, isScannable: isScannable, isScanResponse: isScanResponse,
-      data: data, rssi: try int8())
-    result.isTruncated = try bool()
-    result.advertisingSet = try optional { (reader) throws(DecodingError) in try reader.uint8() }
-    result.isDirected = try bool()
-    result.primaryPHY = try uint8()
-    result.secondaryPHY = try uint8()
-    result.transmitPower = try int8()
-    result.periodicInterval = try uint16()
-    return result
   }
 }
 
 // MARK: Attributes
 
-extension MessageWriter {
-  mutating func append(_ service: LocalService) {
-    append(service.id)
-    append(service.uuid)
-    append(service.isPrimary)
-    append(filter: service.includes) { $0.append($1) }
-    append(filter: service.characteristics) { writer, characteristic in
-      writer.append(characteristic.id)
-      writer.append(characteristic.definition)
-    }
+extension LocalService: MessageStructure {
+  static var blank: LocalService {
+    LocalService(id: LocalAttributeID(number: 0), uuid: .blank, isPrimary: false, includes: [], characteristics: [])
   }
 
-  /// Appends the fixed handles of the service, and of each characteristic before those of its descriptors.
-  mutating func append(handlesOf service: LocalService) {
-    append(optional: service.handle) { $0.append($1) }
-    for characteristic in service.characteristics {
-      append(optional: characteristic.definition.handle) { $0.append($1) }
-      for descriptor in characteristic.definition.descriptors { append(optional: descriptor.handle) { $0.append($1) } }
-    }
-  }
-
-  private mutating func append(_ definition: GATTCharacteristicDefinition) {
-    append(definition.uuid)
-    append(definition.properties.rawValue)
-    append(definition.extendedProperties.rawValue)
-    append(definition.permissions.rawValue)
-    append(definition.minimumKeySize)
-    append(optional: definition.value) { $0.append($1) }
-    append(definition.lengths)
-    append(definition.subscriptionNeedsEncryption)
-    append(filter: definition.descriptors) { $0.append($1) }
-  }
-
-  private mutating func append(_ definition: GATTDescriptorDefinition) {
-    append(definition.uuid)
-    switch definition.content {
-    case .stored(let value):
-      put(ContentNumber.stored)
-      append(value)
-    case .dynamic: put(ContentNumber.dynamic)
-    case .formats(let paths):
-      put(ContentNumber.formats)
-      append(filter: paths) { writer, path in
-        writer.append(count: path.characteristic)
-        writer.append(count: path.descriptor)
-      }
-    }
-    append(definition.permissions.rawValue)
-    append(definition.lengths)
-  }
-
-  private mutating func append(_ lengths: ClosedRange<Int>) {
-    append(count: lengths.lowerBound)
-    append(count: lengths.upperBound)
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("service", &id)
+    try visitor.field("UUID", &uuid)
+    try visitor.field("primary", &isPrimary)
+    try visitor.limited("included services", &includes)
+    try visitor.limited("characteristics", &characteristics)
   }
 }
 
-extension MessageReader {
-  mutating func localService() throws(DecodingError) -> LocalService {
-    let id = try localAttribute()
-    let uuid = try uuid()
-    let isPrimary = try bool()
-    let includes = try filter { (reader) throws(DecodingError) in try reader.localAttribute() }
-    let characteristics = try filter { (reader) throws(DecodingError) in
-      let id = try reader.localAttribute()
-      return LocalCharacteristic(id: id, definition: try reader.characteristic())
-    }
-    return LocalService(
-      id: id, uuid: uuid, isPrimary: isPrimary, includes: includes, characteristics: characteristics)
-  }
+/// A service whose attributes have fixed handles: the service, and then the handles of its attributes in their order.
+struct PlacedService: MessageStructure {
+  var service: LocalService
 
-  /// Reads the fixed handles of a service and of its attributes.
-  mutating func readHandles(of service: inout LocalService) throws(DecodingError) {
-    service.handle = try optionalHandle()
+  static var blank: PlacedService { PlacedService(service: .blank) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("service", &service)
+    try visitor.field("handle of the service", &service.handle)
     for index in service.characteristics.indices {
-      service.characteristics[index].definition.handle = try optionalHandle()
+      try visitor.field("handle", &service.characteristics[index].definition.handle)
       for descriptor in service.characteristics[index].definition.descriptors.indices {
-        service.characteristics[index].definition.descriptors[descriptor].handle = try optionalHandle()
+        try visitor.field("handle", &service.characteristics[index].definition.descriptors[descriptor].handle)
       }
     }
   }
+}
 
-  private mutating func optionalHandle() throws(DecodingError) -> AttributeHandle? {
-    try optional { (reader) throws(DecodingError) in try reader.uint16() }
+extension LocalCharacteristic: MessageStructure {
+  static var blank: LocalCharacteristic {
+    let definition = GATTCharacteristicDefinition(
+      uuid: .blank, properties: [], permissions: [], value: nil, lengths: 0...0)
+    return LocalCharacteristic(id: LocalAttributeID(number: 0), definition: definition)
   }
 
-  private mutating func characteristic() throws(DecodingError) -> GATTCharacteristicDefinition {
-    let uuid = try uuid()
-    let properties = CharacteristicProperties(rawValue: try uint8())
-    let extendedProperties = GATTExtendedProperties(rawValue: try uint16())
-    let permissions = AttributePermissions(rawValue: try uint8())
-    let minimumKeySize = try uint8()
-    let value = try optional { (reader) throws(DecodingError) in try reader.slice() }
-    let lengths = try lengths()
-    let needsEncryption = try bool()
-    let descriptors = try filter { (reader) throws(DecodingError) in try reader.descriptor() }
-    return GATTCharacteristicDefinition(
-      uuid: uuid, properties: properties, extendedProperties: extendedProperties, permissions: permissions,
-      minimumKeySize: minimumKeySize, value: value, lengths: lengths, subscriptionNeedsEncryption: needsEncryption,
-      descriptors: descriptors)
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("characteristic", &id)
+    try visitor.field("UUID", &definition.uuid)
+    try visitor.field("properties", &definition.properties)
+    try visitor.field("extended properties", &definition.extendedProperties)
+    try visitor.field("permissions", &definition.permissions)
+    try visitor.field("minimum length of the key in octets", &definition.minimumKeySize)
+    try visitor.field("value", &definition.value)
+    try visitor.field("lengths of the value", &definition.lengths)
+    try visitor.field("subscriptions need encryption", &definition.subscriptionNeedsEncryption)
+    try visitor.limited("descriptors", &definition.descriptors)
+  }
+}
+
+extension GATTDescriptorDefinition: MessageStructure {
+  static var blank: GATTDescriptorDefinition {
+    GATTDescriptorDefinition(uuid: .blank, content: .dynamic, permissions: [], lengths: 0...0)
   }
 
-  private mutating func descriptor() throws(DecodingError) -> GATTDescriptorDefinition {
-    let uuid = try uuid()
-    let content: GATTDescriptorDefinition.Content
-    switch try value(ContentNumber.self) {
-    case .stored: content = .stored(try slice())
-    case .dynamic: content = .dynamic
-    case .formats:
-      content = .formats(
-        try filter { (reader) throws(DecodingError) in
-          let characteristic = try reader.count(atMost: 0xFFFF)
-          return GATTDescriptorPath(characteristic: characteristic, descriptor: try reader.count(atMost: 0xFFFF))
-        })
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("UUID", &uuid)
+    try visitor.field("content", &content)
+    try visitor.field("permissions", &permissions)
+    try visitor.field("lengths of the value", &lengths)
+  }
+}
+
+extension GATTDescriptorDefinition.Content: MessageChoice {
+  struct Rows {
+    let stored = MessageRow(
+      0, "stored", "a value that does not change", GATTDescriptorDefinition.Content.stored, "value")
+    let dynamic = MessageRow(1, "dynamic", "the app answers", GATTDescriptorDefinition.Content.dynamic)
+    let formats = MessageRow(
+      2, "formats", "handles of presentation formats",
+      { (paths: CommandList<GATTDescriptorPath>) in GATTDescriptorDefinition.Content.formats(paths.values) },
+      "descriptors")
+  }
+
+  static let rows = Rows()
+  static let table = RowTable<GATTDescriptorDefinition.Content>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    switch self {
+    case .stored(let value): Self.rows.stored.encode(value, into: &writer)
+    case .dynamic: Self.rows.dynamic.encode(into: &writer)
+    case .formats(let paths): Self.rows.formats.encode(CommandList(paths), into: &writer)
     }
-    let permissions = AttributePermissions(rawValue: try uint8())
-    return GATTDescriptorDefinition(uuid: uuid, content: content, permissions: permissions, lengths: try lengths())
   }
+}
 
-  private mutating func lengths() throws(DecodingError) -> ClosedRange<Int> {
-    let minimum = try count(atMost: 0xFFFF)
-    let maximum = try count(atMost: 0xFFFF)
-    guard minimum <= maximum else { throw .invalid(field: "lengths") }
-    return minimum...maximum
+extension GATTDescriptorPath: MessageStructure {
+  static var blank: GATTDescriptorPath { GATTDescriptorPath(characteristic: 0, descriptor: 0) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("index of the characteristic", &characteristic)
+    try visitor.field("index of the descriptor", &descriptor)
   }
 }

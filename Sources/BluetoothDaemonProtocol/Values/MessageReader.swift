@@ -63,47 +63,10 @@ package struct MessageReader {
     return numbering.incoming(PeerIdentifier(high: high, low: try uint64()))
   }
 
-  package mutating func timeSpan() throws(DecodingError) -> TimeSpan { TimeSpan(nanoseconds: try int64()) }
-
-  /// Reads a value of an enumeration.
-  package mutating func value<Value: RawRepresentable>(
-    _ type: Value.Type = Value.self
-  ) throws(DecodingError) -> Value where Value.RawValue == UInt8 {
-    guard let value = Value(rawValue: try reader.uint8()) else { throw .invalid(field: "enumeration") }
-    return value
-  }
-
-  /// Reads whether there is a value, and the value.
-  package mutating func optional<Value>(
-    _ body: (inout MessageReader) throws(DecodingError) -> Value
-  ) throws(DecodingError) -> Value? {
-    try bool() ? try body(&self) : nil
-  }
-
-  /// Reads the number of values, and each value, which has at least one octet.
-  package mutating func list<Value>(
-    _ body: (inout MessageReader) throws(DecodingError) -> Value
-  ) throws(DecodingError) -> [Value] {
+  /// Reads the number of elements of a list. Each has at least one octet.
+  mutating func listCount() throws(DecodingError) -> Int {
     let count = Int(try reader.uint32())
     guard count <= reader.remaining else { throw .truncated }
-    var values: [Value] = []
-    for _ in 0..<count { values.append(try body(&self)) }
-    return values
-  }
-
-  /// The same for the values of a command, whose number is limited.
-  package mutating func filter<Value>(
-    _ body: (inout MessageReader) throws(DecodingError) -> Value
-  ) throws(DecodingError) -> [Value] {
-    let values = try list(body)
-    guard values.count <= DaemonProtocol.maximumFilterCount else { throw .invalid(field: "number") }
-    return values
-  }
-
-  /// Reads a value or an error.
-  package mutating func result<Value>(
-    _ body: (inout MessageReader) throws(DecodingError) -> Value
-  ) throws(DecodingError) -> Result<Value, SessionError> {
-    try bool() ? .success(try body(&self)) : .failure(try sessionError())
+    return count
   }
 }

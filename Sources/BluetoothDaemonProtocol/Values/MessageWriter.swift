@@ -59,10 +59,15 @@ package struct MessageWriter {
   package private(set) var hasUnknownPeer = false
   private var isTooLong = false
 
-  package init(_ type: UInt16, _ numbering: PeerNumbering) {
-    octets = [0, 0, 0, 0]
+  package init(_ numbering: PeerNumbering) {
+    octets = [0, 0, 0, 0, 0, 0]
     self.numbering = numbering
-    append(type)
+  }
+
+  /// Writes the type of the message, which is in front of all fields.
+  mutating func begin(_ type: UInt16) {
+    octets[Frame.headerLength] = UInt8(truncatingIfNeeded: type)
+    octets[Frame.headerLength + 1] = UInt8(truncatingIfNeeded: type >> 8)
   }
 
   /// Returns the complete frame; nil: the message can't be sent, because it is too long or names a peer that the other
@@ -117,41 +122,8 @@ package struct MessageWriter {
     append(known.low)
   }
 
-  package mutating func append(_ time: TimeSpan) { append(time.nanoseconds) }
-
-  /// Appends whether there is a value, and the value.
-  package mutating func append<Value>(optional value: Value?, _ body: (inout MessageWriter, Value) -> Void) {
-    append(value != nil)
-    if let value { body(&self, value) }
-  }
-
-  /// Appends the number of values, and each value.
-  package mutating func append<Values: Collection>(
-    list values: Values, _ body: (inout MessageWriter, Values.Element) -> Void
-  ) {
-    append(count: values.count)
-    for value in values { body(&self, value) }
-  }
-
-  /// The same for the values of a command, whose number is limited.
-  package mutating func append<Values: Collection>(
-    filter values: Values, _ body: (inout MessageWriter, Values.Element) -> Void
-  ) {
-    if values.count > DaemonProtocol.maximumFilterCount { isTooLong = true }
-    append(list: values, body)
-  }
-
-  /// Appends a value or an error.
-  package mutating func append<Value>(
-    result: Result<Value, SessionError>, _ body: (inout MessageWriter, Value) -> Void
-  ) {
-    switch result {
-    case .success(let value):
-      append(true)
-      body(&self, value)
-    case .failure(let error):
-      append(false)
-      append(error)
-    }
+  /// Notes the number of elements in the list of a command, which the other side limits.
+  mutating func limit(_ count: Int) {
+    if count > DaemonProtocol.maximumFilterCount { isTooLong = true }
   }
 }

@@ -1,247 +1,268 @@
 import BluetoothDaemon
+import BluetoothHost
 import BluetoothWire
 
-// The values of the daemon's sessions. A new case of an enumeration does not compile without its number here.
+// The values of the daemon's sessions. A new case of an enumeration does not compile without its number or its row here.
 
-/// The numbers of the cases of `SessionError`.
-private enum ErrorNumber: UInt8 {
-  case att, link, timeout, invalidResponse, notSupported, invalidParameters, uuidNotAllowed, alreadyAdvertising
-  case outOfSpace, connectionLimitReached, encryptionTimedOut, tooManyPairedDevices, refused, unknownPeer, invalidHandle
-  case unusableHandle
+// MARK: Enumerations
+
+extension AdapterState: MessageEnumeration {
+  static var cases: [AdapterState] {
+    [.unknown, .resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn]
+  }
+
+  var number: UInt8 {
+    switch self {
+    case .unknown: 0
+    case .resetting: 1
+    case .unsupported: 2
+    case .unauthorized: 3
+    case .poweredOff: 4
+    case .poweredOn: 5
+    }
+  }
 }
 
-/// The numbers of the cases of `AdapterState`.
-private enum StateNumber: UInt8 {
-  case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
+extension AppAccess: MessageEnumeration {
+  static var cases: [AppAccess] { [.undetermined, .denied, .allowed] }
+
+  var number: UInt8 {
+    switch self {
+    case .undetermined: 0
+    case .denied: 1
+    case .allowed: 2
+    }
+  }
 }
 
-/// The numbers of the cases of `AppAccess`.
-private enum AccessNumber: UInt8 { case undetermined, denied, allowed }
+extension AppRunState: MessageEnumeration {
+  static var cases: [AppRunState] { [.foreground, .background, .suspended, .terminated] }
 
-/// The numbers of the cases of `ChannelEnd`.
-private enum ChannelEndNumber: UInt8 { case closed, lost }
-
-extension MessageWriter {
-  mutating func append(_ error: SessionError) {
-    switch error {
-    case .att(let code):
-      put(ErrorNumber.att)
-      append(code.rawValue)
-    case .link(let code):
-      put(ErrorNumber.link)
-      append(code.rawValue)
-    case .timeout: put(ErrorNumber.timeout)
-    case .invalidResponse: put(ErrorNumber.invalidResponse)
-    case .invalidHandle: put(ErrorNumber.invalidHandle)
-    case .unusableHandle(let handle):
-      put(ErrorNumber.unusableHandle)
-      append(handle)
-    case .notSupported: put(ErrorNumber.notSupported)
-    case .invalidParameters: put(ErrorNumber.invalidParameters)
-    case .uuidNotAllowed: put(ErrorNumber.uuidNotAllowed)
-    case .alreadyAdvertising: put(ErrorNumber.alreadyAdvertising)
-    case .outOfSpace: put(ErrorNumber.outOfSpace)
-    case .connectionLimitReached: put(ErrorNumber.connectionLimitReached)
-    case .encryptionTimedOut: put(ErrorNumber.encryptionTimedOut)
-    case .tooManyPairedDevices: put(ErrorNumber.tooManyPairedDevices)
-    case .refused: put(ErrorNumber.refused)
-    case .unknownPeer: put(ErrorNumber.unknownPeer)
+  var number: UInt8 {
+    switch self {
+    case .foreground: 0
+    case .background: 1
+    case .suspended: 2
+    case .terminated: 3
     }
   }
-
-  /// Appends the number of a case.
-  mutating func put(_ number: some RawRepresentable<UInt8>) { append(number.rawValue) }
-
-  mutating func append(optional error: SessionError?) { append(optional: error) { $0.append($1) } }
-
-  mutating func append(_ state: AdapterState) {
-    switch state {
-    case .unknown: put(StateNumber.unknown)
-    case .resetting: put(StateNumber.resetting)
-    case .unsupported: put(StateNumber.unsupported)
-    case .unauthorized: put(StateNumber.unauthorized)
-    case .poweredOff: put(StateNumber.poweredOff)
-    case .poweredOn: put(StateNumber.poweredOn)
-    }
-  }
-
-  mutating func append(_ access: AppAccess) {
-    switch access {
-    case .undetermined: put(AccessNumber.undetermined)
-    case .denied: put(AccessNumber.denied)
-    case .allowed: put(AccessNumber.allowed)
-    }
-  }
-
-  mutating func append(_ end: ChannelEnd) {
-    switch end {
-    case .closed: put(ChannelEndNumber.closed)
-    case .lost(let error):
-      put(ChannelEndNumber.lost)
-      append(error)
-    }
-  }
-
-  mutating func append(_ uuid: BluetoothUUID) {
-    append(UInt8(uuid.width.rawValue))
-    switch uuid.width {
-    case .bits16: append(UInt16(truncatingIfNeeded: uuid.high >> 32))
-    case .bits32: append(UInt32(truncatingIfNeeded: uuid.high >> 32))
-    case .bits128:
-      append(uuid.high)
-      append(uuid.low)
-    }
-  }
-
-  mutating func append(_ address: DeviceAddress) {
-    append(address.kind.rawValue)
-    append(address.value)
-  }
-
-  mutating func append(_ peer: PeerInfo) {
-    append(peer.handle)
-    append(peer.identifier)
-    append(optional: peer.name) { $0.append($1) }
-  }
-
-  mutating func append(_ central: CentralInfo) {
-    append(central.handle)
-    append(central.identifier)
-    append(count: central.maximumUpdateLength)
-  }
-
-  mutating func append(_ bond: BondInfo) {
-    append(bond.isSecureConnections)
-    append(bond.isAuthenticated)
-    append(UInt8(clamping: bond.keySize))
-    append(bond.getsNotifications)
-  }
-
-  mutating func append(_ channel: ChannelInfo) {
-    append(channel.handle.key.rawValue)
-    append(channel.psm)
-  }
-
-  mutating func append(_ attribute: RemoteAttributeID) { append(attribute.handle) }
-  mutating func append(_ attribute: LocalAttributeID) { append(attribute.number) }
 }
 
-extension MessageReader {
-  mutating func sessionError() throws(DecodingError) -> SessionError {
-    switch try value(ErrorNumber.self) {
-    case .att: .att(ATT.ErrorCode(rawValue: try uint8()))
-    case .link: .link(HCI.ErrorCode(rawValue: try uint8()))
-    case .timeout: .timeout
-    case .invalidResponse: .invalidResponse
-    case .invalidHandle: .invalidHandle
-    case .unusableHandle: .unusableHandle(try uint16())
-    case .notSupported: .notSupported
-    case .invalidParameters: .invalidParameters
-    case .uuidNotAllowed: .uuidNotAllowed
-    case .alreadyAdvertising: .alreadyAdvertising
-    case .outOfSpace: .outOfSpace
-    case .connectionLimitReached: .connectionLimitReached
-    case .encryptionTimedOut: .encryptionTimedOut
-    case .tooManyPairedDevices: .tooManyPairedDevices
-    case .refused: .refused
-    case .unknownPeer: .unknownPeer
+extension ConnectionLatency: MessageEnumeration {
+  static var cases: [ConnectionLatency] { [.low, .medium, .high] }
+
+  var number: UInt8 {
+    switch self {
+    case .low: 0
+    case .medium: 1
+    case .high: 2
     }
   }
+}
 
-  mutating func optionalError() throws(DecodingError) -> SessionError? {
-    try optional { (reader) throws(DecodingError) in try reader.sessionError() }
+extension SessionError: MessageChoice {
+  struct Rows {
+    let att = MessageRow(0, "att", "an error response", SessionError.att, "error code of ATT")
+    let link = MessageRow(1, "link", "an error of the link", SessionError.link, "error code of HCI")
+    let timeout = MessageRow(2, "timeout", "", SessionError.timeout)
+    let invalidResponse = MessageRow(3, "invalidResponse", "", SessionError.invalidResponse)
+    let notSupported = MessageRow(4, "notSupported", "", SessionError.notSupported)
+    let invalidParameters = MessageRow(5, "invalidParameters", "", SessionError.invalidParameters)
+    let uuidNotAllowed = MessageRow(6, "uuidNotAllowed", "", SessionError.uuidNotAllowed)
+    let alreadyAdvertising = MessageRow(7, "alreadyAdvertising", "", SessionError.alreadyAdvertising)
+    let outOfSpace = MessageRow(8, "outOfSpace", "", SessionError.outOfSpace)
+    let connectionLimitReached = MessageRow(9, "connectionLimitReached", "", SessionError.connectionLimitReached)
+    let encryptionTimedOut = MessageRow(10, "encryptionTimedOut", "", SessionError.encryptionTimedOut)
+    let tooManyPairedDevices = MessageRow(11, "tooManyPairedDevices", "", SessionError.tooManyPairedDevices)
+    let refused = MessageRow(12, "refused", "", SessionError.refused)
+    let unknownPeer = MessageRow(13, "unknownPeer", "", SessionError.unknownPeer)
+    let invalidHandle = MessageRow(14, "invalidHandle", "", SessionError.invalidHandle)
+    let unusableHandle = MessageRow(
+      15, "unusableHandle", "the handle is taken, out of order or outside the range", SessionError.unusableHandle, "handle")
   }
 
-  mutating func adapterState() throws(DecodingError) -> AdapterState {
-    switch try value(StateNumber.self) {
-    case .unknown: .unknown
-    case .resetting: .resetting
-    case .unsupported: .unsupported
-    case .unauthorized: .unauthorized
-    case .poweredOff: .poweredOff
-    case .poweredOn: .poweredOn
+  static let rows = Rows()
+  static let table = RowTable<SessionError>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    let rows = Self.rows
+    switch self {
+    case .att(let code): rows.att.encode(code, into: &writer)
+    case .link(let code): rows.link.encode(code, into: &writer)
+    case .timeout: rows.timeout.encode(into: &writer)
+    case .invalidResponse: rows.invalidResponse.encode(into: &writer)
+    case .notSupported: rows.notSupported.encode(into: &writer)
+    case .invalidParameters: rows.invalidParameters.encode(into: &writer)
+    case .uuidNotAllowed: rows.uuidNotAllowed.encode(into: &writer)
+    case .alreadyAdvertising: rows.alreadyAdvertising.encode(into: &writer)
+    case .outOfSpace: rows.outOfSpace.encode(into: &writer)
+    case .connectionLimitReached: rows.connectionLimitReached.encode(into: &writer)
+    case .encryptionTimedOut: rows.encryptionTimedOut.encode(into: &writer)
+    case .tooManyPairedDevices: rows.tooManyPairedDevices.encode(into: &writer)
+    case .refused: rows.refused.encode(into: &writer)
+    case .unknownPeer: rows.unknownPeer.encode(into: &writer)
+    case .invalidHandle: rows.invalidHandle.encode(into: &writer)
+    case .unusableHandle(let handle): rows.unusableHandle.encode(handle, into: &writer)
     }
   }
+}
 
-  mutating func access() throws(DecodingError) -> AppAccess {
-    switch try value(AccessNumber.self) {
-    case .undetermined: .undetermined
-    case .denied: .denied
-    case .allowed: .allowed
+extension ChannelEnd: MessageChoice {
+  struct Rows {
+    let closed = MessageRow(0, "closed", "the peer has all octets", ChannelEnd.closed)
+    let lost = MessageRow(1, "lost", "", ChannelEnd.lost, "error")
+  }
+
+  static let rows = Rows()
+  static let table = RowTable<ChannelEnd>(of: rows)
+
+  func encode(into writer: inout MessageWriter) {
+    switch self {
+    case .closed: Self.rows.closed.encode(into: &writer)
+    case .lost(let error): Self.rows.lost.encode(error, into: &writer)
     }
   }
+}
 
-  mutating func channelEnd() throws(DecodingError) -> ChannelEnd {
-    switch try value(ChannelEndNumber.self) {
-    case .closed: .closed
-    case .lost: .lost(try sessionError())
-    }
+// MARK: Structures
+
+extension PeerInfo: MessageStructure {
+  static var blank: PeerInfo { PeerInfo(handle: PeerHandle(index: 0), identifier: .blank, name: nil) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("peer", &handle)
+    try visitor.field("identifier", &identifier)
+    try visitor.field("name", &name)
+  }
+}
+
+extension PeerIdentifier {
+  static var blank: PeerIdentifier { PeerIdentifier(high: 0, low: 0) }
+}
+
+extension CentralInfo: MessageStructure {
+  static var blank: CentralInfo {
+    CentralInfo(handle: PeerHandle(index: 0), identifier: .blank, maximumUpdateLength: 0)
   }
 
-  mutating func uuid() throws(DecodingError) -> BluetoothUUID {
-    guard let width = BluetoothUUID.Width(rawValue: Int(try uint8())) else { throw .invalid(field: "width of a UUID") }
-    switch width {
-    case .bits16: return BluetoothUUID(try uint16())
-    case .bits32: return BluetoothUUID(try uint32())
-    case .bits128:
-      let high = try uint64()
-      return BluetoothUUID(high: high, low: try uint64())
-    }
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("peer", &handle)
+    try visitor.field("identifier", &identifier)
+    try visitor.field("maximum length of an update", &maximumUpdateLength)
+  }
+}
+
+extension BondInfo: MessageStructure {
+  static var blank: BondInfo { BondInfo(isSecureConnections: false, isAuthenticated: false, keySize: 0) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    var (isSecure, isAuthenticated, size) = (isSecureConnections, isAuthenticated, UInt8(clamping: keySize))
+    var getsNotifications = getsNotifications
+    try visitor.field("LE Secure Connections", &isSecure)
+    try visitor.field("authenticated", &isAuthenticated)
+    try visitor.field("length of the key in octets", &size)
+    try visitor.field("gets the notifications of the system", &getsNotifications)
+    self = BondInfo(
+      isSecureConnections: isSecure, isAuthenticated: isAuthenticated, keySize: Int(size),
+      getsNotifications: getsNotifications)
+  }
+}
+
+extension ChannelInfo: MessageStructure {
+  static var blank: ChannelInfo { ChannelInfo(handle: ChannelHandle(key: SlotKey(rawValue: 0)), psm: 0) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    var (handle, psm) = (handle, psm)
+    try visitor.field("channel", &handle)
+    try visitor.field("PSM", &psm)
+    self = ChannelInfo(handle: handle, psm: psm)
+  }
+}
+
+extension RemoteService: MessageStructure {
+  static var blank: RemoteService { RemoteService(id: RemoteAttributeID(0), uuid: .blank, isPrimary: false) }
+
+  @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("service", &id)
+    try visitor.field("UUID", &uuid)
+    try visitor.field("primary", &isPrimary)
+  }
+}
+
+extension BluetoothUUID {
+  static var blank: BluetoothUUID { BluetoothUUID(high: 0, low: 0) }
+}
+
+extension RemoteCharacteristic: MessageStructure {
+  static var blank: RemoteCharacteristic {
+    RemoteCharacteristic(id: RemoteAttributeID(0), uuid: .blank, properties: [])
   }
 
-  /// Reads the UUIDs of an event.
-  mutating func uuids() throws(DecodingError) -> [BluetoothUUID] {
-    try list { (reader) throws(DecodingError) in try reader.uuid() }
+  @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("characteristic", &id)
+    try visitor.field("UUID", &uuid)
+    try visitor.field("properties", &properties)
+  }
+}
+
+extension RemoteDescriptor: MessageStructure {
+  static var blank: RemoteDescriptor { RemoteDescriptor(id: RemoteAttributeID(0), uuid: .blank) }
+
+  @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("descriptor", &id)
+    try visitor.field("UUID", &uuid)
+  }
+}
+
+extension CentralWrite: MessageStructure {
+  static var blank: CentralWrite {
+    CentralWrite(characteristic: LocalAttributeID(number: 0), offset: 0, value: ByteSlice())
   }
 
-  /// Reads the UUIDs of a command.
-  mutating func filterUUIDs() throws(DecodingError) -> [BluetoothUUID] {
-    try filter { (reader) throws(DecodingError) in try reader.uuid() }
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("characteristic", &characteristic)
+    try visitor.field("offset", &offset)
+    try visitor.field("value", &value)
   }
+}
 
-  mutating func address() throws(DecodingError) -> DeviceAddress {
-    let kind = try value(DeviceAddress.Kind.self)
-    let number = try uint64()
-    guard number <= 0xFFFF_FFFF_FFFF else { throw .invalid(field: "address") }
-    return DeviceAddress(number, kind)
+// MARK: Scans
+
+extension ScanRequest: MessageStructure {
+  static var blank: ScanRequest { ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.limited("services", &services)
+    try visitor.limited("solicited services", &solicitedServices)
+    try visitor.field("reports every packet", &allowsDuplicates)
+    try visitor.field("scan for packets as they are", &packets)
   }
+}
 
-  mutating func peerInfo() throws(DecodingError) -> PeerInfo {
-    let handle = try peer()
-    let identifier = try identifier()
-    return PeerInfo(handle: handle, identifier: identifier, name: try name())
+extension PacketScan: MessageStructure {
+  static var blank: PacketScan { PacketScan(isActive: false, includesLECoded: false) }
+
+  mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("active", &isActive)
+    try visitor.field("includes LE Coded", &includesLECoded)
   }
+}
 
-  mutating func name() throws(DecodingError) -> String? {
-    try optional { (reader) throws(DecodingError) in try reader.text() }
-  }
+extension Discovery: MessageStructure {
+  static var blank: Discovery { Discovery(peer: .blank, isConnectable: false, rssi: 0) }
 
-  mutating func centralInfo() throws(DecodingError) -> CentralInfo {
-    let handle = try peer()
-    let identifier = try identifier()
-    return CentralInfo(handle: handle, identifier: identifier, maximumUpdateLength: try count(atMost: 0xFFFF))
-  }
-
-  mutating func bond() throws(DecodingError) -> BondInfo {
-    let isSecureConnections = try bool()
-    let isAuthenticated = try bool()
-    let keySize = Int(try uint8())
-    return BondInfo(
-      isSecureConnections: isSecureConnections, isAuthenticated: isAuthenticated, keySize: keySize,
-      getsNotifications: try bool())
-  }
-
-  mutating func channelInfo() throws(DecodingError) -> ChannelInfo {
-    let handle = try channel()
-    return ChannelInfo(handle: handle, psm: try uint16())
-  }
-
-  mutating func channel() throws(DecodingError) -> ChannelHandle {
-    ChannelHandle(key: SlotKey(rawValue: try uint64()))
-  }
-
-  mutating func remoteAttribute() throws(DecodingError) -> RemoteAttributeID { RemoteAttributeID(try uint16()) }
-  mutating func localAttribute() throws(DecodingError) -> LocalAttributeID {
-    LocalAttributeID(number: try uint32())
+  @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.field("peer", &peer)
+    try visitor.field("connectable", &isConnectable)
+    try visitor.field("local name", &localName)
+    try visitor.field("transmit power in dBm", &txPowerLevel)
+    try visitor.field("services", &services)
+    try visitor.field("services of the overflow area", &overflowServices)
+    try visitor.field("solicited services", &solicitedServices)
+    var data = ServiceData(serviceData)
+    try visitor.field("service data", &data)
+    serviceData = data.values
+    try visitor.field("manufacturer data", &manufacturerData)
+    try visitor.field("RSSI in dBm", &rssi)
   }
 }
