@@ -56,8 +56,7 @@ extension PeripheralCommand: MessageGroup {
       0x0221, "disconnect", "ends the link to a central", PeripheralCommand.disconnect, "central")
     let addServiceAt = MessageRow(
       0x0222, "addServiceAt",
-      "as `addService`, then, for each characteristic, its optional handle and those of its descriptors; a handle that is "
-        + "not free is the error `unusableHandle`",
+      "as `addService`; after the first handle, those of each characteristic and of its descriptors, each optional",
       { (placed: PlacedService) in PeripheralCommand.addServiceAt(placed.service) }, "service")
   }
 
