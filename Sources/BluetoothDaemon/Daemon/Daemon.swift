@@ -22,7 +22,7 @@
 //   peers and links. The brokers use only the context and the folders below it, except that `Central` also uses
 //   `Scanning`, `GATTClient` and `Channels`, `Peripheral` uses `Channels`, and `NotificationCenter` uses `Security`.
 //   `Daemon` routes.
-// - An app that does not serve its queue must not make the process grow: Documentation/Design.md, "Queues".
+// - An app that does not serve its queue must not make the process grow: Documentation/Contributing/Design.md, "Queues".
 //
 // Where to begin: `Daemon+Requests.swift` and `Daemon+HostEvents.swift`, then a broker. Rules of a part are at the head
 // of its file: `AppTable.swift` (the life of apps), `ChannelPipe.swift`, `PeerIdentifier.swift`, `PromptQueue.swift`,

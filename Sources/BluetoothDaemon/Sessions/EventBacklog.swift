@@ -2,7 +2,7 @@ import Synchronization
 
 /// The number of events of one session that wait on the app's queue. In virtual time no event waits.
 ///
-/// A queue that the app blocks must not make the process grow: see Documentation/Design.md, "Queues".
+/// A queue that the app blocks must not make the process grow: see Documentation/Contributing/Design.md, "Queues".
 package final class EventBacklog: Sendable {
   private let waiting = Atomic<Int>(0)
   private let isAwaited = Atomic<Bool>(false)

@@ -3,7 +3,7 @@ import Foundation
 import NIOConcurrencyHelpers
 
 /// Delivers callbacks from an adapter's executor to the queue of a manager, in order and one at a time. See
-/// Documentation/Design.md, "Queues".
+/// Documentation/Contributing/Design.md, "Queues".
 final class CallbackQueue: Sendable {
   private let appQueue: DispatchQueue
   private let isMain: Bool
