@@ -47,7 +47,7 @@ func module(_ name: String, with trait: String) -> Target.Dependency {
 /// The modules that Scripts/client-flags imports into each file of a client that can't be edited.
 let standIns = ["AppleNames", "SendableCoreBluetooth"]
 
-// The order is the order of the floors in Documentation/Design.md; a module imports only modules of lower floors.
+// The order is the order of the floors in Documentation/Contributing/Design.md; a module imports only modules of lower floors.
 let package = Package(
   name: "swift-corebluetooth",
   products: [

@@ -201,6 +201,19 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     if !bytes.isEmpty { try file.append(bytes) }
   }
 
+  /// Writes the data so far, so that the file can be read while the capture goes on. A capture that a thread writes is
+  /// left to that thread.
+  package func flush() throws(CaptureFile.Failure) {
+    lock.lock()
+    defer { lock.unlock() }
+    guard queue == nil, !isFinished else { return }
+    if let failure { throw failure }
+    do { try file.append(writer.takeBytes()) } catch {
+      failure = error
+      throw error
+    }
+  }
+
   /// Writes all remaining data and closes the file, without waiting. Calls `done` on any thread, with the failure if
   /// data was not written.
   package func finish(_ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {

@@ -5,7 +5,7 @@ import Testing
 private struct House {
   var floors: [String: Int] = [:]
 
-  init(of page: String = "Documentation/Design.md") throws {
+  init(of page: String = "Documentation/Contributing/Design.md") throws {
     for line in try Repository.text(page).split(separator: "\n") {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count >= 2, let floor = Int(cells[0]) else { continue }
@@ -96,7 +96,7 @@ private struct House {
     #expect(house.floors["BluetoothWire"] == 1)
     #expect(house.floors["CoreBluetooth"] == 7)
     for module in try Self.modules() {
-      #expect(house.floors[module] != nil, "\(module) is not in the table of Documentation/Design.md")
+      #expect(house.floors[module] != nil, "\(module) is not in the table of Documentation/Contributing/Design.md")
     }
   }
 

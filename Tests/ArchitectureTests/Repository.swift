@@ -30,6 +30,9 @@ enum Repository {
       }
   }
 
+  /// Returns the files in `folder` and its subfolders whose names end with `suffix`; empty if the folder does not exist.
+  static func files(in folder: String, suffix: String) -> [SourceFile] { read(folder, suffix: suffix) }
+
   /// Returns the pages in Documentation and its subfolders, and the pages for contributors outside of it.
   static func pages() throws -> [SourceFile] {
     let others = try ["README.md", "CONTRIBUTING.md", "Sources/README.md"].map { path in

@@ -70,7 +70,7 @@ import Testing
 
   @Test("Each Swift module has one overview of 10 to 40 lines, and Design.md has a link to it")
   func overviews() throws {
-    let design = try Repository.text("Documentation/Design.md")
+    let design = try Repository.text("Documentation/Contributing/Design.md")
     let files = Dictionary(grouping: Repository.swiftFiles(in: "Sources"), by: \.module)
     for module in try FloorTests.modules() {
       let found = (files[module] ?? []).flatMap { file in
@@ -79,22 +79,22 @@ import Testing
       #expect(found.count == 1, "\(module) has \(found.count) overviews: \(found.map(\.path))")
       for (path, lines) in found {
         #expect((10...40).contains(lines), "the overview in \(path) has \(lines) lines")
-        let isLinked = design.contains("](../\(path))")
-        #expect(isLinked, "no link to \(path) in Documentation/Design.md")
+        let isLinked = design.contains("](../../\(path))")
+        #expect(isLinked, "no link to \(path) in Documentation/Contributing/Design.md")
       }
     }
   }
 
   @Test("Design.md has a link to each part with rules at the head of its file")
   func partRules() throws {
-    let design = try Repository.text("Documentation/Design.md")
+    let design = try Repository.text("Documentation/Contributing/Design.md")
     var count = 0
     for file in Repository.swiftFiles(in: "Sources") where file.text.contains("// Design: ") {
       for line in file.text.split(separator: "\n") where line.hasPrefix("// Design: ") {
         count += 1
-        let link = "[\(line.dropFirst("// Design: ".count))](../\(file.path))"
+        let link = "[\(line.dropFirst("// Design: ".count))](../../\(file.path))"
         let isLinked = design.contains(link)
-        #expect(isLinked, "missing in Documentation/Design.md: \(link)")
+        #expect(isLinked, "missing in Documentation/Contributing/Design.md: \(link)")
       }
     }
     #expect(count > 20)

@@ -8,17 +8,21 @@ public struct ExpectationFailure: Error {
   public var time: Duration
   /// The trace at that time.
   public var trace: WorldTrace
+  /// The path of the world's capture, which lasts until the world ends; nil if the environment variable
+  /// `COREBLUETOOTH_CAPTURES` names no folder, or the test has started a capture of its own.
+  public var capture: String?
 }
 
 extension ExpectationFailure: CustomStringConvertible {
   /// The numbers of lines of the trace that the description shows.
   private static let shown = (events: 20, packets: 20)
 
-  /// The expectation, and the latest calls, callbacks, faults and packets of the links.
+  /// The expectation, the path of the capture, and the latest calls, callbacks, faults and packets of the links.
   public var description: String {
     let events = trace.entries.filter { $0.kind != .packet }.suffix(Self.shown.events)
     let packets = trace.entries.filter { $0.kind == .packet }.suffix(Self.shown.packets)
     var lines = ["\(expectation): \(reason) (at \(time.secondsText))"]
+    if let capture { lines.append("capture: \(capture)") }
     lines.append(events.isEmpty ? "no app made a call" : "the latest calls, callbacks and faults:")
     if !events.isEmpty { lines.append(WorldTrace(entries: Array(events)).description) }
     lines.append(packets.isEmpty ? "no device sent a packet" : "the latest packets:")
@@ -55,7 +59,8 @@ extension World {
   }
 
   func failure(of expectation: String, reason: String) -> ExpectationFailure {
-    ExpectationFailure(expectation: expectation, reason: reason, time: now, trace: trace)
+    ExpectationFailure(
+      expectation: expectation, reason: reason, time: now, trace: trace, capture: failureCapture?.keep())
   }
 }
 

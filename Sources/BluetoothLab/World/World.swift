@@ -66,6 +66,8 @@ public final class World: Sendable {
     var names: Set<String> = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
+    /// The capture that stays if a test fails; nil: there is none, or the test has started a capture of its own.
+    var failureCapture: FailureCapture?
     /// The recorder of the world's trace; nil: the trace was not started.
     var recorder: TraceRecorder?
     /// The snapshot last reported to the metrics system.
@@ -92,6 +94,7 @@ public final class World: Sendable {
   ///     none.
   public convenience init(seed: UInt64 = 0, time: Time = .virtual, capture: Capture? = nil) {
     self.init(seed: seed, time: time, capture: capture, executor: nil)
+    if case .virtual = time, capture == nil, let folder = FailureCapture.folder { captureFailures(in: folder) }
   }
 
   /// Creates a world without devices at time zero.
@@ -237,7 +240,18 @@ public final class World: Sendable {
   /// An earlier capture is left unfinished. Call `finishCapture` first so that none of its packets are lost.
   public func startCapture(_ capture: Capture) {
     _ = replaceCapture(by: capture.file)
+    registry.withLockedValue { $0.failureCapture = nil }
   }
+
+  /// Starts a capture in `folder` that stays only if an expectation is not met.
+  func captureFailures(in folder: String) {
+    guard let capture = FailureCapture(in: folder) else { return }
+    _ = replaceCapture(by: capture.file)
+    registry.withLockedValue { $0.failureCapture = capture }
+  }
+
+  /// The capture that stays if a test fails; nil: there is none.
+  var failureCapture: FailureCapture? { registry.withLockedValue { $0.failureCapture } }
 
   /// Makes `file` the world's capture.
   ///
@@ -270,7 +284,7 @@ public final class World: Sendable {
   ///
   /// - Throws: `Capture.Failure` if something could not be written, now or earlier.
   public func finishCapture() throws(Capture.Failure) {
-    guard let file = replaceCapture(by: nil) else { return }
+    guard failureCapture == nil, let file = replaceCapture(by: nil) else { return }
     switch runner {
     // A world in real time must process the change before the file ends.
     case .real(let runner): runner.inspect { $0.settle() }

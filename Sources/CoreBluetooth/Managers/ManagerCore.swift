@@ -13,7 +13,7 @@
 //
 // Invariants:
 // - No call waits for the adapter's executor, and no lock is held while the app's code runs. The app's objects are
-//   never released while the lock is held. Documentation/Design.md, "Queues", has the rules of threads.
+//   never released while the lock is held. Documentation/Contributing/Design.md, "Queues", has the rules of threads.
 // - CB classes are open and not Sendable: subclasses of an `@unchecked Sendable` class warn in clients, and only CBUUID
 //   may be. App objects cross threads in one box type (`AppBox`) that only the delivery opens.
 // - Locks are `NIOLock` and `NIOLockedValueBox`, because Thread Sanitizer reports false races on
