@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import Foundation
 
 /// The options that choose the adapter of a verb, and its time.
@@ -13,7 +14,8 @@ struct AdapterOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A world file: this program joins the simulated world of the file (default: $COREBLUETOOTH_WORLD).",
+      "A world file, or an example: \(ExampleWorlds.list). This program joins the simulated world (default: "
+        + "$COREBLUETOOTH_WORLD).",
       valueName: "file"), completion: .file())
   var world: String?
 
