@@ -39,13 +39,22 @@ import Logging
 struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ble", abstract: "Bluetooth Low Energy from the command line.", version: PackageVersion.text,
-    subcommands: [
-      Scan.self, Inspect.self, Try.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self,
-      Doctor.self,
-      CaptureCommand.self, Monitor.self, Simulate.self,
-      Serve.self, BeaconVerb.self, Clone.self, Replay.self, Send.self, Receive.self,
-      Air.self, Bonds.self, Clients.self, Apps.self, Why.self, Settings.self, Alerts.self, UUIDVerb.self,
-      Completions.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Device",
+        subcommands: [
+          Scan.self, Inspect.self, Try.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self,
+          Doctor.self,
+        ]),
+      CommandGroup(
+        name: "Capture and simulation", subcommands: [CaptureCommand.self, Monitor.self, Simulate.self]),
+      CommandGroup(
+        name: "Played device", subcommands: [Serve.self, BeaconVerb.self, Clone.self, Replay.self]),
+      CommandGroup(name: "File transfer", subcommands: [Send.self, Receive.self]),
+      CommandGroup(name: "Air and bond", subcommands: [Air.self, Bonds.self]),
+      CommandGroup(
+        name: "Server", subcommands: [Clients.self, Apps.self, Why.self, Settings.self, Alerts.self]),
+      CommandGroup(name: "Other", subcommands: [UUIDVerb.self, Completions.self]),
     ])
 
   /// Runs the command, and reports a failure in one line.

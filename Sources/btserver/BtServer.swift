@@ -46,7 +46,8 @@ struct BtServer: ParsableCommand {
     commandName: "btserver", abstract: "Shares Bluetooth adapters among the programs of this machine.",
     discussion: """
       Programs with CoreBluetooth use it with COREBLUETOOTH_ADAPTER=server or server:PATH; a name after a comma, as in \
-      server:PATH,NAME, selects one of several adapters. Documentation/Server.md describes the server.
+      server:PATH,NAME, selects one of several adapters. The verbs clients, apps, settings and why of ble show and change \
+      what the server knows.
       """,
     version: PackageVersion.text)
 
@@ -58,7 +59,9 @@ struct BtServer: ParsableCommand {
   var adapter: [String] = ["\(VirtualSpecifier())"]
 
   @Option(
-    help: ArgumentHelp("A world file, which populates the air of the simulated adapters.", valueName: "file"),
+    help: ArgumentHelp(
+      "A world file, or an example: \(ExampleWorlds.list). It populates the air of the simulated adapters.",
+      valueName: "file"),
     completion: .file())
   var world: String?
 
@@ -91,7 +94,7 @@ struct BtServer: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The rules for apps: \(PolicyOption.forms). Documentation/Platforms.md lists them.", valueName: "policy"))
+      "The platform whose rules for apps apply: \(PolicyOption.forms).", valueName: "policy"))
   var policy = PlatformPolicy.macos.name
 
   @Option(

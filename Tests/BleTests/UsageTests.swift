@@ -57,6 +57,17 @@ import Testing
     #expect(failure?.description == "invalid PSM \"\(text)\": expected 1 to 255 (0x01 to 0xFF)")
   }
 
+  @Test("The help of ble has its verbs in groups, and each verb once")
+  func groups() {
+    let help = Ble.helpMessage(columns: 120)
+    for heading in ["DEVICE SUBCOMMANDS:", "PLAYED DEVICE SUBCOMMANDS:", "SERVER SUBCOMMANDS:"] {
+      #expect(help.split(separator: "\n").contains { $0 == heading })
+    }
+    for verb in Ble.configuration.subcommands.map({ $0._commandName }) {
+      #expect(help.split(separator: "\n").filter { $0.hasPrefix("  \(verb) ") }.count == 1, "\(verb)")
+    }
+  }
+
   @Test("The defaults of times are those that their help tells")
   func defaults() throws {
     #expect(try AdapterOptions.parse([]).timeout == 30)

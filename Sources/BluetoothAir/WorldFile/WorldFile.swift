@@ -1,5 +1,6 @@
 import BluetoothLab
 import BluetoothTransport
+import Foundation
 
 /// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///
@@ -69,10 +70,17 @@ package struct WorldFile: Sendable {
   package static let maximumSize = 4 << 20
 
   /// Reads a regular file, the standard input (`-`), or a file that the shell has opened (`/dev/fd/63`). Other FIFOs
-  /// and devices are rejected, because reading them could block for ever.
+  /// and devices are rejected, because reading them could block for ever. The name of an example world, such as `gym`,
+  /// is that of its file, unless there is a file of this name.
   ///
   /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
   package init(path: String) throws(WorldFileFailure) {
+    var path = path
+    if ExampleWorlds.isName(path), !FileManager.default.fileExists(atPath: path) {
+      do throws(ExampleWorlds.MissingWorld) { path = try ExampleWorlds.path(of: path) } catch {
+        throw WorldFileFailure(file: path, error.reason)
+      }
+    }
     try self.init(text: Self.text(of: path), named: path, shape: .world, folder: Self.folder(of: path))
   }
 

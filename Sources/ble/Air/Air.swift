@@ -94,7 +94,8 @@ extension Air {
 
     @Option(
       help: ArgumentHelp(
-        "A world file (YAML or JSON): devices, positions, movements, faults. See Documentation/World-files.md.",
+        "A world: a file (YAML or JSON) with devices, positions, movements and faults, or an example: "
+          + "\(ExampleWorlds.list).",
         valueName: "file"), completion: .file())
     var world: String?
 
@@ -320,7 +321,11 @@ extension Air {
   struct Fault: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Injects the faults of a fault plan, or ends all faults.",
-      discussion: "Documentation/Lab.md describes fault plans.")
+      discussion: """
+        A plan is a world file with faults and nothing else. This one loses every tenth packet of a device:
+
+          faults: [{layer: air, fault: lose, from: strap, percent: 10}]
+        """)
     @Argument(
       help: ArgumentHelp("A fault plan (JSON or YAML file); - reads standard input.", valueName: "plan"),
       completion: .file())

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothAdapters
+import BluetoothAir
 import BluetoothDaemonProtocol
 import Foundation
 
@@ -17,7 +18,8 @@ struct AdapterOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A world file: this program joins the simulated world of the file (default: $COREBLUETOOTH_WORLD).",
+      "A world file, or an example: \(ExampleWorlds.list). This program joins the simulated world (default: "
+        + "$COREBLUETOOTH_WORLD).",
       valueName: "file"), completion: .file())
   var world: String?
 
@@ -60,12 +62,17 @@ struct AdapterOptions: ParsableArguments {
 
   /// The choice, and the words that say where it comes from.
   var choice: (choice: Choice, origin: String) {
+    named ?? (.specifier(AdapterRegistry.standard), "the default, as nothing else is named")
+  }
+
+  /// The choice of the user; nil: neither an option nor the environment names a place.
+  var named: (choice: Choice, origin: String)? {
     let environment = ProcessInfo.processInfo.environment
     if let world { return (.world(world), "--world") }
     if let adapter { return (.specifier(adapter), "--adapter") }
     let (worldVariable, variable) = (WorldFileAdapter.environmentVariable, AdapterRegistry.environmentVariable)
     if let path = environment[worldVariable], !path.isEmpty { return (.world(path), worldVariable) }
     if let text = environment[variable], !text.isEmpty { return (.specifier(text), variable) }
-    return (.specifier(Self.standard), "the default, as nothing else is named")
+    return nil
   }
 }

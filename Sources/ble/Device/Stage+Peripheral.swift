@@ -8,8 +8,9 @@ import Foundation
 extension Stage {
   /// Returns a central whose adapter is on.
   ///
-  /// - Throws: `Failure` with the reason why the adapter can't be used.
+  /// - Throws: `Failure` with the reason why the adapter can't be used, or finds no device.
   func makeCentral() async throws -> Central {
+    if isAlone, !isNamed { throw Surroundings.failure() }
     let central = Central(adapter: adapter)
     try await waitForPower(of: central.waitUntilPoweredOn(within:)) { central.state }
     if isAlone {

@@ -20,6 +20,8 @@ final class Stage: Sendable {
   private let controller: Controller
   /// The adapter; nil: it is a device of a world.
   private let specifier: (any AdapterSpecifier)?
+  /// True if the user has named the adapter or its world.
+  let isNamed: Bool
   /// The world of a world file; nil: the adapter has a specifier.
   private let world: World?
   /// The executor that runs the verb in the world's virtual time; nil: the verb runs in real time.
@@ -40,6 +42,7 @@ final class Stage: Sendable {
     timeout = options.timeout
     start = .now
     specifier = options.choice.choice.adapter
+    isNamed = options.named != nil
     switch options.choice.choice {
     case .specifier(let specifier):
       guard !options.virtualTime, options.seed == nil else {

@@ -82,8 +82,7 @@ struct Doctor: ParsableCommand {
   // MARK: Surroundings
 
   private static func others(beside choice: AdapterOptions.Choice) -> AdapterCheck {
-    let known = AdapterRegistry.knownAdapters().filter { $0.kind == .local }.map { "\($0)" }
-      .filter { .specifier($0) != choice }
+    let known = Surroundings.controllers.filter { .specifier($0) != choice }
     return AdapterCheck(
       "other adapters", .good,
       known.isEmpty ? "Linux lists no other ones" : "\(known.joined(separator: ", ")); choose with --adapter")

@@ -15,7 +15,8 @@ struct Serve: ParsableCommand {
       Commands in the file run with your rights: serve only files that you trust.
       """)
 
-  @Argument(help: "The file, YAML or JSON; -: the standard input.", completion: .file())
+  @Argument(
+    help: "The file, YAML or JSON, or an example: \(ExampleWorlds.list); -: the standard input.", completion: .file())
   var file: String
   @Option(help: ArgumentHelp("The device, if the file describes several.", valueName: "name"))
   var device: String?

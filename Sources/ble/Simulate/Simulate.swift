@@ -14,7 +14,9 @@ struct Simulate: ParsableCommand {
       (--shard); --merge joins the results.
       """)
 
-  @Argument(help: ArgumentHelp("A world file (YAML or JSON).", valueName: "world"), completion: .file())
+  @Argument(
+    help: ArgumentHelp("A world file (YAML or JSON), or an example: \(ExampleWorlds.list).", valueName: "world"),
+    completion: .file())
   var world: String?
 
   @Option(

@@ -6,9 +6,8 @@ import Testing
 
 @testable import BluetoothAir
 
-/// The world files of the examples.
-enum ExampleWorlds {
-  static let names = ["fitness-room", "gym", "home", "hospital-ward", "qualification", "weather-station"]
+extension ExampleWorlds {
+  /// The path of a world in this clone.
   static func path(_ name: String) -> String { WorkingCopy.url("Examples/Worlds/\(name).yaml").path }
 }
 

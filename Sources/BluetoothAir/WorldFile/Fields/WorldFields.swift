@@ -32,7 +32,7 @@ extension ObjectShape {
       WorldField(
         "$schema", .text(0...1_000), "The location of the JSON Schema, for editors; ignored by the reader",
         else: "none",
-        example: #""../../Documentation/world.schema.json""#),
+        example: #""world.schema.json""#),
       WorldField(
         "seed", .seed, "The seed for all randomness in the simulation; overridden by `--seed` on the command line",
         else: "0", example: "7"),
