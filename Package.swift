@@ -480,6 +480,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"), locks,
       ],
       exclude: ["accessories.yaml", "empty.yaml"], swiftSettings: settings),
+    // Runs the programs, which the build makes beside the tests.
+    .testTarget(
+      name: "ProgramTests", exclude: ["Captures", "Files", "Golden"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )

@@ -22,7 +22,7 @@ import Testing
     let folder = root.appendingPathComponent("Examples/Worlds")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.sorted().map { folder.appendingPathComponent($0).path }
-      + [root.appendingPathComponent("Tests/BleGolden/world.yaml").path]
+      + [root.appendingPathComponent("Tests/ProgramTests/Files/world.yaml").path]
   }()
 
   @Test("There are example worlds") func examples() { #expect(Self.paths.count > 5) }
