@@ -5,7 +5,7 @@ import BluetoothWire
 
 /// An adapter with a daemon and a host, whose controller is a function: it accepts each command at once, reports the
 /// advertisers that it is given, and its only link leads to a GATT server with one notified value. No thread, no clock.
-final class AdapterInMemory: Adapter, AdapterSource, @unchecked Sendable {
+final class AdapterInMemory: DaemonAdapter, AdapterSource, @unchecked Sendable {
   // Unchecked: one thread calls `turn`, `report` and `notify`; apps use the directory and the sessions, which have locks.
 
   static let service: BluetoothUUID = 0x180D
@@ -44,7 +44,7 @@ final class AdapterInMemory: Adapter, AdapterSource, @unchecked Sendable {
     turn()
   }
 
-  var adapter: any Adapter { self }
+  var adapter: any DaemonAdapter { self }
   func absoluteTime() -> Double { 0 }
 
   func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {

@@ -38,7 +38,7 @@ enum BelowTheAPI {
 /// Runs only on the thread in `run`.
 private final class SessionServer: PeripheralClient, @unchecked Sendable {
   static let service = BluetoothUUID(high: 0x6F0D_2A10_7C56_4D1F, low: 0x9E0F_31B7_A5F0_C001)
-  private let adapter: any Adapter
+  private let adapter: any DaemonAdapter
   private var session: PeripheralSession?
   private let value = ByteSlice(Array(repeating: 0x5A, count: 20))
 
@@ -50,14 +50,14 @@ private final class SessionServer: PeripheralClient, @unchecked Sendable {
   func receive(_ event: PeripheralEvent) {
     switch event {
     case .stateChanged(.poweredOn):
-      let characteristic = LocalCharacteristic(
+      let characteristic = LocalCharacteristicInfo(
         id: LocalAttributeID(number: 2),
         definition: GATTCharacteristicDefinition(
           uuid: BluetoothUUID(high: 0x6F0D_2A10_7C56_4D1F, low: 0x9E0F_31B7_A5F0_C002), properties: .read,
           permissions: .readable, value: nil))
       session?.send(
         .addService(
-          LocalService(
+          LocalServiceInfo(
             id: LocalAttributeID(number: 1), uuid: Self.service, isPrimary: true, includes: [],
             characteristics: [characteristic])))
       session?.send(.startAdvertising(localName: nil, services: [Self.service]))
@@ -69,7 +69,7 @@ private final class SessionServer: PeripheralClient, @unchecked Sendable {
 
 /// Runs only on the thread in `run`.
 private final class SessionClient: CentralClient, @unchecked Sendable {
-  private let adapter: any Adapter
+  private let adapter: any DaemonAdapter
   private var session: CentralSession?
   private var target: (peer: PeerHandle, attribute: RemoteAttributeID)?
   private(set) var readsLeft = 0

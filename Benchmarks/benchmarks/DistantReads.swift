@@ -82,12 +82,12 @@ private protocol DistantReader {
 /// which is called while that thread is idle.
 private final class SessionReader: DistantReader, CentralClient, @unchecked Sendable {
   let done = DispatchSemaphore(value: 0)
-  private let adapter: any Adapter
+  private let adapter: any DaemonAdapter
   private var session: CentralSession?
   private var value: (peer: PeerHandle, attribute: RemoteAttributeID)?
   private var left = 0
 
-  init(_ adapter: any Adapter) {
+  init(_ adapter: any DaemonAdapter) {
     self.adapter = adapter
     session = adapter.openCentralSession(for: self)
   }
@@ -126,8 +126,8 @@ private final class SessionReader: DistantReader, CentralClient, @unchecked Send
 
 /// Lets a manager use an adapter without a specifier.
 private final class DistantDevice: AdapterSource {
-  let adapter: any Adapter
-  init(_ adapter: any Adapter) { self.adapter = adapter }
+  let adapter: any DaemonAdapter
+  init(_ adapter: any DaemonAdapter) { self.adapter = adapter }
 }
 
 /// An app that reads, with callbacks on a dispatch queue.

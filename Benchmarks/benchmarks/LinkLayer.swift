@@ -14,7 +14,7 @@ enum LinkLayer {
   private static let valueLength = 244
 
   private static func throughput(
-    on phy: PHY, interval: UInt16, limits: (plain: Double, encrypted: Double), divisor: Int
+    on phy: RadioPHY, interval: UInt16, limits: (plain: Double, encrypted: Double), divisor: Int
   ) throws -> Measurement {
     let span = TimeSpan.milliseconds(max(500, 20_000 / Int64(divisor)))
     var results: [String] = []

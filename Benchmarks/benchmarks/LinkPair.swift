@@ -39,7 +39,7 @@ final class LinkPair {
 
   func disturb(_ source: InterferenceSource) { engine.interference.append(source) }
 
-  func change(to phy: PHY) throws {
+  func change(to phy: RadioPHY) throws {
     guard phy != .le1M else { return }
     with(central) { $0.setPHY(phy) }
     try run { central.phy == phy && peripheral.phy == phy }
@@ -71,7 +71,7 @@ final class LinkHost: SimulatedDevice, @unchecked Sendable {
   private let payload = ByteSlice(Array(repeating: 0x5A, count: 251))
   private var credits = 8
   private(set) var handle: HCI.ConnectionHandle?
-  private(set) var phy = PHY.le1M
+  private(set) var phy = RadioPHY.le1M
   private(set) var isEncrypted = false
   private(set) var now = Instant.zero
   /// The number of L2CAP PDUs that have arrived completely.
@@ -86,7 +86,7 @@ final class LinkHost: SimulatedDevice, @unchecked Sendable {
     send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2_120)))
   }
 
-  var statistics: LinkStatistics { handle.flatMap { controller.linkStatistics(of: $0) } ?? LinkStatistics() }
+  var statistics: ConnectionStatistics { handle.flatMap { controller.linkStatistics(of: $0) } ?? ConnectionStatistics() }
   private(set) var usedChannels = 37
 
   func readChannels() {
@@ -111,11 +111,11 @@ final class LinkHost: SimulatedDevice, @unchecked Sendable {
       .leCreateConnection(
         HCI.CreateConnection(
           scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer), ownAddressType: .public,
-          parameters: ConnectionParameters(
+          parameters: LinkParameters(
             minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 400))))
   }
 
-  func setPHY(_ phy: PHY) {
+  func setPHY(_ phy: RadioPHY) {
     guard let handle else { return }
     let phys = HCI.PHYs(phy)
     send(.leSetPHY(handle, HCI.PHYPreference(transmit: phys, receive: phys), options: 0))
@@ -172,7 +172,7 @@ final class LinkHost: SimulatedDevice, @unchecked Sendable {
     case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
       if complete.status == .success { handle = complete.handle }
     case .numberOfCompletedPackets(let packets): for packet in packets { credits += Int(packet.count) }
-    case .lePHYUpdateComplete(.success, _, let transmit, _): phy = PHY(rawValue: transmit) ?? phy
+    case .lePHYUpdateComplete(.success, _, let transmit, _): phy = RadioPHY(rawValue: transmit) ?? phy
     case .commandComplete(_, _, .leChannelMap(_, let channels)): usedChannels = channels.nonzeroBitCount
     case .encryptionChange(.success, _, let enabled): isEncrypted = enabled != 0
     case .leLongTermKeyRequest(let handle, _, _): send(.leLongTermKeyRequestReply(handle, longTermKey: Self.key))

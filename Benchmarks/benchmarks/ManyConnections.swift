@@ -138,7 +138,7 @@ private final class StarHost: SimulatedDevice, @unchecked Sendable {
       .leCreateConnection(
         HCI.CreateConnection(
           scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer), ownAddressType: .public,
-          parameters: ConnectionParameters(
+          parameters: LinkParameters(
             minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 400))))
   }
 

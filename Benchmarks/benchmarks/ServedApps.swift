@@ -19,7 +19,7 @@ final class AdapterServer {
   private let server: DaemonServer
 
   /// - Parameter group: the thread of the server; nil: a thread of its own.
-  init(_ adapter: any Adapter, on group: MultiThreadedEventLoopGroup? = nil) throws {
+  init(_ adapter: any DaemonAdapter, on group: MultiThreadedEventLoopGroup? = nil) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("served-\(getpid())-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     var limits = ServerLimits()
@@ -125,7 +125,7 @@ enum ServedApps {
       let server = isServed ? try AdapterServer(phone.adapter) : nil
       let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
       let clients = (0..<apps).map { _ in
-        let adapter: any Adapter = if let server { server.makeClient(on: loop) } else { phone.adapter }
+        let adapter: any DaemonAdapter = if let server { server.makeClient(on: loop) } else { phone.adapter }
         return IdleClient(adapter, links: linkCount)
       }
       for client in clients { client.ready.wait() }
@@ -164,13 +164,13 @@ private final class IdleClient: CentralClient, @unchecked Sendable {
   /// Signalled when the links exist; without links, when the adapter is on.
   let ready = DispatchSemaphore(value: 0)
   private let lock = NSRecursiveLock()
-  private let adapter: any Adapter
+  private let adapter: any DaemonAdapter
   private let linkCount: Int
   private var session: CentralSession?
   private var found: Set<PeerHandle> = []
   private var connected: Set<PeerHandle> = []
 
-  init(_ adapter: any Adapter, links: Int = 0) {
+  init(_ adapter: any DaemonAdapter, links: Int = 0) {
     self.adapter = adapter
     linkCount = links
     lock.withLock { session = adapter.openCentralSession(for: self) }

@@ -11,7 +11,7 @@ package final class FuzzStation {
   private enum Radio {
     case idle
     case transmitting(until: Instant)
-    case listening(on: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
+    case listening(on: RadioChannel, phy: RadioPHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
   }
 
   /// The maximum number of steps in one instant; more count as a lack of progress.

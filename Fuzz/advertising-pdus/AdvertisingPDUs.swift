@@ -25,7 +25,7 @@ public func fuzzAdvertisingPDUs(_ start: UnsafePointer<UInt8>, _ count: Int) -> 
 
 private func begin(_ mode: UInt8, _ station: FuzzStation) {
   let peer = HCI.PeerAddress(DeviceAddress(0x2222_2222_2222, .public))
-  let parameters = ConnectionParameters(minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 100)
+  let parameters = LinkParameters(minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 100)
   let scan = HCI.ExtendedScanParameters.Scan(isActive: mode & 0x10 != 0, interval: 48, window: 48)
   let initiating = HCI.ExtendedCreateConnection.Initiating(scanInterval: 48, scanWindow: 48, parameters: parameters)
   let set = HCI.AdvertisingHandle(rawValue: 0)

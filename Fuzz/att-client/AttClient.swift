@@ -39,7 +39,7 @@ private struct Client {
     bearer.start(at: now)
     take()
     if mode & 0x10 != 0 { respond([0x03, mode & 0x20 == 0 ? 0x17 : 0x40, 0x00]) }
-    if mode & 4 != 0 { secure(LinkSecurity(hasKey: true)) }
+    if mode & 4 != 0 { secure(HostLinkSecurity(hasKey: true)) }
   }
 
   private static func bearer(_ mode: UInt8, _ pool: PacketPool) -> GATTBearer {
@@ -117,11 +117,11 @@ private struct Client {
   /// Completes pairing or encryption: with the security that the client demands, with less, or with a failure.
   private mutating func settle(_ outcome: UInt8) {
     guard let demand = pendingDemand else { return }
-    let weak = LinkSecurity(level: .encrypted, keySize: 7, hasKey: outcome & 4 == 0)
+    let weak = HostLinkSecurity(level: .encrypted, keySize: 7, hasKey: outcome & 4 == 0)
     switch outcome & 3 {
     case 0:
       pendingDemand = nil
-      secure(LinkSecurity(level: demand.level, keySize: max(demand.keySize, 7), hasKey: true, isBonded: true))
+      secure(HostLinkSecurity(level: demand.level, keySize: max(demand.keySize, 7), hasKey: true, isBonded: true))
     case 1 where outcome & 8 == 0 || demand.isMet(by: weak):
       pendingDemand = nil
       secure(weak)
@@ -138,7 +138,7 @@ private struct Client {
     take()
   }
 
-  private mutating func secure(_ security: LinkSecurity) {
+  private mutating func secure(_ security: HostLinkSecurity) {
     bearer.securityChanged(security, at: now)
     take()
   }

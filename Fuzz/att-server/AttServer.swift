@@ -78,8 +78,8 @@ private struct Server {
   }
 
   private mutating func secure(_ bits: UInt8) {
-    let level = LinkSecurity.Level(rawValue: bits & 3) ?? .none
-    let security = LinkSecurity(
+    let level = HostLinkSecurity.Level(rawValue: bits & 3) ?? .none
+    let security = HostLinkSecurity(
       level: level, keySize: level == .none ? 0 : bits & 4 == 0 ? 16 : 7, hasKey: bits & 8 != 0, isBonded: bits & 8 != 0
     )
     bearer.securityChanged(security, at: now)

@@ -120,9 +120,9 @@ private final class Server {
       permissions: [.readable, .writeable], value: nil)
     session.send(
       .addService(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: 1), uuid: Self.service, isPrimary: true, includes: [],
-          characteristics: [LocalCharacteristic(id: LocalAttributeID(number: 2), definition: definition)])))
+          characteristics: [LocalCharacteristicInfo(id: LocalAttributeID(number: 2), definition: definition)])))
     session.send(.startAdvertising(localName: "other", services: [Self.service]))
     pass(.milliseconds(50))
     // A client that finds the other device, so that messages can name it.

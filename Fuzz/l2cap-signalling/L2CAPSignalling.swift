@@ -56,7 +56,7 @@ private func want(_ bench: inout FuzzChannelHost, _ number: UInt8, _ settings: C
     case 6:
       host.updateConnection(
         handle,
-        ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42), at: now)
+        LinkParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42), at: now)
     default: host.acknowledge(some, on: handle, at: now)
     }
   }

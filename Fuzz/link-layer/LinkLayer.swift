@@ -39,7 +39,7 @@ private func command(_ number: UInt8, _ handle: HCI.ConnectionHandle, _ station:
   case 1: station.send(.leSetPHY(handle, HCI.PHYPreference(transmit: .le2M, receive: .leCoded), options: 0))
   case 2: station.send(.readRemoteVersionInformation(handle))
   default:
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 12, maximumInterval: 16, latency: 1, supervisionTimeout: 100)
     station.send(.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength()))
   }
@@ -68,7 +68,7 @@ private func connect(_ station: FuzzStation, asCentral: Bool) -> Bool {
       .leCreateConnection(
         HCI.CreateConnection(
           scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer), ownAddressType: .public,
-          parameters: ConnectionParameters(
+          parameters: LinkParameters(
             minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 100))))
     guard station.runUntilListening() else { return false }
     say(.advInd(advertiser: peer, data: [], usesAlgorithm2: true), to: station)

@@ -51,7 +51,7 @@ private struct FuzzSide {
   var context: SecurityContext
   /// The PDUs in transit to the peer.
   var sent: [ByteSlice] = []
-  var bond: Bond?
+  var bond: HostBond?
   /// True if the user, or out of band data, can have authenticated the peer.
   var wasSure = false
 
@@ -128,7 +128,7 @@ private struct FuzzLink {
     case 2: if !self[isCentral].sent.isEmpty { self[isCentral].sent.removeFirst() }
     case 3: answer(isCentral, more)
     case 4:
-      let level = LinkSecurity.Level(rawValue: more & 3) ?? .encrypted
+      let level = HostLinkSecurity.Level(rawValue: more & 3) ?? .encrypted
       self[isCentral].tell { $0.secure(SecurityDemand(level: level, keySize: more & 4 == 0 ? 0 : 16), at: now, &$1) }
     case 5: if let pdu = last.dropLast(Int(more)).last { receive(pdu, isCentral) }
     case 6: encrypt()

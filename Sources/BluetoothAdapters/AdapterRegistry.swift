@@ -4,8 +4,8 @@
 // what is behind it: a simulated device, a host and a daemon on a transport, or a connection to a daemon in another
 // process.
 //
-// The idea: an `Adapter` (BluetoothDaemon) is all that CoreBluetooth knows, and each kind of adapter has a runner that
-// feeds its daemon:
+// The idea: a `DaemonAdapter` (BluetoothDaemon) is all that CoreBluetooth knows, and each kind of adapter has a runner
+// that feeds its daemon:
 // - `virtual`: `RealTimeDevice`, one device in a world of its own, in real time;
 // - `tcp:`, `unix:`, `serial:`, `hci:`: `TransportAdapter` with a `TransportRunner`, on an event loop;
 // - `server:`: BluetoothDaemonProtocol's `ServerAdapter`, which takes the requests of the sessions in place of a daemon.
@@ -38,7 +38,7 @@ import NIOConcurrencyHelpers
 /// An object that provides an adapter, such as a device of a world. Apps pass the object to a manager in place of a
 /// specifier.
 package protocol AdapterSource: AnyObject {
-  var adapter: any Adapter { get }
+  var adapter: any DaemonAdapter { get }
 }
 
 /// The kinds of adapters, and the adapters of this process, by specifier.
@@ -101,7 +101,7 @@ package enum AdapterRegistry {
   /// - Parameter context: the settings with which the adapter is made, if it is not in use yet.
   package static func adapter(
     for specifier: String, _ context: AdapterContext = AdapterContext()
-  ) -> Result<any Adapter, AdapterError> {
+  ) -> Result<any DaemonAdapter, AdapterError> {
     adapters.adapter(for: specifier, context)
   }
 
@@ -127,9 +127,9 @@ package enum AdapterRegistry {
 
 /// Adapters by specifier. Each is made at its first use.
 final class AdapterTable: Sendable {
-  private let adapters = NIOLockedValueBox<[String: any Adapter]>([:])
+  private let adapters = NIOLockedValueBox<[String: any DaemonAdapter]>([:])
 
-  func adapter(for text: String, _ context: AdapterContext) -> Result<any Adapter, AdapterError> {
+  func adapter(for text: String, _ context: AdapterContext) -> Result<any DaemonAdapter, AdapterError> {
     let specifier: any AdapterSpecifier
     do throws(SpecifierProblem) { specifier = try AdapterRegistry.specifier(text) } catch {
       return .failure(AdapterError(error, in: text))

@@ -10,7 +10,7 @@ package enum WorldFileAdapter {
   package static let scheme = "world"
 
   /// Returns this program's device in the world of a file. All managers of the program share it.
-  package static func adapter(forFile path: String) -> Result<any Adapter, AdapterError> {
+  package static func adapter(forFile path: String) -> Result<any DaemonAdapter, AdapterError> {
     guard AdapterRegistry.schemes.contains(where: { $0.name == scheme }) else {
       let advice = "add the product CoreBluetoothWorld to its dependencies, or run \"ble air --world \(path)\" and name"
       return .failure(

@@ -55,7 +55,7 @@ struct WorldSpecifier: AdapterSpecifier {
   private static let worlds = NIOLockedValueBox<[World]>([])
 
   /// Reads the file, starts its world in real time, and adds a device for this program.
-  func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter {
+  func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any DaemonAdapter {
     let file: WorldFile
     do throws(WorldFileFailure) { file = try WorldFile(path: path) } catch {
       throw AdapterError(description: error.description)

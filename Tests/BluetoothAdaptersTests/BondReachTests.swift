@@ -22,7 +22,7 @@ struct BondReachTests {
   private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   private let record: BondRecord = {
-    var bond = Bond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
+    var bond = HostBond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
     return BondRecord(bond, identifier: Self.identifier)
   }()

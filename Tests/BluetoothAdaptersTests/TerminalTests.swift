@@ -227,8 +227,8 @@ struct TerminalTests {
     init(isTerminal: Bool = true, isReal: Bool = false) throws {
       let (wakes, source) = AsyncStream.makeStream(of: Void.self)
       self.wakes = wakes
-      let out = Terminal.Output(descriptor: output.fileHandleForWriting.fileDescriptor)
-      let terminal = Terminal(input: input.fileHandleForReading.fileDescriptor, output: out, isReal: isReal)
+      let out = PromptTerminal.Output(descriptor: output.fileHandleForWriting.fileDescriptor)
+      let terminal = PromptTerminal(input: input.fileHandleForReading.fileDescriptor, output: out, isReal: isReal)
       prompts = TerminalPrompts(terminal: isTerminal ? terminal : nil, errors: out)
       queue = PromptQueue(prompts: prompts) { source.yield() }
     }

@@ -75,14 +75,14 @@ struct BlueZTests {
       Latency=60
       Timeout=300
       """)
-    var bond = Bond(identity: Bonds.address)
+    var bond = HostBond(identity: Bonds.address)
     bond.peerKey = LongTermKey(
       try Self.block("BB9DC8226F78B81A7B172C8BEA1B68D2"), diversifier: 48_309, random: 10_283_782_112_900_107_958,
       isAuthenticated: false, isSecureConnections: false)
     bond.peerIdentityKey = try Self.block("FABDC85697CD2EBF91B9FE46A1A0F3D8")
     bond.signatureMaker = Signer(key: try Self.block("6B851441F42C32F930C95A5CF07AAB23"), nextCounter: 0)
     var expected = BondRecord(bond, identifier: Bonds.identifier, name: "Designer Mouse")
-    expected.connectionParameters = ConnectionParameters(
+    expected.connectionParameters = LinkParameters(
       minimumInterval: 6, maximumInterval: 6, latency: 60, supervisionTimeout: 300)
     #expect(record == expected)
   }

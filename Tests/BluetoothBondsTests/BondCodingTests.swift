@@ -32,7 +32,7 @@ struct BondCodingTests {
   func roundTrip() throws {
     #expect(try Self.read(Bonds.full().jsonText) == Bonds.full())
     #expect(try Self.read(Bonds.simple().jsonText) == Bonds.simple())
-    let bare = BondRecord(Bond(identity: DeviceAddress(1, .public)), identifier: Bonds.identifier)
+    let bare = BondRecord(HostBond(identity: DeviceAddress(1, .public)), identifier: Bonds.identifier)
     #expect(try Self.read(bare.jsonText) == bare)
   }
 

@@ -347,10 +347,10 @@ struct BondStoreTests {
     }
     #expect(error { _ in } == nil)
     let key = try #require(Bonds.simple().bond.key ?? Bonds.simple().bond.ownKey)
-    #expect(error { $0.bond = Bond(identity: $0.identity) } == .noKey)
+    #expect(error { $0.bond = HostBond(identity: $0.identity) } == .noKey)
     #expect(
       error {
-        $0.bond = Bond(identity: $0.identity)
+        $0.bond = HostBond(identity: $0.identity)
         $0.bond.key = LongTermKey(
           .zero, size: 16, isAuthenticated: key.isAuthenticated, isSecureConnections: true)
       } == .noKey)
@@ -361,7 +361,7 @@ struct BondStoreTests {
       let address = DeviceAddress(UInt64(value), kind)
       #expect(
         error {
-          var bond = Bond(identity: address)
+          var bond = HostBond(identity: address)
           bond.key = key
           $0 = BondRecord(bond, identifier: $0.identifier)
         } == .notAnIdentity(address))

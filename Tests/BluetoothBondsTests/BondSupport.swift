@@ -17,7 +17,7 @@ enum Bonds {
 
   /// Returns a bond with only a key of LE Secure Connections.
   static func simple(_ address: DeviceAddress = address, name: String? = nil, number: Int64 = 0) -> BondRecord {
-    var bond = Bond(identity: address)
+    var bond = HostBond(identity: address)
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
     var record = BondRecord(bond, identifier: identifier, name: name)
     record.number = number
@@ -26,7 +26,7 @@ enum Bonds {
 
   /// Returns a bond in which every field has a value.
   static func full() -> BondRecord {
-    var bond = Bond(identity: address)
+    var bond = HostBond(identity: address)
     bond.key = LongTermKey(secret, isAuthenticated: true, isSecureConnections: true)
     bond.ownKey = LongTermKey(
       Block(high: 0, low: 0x11_2233), diversifier: 0xABCD, random: 0xFFFF_FFFF_0000_0001, size: 7,
@@ -39,7 +39,7 @@ enum Bonds {
     var record = BondRecord(bond, identifier: identifier, name: "Zoë's \"strap\"\n\\ \u{1F600}")
     record.pairedAt = 1_700_000_000
     record.privacyMode = .device
-    record.connectionParameters = ConnectionParameters(
+    record.connectionParameters = LinkParameters(
       minimumInterval: 24, maximumInterval: 40, latency: 4, supervisionTimeout: 600)
     record.clientRecord = GATTClientRecord(
       subscriptions: [.init(handle: 3, bits: 2), .init(handle: 22, bits: 1)], features: 1, isChangeAware: false,

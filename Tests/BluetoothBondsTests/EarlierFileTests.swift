@@ -155,7 +155,7 @@ struct EarlierFileTests {
   @Test("A file without optional fields gives their defaults")
   func requiredFields() throws {
     let record = try Self.read(Self.bare)
-    #expect(record == BondRecord(Bond(identity: DeviceAddress(1, .public)), identifier: Bonds.identifier))
+    #expect(record == BondRecord(HostBond(identity: DeviceAddress(1, .public)), identifier: Bonds.identifier))
     #expect(record.isConfirmed && record.number == 0 && record.privacyMode == .network && record.name == nil)
     // Files from before the members "keys" and "privacyMode", and null in place of a value.
     let short = #"{"format":1,"identity":"00:00:00:00:00:01","identityType":"public","#

@@ -48,18 +48,18 @@ enum StoredApps {
     placed.descriptors = [GATTDescriptorDefinition(uuid: 0x2908, value: [1])]
     placed.descriptors[0].handle = 0xFFFF
     let services = [
-      LocalService(
+      LocalServiceInfo(
         id: LocalAttributeID(number: 1), uuid: 0x180D, isPrimary: false, includes: [],
         characteristics: [
-          LocalCharacteristic(id: LocalAttributeID(number: 2), definition: definition),
-          LocalCharacteristic(id: LocalAttributeID(number: .max), definition: dynamic),
+          LocalCharacteristicInfo(id: LocalAttributeID(number: 2), definition: definition),
+          LocalCharacteristicInfo(id: LocalAttributeID(number: .max), definition: dynamic),
         ]),
-      LocalService(
+      LocalServiceInfo(
         id: LocalAttributeID(number: 3), uuid: 0x1815, isPrimary: true, includes: [LocalAttributeID(number: 1)],
         characteristics: []),
-      LocalService(
+      LocalServiceInfo(
         id: LocalAttributeID(number: 4), uuid: 0x1816, isPrimary: true, includes: [],
-        characteristics: [LocalCharacteristic(id: LocalAttributeID(number: 5), definition: placed)], handle: 0x40),
+        characteristics: [LocalCharacteristicInfo(id: LocalAttributeID(number: 5), definition: placed)], handle: 0x40),
     ]
     return StoredApp.Peripheral(
       identifier: "lamp", services: services, advertising: .init(localName: "Lamp", services: [0x1815]))

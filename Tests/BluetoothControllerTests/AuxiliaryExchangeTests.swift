@@ -12,7 +12,7 @@ struct AuxiliaryExchangeTests {
   init() { (air, device, other) = PerfectAir.pair("device", "other") }
 
   private func set(
-    _ properties: HCI.ExtendedAdvertisingParameters.Properties, on phy: PHY = .le1M,
+    _ properties: HCI.ExtendedAdvertisingParameters.Properties, on phy: RadioPHY = .le1M,
     change: (inout HCI.ExtendedAdvertisingParameters) -> Void = { _ in }
   ) {
     let parameters = HCI.ExtendedAdvertisingParameters.every100ms(1, properties) {
@@ -25,8 +25,8 @@ struct AuxiliaryExchangeTests {
 
   @Test(
     "AUX_SCAN_REQ is answered after 150 µs, with a response of up to 1,000 octets",
-    arguments: [PHY.le1M, .le2M, .leCoded])
-  func scanRequest(phy: PHY) throws {
+    arguments: [RadioPHY.le1M, .le2M, .leCoded])
+  func scanRequest(phy: RadioPHY) throws {
     let response = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
     set(.scannable, on: phy) {
       $0.notifiesOfScanRequests = true
@@ -76,8 +76,8 @@ struct AuxiliaryExchangeTests {
 
   @Test(
     "AUX_CONNECT_REQ is answered by AUX_CONNECT_RSP and makes a connection, which ends the set",
-    arguments: [PHY.le1M, .le2M, .leCoded])
-  func connection(phy: PHY) throws {
+    arguments: [RadioPHY.le1M, .le2M, .leCoded])
+  func connection(phy: RadioPHY) throws {
     set(.connectable, on: phy)
     #expect(device.setData([2, 1, 6]) == .success)
     device.enable(1)
@@ -174,7 +174,7 @@ struct AuxiliaryExchangeTests {
           [], .connectable, .scannable, .anonymous, [.legacy, .connectable, .scannable], .legacy,
           [.legacy, .connectable, .directed, .highDutyCycle], [.connectable, .directed],
         ]
-        let phys = [PHY.le1M, .le2M, .leCoded]
+        let phys = [RadioPHY.le1M, .le2M, .leCoded]
         let parameters = HCI.ExtendedAdvertisingParameters.every100ms(handle, types[below(8)]) {
           $0.minimumInterval = UInt32(0x20 + below(200))
           $0.maximumInterval = 0x4000

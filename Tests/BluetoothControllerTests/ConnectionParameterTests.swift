@@ -6,17 +6,17 @@ import Testing
 
 @Suite("Connection parameters")
 struct ConnectionParameterTests {
-  private func parameters(_ range: ClosedRange<UInt16>, latency: UInt16 = 0) -> ConnectionParameters {
-    ConnectionParameters(
+  private func parameters(_ range: ClosedRange<UInt16>, latency: UInt16 = 0) -> LinkParameters {
+    LinkParameters(
       minimumInterval: range.lowerBound, maximumInterval: range.upperBound, latency: latency, supervisionTimeout: 200)
   }
 
-  private func update(_ link: LinkHarness, isCentral: Bool = true, _ parameters: ConnectionParameters) {
+  private func update(_ link: LinkHarness, isCentral: Bool = true, _ parameters: LinkParameters) {
     let (device, handle) = link.side(isCentral)
     #expect(device.send(.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())) == .success)
   }
 
-  private func reply(_ device: ControllerHarness, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters) {
+  private func reply(_ device: ControllerHarness, _ handle: HCI.ConnectionHandle, _ parameters: LinkParameters) {
     #expect(
       device.send(.leRemoteConnectionParameterRequestReply(handle, parameters, HCI.ConnectionEventLength()))
         == .success)

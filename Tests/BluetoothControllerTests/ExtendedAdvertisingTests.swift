@@ -69,8 +69,8 @@ struct ExtendedAdvertisingTests {
 
   @Test(
     "1,650 octets are sent as a chain, each packet 300 µs or more after the packet that points to it",
-    arguments: [PHY.le1M, .le2M, .leCoded])
-  func chain(phy: PHY) throws {
+    arguments: [RadioPHY.le1M, .le2M, .leCoded])
+  func chain(phy: RadioPHY) throws {
     let data = (0..<1_650).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let parameters = HCI.ExtendedAdvertisingParameters.every100ms {
       ($0.primaryPHY, $0.secondaryPHY) = (phy == .leCoded ? .leCoded : .le1M, phy)
@@ -112,7 +112,7 @@ struct ExtendedAdvertisingTests {
 
   @Test("Several sets advertise concurrently, each with its own data and address")
   func severalSets() {
-    for number in 0..<AdvertisingSets.capacity {
+    for number in 0..<ControllerAdvertisingSets.capacity {
       let handle = HCI.AdvertisingHandle(rawValue: UInt8(number))
       #expect(
         device.send(
@@ -128,7 +128,7 @@ struct ExtendedAdvertisingTests {
     #expect(
       device.send(.leSetExtendedAdvertisingParameters(.every100ms(200))) == .memoryCapacityExceeded)
     air.run(for: .seconds(3))
-    for number in 0..<AdvertisingSets.capacity {
+    for number in 0..<ControllerAdvertisingSets.capacity {
       let own = air.log.filter { $0.extended?.dataInfo?.sid == UInt8(number) }
       #expect(own.count { $0.isPrimary } >= 3 * 25)
       let auxiliary = own.filter { !$0.isPrimary }

@@ -12,7 +12,7 @@ struct ExtendedInitiatingTests {
 
   init() { (air, central, peripheral) = PerfectAir.pair("central", "peripheral") }
 
-  private func advertise(primary: PHY = .le1M, secondary: PHY, to target: ControllerHarness? = nil) {
+  private func advertise(primary: RadioPHY = .le1M, secondary: RadioPHY, to target: ControllerHarness? = nil) {
     #expect(
       peripheral.send(
         .leSetExtendedAdvertisingParameters(
@@ -26,7 +26,7 @@ struct ExtendedInitiatingTests {
   private func initiating(interval: UInt16 = 24) -> HCI.ExtendedCreateConnection.Initiating {
     HCI.ExtendedCreateConnection.Initiating(
       scanInterval: 48, scanWindow: 48,
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200))
   }
 
@@ -38,8 +38,8 @@ struct ExtendedInitiatingTests {
   }
 
   private struct PHYCase: CustomTestStringConvertible {
-    let primary: PHY
-    let secondary: PHY
+    let primary: RadioPHY
+    let secondary: RadioPHY
     let interval: UInt16
     var testDescription: String { "\(primary) and \(secondary)" }
   }

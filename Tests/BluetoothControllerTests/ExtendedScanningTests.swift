@@ -52,8 +52,8 @@ struct ExtendedScanningTests {
     #expect(report.type == [] && report.secondaryPHY == 0 && report.advertisingSID == 0xFF && report.data.isEmpty)
   }
 
-  @Test("A chain is reported in parts: more to come, and complete at its end", arguments: [PHY.le1M, .leCoded])
-  func chain(phy: PHY) {
+  @Test("A chain is reported in parts: more to come, and complete at its end", arguments: [RadioPHY.le1M, .leCoded])
+  func chain(phy: RadioPHY) {
     let last: Modulation = phy == .leCoded ? .codedS2 : .le1M
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(2))
@@ -207,7 +207,7 @@ struct ExtendedScanningTests {
       ByPrimaryPHY(
         le1M: ScanWindows(interval: 160, window: 160, start: .zero),
         leCoded: ScanWindows(interval: 160, window: 16, start: .zero)))
-    var listened: [PHY: Int64] = [:]
+    var listened: [RadioPHY: Int64] = [:]
     var now = Instant.zero
     while now < .zero + .seconds(60), let slot = plan.slot(at: now) {
       listened[slot.phy, default: 0] += (slot.end - now).nanoseconds / 1_000_000
@@ -223,7 +223,7 @@ struct ExtendedScanningTests {
     let windows = ScanWindows(interval: .max, window: .max, start: .zero)
     var plan = ListeningPlan()
     plan.setScanner(ByPrimaryPHY(le1M: windows, leCoded: windows))
-    var phys: [PHY] = []
+    var phys: [RadioPHY] = []
     var now = Instant.zero
     while phys.count < 4, let slot = plan.slot(at: now) {
       phys.append(slot.phy)
@@ -240,7 +240,7 @@ struct ExtendedScanningTests {
       ByPrimaryPHY(
         le1M: ScanWindows(interval: 160, window: 80, start: .zero),
         leCoded: ScanWindows(interval: 160, window: 64, start: .zero + .milliseconds(50))))
-    var phys: [PHY] = []
+    var phys: [RadioPHY] = []
     var now = Instant.zero
     while phys.count < 6, let slot = plan.slot(at: now) {
       phys.append(slot.phy)

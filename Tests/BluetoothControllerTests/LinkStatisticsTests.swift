@@ -56,7 +56,7 @@ struct LinkStatisticsTests {
 }
 
 extension LinkHarness {
-  func statistics(_ isCentral: Bool) -> LinkStatistics? {
+  func statistics(_ isCentral: Bool) -> ConnectionStatistics? {
     let (device, handle) = side(isCentral)
     return device.controller.linkStatistics(of: handle)
   }

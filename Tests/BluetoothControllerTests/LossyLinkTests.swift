@@ -56,7 +56,7 @@ struct LossyLinkTests {
         device.send(
           .leConnectionUpdate(
             handle,
-            ConnectionParameters(
+            LinkParameters(
               minimumInterval: interval, maximumInterval: interval, latency: UInt16(random.next() % 5),
               supervisionTimeout: 800), HCI.ConnectionEventLength()))
       case 3: device.send(.leReadRemoteFeatures(handle))
@@ -109,8 +109,8 @@ struct LossyLinkTests {
     // The central decides alone about the parameters.
     let link = try LinkHarness(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
     link.runEvents(3)
-    func parameters(_ interval: UInt16) -> ConnectionParameters {
-      ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
+    func parameters(_ interval: UInt16) -> LinkParameters {
+      LinkParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
     }
     link.air.outcome = { [unowned central = link.central] transmission in
       let instant: UInt16
@@ -151,7 +151,7 @@ struct LossyLinkTests {
     }
     link.air.run(for: .microseconds(7_500) * 65_525)
     #expect(link.isAlive())
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 12, maximumInterval: 12, latency: 3, supervisionTimeout: 200)
     #expect(
       link.central.send(.leConnectionUpdate(link.centralHandle, parameters, HCI.ConnectionEventLength())) == .success)

@@ -7,17 +7,17 @@ import Testing
 /// Controllers that support LE 2M without LE Coded, or LE Coded without LE 2M.
 @Suite("Controllers without a PHY")
 struct PHYConfigurationTests {
-  private static let lacking: [PHY] = [.le2M, .leCoded]
+  private static let lacking: [RadioPHY] = [.le2M, .leCoded]
 
-  private static func remove(_ phy: PHY, _ configuration: inout ControllerConfiguration) {
+  private static func remove(_ phy: RadioPHY, _ configuration: inout ControllerConfiguration) {
     configuration.features.remove(phy == .le2M ? .le2MPHY : .leCodedPHY)
   }
 
-  private static func other(than phy: PHY) -> PHY { phy == .le2M ? .leCoded : .le2M }
+  private static func other(than phy: RadioPHY) -> RadioPHY { phy == .le2M ? .leCoded : .le2M }
 
   private let air = PerfectAir()
 
-  private func device(without phy: PHY, address: UInt64 = 0x1111_1111_1111) -> ControllerHarness {
+  private func device(without phy: RadioPHY, address: UInt64 = 0x1111_1111_1111) -> ControllerHarness {
     let device = ControllerHarness("device", address: address) { Self.remove(phy, &$0) }
     air.start(device)
     return device
@@ -26,7 +26,7 @@ struct PHYConfigurationTests {
   @Test(
     "Advertising, scanning, initiating and preferences for an unsupported PHY are refused with 0x11",
     arguments: lacking)
-  func commands(phy: PHY) throws {
+  func commands(phy: RadioPHY) throws {
     let device = device(without: phy)
     let link = try LinkHarness(central: { Self.remove(phy, &$0) })
     for one in [phy, Self.other(than: phy)] {
@@ -54,7 +54,7 @@ struct PHYConfigurationTests {
   }
 
   @Test("LL_PHY_REQ and LL_PHY_RSP name only supported PHYs, and no other PHY is agreed on", arguments: lacking)
-  func procedure(phy: PHY) throws {
+  func procedure(phy: RadioPHY) throws {
     for isCentral in [true, false] {
       let link = try LinkHarness(peripheral: { Self.remove(phy, &$0) })
       let (device, handle) = link.side(isCentral)
@@ -85,7 +85,7 @@ struct PHYConfigurationTests {
   }
 
   @Test("LL_PHY_UPDATE_IND for an unsupported PHY ends the connection with 0x1E", arguments: lacking)
-  func impossibleUpdate(phy: PHY) throws {
+  func impossibleUpdate(phy: RadioPHY) throws {
     let link = try LinkHarness(peripheral: { Self.remove(phy, &$0) })
     let bits = HCI.PHYs(phy).rawValue
     let instant = UInt8(try #require(link.peripheral.controller.connections.first).schedule.next + 30)
@@ -99,7 +99,7 @@ struct PHYConfigurationTests {
     let scanner = device(without: .le2M)
     let advertiser = ControllerHarness("advertiser", address: 0x2222_2222_2222)
     air.start(advertiser)
-    for (handle, phy) in [(1, PHY.le2M), (2, .leCoded), (3, .le1M)] as [(HCI.AdvertisingHandle, PHY)] {
+    for (handle, phy) in [(1, RadioPHY.le2M), (2, .leCoded), (3, .le1M)] as [(HCI.AdvertisingHandle, RadioPHY)] {
       advertiser.send(
         .leSetExtendedAdvertisingParameters(
           .every100ms(handle) { ($0.secondaryPHY, $0.advertisingSID) = (phy, handle.rawValue) }))
@@ -111,8 +111,8 @@ struct PHYConfigurationTests {
     #expect(Set(scanner.extendedReports.map(\.advertisingSID)) == [2, 3])
   }
 
-  @Test("A train on an unsupported PHY is not followed when a peer transfers it", arguments: [PHY.le1M, .le2M])
-  func transferred(phy: PHY) throws {
+  @Test("A train on an unsupported PHY is not followed when a peer transfers it", arguments: [RadioPHY.le1M, .le2M])
+  func transferred(phy: RadioPHY) throws {
     let link = try LinkHarness(isExtended: true, peripheral: { Self.remove(.le2M, &$0) })
     let (central, peripheral) = (link.central, link.peripheral)
     central.send(.leReadRemoteFeatures(link.centralHandle))

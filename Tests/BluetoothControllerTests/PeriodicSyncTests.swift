@@ -18,7 +18,7 @@ struct PeriodicSyncTests {
 
   /// Starts a train every 50 ms.
   private func advertise(
-    _ data: [UInt8] = [1, 2], _ enable: HCI.PeriodicAdvertisingEnable = .enabled, phy: PHY = .le1M
+    _ data: [UInt8] = [1, 2], _ enable: HCI.PeriodicAdvertisingEnable = .enabled, phy: RadioPHY = .le1M
   ) {
     #expect(
       advertiser.send(
@@ -47,7 +47,7 @@ struct PeriodicSyncTests {
 
   /// Advertises, scans and synchronizes, and returns the train's handle.
   private func established(
-    _ data: [UInt8] = [1, 2], _ enable: HCI.PeriodicAdvertisingEnable = .enabled, phy: PHY = .le1M,
+    _ data: [UInt8] = [1, 2], _ enable: HCI.PeriodicAdvertisingEnable = .enabled, phy: RadioPHY = .le1M,
     _ options: HCI.PeriodicAdvertisingCreateSync.Options = [], skip: UInt16 = 0
   ) throws -> HCI.SyncHandle {
     advertise(data, enable, phy: phy)
@@ -62,8 +62,8 @@ struct PeriodicSyncTests {
     return sync.handle
   }
 
-  @Test("The train of an advertiser and a SID is found, kept and reported", arguments: [PHY.le1M, .le2M, .leCoded])
-  func created(phy: PHY) throws {
+  @Test("The train of an advertiser and a SID is found, kept and reported", arguments: [RadioPHY.le1M, .le2M, .leCoded])
+  func created(phy: RadioPHY) throws {
     let handle = try established(phy: phy)
     air.run(for: .seconds(10))
     #expect((195...201).contains(scanner.periodicReports.count))

@@ -8,8 +8,8 @@ import Testing
 struct ProcedureCollisionTests {
   private static let faster = HCI.PHYPreference(transmit: .le2M, receive: .le2M)
 
-  private func parameters(_ interval: UInt16) -> ConnectionParameters {
-    ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
+  private func parameters(_ interval: UInt16) -> LinkParameters {
+    LinkParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
   }
 
   private func expectAgreement(_ link: LinkHarness) {

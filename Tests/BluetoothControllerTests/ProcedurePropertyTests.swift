@@ -58,9 +58,9 @@ struct ProcedurePropertyTests {
       }
     }
 
-    private var parameters: ConnectionParameters {
+    private var parameters: LinkParameters {
       let minimum = UInt16(6 + below(60))
-      return ConnectionParameters(
+      return LinkParameters(
         minimumInterval: minimum, maximumInterval: minimum + UInt16(below(2) * below(30)), latency: UInt16(below(5)),
         supervisionTimeout: 1_000)
     }

@@ -172,7 +172,7 @@ struct ProcedureTests {
     let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     link.runEvents(2)
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 40, maximumInterval: 80, latency: 2, supervisionTimeout: 400)
     #expect(
       link.central.send(.leConnectionUpdate(link.centralHandle, parameters, HCI.ConnectionEventLength())) == .success)
@@ -203,7 +203,7 @@ struct ProcedureTests {
       link.central.send(
         .leConnectionUpdate(
           link.centralHandle,
-          ConnectionParameters(
+          LinkParameters(
             minimumInterval: interval, maximumInterval: interval, latency: UInt16(round % 3), supervisionTimeout: 500),
           HCI.ConnectionEventLength()))
       link.air.run(for: .seconds(2))
@@ -218,7 +218,7 @@ struct ProcedureTests {
     "A peripheral's connection update asks the central's host, and proceeds if that host accepts", .requirement("L076"))
   func parameterRequest() throws {
     let link = try LinkHarness()
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 16, maximumInterval: 16, latency: 0, supervisionTimeout: 300)
     #expect(
       link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, HCI.ConnectionEventLength()))
@@ -240,7 +240,7 @@ struct ProcedureTests {
   func refusedParameterRequest(isMasked: Bool) throws {
     let link = try LinkHarness()
     if isMasked { link.central.send(.leSetEventMask(.initial)) }
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 16, maximumInterval: 16, latency: 0, supervisionTimeout: 300)
     link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, HCI.ConnectionEventLength()))
     link.runEvents(3)

@@ -50,7 +50,7 @@ struct UpdateInstantTests {
     if changesPHY {
       command = .leSetPHY(link.centralHandle, HCI.PHYPreference(transmit: .le2M, receive: .le2M), options: 0)
     } else {
-      let parameters = ConnectionParameters(
+      let parameters = LinkParameters(
         minimumInterval: 80, maximumInterval: 80, latency: 0, supervisionTimeout: 400)
       command = .leConnectionUpdate(link.centralHandle, parameters, HCI.ConnectionEventLength())
     }

@@ -86,7 +86,7 @@ struct MessageSamples {
   private mutating func dataLength() -> HCI.DataLength { HCI.DataLength(octets: number(), time: number()) }
 
   private mutating func link() -> LinkInfo {
-    var properties = LinkProperties(
+    var properties = HostLinkProperties(
       values: HCI.ConnectionValues(interval: number(), latency: number(), supervisionTimeout: number()))
     properties.transmitPHY = HCI.PHYs(rawValue: number())
     properties.receivePHY = HCI.PHYs(rawValue: number())
@@ -95,7 +95,7 @@ struct MessageSamples {
     properties.remoteFeatures = optional { HCI.LEFeatures(rawValue: $0.number()) }
     return LinkInfo(
       properties: properties, mtu: count(23...517),
-      security: LinkSecurity(
+      security: HostLinkSecurity(
         level: .authenticated, keySize: 16, hasKey: bool(), isBonded: bool(), isAuthorized: bool()))
   }
 
@@ -140,8 +140,8 @@ struct MessageSamples {
     return result
   }
 
-  private mutating func discovery() -> Discovery {
-    var result = Discovery(peer: info(), isConnectable: bool(), rssi: Int8(bitPattern: number()))
+  private mutating func discovery() -> DiscoveryInfo {
+    var result = DiscoveryInfo(peer: info(), isConnectable: bool(), rssi: Int8(bitPattern: number()))
     result.localName = optional { $0.text() }
     result.txPowerLevel = optional { Int8(bitPattern: $0.number()) }
     result.services = uuids()
@@ -152,11 +152,11 @@ struct MessageSamples {
     return result
   }
 
-  private mutating func service() -> LocalService {
-    LocalService(
+  private mutating func service() -> LocalServiceInfo {
+    LocalServiceInfo(
       id: local(), uuid: uuid(), isPrimary: bool(), includes: list { $0.local() },
       characteristics: list { samples in
-        LocalCharacteristic(
+        LocalCharacteristicInfo(
           id: samples.local(),
           definition: GATTCharacteristicDefinition(
             uuid: samples.uuid(), properties: CharacteristicProperties(rawValue: samples.number()),
@@ -178,7 +178,7 @@ struct MessageSamples {
       })
   }
 
-  private mutating func placedService() -> LocalService {
+  private mutating func placedService() -> LocalServiceInfo {
     var result = service()
     result.handle = optional { $0.number() }
     for index in result.characteristics.indices {
@@ -202,7 +202,7 @@ struct MessageSamples {
   mutating func centralCommands() -> [CentralCommand] {
     // One element in each set: sets have no order.
     let filter = ConnectionEventFilter(peers: [identifier()], services: [uuid()])
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: number(), maximumInterval: number(), latency: number(), supervisionTimeout: number())
     let phys = HCI.PHYPreference(
       transmit: optional { HCI.PHYs(rawValue: $0.number()) }, receive: optional { HCI.PHYs(rawValue: $0.number()) })
@@ -331,13 +331,13 @@ struct MessageSamples {
         peer(), attribute(),
         result { samples in
           samples.list {
-            RemoteCharacteristic(
+            RemoteCharacteristicInfo(
               id: $0.attribute(), uuid: $0.uuid(), properties: CharacteristicProperties(rawValue: $0.number()))
           }
         }),
       .descriptorsDiscovered(
         peer(), attribute(),
-        result { samples in samples.list { RemoteDescriptor(id: $0.attribute(), uuid: $0.uuid()) } }),
+        result { samples in samples.list { RemoteDescriptorInfo(id: $0.attribute(), uuid: $0.uuid()) } }),
       .valueRead(peer(), attribute(), result { $0.octets() }), .valueChanged(peer(), attribute(), octets(512)),
       .written(peer(), attribute(), optional { $0.error() }),
       .notifyStateChanged(peer(), attribute(), isNotifying: bool(), optional { $0.error() }),
@@ -372,17 +372,17 @@ struct MessageSamples {
 
   private mutating func restoredService() -> RestoredCentral.Service {
     RestoredCentral.Service(
-      service: RemoteService(id: attribute(), uuid: uuid(), isPrimary: bool()),
+      service: RemoteServiceInfo(id: attribute(), uuid: uuid(), isPrimary: bool()),
       characteristics: optional { samples in samples.list { $0.restoredCharacteristic() } })
   }
 
   private mutating func restoredCharacteristic() -> RestoredCentral.Characteristic {
     RestoredCentral.Characteristic(
-      characteristic: RemoteCharacteristic(
+      characteristic: RemoteCharacteristicInfo(
         id: attribute(), uuid: uuid(), properties: CharacteristicProperties(rawValue: number())),
       isNotifying: bool(),
       descriptors: optional { samples in
-        samples.list { RemoteDescriptor(id: $0.attribute(), uuid: $0.uuid()) }
+        samples.list { RemoteDescriptorInfo(id: $0.attribute(), uuid: $0.uuid()) }
       })
   }
 
@@ -392,8 +392,8 @@ struct MessageSamples {
       advertising: optional { .init(localName: $0.optional { $0.text() }, services: $0.uuids()) })
   }
 
-  private mutating func services() -> [RemoteService] {
-    list { RemoteService(id: $0.attribute(), uuid: $0.uuid(), isPrimary: $0.bool()) }
+  private mutating func services() -> [RemoteServiceInfo] {
+    list { RemoteServiceInfo(id: $0.attribute(), uuid: $0.uuid(), isPrimary: $0.bool()) }
   }
 
   mutating func peripheralEvents() -> [PeripheralEvent] {

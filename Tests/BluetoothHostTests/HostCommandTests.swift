@@ -81,7 +81,7 @@ struct HostCommandTests {
     ]
     bench.answers[.leConnectionUpdate] = .noAnswer
     bench.forget()
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)
     for link in links {
       bench.perform { host, now in host.changeLink(link, .connectionParameters(parameters), at: now) }

@@ -22,7 +22,7 @@ struct HostConnectingTests {
       HCI.CreateConnection(
         scanInterval: 48, scanWindow: 48, usesAcceptList: usesAcceptList, peer: HCI.PeerAddress(address),
         ownAddressType: .random,
-        parameters: ConnectionParameters(
+        parameters: LinkParameters(
           minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200)))
   }
 

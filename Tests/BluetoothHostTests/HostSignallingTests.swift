@@ -7,7 +7,7 @@ import Testing
 /// LE signalling · Vol 3, Part A, 4.
 struct HostSignallingTests {
   private let request: [UInt8] = [0x12, 1, 8, 0, 0x18, 0, 0x28, 0, 0, 0, 0x2A, 0]
-  private let parameters = ConnectionParameters(
+  private let parameters = LinkParameters(
     minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
 
   private func bench(_ role: Link.Role) -> (HostHarness, HCI.ConnectionHandle) {
@@ -42,7 +42,7 @@ struct HostSignallingTests {
     bench.receive(
       .signalling, [0x12, 7, 8, 0] + fields.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, on: handle)
     #expect(try answers(bench, handle) == [[0x13, 7, 2, 0, 0, 0]])
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: fields[0], maximumInterval: fields[1], latency: fields[2], supervisionTimeout: fields[3])
     #expect(bench.commands == [.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())])
   }

@@ -128,7 +128,7 @@ private final class TortureSensor: PeripheralClient, @unchecked Sendable {
   private var received: [PeerHandle: UInt32] = [:]
   private var isOn = false
 
-  init(_ name: String, _ adapter: any Adapter, _ notes: Notes, service: BluetoothUUID) {
+  init(_ name: String, _ adapter: any DaemonAdapter, _ notes: Notes, service: BluetoothUUID) {
     self.name = name
     self.notes = notes
     self.service = service
@@ -151,14 +151,14 @@ private final class TortureSensor: PeripheralClient, @unchecked Sendable {
     func characteristic(
       _ id: LocalAttributeID, _ uuid: UInt16, _ properties: CharacteristicProperties, value: ByteSlice? = nil
     )
-      -> LocalCharacteristic
+      -> LocalCharacteristicInfo
     {
-      LocalCharacteristic(
+      LocalCharacteristicInfo(
         id: id,
         definition: GATTCharacteristicDefinition(
           uuid: BluetoothUUID(uuid), properties: properties, permissions: [.readable, .writeable], value: value))
     }
-    let service = LocalService(
+    let service = LocalServiceInfo(
       id: LocalAttributeID(number: 1), uuid: service, isPrimary: true, includes: [],
       characteristics: [
         characteristic(Self.control, 0x2A39, [.read, .write]),
@@ -218,7 +218,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
   private var open: [Question] = []
   private var hasStopped = false
 
-  init(_ name: String, _ adapter: any Adapter, _ notes: Notes, service: BluetoothUUID) {
+  init(_ name: String, _ adapter: any DaemonAdapter, _ notes: Notes, service: BluetoothUUID) {
     self.name = name
     self.notes = notes
     self.service = service

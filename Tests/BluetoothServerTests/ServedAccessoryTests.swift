@@ -41,10 +41,10 @@ struct ServedAccessoryTests {
     let definitions = [(Self.notified, Self.notifiedUUID), (Self.read, Self.readUUID)]
     session.send(
       .addService(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: 1), uuid: Self.service, isPrimary: true, includes: [],
           characteristics: definitions.map { id, uuid in
-            LocalCharacteristic(
+            LocalCharacteristicInfo(
               id: id,
               definition: GATTCharacteristicDefinition(
                 uuid: uuid, properties: [.read, .notify], permissions: [.readable], value: nil))

@@ -153,13 +153,13 @@ struct ServedAppTests {
       let publisher = torch.adapter.openPeripheralSession(
         for: torch, owner: SessionOwner(app: "ignored", restoreIdentifier: "light"))
       try await torch.poweredOn()
-      let characteristic = LocalCharacteristic(
+      let characteristic = LocalCharacteristicInfo(
         id: LocalAttributeID(number: 2),
         definition: GATTCharacteristicDefinition(
           uuid: BluetoothUUID(0xFF11), properties: [.read], permissions: [.readable], value: nil))
       publisher.send(
         .addService(
-          LocalService(
+          LocalServiceInfo(
             id: LocalAttributeID(number: 1), uuid: BluetoothUUID(0xFF10), isPrimary: true, includes: [],
             characteristics: [characteristic])))
       #expect(try await torch.first(\.added) == LocalAttributeID(number: 1))
@@ -438,11 +438,11 @@ struct ServedAppTests {
     let lamp = RemotePeripheral(bench.bench.adapter("lamp"))
     let session = lamp.adapter.openPeripheralSession(for: lamp)
     try await lamp.poweredOn()
-    func service(_ number: UInt32) -> LocalService {
-      LocalService(
+    func service(_ number: UInt32) -> LocalServiceInfo {
+      LocalServiceInfo(
         id: LocalAttributeID(number: number), uuid: BluetoothUUID(0xFF10), isPrimary: true, includes: [],
         characteristics: [1, 2].map { index in
-          LocalCharacteristic(
+          LocalCharacteristicInfo(
             id: LocalAttributeID(number: number + index),
             definition: GATTCharacteristicDefinition(
               uuid: BluetoothUUID(0xFF11), properties: [.read], permissions: [.readable], value: [1]))

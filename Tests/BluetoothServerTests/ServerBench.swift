@@ -104,10 +104,10 @@ extension CentralEvent {
   var channel: Result<ChannelInfo, SessionError>? {
     if case .channelOpened(_, let result) = self { result } else { nil }
   }
-  var services: Result<[RemoteService], SessionError>? {
+  var services: Result<[RemoteServiceInfo], SessionError>? {
     if case .servicesDiscovered(_, let result) = self { result } else { nil }
   }
-  var characteristics: Result<[RemoteCharacteristic], SessionError>? {
+  var characteristics: Result<[RemoteCharacteristicInfo], SessionError>? {
     if case .characteristicsDiscovered(_, _, let result) = self { result } else { nil }
   }
   var value: Result<ByteSlice, SessionError>? { if case .valueRead(_, _, let result) = self { result } else { nil } }
@@ -155,7 +155,7 @@ final class RemoteCentral: CentralClient {
   /// Connects, and returns the characteristics of a service.
   func connect(
     to peer: PeerHandle, service: BluetoothUUID, by session: CentralSession
-  ) async throws -> [RemoteCharacteristic] {
+  ) async throws -> [RemoteCharacteristicInfo] {
     session.send(.connect(peer, delay: .zero, reconnects: false))
     #expect(try await first(\.connected) == peer)
     session.send(.discoverServices(peer, [service]))

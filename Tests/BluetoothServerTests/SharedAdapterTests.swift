@@ -58,7 +58,7 @@ struct SharedAdapterTests {
     let session = survivor.adapter.openCentralSession(for: survivor)
     try await survivor.state(.poweredOn)
     let peer = try await survivor.find(Flashlight.service, by: session)
-    var characteristics: [RemoteCharacteristic] = []
+    var characteristics: [RemoteCharacteristicInfo] = []
     // The socket of an app closes with its adapter, as it does with a process.
     do {
       let victim = RemoteCentral(bench.adapter())
@@ -88,9 +88,9 @@ struct SharedAdapterTests {
       permissions: [.readable, .writeable], value: nil)
     lampSession.send(
       .addServiceAt(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: 1), uuid: service, isPrimary: true, includes: [],
-          characteristics: [LocalCharacteristic(id: valueID, definition: definition)], handle: 300)))
+          characteristics: [LocalCharacteristicInfo(id: valueID, definition: definition)], handle: 300)))
     #expect(try await lamp.first(\.added).number == 1)
     lampSession.send(.startAdvertising(localName: "Lamp", services: [service]))
 

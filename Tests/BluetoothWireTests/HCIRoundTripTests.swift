@@ -3,7 +3,7 @@ import Testing
 
 private let handle = HCI.ConnectionHandle(rawValue: 0x0123)
 private let peer = HCI.PeerAddress(DeviceAddress(0xC102_0304_0506, .random))
-private let parameters = ConnectionParameters(
+private let parameters = LinkParameters(
   minimumInterval: 24, maximumInterval: 40, latency: 3, supervisionTimeout: 420)
 private let values = HCI.ConnectionValues(interval: 24, latency: 3, supervisionTimeout: 420)
 private let eventLength = HCI.ConnectionEventLength(minimum: 2, maximum: 7)

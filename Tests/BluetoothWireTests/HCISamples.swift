@@ -11,7 +11,7 @@ enum HCISamples {
   private static let scan = HCI.ExtendedScanParameters.Scan(isActive: true, interval: 96, window: 48)
   private static let initiating = HCI.ExtendedCreateConnection.Initiating(
     scanInterval: 96, scanWindow: 48,
-    parameters: ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 3, supervisionTimeout: 420),
+    parameters: LinkParameters(minimumInterval: 24, maximumInterval: 40, latency: 3, supervisionTimeout: 420),
     eventLength: HCI.ConnectionEventLength(minimum: 2, maximum: 7))
   private static let octets = ByteSlice([UInt8](1...200))
 

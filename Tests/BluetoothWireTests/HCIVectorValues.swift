@@ -9,8 +9,8 @@ enum HCIVectorValues {
   private static let key: UInt128 = 0x4C68_3841_39F5_74D8_36BC_F34E_9DFB_01BF
   private static let length = HCI.DataLength(octets: 251, time: 2120)
 
-  private static func parameters(_ minimum: UInt16, _ maximum: UInt16, timeout: UInt16) -> ConnectionParameters {
-    ConnectionParameters(minimumInterval: minimum, maximumInterval: maximum, latency: 0, supervisionTimeout: timeout)
+  private static func parameters(_ minimum: UInt16, _ maximum: UInt16, timeout: UInt16) -> LinkParameters {
+    LinkParameters(minimumInterval: minimum, maximumInterval: maximum, latency: 0, supervisionTimeout: timeout)
   }
 
   static let commands: [String: HCI.Command] = [

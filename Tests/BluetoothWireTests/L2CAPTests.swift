@@ -54,7 +54,7 @@ struct L2CAPTests {
   @Test("The fields of a Connection Parameter Update Request are in their places")
   func parameterUpdate() throws {
     let signal = try L2CAP.Signal([0x12, 0x01, 0x08, 0x00, 0x18, 0x00, 0x28, 0x00, 0x00, 0x00, 0x2A, 0x00])
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
     #expect(signal == L2CAP.Signal(identifier: 1, content: .connectionParameterUpdateRequest(parameters)))
   }
@@ -84,7 +84,7 @@ struct L2CAPTests {
   @Test("Connection parameters are valid within their ranges and with a sufficient supervision timeout")
   func connectionParameters() {
     func isValid(_ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16) -> Bool {
-      ConnectionParameters(
+      LinkParameters(
         minimumInterval: minimum, maximumInterval: maximum, latency: latency, supervisionTimeout: timeout
       ).isValid
     }

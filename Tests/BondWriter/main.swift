@@ -59,7 +59,7 @@ if CommandLine.arguments.count > 2 {
 }
 
 let store = FileBondStore(folder: CommandLine.arguments[1], adapter: "adapter")
-var bond = Bond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
+var bond = HostBond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
 var counter = try store.load().records.first?.bond.signatureMaker?.nextCounter ?? 0
 while true {
   counter += 1

@@ -23,18 +23,18 @@ package final class TerminalPrompts: Prompts {
   }
 
   package let ioCapability: SMP.IOCapability
-  private let terminal: Terminal?
-  private let errors: Terminal.Output
+  private let terminal: PromptTerminal?
+  private let errors: PromptTerminal.Output
   private let state = NIOLockedValueBox(State())
   private let queue = DispatchQueue(label: "CoreBluetooth.prompts")
 
   /// Creates prompts for the terminal to which this process's standard input and standard error belong, if there is
   /// one.
   package convenience init() {
-    self.init(terminal: Terminal.standard(), errors: .standardError)
+    self.init(terminal: PromptTerminal.standard(), errors: .standardError)
   }
 
-  init(terminal: Terminal?, errors: Terminal.Output) {
+  init(terminal: PromptTerminal?, errors: PromptTerminal.Output) {
     self.terminal = terminal
     self.errors = errors
     ioCapability = terminal == nil ? .noInputNoOutput : .keyboardDisplay

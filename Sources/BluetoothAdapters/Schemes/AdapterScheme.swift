@@ -58,7 +58,7 @@ package protocol AdapterSpecifier: Hashable, Sendable, CustomStringConvertible {
   /// Returns what the adapter needs, and if this machine has it.
   func checks(on machine: Machine) -> [AdapterCheck]
   /// Makes the adapter, which starts at once. Called once for each specifier that a program uses.
-  func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter
+  func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any DaemonAdapter
 }
 
 extension AdapterSpecifier {

@@ -35,7 +35,7 @@
       }
     }
 
-    package func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any Adapter {
+    package func makeAdapter(_ context: AdapterContext) throws(AdapterError) -> any DaemonAdapter {
       ServerAdapter(self, program: SystemProcess.programName, token: try token(), on: context.makeLoop())
     }
   }

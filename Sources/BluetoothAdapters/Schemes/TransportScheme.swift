@@ -100,7 +100,7 @@ extension TransportSpecifier: AdapterSpecifier {
     return result
   }
 
-  package func makeAdapter(_ context: AdapterContext) -> any Adapter {
+  package func makeAdapter(_ context: AdapterContext) -> any DaemonAdapter {
     TransportAdapter(DaemonConfiguration(context, for: self), to: self, on: context.makeLoop())
   }
 }

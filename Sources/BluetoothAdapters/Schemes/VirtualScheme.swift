@@ -41,7 +41,7 @@
       ]
     }
 
-    package func makeAdapter(_ context: AdapterContext) -> any Adapter { Self.ownDevice.adapter }
+    package func makeAdapter(_ context: AdapterContext) -> any DaemonAdapter { Self.ownDevice.adapter }
   }
 
   /// A device in a separate world, in which it is the only device. The world runs in real time until the process ends.

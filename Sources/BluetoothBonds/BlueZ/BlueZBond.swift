@@ -59,7 +59,7 @@ extension BondRecord {
     let identity = DeviceAddress(value, type == "static" ? .random : .public)
     guard identity.kind == .public || identity.randomKind == .static else { throw .notAnIdentity }
 
-    var bond = Bond(identity: identity)
+    var bond = HostBond(identity: identity)
     if file.has("LongTermKey") {
       let key = try file.longTermKey("LongTermKey")
       // Up to BlueZ 5.62, Master=0 or Master=false in this group marks the key that this computer has distributed.
@@ -87,7 +87,7 @@ extension BondRecord {
     }
     self.init(bond, identifier: identifier, name: file["General", "Name"].map(KeyFile.unescaped))
     if file.has("ConnectionParameters") {
-      connectionParameters = ConnectionParameters(
+      connectionParameters = LinkParameters(
         minimumInterval: try file.number("ConnectionParameters", "MinInterval"),
         maximumInterval: try file.number("ConnectionParameters", "MaxInterval"),
         latency: try file.number("ConnectionParameters", "Latency"),
@@ -139,7 +139,7 @@ extension BondRecord {
   }
 }
 
-extension Bond {
+extension HostBond {
   fileprivate mutating func take(_ key: LongTermKey, isPeers: Bool) {
     if key.isSecureConnections {
       self.key = key

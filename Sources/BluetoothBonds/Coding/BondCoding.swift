@@ -13,8 +13,8 @@ extension BondRecord: BondFile {
 
   package init(from decoder: any Decoder) throws {
     let json = try decoder.container(keyedBy: Key.self)
-    var bond = Bond(identity: try json.address(.identity, type: .identityType))
-    if try json.has(.keys) { try bond.readKeys(json.nestedContainer(keyedBy: Bond.Key.self, forKey: .keys)) }
+    var bond = HostBond(identity: try json.address(.identity, type: .identityType))
+    if try json.has(.keys) { try bond.readKeys(json.nestedContainer(keyedBy: HostBond.Key.self, forKey: .keys)) }
     let identifier = try json.uuid(.identifier)
     self.init(
       bond, identifier: PeerIdentifier(high: identifier.high, low: identifier.low),
@@ -28,7 +28,7 @@ extension BondRecord: BondFile {
     getsNotifications = try json.decodeIfPresent(Bool.self, forKey: .notifications)
     isInputDevice = try json.decodeIfPresent(Bool.self, forKey: .inputDevice) ?? false
     if try json.has(.privacyMode) { privacyMode = try json.word(.privacyMode) }
-    connectionParameters = try json.decodeIfPresent(ConnectionParameters.self, forKey: .connectionParameters)
+    connectionParameters = try json.decodeIfPresent(LinkParameters.self, forKey: .connectionParameters)
     clientRecord = try json.decodeIfPresent(GATTClientRecord.self, forKey: .client)
     cache = try json.decodeIfPresent(GATTCache.self, forKey: .cache)
   }
@@ -47,7 +47,7 @@ extension BondRecord: BondFile {
     try json.encodeIfPresent(isInputDevice ? true : nil, forKey: .inputDevice)
     try json.encode(privacyMode.rawValue, forKey: .privacyMode)
     try json.encodeIfPresent(connectionParameters, forKey: .connectionParameters)
-    var keys = json.nestedContainer(keyedBy: Bond.Key.self, forKey: .keys)
+    var keys = json.nestedContainer(keyedBy: HostBond.Key.self, forKey: .keys)
     try bond.writeKeys(to: &keys)
     try json.encodeIfPresent(clientRecord, forKey: .client)
     try json.encodeIfPresent(cache, forKey: .cache)
@@ -78,7 +78,7 @@ extension AdapterSecrets: BondFile {
 
 // MARK: Keys
 
-extension Bond {
+extension HostBond {
   fileprivate enum Key: CodingKey { case secureConnections, own, peer, peerIdentity, verifies, signs }
 
   fileprivate mutating func readKeys(_ json: KeyedDecodingContainer<Key>) throws {
@@ -105,7 +105,7 @@ extension Bond {
   }
 }
 
-extension KeyedDecodingContainer<Bond.Key> {
+extension KeyedDecodingContainer<HostBond.Key> {
   fileprivate func longTermKey(_ key: Key, isSecureConnections: Bool) throws -> LongTermKey? {
     guard try has(key) else { return nil }
     let json = try nestedContainer(keyedBy: LongTermKey.Key.self, forKey: key)
@@ -161,7 +161,7 @@ private struct SigningKey: Codable {
 
 // MARK: Values
 
-extension ConnectionParameters: Codable {
+extension LinkParameters: Codable {
   private enum Key: CodingKey { case minimumInterval, maximumInterval, latency, supervisionTimeout }
 
   package init(from decoder: any Decoder) throws {

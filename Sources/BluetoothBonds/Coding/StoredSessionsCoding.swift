@@ -185,7 +185,7 @@ extension StoredApp.Peripheral: Codable {
     let json = try decoder.container(keyedBy: Key.self)
     self.init(
       identifier: try json.decode(String.self, forKey: .identifier),
-      services: try json.decode([LocalService].self, forKey: .services),
+      services: try json.decode([LocalServiceInfo].self, forKey: .services),
       advertising: try json.decodeIfPresent(RestoredPeripheral.Advertising.self, forKey: .advertising))
   }
 
@@ -213,7 +213,7 @@ extension RestoredPeripheral.Advertising: Codable {
   }
 }
 
-extension LocalService: Codable {
+extension LocalServiceInfo: Codable {
   private enum Key: CodingKey { case id, uuid, isPrimary, includes, characteristics, handle }
 
   package init(from decoder: any Decoder) throws {
@@ -222,7 +222,7 @@ extension LocalService: Codable {
       id: LocalAttributeID(number: try json.number(.id)), uuid: try json.uuid(.uuid),
       isPrimary: try json.decode(Bool.self, forKey: .isPrimary),
       includes: try json.decode([UInt32].self, forKey: .includes).map { LocalAttributeID(number: $0) },
-      characteristics: try json.decode([LocalCharacteristic].self, forKey: .characteristics),
+      characteristics: try json.decode([LocalCharacteristicInfo].self, forKey: .characteristics),
       handle: try json.decodeIfPresent(UInt16.self, forKey: .handle))
   }
 
@@ -237,7 +237,7 @@ extension LocalService: Codable {
   }
 }
 
-extension LocalCharacteristic: Codable {
+extension LocalCharacteristicInfo: Codable {
   private enum Key: CodingKey {
     case id, uuid, properties, extendedProperties, permissions, minimumKeySize, value, lengths
     case subscriptionNeedsEncryption, descriptors, handle

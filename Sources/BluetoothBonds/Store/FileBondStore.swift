@@ -6,8 +6,8 @@
 // The idea: a store is a folder for each adapter in `swift-corebluetooth/bonds` of the user's data (XDG_DATA_HOME, else
 // `~/.local/share`), with a file for each bond. It implements BluetoothDaemon's `BondStore`, whose other
 // implementation, `MemoryBondStore`, lasts as long as the process. A `BondRecord` contains everything that is kept of a
-// bonded peer: the keys (`Bond`), the identifier under which apps know the peer, its name, its configuration on this
-// device's server, and the knowledge of its server. The store also keeps the adapter's own address and Identity
+// bonded peer: the keys (`HostBond`), the identifier under which apps know the peer, its name, its configuration on
+// this device's server, and the knowledge of its server. The store also keeps the adapter's own address and Identity
 // Resolving Key, which are created once.
 //
 // Callers: the daemon's `BondManager` decides when a bond is made or used; BluetoothAdapters and BluetoothLab create

@@ -48,7 +48,7 @@ enum LinkLayerPseudoHeader {
     output.append(UInt8(truncatingIfNeeded: crc >> 16))
   }
 
-  private static func phyNumber(_ phy: PHY) -> UInt16 {
+  private static func phyNumber(_ phy: RadioPHY) -> UInt16 {
     switch phy {
     case .le1M: 0
     case .le2M: 1

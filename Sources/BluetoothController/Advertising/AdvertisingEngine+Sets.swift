@@ -63,7 +63,7 @@ extension AdvertisingEngine {
         return .status(.packetTooLong)
       }
     } else {
-      var set = AdvertisingSet(handle: parameters.handle, properties: properties)
+      var set = ControllerAdvertisingSet(handle: parameters.handle, properties: properties)
       set.content.renewDataID(random: &device.random)
       guard sets.insert(set) != nil else { return .status(.memoryCapacityExceeded) }
     }

@@ -15,7 +15,7 @@ extension AdvertisingEngine {
     let properties = PeriodicAdvertisingProperties(
       interval: parameters.minimumInterval, intervals: parameters.minimumInterval...parameters.maximumInterval,
       includesTransmitPower: parameters.properties.contains(.includesTransmitPower))
-    var periodic = set.periodic ?? AdvertisingSet.Periodic(properties: properties)
+    var periodic = set.periodic ?? ControllerAdvertisingSet.Periodic(properties: properties)
     periodic.properties = properties
     periodic.chooseInterval(modulation: set.properties.secondary)
     guard periodic.canCarryData(modulation: set.properties.secondary) else { return .packetTooLong }

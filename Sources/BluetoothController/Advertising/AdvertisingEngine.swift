@@ -5,7 +5,7 @@ import BluetoothWire
 ///
 /// A set that is legacy advertising has no handle, and exists while it is enabled · Vol 4, Part E, 7.8.5 to 7.8.9.
 struct AdvertisingEngine: ~Copyable {
-  var sets = AdvertisingSets()
+  var sets = ControllerAdvertisingSets()
   /// The settings of legacy advertising.
   private var legacy = LegacyAdvertising()
 
@@ -75,7 +75,7 @@ struct AdvertisingEngine: ~Copyable {
       let own = device.usableAddress(
         type, to: properties.peer.deviceAddress, identity: device.ownAddress(type), at: now)
     else { return .invalidHCICommandParameters }
-    var set = AdvertisingSet(handle: nil, properties: properties)
+    var set = ControllerAdvertisingSet(handle: nil, properties: properties)
     set.content.data = legacy.data
     set.content.response = legacy.response
     set.addressChanges = legacy.addressChanges

@@ -127,7 +127,7 @@ extension HCI.ExtendedAdvertisingParameters.Properties {
 extension Modulation {
   /// Creates the modulation of a PHY, on LE Coded with the coding that the host prefers or requires; S=8 if the host
   /// leaves the choice.
-  init(_ phy: PHY, _ coding: HCI.ExtendedAdvertisingParameters.Coding) {
+  init(_ phy: RadioPHY, _ coding: HCI.ExtendedAdvertisingParameters.Coding) {
     switch phy {
     case .le1M: self = .le1M
     case .le2M: self = .le2M

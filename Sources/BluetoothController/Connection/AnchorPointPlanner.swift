@@ -8,7 +8,7 @@ import BluetoothWire
 /// event with 27 octets both ways. When all grid points are taken, points half a step off the grid are used, which
 /// still leave room for events without data.
 struct AnchorPointPlanner {
-  private static let step = ConnectionParameters.intervalUnit
+  private static let step = LinkParameters.intervalUnit
   private static let slot = step / 2
   /// The maximum drift of an anchor point from its grid point.
   private static let tolerance = TimeSpan.microseconds(50)

@@ -22,7 +22,7 @@ extension Connection {
     }
     // The host does not decide about new anchor points alone · 5.1.7.3.
     let anchor = proposal.offsets[0].map {
-      schedule.anchor(of: schedule.referenceEvent(of: proposal)) + ConnectionParameters.intervalUnit * Int64($0)
+      schedule.anchor(of: schedule.referenceEvent(of: proposal)) + LinkParameters.intervalUnit * Int64($0)
     }
     acceptParameterRequest(
       proposal.parameters, EventPlacement(interval: values.interval, anchor: anchor), at: now, into: &output)
@@ -35,7 +35,7 @@ extension Connection {
 
   /// Accepts the peer's request with the parameters of the host.
   mutating func acceptParameterRequest(
-    _ parameters: ConnectionParameters, _ placement: EventPlacement, at now: Instant, into output: inout HCIEventQueue
+    _ parameters: LinkParameters, _ placement: EventPlacement, at now: Instant, into output: inout HCIEventQueue
   ) {
     guard parameterRequest != nil else { return }
     switch role {
@@ -66,7 +66,7 @@ extension LL.ConnectionParameterProposal {
   /// True if the proposal moves the anchor points only and keeps the present values.
   fileprivate func isMove(of values: HCI.ConnectionValues) -> Bool {
     parameters
-      == ConnectionParameters(
+      == LinkParameters(
         minimumInterval: values.interval, maximumInterval: values.interval, latency: values.latency,
         supervisionTimeout: values.supervisionTimeout)
   }

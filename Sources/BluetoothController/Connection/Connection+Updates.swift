@@ -25,7 +25,7 @@ extension Connection {
     if case .parameters(var timing, _) = change {
       let offset = schedule.offset(
         to: EventPlacement(interval: timing.interval, anchor: update.anchor), from: instant)
-      let unit = ConnectionParameters.intervalUnit.nanoseconds
+      let unit = LinkParameters.intervalUnit.nanoseconds
       timing.windowOffset = UInt16(clamping: offset.nanoseconds / unit)
       change = .parameters(timing, delay: TimeSpan(nanoseconds: offset.nanoseconds % unit))
     }
@@ -34,7 +34,7 @@ extension Connection {
   }
 
   /// Queues LL_CONNECTION_UPDATE_IND.
-  mutating func announceUpdate(_ parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
+  mutating func announceUpdate(_ parameters: LinkParameters, _ placement: EventPlacement, in pool: PacketPool) {
     let range = parameters.minimumInterval...parameters.maximumInterval
     // The peer may have narrowed the range.
     let interval = range.contains(placement.interval) ? placement.interval : parameters.maximumInterval
@@ -111,7 +111,7 @@ extension Connection {
 
   /// Applies the new parameters; returns true if they differ from the old ones.
   private mutating func apply(_ timing: LL.ConnectionTiming, delay: TimeSpan, instant: Int) -> Bool {
-    let unit = ConnectionParameters.intervalUnit
+    let unit = LinkParameters.intervalUnit
     schedule.update(
       at: instant, interval: unit * Int64(timing.interval), offset: unit * Int64(timing.windowOffset) + delay,
       windowSize: unit * Int64(timing.windowSize))

@@ -18,9 +18,9 @@
 //   packets or more, and five standard deviations more than the undisturbed channels. If all channels lose alike, the
 //   peer is far away, and no channel is excluded. A bad channel is tried again after a minute; if it is still bad,
 //   after twice the time, up to 16 minutes. A central that finds bad channels asks the peripheral for its channel
-//   reports. `LinkStatistics` counts the events of each link, and the statistics of the last 64 ended links are kept. A
-//   connection that ends before the peer's first packet is a failed attempt: the controller only counts it, by peer
-//   (`AttemptReport`).
+//   reports. `ConnectionStatistics` counts the events of each link, and the statistics of the last 64 ended links are
+//   kept. A connection that ends before the peer's first packet is a failed attempt: the controller only counts it, by
+//   peer (`AttemptReport`).
 
 import BluetoothWire
 
@@ -61,7 +61,7 @@ struct Connection {
   var flow = LinkARQ()
   var procedures = ControlProcedures()
   var encryption: Encryption
-  var statistics = LinkStatistics()
+  var statistics = ConnectionStatistics()
 
   /// True if a packet of the peer has ever arrived · 4.5.
   var isEstablished = false
@@ -76,7 +76,7 @@ struct Connection {
   init(
     handle: HCI.ConnectionHandle, role: ConnectionRole, own: DeviceAddress, peer: DeviceAddress,
     data: LL.ConnectionData,
-    usesAlgorithm2: Bool, auxiliaryPHY: PHY? = nil, context: Context, delay: TimeSpan = .zero, at now: Instant
+    usesAlgorithm2: Bool, auxiliaryPHY: RadioPHY? = nil, context: Context, delay: TimeSpan = .zero, at now: Instant
   ) {
     self.handle = handle
     self.role = role
@@ -97,13 +97,13 @@ struct Connection {
     phys = PHYState(auxiliaryPHY ?? .le1M, preferences: context.preferredPHYs.possible(with: context.features))
     lengths = DataLengthState(preferred: context.preferredLength, phys: phys)
     encryption = Encryption(random: RandomStream(seed: context.seed))
-    let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
+    let interval = LinkParameters.intervalUnit * Int64(data.interval)
     let windowStart = context.clock.instant(
       LL.transmitWindowDelay(afterAuxiliaryPacketOn: auxiliaryPHY)
-        + ConnectionParameters.intervalUnit * Int64(data.windowOffset) + delay, after: now)
+        + LinkParameters.intervalUnit * Int64(data.windowOffset) + delay, after: now)
     schedule = EventSchedule(
       role: role, interval: interval, windowStart: windowStart,
-      windowSize: ConnectionParameters.intervalUnit * Int64(data.windowSize),
+      windowSize: LinkParameters.intervalUnit * Int64(data.windowSize),
       ownAccuracy: context.sleepClockPartsPerMillion, peerAccuracy: data.sleepClockAccuracy.partsPerMillion,
       clock: context.clock, now: now)
     supervisionDeadline = now + interval * Self.establishmentEvents
@@ -140,7 +140,7 @@ struct Connection {
 
   var interval: TimeSpan { schedule.interval }
   var supervisionTimeout: TimeSpan {
-    ConnectionParameters.supervisionTimeoutUnit * Int64(values.supervisionTimeout)
+    LinkParameters.supervisionTimeoutUnit * Int64(values.supervisionTimeout)
   }
 
   /// The reason why the connection has ended; nil: it has not.

@@ -31,7 +31,7 @@ struct ConnectionChannels {
     if minimum.phys.contains(.leCoded) { minimums.leCoded = minimum.count }
   }
 
-  private func minimum(on phy: PHY) -> Int {
+  private func minimum(on phy: RadioPHY) -> Int {
     switch phy {
     case .le1M: Int(minimums.le1M)
     case .le2M: Int(minimums.le2M)

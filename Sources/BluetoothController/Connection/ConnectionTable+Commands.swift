@@ -39,7 +39,7 @@ extension ConnectionTable {
 
   /// Returns the status of LE Connection Update.
   mutating func checkConnectionUpdate(
-    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters
+    _ handle: HCI.ConnectionHandle, _ parameters: LinkParameters
   ) -> HCI.ErrorCode {
     guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
     guard parameters.isValid else { return .invalidHCICommandParameters }
@@ -69,7 +69,7 @@ extension ConnectionTable {
 
   /// Executes LE Connection Update.
   mutating func update(
-    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant,
+    _ handle: HCI.ConnectionHandle, _ parameters: LinkParameters, at now: Instant,
     into output: inout HCIEventQueue
   ) {
     guard let index = index(of: handle) else { return }
@@ -110,7 +110,7 @@ extension ConnectionTable {
 
   /// Executes LE Remote Connection Parameter Request Reply.
   mutating func acceptParameterRequest(
-    on handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant,
+    on handle: HCI.ConnectionHandle, _ parameters: LinkParameters, at now: Instant,
     into output: inout HCIEventQueue
   ) -> HCI.ErrorCode {
     guard let index = index(of: handle) else { return .unknownConnectionIdentifier }

@@ -19,7 +19,7 @@ extension ConnectionTable {
   @discardableResult
   mutating func add(
     _ role: ConnectionRole, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData, usesAlgorithm2: Bool,
-    auxiliaryPHY: PHY? = nil, delay: TimeSpan = .zero, device: inout LocalDevice, radio: inout RadioControl,
+    auxiliaryPHY: RadioPHY? = nil, delay: TimeSpan = .zero, device: inout LocalDevice, radio: inout RadioControl,
     at now: Instant
   ) -> HCI.ConnectionHandle {
     let context = context(device: &device)

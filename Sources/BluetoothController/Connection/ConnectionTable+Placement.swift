@@ -6,11 +6,11 @@ extension ConnectionTable {
   ///
   /// - Parameter proposal: the peer's request that the update grants; its preferences are respected.
   mutating func placement(
-    of index: Int, for parameters: ConnectionParameters, granting proposal: LL.ConnectionParameterProposal? = nil
+    of index: Int, for parameters: LinkParameters, granting proposal: LL.ConnectionParameterProposal? = nil
   ) -> EventPlacement {
     let interval = interval(of: index, for: parameters, periodicity: proposal?.preferredPeriodicity ?? 0)
     let reference = self[index].schedule.anchor(of: self[index].schedule.referenceEvent(of: proposal))
-    let unit = ConnectionParameters.intervalUnit
+    let unit = LinkParameters.intervalUnit
     if let offset = proposal?.offsets[0], count == 1 {
       return EventPlacement(interval: interval, anchor: reference + unit * Int64(offset))
     }
@@ -24,7 +24,7 @@ extension ConnectionTable {
 
   /// Returns the longest interval in the range that is a multiple or a divisor of all other connections' intervals, so
   /// that the connection keeps its distance to them; else the longest of all. Multiples of `periodicity` have priority.
-  private mutating func interval(of index: Int, for parameters: ConnectionParameters, periodicity: UInt8) -> UInt16 {
+  private mutating func interval(of index: Int, for parameters: LinkParameters, periodicity: UInt8) -> UInt16 {
     let range = (parameters.minimumInterval...parameters.maximumInterval).reversed()
     func isPreferred(_ interval: UInt16) -> Bool { periodicity == 0 || interval % UInt16(periodicity) == 0 }
     func fits(_ interval: UInt16) -> Bool {

@@ -146,7 +146,7 @@ struct ConnectionTable {
 
   /// Returns the statistics of a connection so far, or of the last established connection with this handle that has
   /// ended; nil: neither is known.
-  mutating func statistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
+  mutating func statistics(of handle: HCI.ConnectionHandle) -> ConnectionStatistics? {
     if let index = index(of: handle) { return connections[index].statistics }
     return endedLinks.last { $0.handle == handle }?.statistics
   }

@@ -19,12 +19,12 @@ struct ControlProcedures {
     /// The data length update · 5.1.9.
     case dataLengthUpdate
     /// The connection update without a preceding LL_CONNECTION_PARAM_REQ · 5.1.1; central only.
-    case connectionUpdate(ConnectionParameters, EventPlacement)
+    case connectionUpdate(LinkParameters, EventPlacement)
     /// The channel map update · 5.1.2; central only. The map is the preferred one when the procedure begins.
     case channelMapUpdate
     /// The connection parameters request · 5.1.7; a central continues with `connectionUpdate` if the peer does not
     /// support the request.
-    case parameterRequest(ConnectionParameters, EventPlacement)
+    case parameterRequest(LinkParameters, EventPlacement)
     /// The PHY update · 5.1.10.
     case phyUpdate
     /// The minimum number of used channels · 5.1.11; peripheral only.

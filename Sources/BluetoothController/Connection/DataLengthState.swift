@@ -92,7 +92,7 @@ struct DataLengthState {
         HCI.DataLength(octets: octets, time: modulation.phy == .leCoded ? coded : uncoded), on: modulation)
     }
     maximumTransmitOctets = longest(phys.modulation)
-    for phy in [PHY.le1M, .le2M, .leCoded] where candidates.contains(HCI.PHYs(phy)) {
+    for phy in [RadioPHY.le1M, .le2M, .leCoded] where candidates.contains(HCI.PHYs(phy)) {
       maximumTransmitOctets = min(maximumTransmitOctets, longest(phys.modulation(on: phy)))
     }
     // The peer may choose S=2 to send more in the same time.
@@ -102,7 +102,7 @@ struct DataLengthState {
     return true
   }
 
-  private static func atLeastCoded(_ time: UInt16, on phy: PHY) -> UInt16 {
+  private static func atLeastCoded(_ time: UInt16, on phy: RadioPHY) -> UInt16 {
     phy == .leCoded ? max(minimumCodedTime, time) : time
   }
 

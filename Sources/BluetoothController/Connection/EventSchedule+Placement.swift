@@ -12,14 +12,14 @@ extension EventSchedule {
   /// Returns LL_CONNECTION_PARAM_REQ or LL_CONNECTION_PARAM_RSP for these parameters, with the preferred anchor
   /// points.
   func proposal(
-    of parameters: ConnectionParameters, _ placement: EventPlacement
+    of parameters: LinkParameters, _ placement: EventPlacement
   ) -> LL.ConnectionParameterProposal {
     let offset: UInt16? =
       placement.anchor == nil
       ? nil
       : UInt16(
         clamping: self.offset(to: placement, from: next).nanoseconds
-          / ConnectionParameters.intervalUnit.nanoseconds)
+          / LinkParameters.intervalUnit.nanoseconds)
     return LL.ConnectionParameterProposal(
       parameters: parameters, referenceConnectionEventCount: UInt16(truncatingIfNeeded: next),
       offsets: offset.map { .init(first: $0) } ?? .none)
@@ -28,7 +28,7 @@ extension EventSchedule {
   /// Returns the time from the anchor point of `event` to the next anchor point of the placement.
   func offset(to placement: EventPlacement, from event: Int) -> TimeSpan {
     guard let preferred = placement.anchor else { return .zero }
-    let interval = ConnectionParameters.intervalUnit.nanoseconds * Int64(placement.interval)
+    let interval = LinkParameters.intervalUnit.nanoseconds * Int64(placement.interval)
     let distance = (preferred - anchor(of: event)).nanoseconds % interval
     return TimeSpan(nanoseconds: distance < 0 ? distance + interval : distance)
   }

@@ -11,7 +11,7 @@ package struct LinkReport: Hashable, Sendable {
   package var isConnected: Bool
   /// True if a packet of the peer has arrived.
   package var isEstablished: Bool
-  package var statistics: LinkStatistics
+  package var statistics: ConnectionStatistics
 
   init(_ connection: borrowing Connection, isConnected: Bool) {
     handle = connection.handle

@@ -3,11 +3,11 @@ import BluetoothWire
 /// The PHYs of a connection and this device's preferences · Vol 6, Part B, 5.1.10.
 struct PHYState {
   /// The PHYs of the next packets.
-  var transmit: PHY
-  var receive: PHY
+  var transmit: RadioPHY
+  var receive: RadioPHY
   /// The PHYs of the last packets. Between the event before an instant and the event at the instant, `transmit` and
   /// `receive` are not in use yet.
-  var current: (transmit: PHY, receive: PHY)
+  var current: (transmit: RadioPHY, receive: RadioPHY)
   /// The PHYs that the host prefers for this connection, or for new connections: the content of LL_PHY_REQ and
   /// LL_PHY_RSP.
   var preferences: LL.PHYPreferences
@@ -15,7 +15,7 @@ struct PHYState {
   /// without a preference · Vol 4, Part E, 7.8.49.
   var prefersS2 = false
 
-  init(_ phy: PHY, preferences: LL.PHYPreferences) {
+  init(_ phy: RadioPHY, preferences: LL.PHYPreferences) {
     transmit = phy
     receive = phy
     current = (phy, phy)
@@ -26,7 +26,7 @@ struct PHYState {
   var modulation: Modulation { modulation(on: transmit) }
 
   /// Returns the modulation of packets sent on `phy`.
-  func modulation(on phy: PHY) -> Modulation {
+  func modulation(on phy: RadioPHY) -> Modulation {
     switch phy {
     case .le1M: .le1M
     case .le2M: .le2M
@@ -51,7 +51,7 @@ struct PHYState {
       peripheralToCentral: Self.choice(preferences.receive.intersection(peer.transmit), current: receive))
   }
 
-  private static func choice(_ phys: HCI.PHYs, current: PHY) -> HCI.PHYs {
+  private static func choice(_ phys: HCI.PHYs, current: RadioPHY) -> HCI.PHYs {
     for phy in [HCI.PHYs.le2M, .le1M, .leCoded] where phys.contains(phy) {
       return phy.single == current ? [] : phy
     }

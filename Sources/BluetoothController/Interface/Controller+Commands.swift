@@ -315,7 +315,7 @@ extension Controller {
     case .leReadMaximumAdvertisingDataLength:
       return .complete(.leMaximumAdvertisingDataLength(UInt16(AdvertisingContent.maximumLength)))
     case .leReadNumberOfSupportedAdvertisingSets:
-      return .complete(.leNumberOfSupportedAdvertisingSets(UInt8(AdvertisingSets.capacity)))
+      return .complete(.leNumberOfSupportedAdvertisingSets(UInt8(ControllerAdvertisingSets.capacity)))
     case .leRemoveAdvertisingSet(let handle): return .status(advertising.removeSet(handle))
     case .leClearAdvertisingSets: return .status(advertising.clearSets())
     case .leSetDataRelatedAddressChanges(let handle, let reasons):

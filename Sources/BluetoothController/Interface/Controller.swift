@@ -150,7 +150,7 @@ package struct Controller: ~Copyable {
 
   /// Returns the statistics of a connection so far, or of the last established connection with this handle that has
   /// ended; nil: neither is known.
-  package mutating func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
+  package mutating func linkStatistics(of handle: HCI.ConnectionHandle) -> ConnectionStatistics? {
     connections.statistics(of: handle)
   }
 

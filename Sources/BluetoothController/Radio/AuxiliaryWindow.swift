@@ -4,7 +4,7 @@ import BluetoothWire
 /// The time and channel of a packet that another packet has announced · Vol 6, Part B, 2.3.4.5, 4.4.2.2.2.
 struct AuxiliaryWindow {
   let channel: RadioChannel
-  let phy: PHY
+  let phy: RadioPHY
   /// The start of listening, and the last instant at which the packet may begin.
   let opens: Instant
   let closes: Instant
@@ -48,7 +48,7 @@ struct AuxiliaryWindow {
   }
 }
 
-extension PHY {
+extension RadioPHY {
   /// The duration of a packet of 255 octets, on LE Coded with S=8.
   var longestPacket: TimeSpan {
     switch self {

@@ -6,7 +6,7 @@ struct ByPrimaryPHY<Value> {
   var leCoded: Value?
 
   /// The value for this PHY. LE 2M, which is for secondary channels only, has none.
-  subscript(phy: PHY) -> Value? {
+  subscript(phy: RadioPHY) -> Value? {
     get {
       switch phy {
       case .le1M: le1M

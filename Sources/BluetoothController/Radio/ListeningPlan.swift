@@ -8,7 +8,7 @@ import BluetoothWire
 /// that has lost the greater part of its requested time.
 struct ListeningPlan {
   struct Slot {
-    let phy: PHY
+    let phy: RadioPHY
     let channel: RadioChannel
     let end: Instant
   }

@@ -172,7 +172,7 @@ struct RadioControl: ~Copyable {
   }
 
   /// Listens for advertisers and their responses.
-  mutating func listen(on channel: RadioChannel, phy: PHY, until: Instant) {
+  mutating func listen(on channel: RadioChannel, phy: RadioPHY, until: Instant) {
     order(
       .receive(
         on: channel, phy: phy, accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit, until: until)

@@ -11,7 +11,7 @@ struct ScanExchange {
 /// The content of CONNECT_IND or AUX_CONNECT_REQ, and the details of the resulting connection.
 struct ConnectExchange {
   let channel: RadioChannel
-  let phy: PHY
+  let phy: RadioPHY
   /// True on a secondary channel.
   let isAuxiliary: Bool
   let own: DeviceAddress

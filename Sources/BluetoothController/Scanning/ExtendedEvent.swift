@@ -9,11 +9,11 @@ struct ExtendedEvent {
 
   /// The modulation of the packet that began the event.
   let primary: Modulation
-  var primaryPHY: PHY { primary.phy }
+  var primaryPHY: RadioPHY { primary.phy }
   let mode: LL.ExtendedAdvertisingPayload.Mode
   /// The modulation of AUX_ADV_IND; nil: none was received.
   private(set) var secondary: Modulation?
-  var secondaryPHY: PHY? { secondary?.phy }
+  var secondaryPHY: RadioPHY? { secondary?.phy }
   /// The advertiser's address; nil: unknown, or anonymous.
   private(set) var advertiser: DeviceAddress?
   private(set) var target: DeviceAddress?

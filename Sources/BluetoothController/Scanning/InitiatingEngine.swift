@@ -120,7 +120,7 @@ struct InitiatingEngine: ~Copyable {
   /// Returns the connection request for an advertiser whose packet has just ended; nil: no connection is possible
   /// now.
   mutating func makeExchange(
-    with peer: DeviceAddress, on channel: RadioChannel, _ phy: PHY, usesAlgorithm2: Bool, isAuxiliary: Bool,
+    with peer: DeviceAddress, on channel: RadioChannel, _ phy: RadioPHY, usesAlgorithm2: Bool, isAuxiliary: Bool,
     connections: inout ConnectionTable, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
   ) -> ConnectExchange? {
     guard let initiator, let parameters = initiator.parameters(for: phy),

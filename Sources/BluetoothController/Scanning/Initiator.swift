@@ -32,7 +32,7 @@ struct Initiator {
 
   /// Returns the parameters of a connection on this PHY: those that the host gave for the PHY, else those for another
   /// PHY · Vol 4, Part E, 7.8.66.
-  func parameters(for phy: PHY) -> ConnectionParameters? {
+  func parameters(for phy: RadioPHY) -> LinkParameters? {
     let own: HCI.ExtendedCreateConnection.Initiating?
     switch phy {
     case .le1M: own = request.le1M

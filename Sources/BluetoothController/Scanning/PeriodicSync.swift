@@ -19,7 +19,7 @@ struct PeriodicSync {
   let origin: Origin
   let advertiser: PeerIdentity
   let advertisingSID: UInt8
-  let phy: PHY
+  let phy: RadioPHY
   /// The SyncInfo as received; later changes of the train are not in it.
   let info: LL.SyncInfo
   private let keeping: HCI.SyncKeeping
@@ -59,7 +59,7 @@ struct PeriodicSync {
   init(
     handle: HCI.SyncHandle, activityID: RadioScheduler.ActivityID, origin: Origin, advertiser: PeerIdentity,
     advertisingSID: UInt8,
-    phy: PHY, info: LL.SyncInfo, schedule: EventSchedule, keeping: HCI.SyncKeeping,
+    phy: RadioPHY, info: LL.SyncInfo, schedule: EventSchedule, keeping: HCI.SyncKeeping,
     enable: HCI.PeriodicAdvertisingReceiveEnable
   ) {
     self.handle = handle

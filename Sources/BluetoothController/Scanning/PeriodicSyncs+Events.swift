@@ -49,7 +49,7 @@ extension PeriodicSyncs {
   /// Starts listening for a train and returns its handle; nil: the controller already receives the maximum number of
   /// trains.
   mutating func add(
-    _ origin: PeriodicSync.Origin, _ advertiser: PeerIdentity, _ sid: UInt8, _ phy: PHY, _ info: LL.SyncInfo,
+    _ origin: PeriodicSync.Origin, _ advertiser: PeerIdentity, _ sid: UInt8, _ phy: RadioPHY, _ info: LL.SyncInfo,
     _ schedule: EventSchedule, keeping: HCI.SyncKeeping, enable: HCI.PeriodicAdvertisingReceiveEnable,
     radio: inout RadioControl, at now: Instant
   ) -> HCI.SyncHandle? {

@@ -132,7 +132,7 @@ extension HCI.SyncTransferParameters.Mode {
 
 extension HCI.PHYs {
   /// The PHY if there is exactly one.
-  fileprivate var only: PHY? {
+  fileprivate var only: RadioPHY? {
     switch self {
     case .le1M: .le1M
     case .le2M: .le2M

@@ -68,12 +68,12 @@ struct Scanner {
     return result
   }
 
-  func isActive(on phy: PHY) -> Bool {
+  func isActive(on phy: RadioPHY) -> Bool {
     (phy == .leCoded ? parameters.leCoded?.isActive : parameters.le1M?.isActive) ?? false
   }
 
   /// True if the scanner reports advertising that begins on this PHY.
-  func isScanning(_ phy: PHY) -> Bool {
+  func isScanning(_ phy: RadioPHY) -> Bool {
     guard !isPausing else { return false }
     return phy == .leCoded ? parameters.leCoded != nil : parameters.le1M != nil
   }
@@ -117,7 +117,7 @@ struct Scanner {
 
   /// True if the scanner answers a scannable packet with SCAN_REQ now. It sends none if the response would be a
   /// duplicate.
-  mutating func shouldRequest(_ response: DuplicateFilter.Key, on phy: PHY) -> Bool {
+  mutating func shouldRequest(_ response: DuplicateFilter.Key, on phy: RadioPHY) -> Bool {
     guard isActive(on: phy), !isDuplicate(response) else { return false }
     return backOff.count()
   }

@@ -11,7 +11,7 @@ extension ScanningEngine {
   enum Outcome {
     case step(RadioStep)
     /// The initiator may answer AUX_ADV_IND of this advertiser, which has just ended on the channel and PHY.
-    case connect(DeviceAddress, on: RadioChannel, PHY)
+    case connect(DeviceAddress, on: RadioChannel, RadioPHY)
     /// The advertiser has accepted the connection.
     case connected(ConnectExchange)
     /// The advertiser has not accepted the connection.
@@ -187,7 +187,7 @@ extension ScanningEngine {
   /// The properties of a received packet.
   private struct ReceptionInfo {
     let modulation: Modulation
-    var phy: PHY { modulation.phy }
+    var phy: RadioPHY { modulation.phy }
     let start: Instant
     let level: Decibel
     let end: Instant
@@ -260,7 +260,7 @@ extension ScanningEngine {
   }
 
   private mutating func mayRequest(
-    _ event: ExtendedEvent, on phy: PHY, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
+    _ event: ExtendedEvent, on phy: RadioPHY, device: inout LocalDevice, radio: inout RadioControl, at now: Instant
   ) -> Bool {
     guard let scanner, scanner.isExtended, judge(event.target, of: event.advertiser, device: &device) != .foreign,
       accepts(event.advertiser, device: &device)

@@ -80,7 +80,7 @@ extension ScanningEngine {
     let peer = identity.hciAddress
     if scanner?.isExtended == true {
       let report = HCI.ExtendedAdvertisingReport(
-        type: type.extended(isConnectable: isConnectable), address: peer, primaryPHY: PHY.le1M.rawValue,
+        type: type.extended(isConnectable: isConnectable), address: peer, primaryPHY: RadioPHY.le1M.rawValue,
         secondaryPHY: 0, advertisingSID: Self.noSID, transmitPower: Self.unknownLevel, rssi: level.hciLevel,
         periodicAdvertisingInterval: 0, directAddress: directAddress(target, judgement), data: data)
       device.output.send(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: device.pool)))

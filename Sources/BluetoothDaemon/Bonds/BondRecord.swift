@@ -13,7 +13,7 @@ package struct BondRecord: Hashable, Sendable {
     case device
   }
 
-  package var bond: Bond
+  package var bond: HostBond
   /// The identifier by which apps know the peer, in every run.
   package var identifier: PeerIdentifier
   package var name: String?
@@ -34,13 +34,13 @@ package struct BondRecord: Hashable, Sendable {
   package var getsNotifications: Bool?
   package var privacyMode = PrivacyMode.network
   /// The connection parameters that the peripheral requested last.
-  package var connectionParameters: ConnectionParameters?
+  package var connectionParameters: LinkParameters?
   /// The peer's configuration of this device's GATT server; nil: none.
   package var clientRecord: GATTClientRecord?
   /// The cached database of the peer's GATT server; nil: none.
   package var cache: GATTCache?
 
-  package init(_ bond: Bond, identifier: PeerIdentifier, name: String? = nil) {
+  package init(_ bond: HostBond, identifier: PeerIdentifier, name: String? = nil) {
     self.bond = bond
     self.identifier = identifier
     self.name = name
@@ -51,7 +51,7 @@ package struct BondRecord: Hashable, Sendable {
   /// - Parameters:
   ///   - isConfirmed: a user or an app of this device has chosen the peer this time.
   ///   - replacesUnproven: the peer has not proven that it has the former key. What was stored for it is not its own.
-  func renewed(_ bond: Bond, isConfirmed: Bool, replacesUnproven: Bool) -> BondRecord {
+  func renewed(_ bond: HostBond, isConfirmed: Bool, replacesUnproven: Bool) -> BondRecord {
     var record = self
     record.bond = bond
     record.isConfirmed = isConfirmed || (self.isConfirmed && !replacesUnproven)

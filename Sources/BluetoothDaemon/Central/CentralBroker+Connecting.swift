@@ -98,7 +98,7 @@ extension CentralBroker {
   }
 
   /// Connects all sessions that wait for this link's peer.
-  private mutating func adoptLink(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  private mutating func adoptLink(_ link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     let peer = context.links[link].peer
     var isUsed = false
     for index in context.peers[peer].users.indices where context.peers[peer].users[index].phase == .connecting {
@@ -131,7 +131,7 @@ extension CentralBroker {
 
   /// Reports the properties of a link to a session that begins to use it, if the session observes its links.
   private func reportProperties(
-    of link: LinkIndex, to session: CentralSessionID, _ context: inout DaemonContext
+    of link: DaemonLinkIndex, to session: CentralSessionID, _ context: inout DaemonContext
   ) {
     guard context.sessions.observesLinks(session), let info = context.linkInfo(of: link) else { return }
     context.links[link].observed.noteReport(info)
@@ -263,7 +263,7 @@ extension CentralBroker {
   }
 
   /// Reports the maximum length of values after a change of a link's MTU.
-  mutating func mtuChanged(_ mtu: Int, of index: LinkIndex, _ context: inout DaemonContext) {
+  mutating func mtuChanged(_ mtu: Int, of index: DaemonLinkIndex, _ context: inout DaemonContext) {
     context.links[index].setMTU(mtu)
     let peer = context.links[index].peer
     for user in context.peers[peer].users where user.phase == .connected {

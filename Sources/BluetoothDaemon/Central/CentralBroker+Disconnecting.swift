@@ -53,7 +53,7 @@ extension CentralBroker {
 
   /// Ends a link that this device initiated and that neither a session nor the system uses. A link that the peer
   /// initiated is the peer's to end.
-  mutating func endUnusedLink(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func endUnusedLink(_ link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.links[link].link.role == .central, !context.inputDevices.wants(context.links[link].peer),
       context.peers[context.links[link].peer].users.allSatisfy({ !$0.usesLink })
     else { return }

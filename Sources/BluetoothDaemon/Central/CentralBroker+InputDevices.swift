@@ -33,7 +33,7 @@ extension CentralBroker {
 
   /// Begins the use of a new link by the system: `retrieveConnectedPeripherals` finds the peer, and background discovery
   /// finds its services.
-  mutating func adoptForSystem(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func adoptForSystem(_ link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.inputDevices.wants(context.links[link].peer) else { return }
     context.publishConnected(link)
     gattClient.linkWasAdopted(link, at: now, &context)

@@ -17,7 +17,7 @@ extension CentralBroker {
 
   /// Reports the end of the request in progress, and starts the next one.
   mutating func linkRequestEnded(
-    _ error: HostError?, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ error: HostError?, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     guard let ended = context.links[link].observed.requests.removeFirst() else { return }
     if let requester = ended.requester {

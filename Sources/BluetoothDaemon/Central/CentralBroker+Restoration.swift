@@ -49,21 +49,21 @@ extension CentralBroker {
   }
 
   private func restoredServices(
-    _ known: Set<RemoteAttributeID>, for session: CentralSessionID, on link: LinkIndex, _ context: inout DaemonContext
+    _ known: Set<RemoteAttributeID>, for session: CentralSessionID, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) -> [RestoredCentral.Service] {
     let database = context.database(of: link)
     return known.sorted { $0.handle < $1.handle }.compactMap { id in
       guard let service = database.service(at: id.handle) else { return nil }
       let isPrimary = database.isPrimary(id.handle) ?? true
-      var restored = RestoredCentral.Service(service: RemoteService(service, isPrimary: isPrimary))
+      var restored = RestoredCentral.Service(service: RemoteServiceInfo(service, isPrimary: isPrimary))
       restored.characteristics = database.characteristics(of: id.handle)?.map { characteristic in
         let notifications = context.links[link].client.notifications
         let entry = notifications.index(of: characteristic.value).map { notifications[$0] }
         return RestoredCentral.Characteristic(
-          characteristic: RemoteCharacteristic(characteristic),
+          characteristic: RemoteCharacteristicInfo(characteristic),
           isNotifying: entry?.subscribers.contains(session) ?? false,
           descriptors: database.descriptors(ofValue: characteristic.value)?.map {
-            RemoteDescriptor(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
+            RemoteDescriptorInfo(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
           })
       }
       return restored

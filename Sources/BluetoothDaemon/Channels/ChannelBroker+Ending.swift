@@ -11,7 +11,7 @@ extension ChannelBroker {
   ///   - hasSentAll: true if the host had no queued data of the channel; nil: unknown. If the host or the app's send
   ///     buffer had data, the final end is a loss, whether or not the app has closed the channel.
   static func finishChannel(
-    _ index: Int, on link: LinkIndex, _ end: ChannelEnd, isDelivered: Bool = false, hasSentAll: Bool? = nil,
+    _ index: Int, on link: DaemonLinkIndex, _ end: ChannelEnd, isDelivered: Bool = false, hasSentAll: Bool? = nil,
     _ context: inout DaemonContext
   ) {
     let entry = context.links[link].channels.remove(index)
@@ -23,14 +23,14 @@ extension ChannelBroker {
   }
 
   /// Ends all channels of a link that has ended.
-  static func endChannels(of link: LinkIndex, _ end: ChannelEnd, _ context: inout DaemonContext) {
+  static func endChannels(of link: DaemonLinkIndex, _ end: ChannelEnd, _ context: inout DaemonContext) {
     context.links[link].channels.forgetOpenings()
     while !context.links[link].channels.entries.isEmpty { finishChannel(0, on: link, end, &context) }
   }
 
   /// Closes the channels that a central manager has opened on a link that it no longer uses.
   static func closeChannels(
-    of session: CentralSessionID, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    of session: CentralSessionID, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
     while let index = context.links[link].channels.index(of: .central(session)) {

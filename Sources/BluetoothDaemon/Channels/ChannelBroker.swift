@@ -36,7 +36,7 @@ struct ChannelBroker {
   }
 
   private mutating func opened(
-    _ channel: Channel, _ token: ChannelToken?, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ channel: Channel, _ token: ChannelToken?, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     if let token {
       guard let opening = context.links[link].channels.takeOpening(token) else {
@@ -54,7 +54,7 @@ struct ChannelBroker {
   }
 
   private mutating func enter(
-    _ channel: Channel, of owner: AnySession, on link: LinkIndex, _ context: inout DaemonContext
+    _ channel: Channel, of owner: AnySession, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) -> ChannelInfo {
     let pipe = context.clients.makePipe()
     context.hold(pipe, of: owner)
@@ -63,7 +63,7 @@ struct ChannelBroker {
   }
 
   /// Closes a channel that no session wants any more.
-  private mutating func abandon(_ channel: Channel, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext)
+  private mutating func abandon(_ channel: Channel, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext)
   {
     context.host.closeChannel(channel.id, on: context.links[link].link.handle, at: now)
   }
@@ -141,7 +141,7 @@ struct ChannelBroker {
   }
 
   /// Passes written data to the host, as much as the host accepts.
-  private mutating func send(_ index: Int, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  private mutating func send(_ index: Int, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     let (channel, connection) = (context.links[link].channels.entries[index].channel, context.links[link].link.handle)
     let pipe = context.links[link].channels.entries[index].pipe
     var hasRoom = false
@@ -161,7 +161,7 @@ struct ChannelBroker {
   // MARK: Host events
 
   /// Handles the host's event of a channel.
-  mutating func handle(_ event: ChannelEvent, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func handle(_ event: ChannelEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     switch event {
     case .opened(let channel, let token): opened(channel, token, on: link, at: now, &context)
     case .openFailed(let token, let error):

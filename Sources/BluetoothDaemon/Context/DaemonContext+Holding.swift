@@ -24,7 +24,7 @@ extension DaemonContext {
       && sessions.peripherals.values.contains { $0?.session.counters.backlog.isExhausted ?? false }
   }
 
-  private mutating func endExhausting(_ link: LinkIndex, _ backlog: EventBacklog, at now: Instant) {
+  private mutating func endExhausting(_ link: DaemonLinkIndex, _ backlog: EventBacklog, at now: Instant) {
     guard !links[link].isClosing else { return }
     let peer = peers[links[link].peer].info.identifier.digits
     backlogs.note("\(peer): disconnected, since \(backlog.count) callbacks wait on the queue of an app")
@@ -34,7 +34,7 @@ extension DaemonContext {
   /// Releases the links that another app has begun to use.
   mutating func releaseSharedLinks() {
     guard links.holdsLinks else { return }
-    var shared: [(link: LinkIndex, backlog: EventBacklog)] = []
+    var shared: [(link: DaemonLinkIndex, backlog: EventBacklog)] = []
     for link in links.indices {
       for backlog in links[link].heldFor
       where sessions.client(with: backlog).map({ isShared(link, beside: $0) }) ?? true {

@@ -17,7 +17,7 @@ extension DaemonContext {
 
   /// Gives a request to the host, or queues it. A session with too many requests gets an error.
   mutating func request(
-    _ request: LinkRequest, on link: LinkIndex, for requester: AnySession, at now: Instant
+    _ request: LinkRequest, on link: DaemonLinkIndex, for requester: AnySession, at now: Instant
   ) {
     guard !links[link].observed.requests.isFull(for: requester) else {
       return reportEnd(of: request, .outOfSpace, on: link, to: requester)
@@ -28,7 +28,7 @@ extension DaemonContext {
 
   /// Reports the end of a request to the session that has made it.
   mutating func reportEnd(
-    of request: LinkRequest, _ error: SessionError?, on link: LinkIndex, to requester: AnySession
+    of request: LinkRequest, _ error: SessionError?, on link: DaemonLinkIndex, to requester: AnySession
   ) {
     let event = LinkEvent.requestEnded(request.kind, error)
     switch requester {
@@ -43,7 +43,7 @@ extension DaemonContext {
   }
 
   /// Returns the properties of a link; nil: the host does not have it any more.
-  func linkInfo(of link: LinkIndex) -> LinkInfo? {
+  func linkInfo(of link: DaemonLinkIndex) -> LinkInfo? {
     let handle = links[link].link.handle
     return host.properties(of: handle).map {
       LinkInfo(properties: $0, mtu: host.mtu(of: handle), security: host.security(of: handle))
@@ -59,13 +59,13 @@ extension DaemonContext {
     reportToPeripherals(info, of: link)
   }
 
-  private mutating func reportToPeripherals(_ info: LinkInfo, of link: LinkIndex) {
+  private mutating func reportToPeripherals(_ info: LinkInfo, of link: DaemonLinkIndex) {
     for session in sessions.observingPeripherals { report(info, of: link, to: session) }
   }
 
   /// Reports the properties of a link to a session, unless the session has too many events and has not heard of the
   /// link.
-  private mutating func report(_ info: LinkInfo, of link: LinkIndex, to session: PeripheralSessionID) {
+  private mutating func report(_ info: LinkInfo, of link: DaemonLinkIndex, to session: PeripheralSessionID) {
     guard links[link].server.isKnown(to: session) || sessions.counters(of: session)?.backlog.isFull == false else {
       return
     }
@@ -74,7 +74,7 @@ extension DaemonContext {
   }
 
   /// Reports the properties of a link to the sessions that use it, if the properties have changed.
-  mutating func reportChanges(of link: LinkIndex) {
+  mutating func reportChanges(of link: DaemonLinkIndex) {
     guard let reported = links[link].observed.reported, let info = linkInfo(of: link), info != reported else { return }
     links[link].observed.noteReport(info)
     let peer = links[link].peer

@@ -10,10 +10,10 @@ import BluetoothWire
 /// A link that a session uses. Only `DaemonContext` makes one, from the handle in a request, so that no request reaches
 /// a broker with the link of another app.
 struct SessionLink<Role: SessionRole> {
-  let index: LinkIndex
+  let index: DaemonLinkIndex
   let session: SessionID<Role>
 
-  fileprivate init(_ index: LinkIndex, _ session: SessionID<Role>) {
+  fileprivate init(_ index: DaemonLinkIndex, _ session: SessionID<Role>) {
     self.index = index
     self.session = session
   }
@@ -43,7 +43,7 @@ extension DaemonContext {
   // MARK: Clients
 
   /// True if a central manager of another client uses the link, or the system does.
-  private func isUsedByOthers(_ link: LinkIndex, than client: SessionClient) -> Bool {
+  private func isUsedByOthers(_ link: DaemonLinkIndex, than client: SessionClient) -> Bool {
     let peer = links[link].peer
     if inputDevices.wants(peer) { return true }
     return peers[peer].users.contains { user in
@@ -61,7 +61,7 @@ extension DaemonContext {
   }
 
   /// True if others than a client depend on the link, and must not wait for that client.
-  func isShared(_ link: LinkIndex, beside client: SessionClient) -> Bool {
+  func isShared(_ link: DaemonLinkIndex, beside client: SessionClient) -> Bool {
     isUsedByOthers(link, than: client) || links[link].link.role == .peripheral && isServedByOthers(than: client)
   }
 }

@@ -111,7 +111,7 @@ struct DaemonContext: ~Copyable {
 
   /// Sends an event about the central on a link to all sessions of peripheral managers, except those that have too many
   /// events and do not know the central: no peer can make their events grow by connecting again and again.
-  mutating func deliverToPeripherals(_ event: PeripheralEvent, on link: LinkIndex) {
+  mutating func deliverToPeripherals(_ event: PeripheralEvent, on link: DaemonLinkIndex) {
     for index in sessions.peripherals.values.indices {
       guard let session = sessions.peripherals.values[index]?.session, !session.preservation.isForwarder,
         let id = sessions.peripherals.key(at: index).map({ PeripheralSessionID(key: $0) }),
@@ -122,7 +122,7 @@ struct DaemonContext: ~Copyable {
   }
 
   /// Sends an event of the central on a link to the session whose attribute or channel the central uses.
-  mutating func deliver(_ event: PeripheralEvent, on link: LinkIndex, to session: PeripheralSessionID) {
+  mutating func deliver(_ event: PeripheralEvent, on link: DaemonLinkIndex, to session: PeripheralSessionID) {
     links[link].server.noteUse(of: session)
     deliver(event, to: session)
   }
@@ -133,15 +133,15 @@ struct DaemonContext: ~Copyable {
   // MARK: Peers and links
 
   /// Returns the known attributes of the peer's server. The host owns them.
-  func database(of link: LinkIndex) -> RemoteDatabase { host.remoteDatabase(on: links[link].link.handle) }
+  func database(of link: DaemonLinkIndex) -> RemoteDatabase { host.remoteDatabase(on: links[link].link.handle) }
 
   /// True if an app or the system uses the link, and it is not ending.
-  func isInUse(_ link: LinkIndex) -> Bool {
+  func isInUse(_ link: DaemonLinkIndex) -> Bool {
     !links[link].isClosing && (peers[links[link].peer].isUsed || inputDevices.wants(links[link].peer))
   }
 
   /// Returns the description of the client on a link, as apps see it.
-  func centralInfo(of link: LinkIndex) -> CentralInfo {
+  func centralInfo(of link: DaemonLinkIndex) -> CentralInfo {
     let peer = links[link].peer
     return CentralInfo(
       handle: peer, identifier: peers[peer].info.identifier, maximumUpdateLength: links[link].maximumValueLength)
@@ -149,7 +149,7 @@ struct DaemonContext: ~Copyable {
 
   /// Updates the services in the directory for `retrieveConnectedPeripherals`, and tells sessions that registered for
   /// connections to a peer with them. The services are the discovered ones, or else the advertised ones.
-  mutating func publishConnected(_ link: LinkIndex) {
+  mutating func publishConnected(_ link: DaemonLinkIndex) {
     let peer = links[link].peer
     let known = database(of: link).primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
     links[link].watch.publish(known)
@@ -160,7 +160,7 @@ struct DaemonContext: ~Copyable {
 
   /// Tells the sessions that registered for it of a link that others have requested: once, when it is established or
   /// when the services for which they wait become known. A session with a full backlog is not told.
-  private mutating func reportConnection(of link: LinkIndex) {
+  private mutating func reportConnection(of link: DaemonLinkIndex) {
     let peer = links[link].peer
     for index in sessions.centrals.values.indices {
       guard let filter = sessions.centrals.values[index]?.connectionEvents,

@@ -253,7 +253,7 @@ extension Peers {
 
   /// Records the services reported to a session.
   mutating func noteDiscovered(
-    _ services: [RemoteService], by session: CentralSessionID, of peer: PeerHandle
+    _ services: [RemoteServiceInfo], by session: CentralSessionID, of peer: PeerHandle
   ) {
     guard let user = all[peer.slot].userIndex(of: session) else { return }
     // Modify the set in place, because a peer may have tens of thousands of services.

@@ -99,7 +99,7 @@ extension Daemon {
     }
   }
 
-  private mutating func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant) {
+  private mutating func handle(_ event: GATTEvent, on link: DaemonLinkIndex, at now: Instant) {
     if case .backgroundTurn = event {} else { context.links.noteTraffic(on: link, at: now) }
     if !systemServices.isEmpty, systemServices.handle(event, on: link, at: now, &context) { return }
     switch event {

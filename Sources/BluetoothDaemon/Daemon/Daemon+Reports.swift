@@ -20,7 +20,7 @@ extension Daemon {
     return reports
   }
 
-  private mutating func report(of user: PeerUser, on link: LinkIndex?, at now: Instant) -> PeerUsage.User {
+  private mutating func report(of user: PeerUser, on link: DaemonLinkIndex?, at now: Instant) -> PeerUsage.User {
     let central = context.sessions[.central(user.session)]
     let phase: PeerUsage.Phase =
       switch user.phase {
@@ -40,7 +40,7 @@ extension Daemon {
 
   /// Returns the oldest procedures on a link whose results a session waits for.
   private mutating func pending(
-    of session: CentralSessionID, on link: LinkIndex, at now: Instant
+    of session: CentralSessionID, on link: DaemonLinkIndex, at now: Instant
   ) -> [PeerUsage.Pending] {
     let connection = context.links[link].link.handle
     let discovery = context.links[link].client.discovery
@@ -62,7 +62,7 @@ extension Daemon {
   }
 
   /// Returns the apps whose services the peer uses over a link.
-  private func served(on link: LinkIndex, at now: Instant) -> [PeerUsage.Served] {
+  private func served(on link: DaemonLinkIndex, at now: Instant) -> [PeerUsage.Served] {
     let connection = context.links[link].link.handle
     var result: [PeerUsage.Served] = []
     for (session, use) in peripherals.uses(by: connection, at: now) {

@@ -7,7 +7,7 @@ import BluetoothWire
 extension GATTClientBroker {
   /// Answers a session's discovery from the known attributes, or after the procedure that finds them.
   mutating func discover(
-    _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, on used: SessionLink<CentralRole>, at now: Instant,
+    _ procedure: DiscoveryRequest, filter: [BluetoothUUID]?, on used: SessionLink<CentralRole>, at now: Instant,
     _ context: inout DaemonContext
   ) {
     let (link, session) = (used.index, used.session)
@@ -24,7 +24,7 @@ extension GATTClientBroker {
 
   /// Returns true if the result of `procedure` is known and the sessions that waited for it have been answered. The
   /// host may know the result while the event about it waits.
-  func knows(_ procedure: DiscoveryProcedure, on link: LinkIndex, _ context: borrowing DaemonContext) -> Bool {
+  func knows(_ procedure: DiscoveryRequest, on link: DaemonLinkIndex, _ context: borrowing DaemonContext) -> Bool {
     !context.links[link].client.discovery.isRunning(procedure) && context.database(of: link).knows(procedure)
   }
 
@@ -32,7 +32,7 @@ extension GATTClientBroker {
   ///
   /// - Parameter session: the session that waits for the result; nil: the system does.
   mutating func find(
-    _ procedure: DiscoveryProcedure, for session: CentralSessionID?, on link: LinkIndex, at now: Instant,
+    _ procedure: DiscoveryRequest, for session: CentralSessionID?, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     guard !context.links[link].client.discovery.isRunning(procedure) else {
@@ -49,7 +49,7 @@ extension GATTClientBroker {
 
   /// Handles the completion of a discovery procedure of the host.
   mutating func discovered(
-    _ procedure: DiscoveryProcedure, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex, at now: Instant,
+    _ procedure: DiscoveryRequest, _ result: Result<GATTResponse, GATTError>, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     if procedure == .services, case .success = result { context.publishConnected(link) }
@@ -58,7 +58,7 @@ extension GATTClientBroker {
   }
 
   private mutating func endDiscovery(
-    _ procedure: DiscoveryProcedure, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
+    _ procedure: DiscoveryRequest, _ outcome: Result<Void, SessionError>, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     for waiter in context.links[link].client.discovery.ended(procedure) {
@@ -71,7 +71,7 @@ extension GATTClientBroker {
   }
 
   private mutating func deliverDiscovered(
-    _ waiter: DiscoveryQueue.Waiter, _ outcome: Result<Void, SessionError>, on link: LinkIndex,
+    _ waiter: DiscoveryQueue.Waiter, _ outcome: Result<Void, SessionError>, on link: DaemonLinkIndex,
     _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
@@ -86,27 +86,27 @@ extension GATTClientBroker {
     switch waiter.procedure {
     case .services:
       let result = outcome.map {
-        (database.primaryServices ?? []).filter { isShown($0.uuid) }.map { RemoteService($0, isPrimary: true) }
+        (database.primaryServices ?? []).filter { isShown($0.uuid) }.map { RemoteServiceInfo($0, isPrimary: true) }
       }
       remember(result, for: waiter.session, peer, &context.peers)
       context.deliver(.servicesDiscovered(peer, result), to: waiter.session)
     case .includes(let service):
       let result = outcome.map {
         (database.includes(of: service) ?? []).map(\.service).filter { isShown($0.uuid) }.map {
-          RemoteService($0, isPrimary: database.isPrimary($0.range.lowerBound) ?? false)
+          RemoteServiceInfo($0, isPrimary: database.isPrimary($0.range.lowerBound) ?? false)
         }
       }
       remember(result, for: waiter.session, peer, &context.peers)
       context.deliver(.includedServicesDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
     case .characteristics(let service):
       let result = outcome.map {
-        (database.characteristics(of: service) ?? []).filter { isWanted($0.uuid) }.map { RemoteCharacteristic($0) }
+        (database.characteristics(of: service) ?? []).filter { isWanted($0.uuid) }.map { RemoteCharacteristicInfo($0) }
       }
       context.deliver(.characteristicsDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
     case .descriptors(let characteristic):
       let result = outcome.map {
         (database.descriptors(ofValue: characteristic) ?? []).map {
-          RemoteDescriptor(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
+          RemoteDescriptorInfo(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
         }
       }
       context.deliver(.descriptorsDiscovered(peer, RemoteAttributeID(characteristic), result), to: waiter.session)
@@ -115,7 +115,7 @@ extension GATTClientBroker {
 
   /// Records the services reported to a session, for `servicesModified`.
   private mutating func remember(
-    _ result: Result<[RemoteService], SessionError>, for session: CentralSessionID, _ peer: PeerHandle,
+    _ result: Result<[RemoteServiceInfo], SessionError>, for session: CentralSessionID, _ peer: PeerHandle,
     _ peers: inout Peers
   ) {
     guard case .success(let services) = result else { return }
@@ -129,7 +129,7 @@ extension GATTClientBroker {
   ///
   /// - Parameter services: The ranges of the services that overlap the range.
   mutating func servicesChanged(
-    _ range: ClosedRange<AttributeHandle>, _ services: [ClosedRange<AttributeHandle>], on link: LinkIndex,
+    _ range: ClosedRange<AttributeHandle>, _ services: [ClosedRange<AttributeHandle>], on link: DaemonLinkIndex,
     _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
@@ -148,7 +148,7 @@ extension GATTClientBroker {
 
 extension RemoteDatabase {
   /// Returns true if the result of `procedure` is known.
-  fileprivate func knows(_ procedure: DiscoveryProcedure) -> Bool {
+  fileprivate func knows(_ procedure: DiscoveryRequest) -> Bool {
     switch procedure {
     case .services: primaryServices != nil && !isStale(.primaryServices)
     case .includes(let service):
@@ -173,7 +173,7 @@ extension RemoteDatabase {
   }
 
   /// Returns the request for a procedure; nil: there is no such service or characteristic.
-  fileprivate func request(for procedure: DiscoveryProcedure) -> GATTRequest? {
+  fileprivate func request(for procedure: DiscoveryRequest) -> GATTRequest? {
     switch procedure {
     case .services: .discoverPrimaryServices
     case .includes(let service): self.service(at: service).map { .findIncludedServices(in: $0.range) }
@@ -183,13 +183,13 @@ extension RemoteDatabase {
   }
 }
 
-extension RemoteService {
+extension RemoteServiceInfo {
   init(_ service: GATTService, isPrimary: Bool) {
     self.init(id: RemoteAttributeID(service.range.lowerBound), uuid: service.uuid, isPrimary: isPrimary)
   }
 }
 
-extension RemoteCharacteristic {
+extension RemoteCharacteristicInfo {
   init(_ characteristic: GATTCharacteristic) {
     self.init(
       id: RemoteAttributeID(characteristic.value), uuid: characteristic.uuid, properties: characteristic.properties)

@@ -23,7 +23,7 @@ extension GATTClientBroker {
 
   /// Lets a session not wait for all requests of the one whose change of the same characteristic is in progress.
   private func shareConfiguration(
-    of characteristic: AttributeHandle, with session: CentralSessionID, on link: LinkIndex,
+    of characteristic: AttributeHandle, with session: CentralSessionID, on link: DaemonLinkIndex,
     _ context: inout DaemonContext
   ) {
     guard let index = context.links[link].client.notifications.index(of: characteristic),
@@ -39,14 +39,14 @@ extension GATTClientBroker {
   }
 
   /// Advances the changes of all characteristics as far as possible now.
-  mutating func advanceNotifications(of link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func advanceNotifications(of link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     for index in context.links[link].client.notifications.entries.indices {
       advanceNotification(index, of: link, at: now, &context)
     }
   }
 
   private mutating func advanceNotification(
-    _ index: Int, of link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ index: Int, of link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     let characteristic = context.links[link].client.notifications[index].characteristic
     while let decision = context.links[link].client.notifications.decide(index) {
@@ -60,10 +60,10 @@ extension GATTClientBroker {
   }
 
   private mutating func configure(
-    _ index: Int, isOn: Bool, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ index: Int, isOn: Bool, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     let characteristic = context.links[link].client.notifications[index].characteristic
-    let procedure = DiscoveryProcedure.descriptors(of: characteristic)
+    let procedure = DiscoveryRequest.descriptors(of: characteristic)
     let session = context.links[link].client.notifications[index].changes.first?.session
     guard knows(procedure, on: link, context) else {
       context.links[link].client.notifications.beginFinding(index)
@@ -91,7 +91,7 @@ extension GATTClientBroker {
 
   /// Continues a subscription after the discovery of the characteristic's descriptors.
   mutating func descriptorsFound(
-    of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: LinkIndex, at now: Instant,
+    of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     guard let index = context.links[link].client.notifications.index(of: characteristic),
@@ -107,7 +107,7 @@ extension GATTClientBroker {
 
   /// Handles the peer's answer to a write of the Client Characteristic Configuration, or the failure to find it.
   mutating func configured(
-    _ characteristic: AttributeHandle, _ error: SessionError?, on link: LinkIndex, at now: Instant,
+    _ characteristic: AttributeHandle, _ error: SessionError?, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     guard let index = context.links[link].client.notifications.index(of: characteristic),
@@ -121,7 +121,7 @@ extension GATTClientBroker {
   }
 
   private mutating func deliverNotify(
-    _ characteristic: AttributeHandle, _ error: SessionError?, isOn: Bool, on link: LinkIndex,
+    _ characteristic: AttributeHandle, _ error: SessionError?, isOn: Bool, on link: DaemonLinkIndex,
     to session: CentralSessionID, _ context: inout DaemonContext
   ) {
     context.deliver(
@@ -131,7 +131,7 @@ extension GATTClientBroker {
 
   /// Delivers a notification or an indication to all subscribed sessions.
   mutating func valueReceived(
-    _ characteristic: AttributeHandle, _ value: ByteSlice, on link: LinkIndex, _ context: inout DaemonContext
+    _ characteristic: AttributeHandle, _ value: ByteSlice, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) {
     guard let index = context.links[link].client.notifications.index(of: characteristic) else { return }
     let peer = context.links[link].peer

@@ -3,13 +3,13 @@ import BluetoothWire
 
 extension GATTClientBroker {
   /// Notes that an app has begun to use a link.
-  mutating func linkWasAdopted(_ link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func linkWasAdopted(_ link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     context.host.noteUse(of: context.links[link].link.handle, at: now)
     awaitTurn(on: link, at: now, &context)
   }
 
   /// Starts the next step of background discovery on a link that an app uses.
-  mutating func backgroundTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func backgroundTurn(on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.isInUse(link) else { return }
     let database = context.database(of: link)
     guard
@@ -31,19 +31,19 @@ extension GATTClientBroker {
   }
 
   /// Ends the running step of background discovery.
-  mutating func endStep(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func endStep(on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     context.links[link].client.preparation.ended()
     awaitTurn(on: link, at: now, &context)
   }
 
-  private mutating func awaitTurn(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  private mutating func awaitTurn(on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard context.links[link].client.preparation.isWaiting else { return }
     context.host.awaitBackgroundTurn(on: context.links[link].link.handle, at: now)
   }
 
   /// Handles the result of a step of background discovery.
   mutating func prepared(
-    _ step: BackgroundDiscovery.Step, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex,
+    _ step: BackgroundDiscovery.Step, _ result: Result<GATTResponse, GATTError>, on link: DaemonLinkIndex,
     at now: Instant, _ context: inout DaemonContext
   ) {
     endStep(on: link, at: now, &context)

@@ -4,13 +4,13 @@ import BluetoothWire
 /// The broker of requests to peers' GATT servers: it answers sessions from the host's database of each link, and routes
 /// each result to the session that requested it.
 struct GATTClientBroker {
-  var operations = OperationTable()
+  var operations = GATTOperationTable()
 
   /// Sends a request to the host.
   ///
   /// - Parameter requester: the session in whose turn the request is sent; nil: the system's.
   mutating func send(
-    _ request: GATTRequest, for operation: PendingOperation, of requester: CentralSessionID?, on link: LinkIndex,
+    _ request: GATTRequest, for operation: GATTOperation, of requester: CentralSessionID?, on link: DaemonLinkIndex,
     at now: Instant, _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
@@ -25,7 +25,7 @@ struct GATTClientBroker {
 
   /// Lets a session that waits for a request of another one not wait for all earlier requests of that one.
   func share(
-    _ token: GATTToken?, with requester: CentralSessionID?, on link: LinkIndex, _ context: inout DaemonContext
+    _ token: GATTToken?, with requester: CentralSessionID?, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) {
     guard let token, let requester else { return }
     context.host.share(token, with: GATTRequester(requester), on: context.links[link].link.handle)
@@ -37,7 +37,7 @@ struct GATTClientBroker {
   mutating func read(
     _ attribute: RemoteAttributeID, on link: SessionLink<CentralRole>, at now: Instant, _ context: inout DaemonContext
   ) {
-    let operation = PendingOperation.read(link.session, attribute)
+    let operation = GATTOperation.read(link.session, attribute)
     send(.read(attribute.handle), for: operation, of: link.session, on: link.index, at: now, &context)
   }
 
@@ -50,7 +50,7 @@ struct GATTClientBroker {
       let peer = context.links[link.index].peer
       return context.deliver(.written(peer, attribute, .att(.invalidAttributeValueLength)), to: link.session)
     }
-    let operation = PendingOperation.write(link.session, attribute)
+    let operation = GATTOperation.write(link.session, attribute)
     send(.write(attribute.handle, value), for: operation, of: link.session, on: link.index, at: now, &context)
   }
 
@@ -80,7 +80,7 @@ struct GATTClientBroker {
 
   /// Handles the completion of a request of the host, by its token.
   mutating func completed(
-    _ token: GATTToken, _ result: Result<GATTResponse, GATTError>, on link: LinkIndex, at now: Instant,
+    _ token: GATTToken, _ result: Result<GATTResponse, GATTError>, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     guard let operation = operations.remove(token) else { return }
@@ -108,7 +108,7 @@ struct GATTClientBroker {
 
   /// Fails a request that was not sent to the host.
   private mutating func fail(
-    _ operation: PendingOperation, _ error: SessionError, on link: LinkIndex, at now: Instant,
+    _ operation: GATTOperation, _ error: SessionError, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
@@ -124,7 +124,7 @@ struct GATTClientBroker {
   }
 
   /// Reports the signal strength to the sessions that wait for it.
-  mutating func rssiRead(_ result: Result<Int8, HostError>, on link: LinkIndex, _ context: inout DaemonContext) {
+  mutating func rssiRead(_ result: Result<Int8, HostError>, on link: DaemonLinkIndex, _ context: inout DaemonContext) {
     let readers = context.links[link].client.takeRSSIReaders()
     let answer = result.mapError { SessionError($0) }
     for session in readers { context.deliver(.rssiRead(context.links[link].peer, answer), to: session) }
@@ -159,7 +159,7 @@ struct GATTClientBroker {
 }
 
 extension ClientLink {
-  fileprivate func priority(of operation: PendingOperation) -> GATTPriority {
+  fileprivate func priority(of operation: GATTOperation) -> GATTPriority {
     switch operation {
     case .read, .write, .writeWithoutResponse: .app
     case .discovery(let procedure): preparation.awaits(procedure) ? .background : .system
@@ -174,7 +174,7 @@ extension GATTRequester {
   init(_ session: CentralSessionID?) { self = session.map { GATTRequester(number: $0.key.rawValue) } ?? .system }
 }
 
-extension PendingOperation {
+extension GATTOperation {
   func returnCredit() {
     if case .writeWithoutResponse(_, let credits) = self { _ = credits.put() }
   }

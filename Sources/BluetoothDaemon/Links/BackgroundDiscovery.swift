@@ -11,7 +11,7 @@ struct BackgroundDiscovery {
 
   /// A request that a step makes to the peer.
   enum Task {
-    case discovery(DiscoveryProcedure)
+    case discovery(DiscoveryRequest)
     case request(GATTRequest)
   }
 
@@ -50,7 +50,7 @@ struct BackgroundDiscovery {
   }
 
   /// Returns true if the running step is this procedure.
-  func awaits(_ procedure: DiscoveryProcedure) -> Bool {
+  func awaits(_ procedure: DiscoveryRequest) -> Bool {
     if case .running(.discovery(procedure), _) = state { true } else { false }
   }
 
@@ -62,7 +62,7 @@ struct BackgroundDiscovery {
     guard let service = database.primaryServices?.first(where: isGAP)?.range.lowerBound else { return nil }
     let characteristics = database.characteristics(of: service)
     if step == .findNameCharacteristic {
-      let procedure = DiscoveryProcedure.characteristics(of: service)
+      let procedure = DiscoveryRequest.characteristics(of: service)
       return characteristics == nil || discoveries.isRunning(procedure) ? .discovery(procedure) : nil
     }
     return characteristics?.first { $0.uuid == SystemAttribute.deviceName }.map { .request(.read($0.value)) }

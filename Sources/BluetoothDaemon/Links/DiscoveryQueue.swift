@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 
 /// A procedure that discovers attributes. Its result serves all sessions that use the link.
-enum DiscoveryProcedure: Hashable {
+enum DiscoveryRequest: Hashable {
   case services
   /// The included services of a service, given by its declaration.
   case includes(of: AttributeHandle)
@@ -15,20 +15,20 @@ enum DiscoveryProcedure: Hashable {
 struct DiscoveryQueue {
   struct Waiter {
     let session: CentralSessionID
-    let procedure: DiscoveryProcedure
+    let procedure: DiscoveryRequest
     /// The UUIDs to report; empty: all.
     let filter: [BluetoothUUID]
   }
 
   private var waiters: [Waiter] = []
-  private var running: [DiscoveryProcedure] = []
+  private var running: [DiscoveryRequest] = []
 
-  func isRunning(_ procedure: DiscoveryProcedure) -> Bool { running.contains(procedure) }
+  func isRunning(_ procedure: DiscoveryRequest) -> Bool { running.contains(procedure) }
 
-  mutating func began(_ procedure: DiscoveryProcedure) { running.append(procedure) }
+  mutating func began(_ procedure: DiscoveryRequest) { running.append(procedure) }
 
   /// Returns true if a session waits for the end of a procedure.
-  func isAwaited(_ procedure: DiscoveryProcedure, by session: CentralSessionID) -> Bool {
+  func isAwaited(_ procedure: DiscoveryRequest, by session: CentralSessionID) -> Bool {
     waiters.contains { $0.session == session && $0.procedure == procedure }
   }
 
@@ -40,7 +40,7 @@ struct DiscoveryQueue {
   mutating func wait(_ waiter: Waiter) { waiters.append(waiter) }
 
   /// Ends the procedure and returns the requests that waited for it.
-  mutating func ended(_ procedure: DiscoveryProcedure) -> [Waiter] {
+  mutating func ended(_ procedure: DiscoveryRequest) -> [Waiter] {
     running.removeAll { $0 == procedure }
     let done = waiters.filter { $0.procedure == procedure }
     waiters.removeAll { $0.procedure == procedure }

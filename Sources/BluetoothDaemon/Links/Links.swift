@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 
 /// The place of a link in `Links`, valid until a link is removed.
-struct LinkIndex: Hashable {
+struct DaemonLinkIndex: Hashable {
   fileprivate let position: Int
 }
 
@@ -65,9 +65,9 @@ struct Links {
   /// True if the result of `takeHeldLinks` has changed.
   private(set) var heldLinksChanged = false
 
-  var indices: some Sequence<LinkIndex> { all.indices.lazy.map { LinkIndex(position: $0) } }
+  var indices: some Sequence<DaemonLinkIndex> { all.indices.lazy.map { DaemonLinkIndex(position: $0) } }
 
-  subscript(link: LinkIndex) -> LinkState {
+  subscript(link: DaemonLinkIndex) -> LinkState {
     @inline(__always) get { all[link.position] }
     _modify { yield &all[link.position] }
   }
@@ -75,14 +75,14 @@ struct Links {
   // By index: the closure of `firstIndex` would get copies of whole links.
 
   /// Returns the link with this handle.
-  func index(of connection: HCI.ConnectionHandle) -> LinkIndex? {
-    for position in all.indices where all[position].link.handle == connection { return LinkIndex(position: position) }
+  func index(of connection: HCI.ConnectionHandle) -> DaemonLinkIndex? {
+    for position in all.indices where all[position].link.handle == connection { return DaemonLinkIndex(position: position) }
     return nil
   }
 
   /// Returns the link to this peer.
-  func index(of peer: PeerHandle) -> LinkIndex? {
-    for position in all.indices where all[position].peer == peer { return LinkIndex(position: position) }
+  func index(of peer: PeerHandle) -> DaemonLinkIndex? {
+    for position in all.indices where all[position].peer == peer { return DaemonLinkIndex(position: position) }
     return nil
   }
 
@@ -90,12 +90,12 @@ struct Links {
   var centralLinkCount: Int { all.indices.count { all[$0].link.role == .central } }
 
   /// Adds a link and returns its place.
-  mutating func add(_ link: Link, to peer: PeerHandle, mtu: Int, at now: Instant) -> LinkIndex {
+  mutating func add(_ link: Link, to peer: PeerHandle, mtu: Int, at now: Instant) -> DaemonLinkIndex {
     all.append(LinkState(link: link, peer: peer, mtu: mtu, at: now))
-    return LinkIndex(position: all.count - 1)
+    return DaemonLinkIndex(position: all.count - 1)
   }
 
-  mutating func remove(_ link: LinkIndex) -> LinkState {
+  mutating func remove(_ link: DaemonLinkIndex) -> LinkState {
     if !all[link.position].heldFor.isEmpty { heldLinksChanged = true }
     return all.remove(at: link.position)
   }
@@ -108,14 +108,14 @@ struct Links {
   // MARK: End
 
   /// Ends a link that no session uses any more.
-  mutating func end(_ link: LinkIndex, at now: Instant, _ host: inout Host) {
+  mutating func end(_ link: DaemonLinkIndex, at now: Instant, _ host: inout Host) {
     guard !all[link.position].isClosing else { return }
     all[link.position].isClosing = true
     host.disconnect(all[link.position].link.handle, at: now)
   }
 
   /// Ends a link with an error for the sessions that use it. Only the first reason is reported.
-  mutating func end(_ link: LinkIndex, because error: SessionError, at now: Instant, _ host: inout Host) {
+  mutating func end(_ link: DaemonLinkIndex, because error: SessionError, at now: Instant, _ host: inout Host) {
     guard all[link.position].end == nil else { return }
     all[link.position].end = error
     all[link.position].isClosing = true
@@ -123,7 +123,7 @@ struct Links {
   }
 
   /// Ends a link whose bond no longer exists, whatever else has ended it.
-  mutating func endWithBond(_ link: LinkIndex, at now: Instant, _ host: inout Host) {
+  mutating func endWithBond(_ link: DaemonLinkIndex, at now: Instant, _ host: inout Host) {
     all[link.position].end = nil
     end(link, because: .link(.connectionTerminatedByLocalHost), at: now, &host)
   }
@@ -131,7 +131,7 @@ struct Links {
   // MARK: Time
 
   /// Notes a request, a value or data of a channel.
-  mutating func noteTraffic(on link: LinkIndex, at now: Instant) { all[link.position].lastTraffic = now }
+  mutating func noteTraffic(on link: DaemonLinkIndex, at now: Instant) { all[link.position].lastTraffic = now }
 
   /// The earliest time at which a link has been idle for too long; nil: none will be.
   ///
@@ -145,7 +145,7 @@ struct Links {
   }
 
   /// Returns true if a link has been idle for too long.
-  func isIdle(_ link: LinkIndex, _ timeout: Duration, at now: Instant) -> Bool {
+  func isIdle(_ link: DaemonLinkIndex, _ timeout: Duration, at now: Instant) -> Bool {
     !all[link.position].isClosing && all[link.position].lastTraffic + TimeSpan(timeout) <= now
   }
 
@@ -165,7 +165,7 @@ struct Links {
   }
 
   /// Holds a link until a backlog is low, unless the link is held for it already.
-  mutating func hold(_ link: LinkIndex, for backlog: EventBacklog) {
+  mutating func hold(_ link: DaemonLinkIndex, for backlog: EventBacklog) {
     guard !all[link.position].heldFor.contains(where: { $0 === backlog }), backlog.awaitLow() else { return }
     all[link.position].heldFor.append(backlog)
     holdsLinks = true
@@ -179,7 +179,7 @@ struct Links {
   }
 
   /// Releases the links for which a function returns true of a backlog.
-  mutating func release(where isReady: (LinkIndex, EventBacklog) -> Bool) {
+  mutating func release(where isReady: (DaemonLinkIndex, EventBacklog) -> Bool) {
     holdsLinks = false
     for link in indices where !self[link].heldFor.isEmpty {
       all[link.position].heldFor.removeAll { isReady(link, $0) }

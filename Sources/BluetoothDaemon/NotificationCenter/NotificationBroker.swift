@@ -84,7 +84,7 @@ struct NotificationBroker {
 
   /// Handles an accessory's write to Control Point.
   mutating func writeRequested(
-    _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: LinkIndex, at now: Instant,
+    _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: DaemonLinkIndex, at now: Instant,
     _ bonds: inout BondBroker, _ context: inout DaemonContext
   ) {
     guard let request else { return }
@@ -103,7 +103,7 @@ struct NotificationBroker {
   }
 
   private func perform(
-    _ command: ByteSlice, on link: LinkIndex, _ context: inout DaemonContext
+    _ command: ByteSlice, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) throws(ATT.ErrorCode) {
     guard let provider else { throw .unlikelyError }
     let peer = context.peers[context.links[link].peer].info.identifier
@@ -118,7 +118,7 @@ struct NotificationBroker {
 
   /// Handles an accessory's subscription, or its end.
   mutating func subscriptionChanged(
-    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: LinkIndex, at now: Instant,
+    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: DaemonLinkIndex, at now: Instant,
     _ bonds: inout BondBroker, _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
@@ -141,7 +141,7 @@ struct NotificationBroker {
   }
 
   /// Handles the transmission of a value to an accessory.
-  mutating func updateSent(on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func updateSent(on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     guard let provider, let client = provider.client(context.links[link].link.handle) else { return }
     provider.clients[client].isSending = false
     sendAll(at: now, &context.host)
@@ -161,7 +161,7 @@ struct NotificationBroker {
 
   /// Returns true if the user lets the accessory on a link get notifications. Asks the user at the first use.
   private mutating func isAllowed(
-    _ link: LinkIndex, at now: Instant, _ bonds: inout BondBroker, _ context: inout DaemonContext
+    _ link: DaemonLinkIndex, at now: Instant, _ bonds: inout BondBroker, _ context: inout DaemonContext
   ) -> Bool {
     let peer = context.links[link].peer
     guard context.host.security(of: context.links[link].link.handle).isBonded,

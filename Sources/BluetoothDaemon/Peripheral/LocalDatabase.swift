@@ -7,7 +7,7 @@ struct LocalDatabase {
     let session: PeripheralSessionID
     let id: LocalAttributeID
     let range: ClosedRange<AttributeHandle>
-    let definition: LocalService
+    let definition: LocalServiceInfo
     var characteristicCount: Int { definition.characteristics.count }
   }
 
@@ -53,7 +53,7 @@ struct LocalDatabase {
 
   func characteristic(at handle: AttributeHandle) -> Int? { byHandle[handle] }
 
-  mutating func add(_ service: LocalService, of session: PeripheralSessionID, at placement: GATTServicePlacement) {
+  mutating func add(_ service: LocalServiceInfo, of session: PeripheralSessionID, at placement: GATTServicePlacement) {
     let entry = Service(
       session: session, id: service.id, range: placement.range, definition: service)
     services.append(entry)

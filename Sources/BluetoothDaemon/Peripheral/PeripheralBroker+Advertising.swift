@@ -101,7 +101,7 @@ extension HCI {
 
 extension PlatformPolicy {
   /// Returns the connection parameters to request from a central, clamped to the ranges of Vol 6, Part B, 4.5.1, 4.5.2.
-  fileprivate func parameters(for latency: ConnectionLatency) -> ConnectionParameters {
+  fileprivate func parameters(for latency: ConnectionLatency) -> LinkParameters {
     let chosen =
       switch latency {
       case .low: lowLatency
@@ -111,7 +111,7 @@ extension PlatformPolicy {
     func clamped(_ duration: Duration, unit nanoseconds: Int64, _ range: ClosedRange<Int64>) -> UInt16 {
       UInt16(min(max(TimeSpan(duration).nanoseconds / nanoseconds, range.lowerBound), range.upperBound))
     }
-    return ConnectionParameters(
+    return LinkParameters(
       minimumInterval: clamped(chosen.intervals.lowerBound, unit: 1_250_000, 6...3_200),
       maximumInterval: clamped(chosen.intervals.upperBound, unit: 1_250_000, 6...3_200),
       latency: UInt16(min(max(chosen.peripheralLatency, 0), 499)),

@@ -50,7 +50,7 @@ extension PeripheralBroker {
   // MARK: Reports about links
 
   /// Reports the reason for the end of a link to the sessions that observe links and have heard of this one.
-  func reportEnd(_ reason: HCI.ErrorCode, on link: LinkIndex, _ context: inout DaemonContext) {
+  func reportEnd(_ reason: HCI.ErrorCode, on link: DaemonLinkIndex, _ context: inout DaemonContext) {
     for session in context.sessions.observingPeripherals where context.links[link].server.isKnown(to: session) {
       context.deliver(.link(context.centralInfo(of: link), .ended(reason)), to: session)
     }
@@ -58,7 +58,7 @@ extension PeripheralBroker {
 
   /// Reports a confirmed indication to the session with the characteristic, if the session observes links.
   func reportConfirmation(
-    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID,
+    of characteristic: LocalAttributeID, on link: DaemonLinkIndex, to session: PeripheralSessionID,
     _ context: inout DaemonContext
   ) {
     guard context.sessions.observesLinks(session) else { return }
@@ -69,7 +69,7 @@ extension PeripheralBroker {
   /// session observes links. A suspended app hears only of subscriptions that begin or end: a repetition among its
   /// waiting events would be taken for a subscription of which the app has not heard.
   func reportRepetition(
-    of characteristic: LocalAttributeID, on link: LinkIndex, to session: PeripheralSessionID,
+    of characteristic: LocalAttributeID, on link: DaemonLinkIndex, to session: PeripheralSessionID,
     _ context: inout DaemonContext
   ) {
     guard context.sessions.observesLinks(session), !context.sessions.isPreserved(.peripheral(session)) else { return }

@@ -4,14 +4,14 @@ import BluetoothWire
 extension PeripheralBroker {
   /// Adds a service of a session to the host's database, and reports the result.
   mutating func add(
-    _ service: LocalService, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ service: LocalServiceInfo, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   ) {
     context.deliver(.serviceAdded(service.id, place(service, of: session, at: now, &context)), to: session)
   }
 
   /// Adds a service to the host's database. Returns nil if successful, otherwise the error.
   mutating func place(
-    _ service: LocalService, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
+    _ service: LocalServiceInfo, of session: PeripheralSessionID, at now: Instant, _ context: inout DaemonContext
   )
     -> SessionError?
   {

@@ -130,7 +130,7 @@ struct PeripheralBroker {
 
   /// Passes a read to the app that owns the characteristic.
   mutating func readRequested(
-    _ request: GATTServerRequest, _ handle: AttributeHandle, offset: Int, on link: LinkIndex, at now: Instant,
+    _ request: GATTServerRequest, _ handle: AttributeHandle, offset: Int, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
@@ -156,7 +156,7 @@ struct PeripheralBroker {
   /// characteristics they concern, and it fails if one of the apps refuses. The writes to the other apps'
   /// characteristics are then not undone.
   mutating func writeRequested(
-    _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: LinkIndex, at now: Instant,
+    _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     if parts.count == 1 {
@@ -201,7 +201,7 @@ struct PeripheralBroker {
   }
 
   private mutating func writeRequested(
-    _ request: GATTServerRequest?, _ part: GATTWritePart, on link: LinkIndex, at now: Instant,
+    _ request: GATTServerRequest?, _ part: GATTWritePart, on link: DaemonLinkIndex, at now: Instant,
     _ context: inout DaemonContext
   ) {
     let connection = context.links[link].link.handle
@@ -259,7 +259,7 @@ struct PeripheralBroker {
 
   /// Reports a client's subscription, or its end, to the app that owns the characteristic.
   mutating func subscriptionChanged(
-    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: LinkIndex, _ context: inout DaemonContext
+    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) {
     guard let index = localDatabase.characteristic(at: handle) else { return }
     let characteristic = localDatabase.characteristics[index]
@@ -311,7 +311,7 @@ struct PeripheralBroker {
   }
 
   /// Handles the transmission of the oldest update of `handle` on a link; of an indication, its confirmation.
-  mutating func updateSent(_ handle: AttributeHandle, on link: LinkIndex, _ context: inout DaemonContext) {
+  mutating func updateSent(_ handle: AttributeHandle, on link: DaemonLinkIndex, _ context: inout DaemonContext) {
     guard let call = context.links[link].server.takeUpdate(of: handle) else { return }
     if let place = localDatabase.characteristic(at: handle), localDatabase.characteristics[place].isOnlyIndicated {
       let characteristic = localDatabase.characteristics[place]
@@ -366,7 +366,7 @@ struct PeripheralBroker {
   }
 
   /// Ends the subscriptions, requests and updates of the client on a link, which has ended for this reason.
-  mutating func endServing(_ link: LinkIndex, _ reason: HCI.ErrorCode, _ context: inout DaemonContext) {
+  mutating func endServing(_ link: DaemonLinkIndex, _ reason: HCI.ErrorCode, _ context: inout DaemonContext) {
     let connection = context.links[link].link.handle
     let central = context.centralInfo(of: link)
     centralRequests.removeAll(on: connection)

@@ -211,7 +211,7 @@ struct ScanBroker {
           to: SessionID(key: key), peer, content, isScanResponse: isScanResponse, overflow: overflow,
           isInBackground: use == .reduced)
       else { continue }
-      var discovery = Discovery(
+      var discovery = DiscoveryInfo(
         peer: context.peers[peer].info, content: content, overflowServices: overflow,
         isConnectable: sighting.isConnectable, rssi: rssi)
       if let data = discovery.manufacturerData, context.policy.hiddenManufacturerData.contains(data) {
@@ -256,7 +256,7 @@ extension PlatformPolicy.HiddenManufacturerData {
   }
 }
 
-extension Discovery {
+extension DiscoveryInfo {
   fileprivate init(
     peer: PeerInfo, content: AdvertisingFields, overflowServices: [BluetoothUUID], isConnectable: Bool, rssi: Int8
   ) {

@@ -47,7 +47,7 @@ struct BondBroker {
   mutating func takeNotes() -> [String] { bonds.takeNotes() }
 
   /// Stores the changed signature counters of a bond.
-  mutating func keepCounters(of bond: Bond, at now: Instant, _ context: inout DaemonContext) {
+  mutating func keepCounters(of bond: HostBond, at now: Instant, _ context: inout DaemonContext) {
     guard var record = bonds.records[bond.identity] else { return }
     record.bond = bond
     keep(record, at: now, &context)
@@ -220,7 +220,7 @@ struct BondBroker {
   // MARK: Host events
 
   /// Handles the host's event of pairing and encryption on a link.
-  mutating func handle(_ event: SecurityEvent, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func handle(_ event: SecurityEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     switch event {
     case .prompt(let prompt): ask(prompt, on: link, at: now, &context)
     case .promptEnded: withdrawPrompt(of: link, &context)
@@ -239,7 +239,7 @@ struct BondBroker {
   }
 
   private mutating func ask(
-    _ prompt: PairingPrompt, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ prompt: PairingPrompt, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     withdrawPrompt(of: link, &context)
     let handle = context.links[link].link.handle
@@ -282,12 +282,12 @@ struct BondBroker {
   }
 
   /// Withdraws the question about pairing on a link.
-  private mutating func withdrawPrompt(of link: LinkIndex, _ context: inout DaemonContext) {
+  private mutating func withdrawPrompt(of link: DaemonLinkIndex, _ context: inout DaemonContext) {
     if let id = pairings[context.links[link].link.handle]?.prompt.take() { context.prompts.withdraw(id) }
   }
 
   /// Forgets the pairing on a link that has ended.
-  mutating func linkEnded(_ link: LinkIndex, _ context: inout DaemonContext) {
+  mutating func linkEnded(_ link: DaemonLinkIndex, _ context: inout DaemonContext) {
     withdrawPrompt(of: link, &context)
     pairings[context.links[link].link.handle] = nil
   }
@@ -302,7 +302,7 @@ struct BondBroker {
   /// Logs that a peer without the key of its bond has started pairing: the bonded device, or another device with its
   /// address.
   private mutating func replacementAttempted(
-    _ reason: SMP.FailureReason?, on link: LinkIndex, _ context: inout DaemonContext
+    _ reason: SMP.FailureReason?, on link: DaemonLinkIndex, _ context: inout DaemonContext
   ) {
     let identifier = context.peers[context.links[link].peer].info.identifier.digits
     let peer = "\(identifier): a peer without the key of its bond requests pairing"
@@ -317,7 +317,7 @@ struct BondBroker {
   }
 
   private mutating func paired(
-    _ bond: Bond, replacesUnproven: Bool, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ bond: HostBond, replacesUnproven: Bool, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     let peer = context.links[link].peer
     if let former = context.peers.identify(peer, as: bond.identity) {
@@ -355,7 +355,7 @@ struct BondBroker {
   }
 
   /// Removes a bond for which there is no room from the host, and ends its link.
-  private mutating func refuse(_ bond: Bond, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  private mutating func refuse(_ bond: HostBond, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
     context.host.removeBond(bond.identity, at: now)
     context.links.end(link, because: .tooManyPairedDevices, at: now, &context.host)
     publish(&context)
@@ -372,7 +372,7 @@ struct BondBroker {
   }
 
   private mutating func failed(
-    _ failure: SecurityFailure, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ failure: SecurityFailure, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
   ) {
     guard context.links[link].link.role == .central else { return }
     switch failure {

@@ -87,24 +87,24 @@ package struct RestoredCentral: Sendable {
   }
 
   package struct Service: Sendable {
-    package var service: RemoteService
+    package var service: RemoteServiceInfo
     /// The known characteristics; nil: they have not been discovered.
     package var characteristics: [Characteristic]?
 
-    package init(service: RemoteService, characteristics: [Characteristic]? = nil) {
+    package init(service: RemoteServiceInfo, characteristics: [Characteristic]? = nil) {
       self.service = service
       self.characteristics = characteristics
     }
   }
 
   package struct Characteristic: Sendable {
-    package var characteristic: RemoteCharacteristic
+    package var characteristic: RemoteCharacteristicInfo
     /// True if the session is subscribed.
     package var isNotifying: Bool
     /// The known descriptors; nil: they have not been discovered.
-    package var descriptors: [RemoteDescriptor]?
+    package var descriptors: [RemoteDescriptorInfo]?
 
-    package init(characteristic: RemoteCharacteristic, isNotifying: Bool, descriptors: [RemoteDescriptor]? = nil) {
+    package init(characteristic: RemoteCharacteristicInfo, isNotifying: Bool, descriptors: [RemoteDescriptorInfo]? = nil) {
       self.characteristic = characteristic
       self.isNotifying = isNotifying
       self.descriptors = descriptors
@@ -144,12 +144,12 @@ package struct RestoredPeripheral: Sendable {
   }
 
   /// The published services, in the order of their publication.
-  package var services: [LocalService]
+  package var services: [LocalServiceInfo]
   package var subscriptions: [Subscription]
   /// The advertising; nil: the session was not advertising.
   package var advertising: Advertising?
 
-  package init(services: [LocalService], subscriptions: [Subscription], advertising: Advertising?) {
+  package init(services: [LocalServiceInfo], subscriptions: [Subscription], advertising: Advertising?) {
     self.services = services
     self.subscriptions = subscriptions
     self.advertising = advertising

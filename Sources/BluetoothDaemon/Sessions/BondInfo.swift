@@ -19,7 +19,7 @@ package struct BondInfo: Hashable, Sendable {
   }
 
   /// Creates the properties of a bond; nil: it has no key for encryption.
-  init?(_ bond: Bond, getsNotifications: Bool = false) {
+  init?(_ bond: HostBond, getsNotifications: Bool = false) {
     self.getsNotifications = getsNotifications
     let keys = [bond.key, bond.ownKey, bond.peerKey].compactMap { $0 }
     guard let size = keys.map(\.size).min() else { return nil }

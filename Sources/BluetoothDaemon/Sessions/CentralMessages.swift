@@ -7,7 +7,7 @@ package struct RemoteAttributeID: Hashable, Sendable {
   package init(_ handle: AttributeHandle) { self.handle = handle }
 }
 
-package struct RemoteService: Hashable, Sendable {
+package struct RemoteServiceInfo: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
@@ -18,7 +18,7 @@ package struct RemoteService: Hashable, Sendable {
   }
 }
 
-package struct RemoteCharacteristic: Hashable, Sendable {
+package struct RemoteCharacteristicInfo: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package var properties: CharacteristicProperties
@@ -29,7 +29,7 @@ package struct RemoteCharacteristic: Hashable, Sendable {
   }
 }
 
-package struct RemoteDescriptor: Hashable, Sendable {
+package struct RemoteDescriptorInfo: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
   package init(id: RemoteAttributeID, uuid: BluetoothUUID) {
@@ -142,7 +142,7 @@ package enum CentralCommand: Sendable {
 }
 
 /// The data received from an advertiser: the advertisement merged with its scan response.
-package struct Discovery: Sendable {
+package struct DiscoveryInfo: Sendable {
   package var peer: PeerInfo
   package var isConnectable: Bool
   package var localName: String?
@@ -172,7 +172,7 @@ package enum CentralEvent: Sendable {
   /// The session continues a preserved one. The first event.
   indirect case restored(RestoredCentral)
   case stateChanged(AdapterState)
-  indirect case discovered(Discovery)
+  indirect case discovered(DiscoveryInfo)
   /// A packet, for a session that scans for packets.
   indirect case packetReceived(ReceivedPacket)
   /// An event of the synchronization with this number, and its time.
@@ -190,10 +190,10 @@ package enum CentralEvent: Sendable {
   /// An event for a session that observes its links.
   indirect case link(PeerHandle, LinkEvent)
   case rssiRead(PeerHandle, Result<Int8, SessionError>)
-  case servicesDiscovered(PeerHandle, Result<[RemoteService], SessionError>)
-  case includedServicesDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteService], SessionError>)
-  case characteristicsDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteCharacteristic], SessionError>)
-  case descriptorsDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteDescriptor], SessionError>)
+  case servicesDiscovered(PeerHandle, Result<[RemoteServiceInfo], SessionError>)
+  case includedServicesDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteServiceInfo], SessionError>)
+  case characteristicsDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteCharacteristicInfo], SessionError>)
+  case descriptorsDiscovered(PeerHandle, RemoteAttributeID, Result<[RemoteDescriptorInfo], SessionError>)
   case valueRead(PeerHandle, RemoteAttributeID, Result<ByteSlice, SessionError>)
   /// A notification or an indication.
   case valueChanged(PeerHandle, RemoteAttributeID, ByteSlice)

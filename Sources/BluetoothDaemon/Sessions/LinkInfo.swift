@@ -3,11 +3,11 @@ import BluetoothWire
 
 /// The properties of a link, as sessions see them.
 package struct LinkInfo: Hashable, Sendable {
-  package var properties: LinkProperties
+  package var properties: HostLinkProperties
   /// ATT_MTU.
   package var mtu: Int
-  package var security: LinkSecurity
-  package init(properties: LinkProperties, mtu: Int, security: LinkSecurity) {
+  package var security: HostLinkSecurity
+  package init(properties: HostLinkProperties, mtu: Int, security: HostLinkSecurity) {
     self.properties = properties
     self.mtu = mtu
     self.security = security

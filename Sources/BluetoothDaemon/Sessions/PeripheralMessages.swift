@@ -7,18 +7,18 @@ package struct LocalAttributeID: Hashable, Sendable {
   package init(number: UInt32) { self.number = number }
 }
 
-package struct LocalService: Hashable, Sendable {
+package struct LocalServiceInfo: Hashable, Sendable {
   package var id: LocalAttributeID
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
   /// The included services, all of which were added before.
   package var includes: [LocalAttributeID]
-  package var characteristics: [LocalCharacteristic]
+  package var characteristics: [LocalCharacteristicInfo]
   /// The handle of the declaration; nil: the next one.
   package var handle: AttributeHandle?
   package init(
     id: LocalAttributeID, uuid: BluetoothUUID, isPrimary: Bool, includes: [LocalAttributeID],
-    characteristics: [LocalCharacteristic], handle: AttributeHandle? = nil
+    characteristics: [LocalCharacteristicInfo], handle: AttributeHandle? = nil
   ) {
     self.id = id
     self.uuid = uuid
@@ -37,7 +37,7 @@ package struct LocalService: Hashable, Sendable {
   }
 }
 
-package struct LocalCharacteristic: Hashable, Sendable {
+package struct LocalCharacteristicInfo: Hashable, Sendable {
   package var id: LocalAttributeID
   package var definition: GATTCharacteristicDefinition
   package init(id: LocalAttributeID, definition: GATTCharacteristicDefinition) {
@@ -97,9 +97,9 @@ package enum PeripheralCommand: Sendable {
   indirect case startSet(LocalSetID, HostAdvertising)
   /// Stops an advertising set with its periodic train.
   case stopSet(LocalSetID)
-  case addService(LocalService)
+  case addService(LocalServiceInfo)
   /// Adds a service whose attributes have fixed handles. Answered by `serviceAdded`.
-  case addServiceAt(LocalService)
+  case addServiceAt(LocalServiceInfo)
   case removeService(LocalAttributeID)
   case removeAllServices
   /// Answers a request. In the answer to a read, `value` is the attribute's value from the request's offset on.

@@ -53,12 +53,12 @@ package struct StoredApp: Hashable, Sendable {
     /// The restore identifier.
     package var identifier: String
     /// The published services, in the order of their publication.
-    package var services: [LocalService]
+    package var services: [LocalServiceInfo]
     /// The advertising; nil: the session was not advertising.
     package var advertising: RestoredPeripheral.Advertising?
 
     package init(
-      identifier: String, services: [LocalService] = [], advertising: RestoredPeripheral.Advertising? = nil
+      identifier: String, services: [LocalServiceInfo] = [], advertising: RestoredPeripheral.Advertising? = nil
     ) {
       self.identifier = identifier
       self.services = services

@@ -51,7 +51,7 @@ struct SystemServiceBroker {
   }
 
   /// Handles an event of the GATT server. Returns false if the event concerns no service of the system.
-  func handle(_ event: GATTEvent, on link: LinkIndex, at now: Instant, _ context: inout DaemonContext) -> Bool {
+  func handle(_ event: GATTEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) -> Bool {
     guard let handle = event.servedAttribute, let server = servers.first(where: { $0.owns(handle) }) else {
       return false
     }

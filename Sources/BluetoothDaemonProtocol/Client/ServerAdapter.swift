@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 
 /// An adapter whose daemon runs in another process, `btserver`, and is shared with other apps.
-package final class ServerAdapter: Adapter, Sendable {
+package final class ServerAdapter: DaemonAdapter, Sendable {
   package let directory = PeerDirectory()
   package var deliversInPlace: Bool { false }
   private let sessions = LocalSessions()

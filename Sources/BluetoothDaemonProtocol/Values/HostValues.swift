@@ -19,8 +19,8 @@ extension LinkRequest.Kind: MessageEnumeration {
   }
 }
 
-extension LinkSecurity.Level: MessageEnumeration {
-  static var cases: [LinkSecurity.Level] { [.none, .encrypted, .authenticated] }
+extension HostLinkSecurity.Level: MessageEnumeration {
+  static var cases: [HostLinkSecurity.Level] { [.none, .encrypted, .authenticated] }
 
   var number: UInt8 {
     switch self {
@@ -51,9 +51,9 @@ extension LinkRequest: MessageChoice {
   }
 }
 
-extension ConnectionParameters: MessageStructure {
-  static var blank: ConnectionParameters {
-    ConnectionParameters(minimumInterval: 0, maximumInterval: 0, latency: 0, supervisionTimeout: 0)
+extension LinkParameters: MessageStructure {
+  static var blank: LinkParameters {
+    LinkParameters(minimumInterval: 0, maximumInterval: 0, latency: 0, supervisionTimeout: 0)
   }
 
   mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -85,7 +85,7 @@ extension HCI.DataLength: MessageStructure {
 extension LinkInfo: MessageStructure {
   static var blank: LinkInfo {
     let values = HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 0)
-    return LinkInfo(properties: LinkProperties(values: values), mtu: 0, security: .none)
+    return LinkInfo(properties: HostLinkProperties(values: values), mtu: 0, security: .none)
   }
 
   mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -112,8 +112,8 @@ extension HCI.AdvertisingType: MessageEnumeration {
   static var cases: [HCI.AdvertisingType] { (0...UInt8.max).compactMap { HCI.AdvertisingType(rawValue: $0) } }
 }
 
-extension PHY: MessageEnumeration {
-  static var cases: [PHY] { (0...UInt8.max).compactMap { PHY(rawValue: $0) } }
+extension RadioPHY: MessageEnumeration {
+  static var cases: [RadioPHY] { (0...UInt8.max).compactMap { RadioPHY(rawValue: $0) } }
 }
 
 extension HostAdvertising.LimitedDiscovery.End: MessageEnumeration {
@@ -288,9 +288,9 @@ extension HostError: MessageChoice {
 
 // MARK: Attributes
 
-extension LocalService: MessageStructure {
-  static var blank: LocalService {
-    LocalService(id: LocalAttributeID(number: 0), uuid: .blank, isPrimary: false, includes: [], characteristics: [])
+extension LocalServiceInfo: MessageStructure {
+  static var blank: LocalServiceInfo {
+    LocalServiceInfo(id: LocalAttributeID(number: 0), uuid: .blank, isPrimary: false, includes: [], characteristics: [])
   }
 
   mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -304,7 +304,7 @@ extension LocalService: MessageStructure {
 
 /// A service whose attributes have fixed handles: the service, and then the handles of its attributes in their order.
 struct PlacedService: MessageStructure {
-  var service: LocalService
+  var service: LocalServiceInfo
 
   static var blank: PlacedService { PlacedService(service: .blank) }
 
@@ -320,11 +320,11 @@ struct PlacedService: MessageStructure {
   }
 }
 
-extension LocalCharacteristic: MessageStructure {
-  static var blank: LocalCharacteristic {
+extension LocalCharacteristicInfo: MessageStructure {
+  static var blank: LocalCharacteristicInfo {
     let definition = GATTCharacteristicDefinition(
       uuid: .blank, properties: [], permissions: [], value: nil, lengths: 0...0)
-    return LocalCharacteristic(id: LocalAttributeID(number: 0), definition: definition)
+    return LocalCharacteristicInfo(id: LocalAttributeID(number: 0), definition: definition)
   }
 
   mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {

@@ -179,8 +179,8 @@ extension ChannelInfo: MessageStructure {
   }
 }
 
-extension RemoteService: MessageStructure {
-  static var blank: RemoteService { RemoteService(id: RemoteAttributeID(0), uuid: .blank, isPrimary: false) }
+extension RemoteServiceInfo: MessageStructure {
+  static var blank: RemoteServiceInfo { RemoteServiceInfo(id: RemoteAttributeID(0), uuid: .blank, isPrimary: false) }
 
   @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("service", &id)
@@ -193,9 +193,9 @@ extension BluetoothUUID {
   static var blank: BluetoothUUID { BluetoothUUID(high: 0, low: 0) }
 }
 
-extension RemoteCharacteristic: MessageStructure {
-  static var blank: RemoteCharacteristic {
-    RemoteCharacteristic(id: RemoteAttributeID(0), uuid: .blank, properties: [])
+extension RemoteCharacteristicInfo: MessageStructure {
+  static var blank: RemoteCharacteristicInfo {
+    RemoteCharacteristicInfo(id: RemoteAttributeID(0), uuid: .blank, properties: [])
   }
 
   @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -205,8 +205,8 @@ extension RemoteCharacteristic: MessageStructure {
   }
 }
 
-extension RemoteDescriptor: MessageStructure {
-  static var blank: RemoteDescriptor { RemoteDescriptor(id: RemoteAttributeID(0), uuid: .blank) }
+extension RemoteDescriptorInfo: MessageStructure {
+  static var blank: RemoteDescriptorInfo { RemoteDescriptorInfo(id: RemoteAttributeID(0), uuid: .blank) }
 
   @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("descriptor", &id)
@@ -248,8 +248,8 @@ extension PacketScan: MessageStructure {
   }
 }
 
-extension Discovery: MessageStructure {
-  static var blank: Discovery { Discovery(peer: .blank, isConnectable: false, rssi: 0) }
+extension DiscoveryInfo: MessageStructure {
+  static var blank: DiscoveryInfo { DiscoveryInfo(peer: .blank, isConnectable: false, rssi: 0) }
 
   @inline(__always) mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("peer", &peer)

@@ -177,7 +177,7 @@ package struct CapturedAirPacket {
   package var crc: UInt32
   /// The channel index, 0 to 39; nil: not captured.
   package var channel: UInt8?
-  package var phy: PHY?
+  package var phy: RadioPHY?
   /// True if the packet was coded with S=2.
   package var isCodedS2 = false
   /// The level in the pseudo-header, in dBm; nil: not captured. A sniffer writes the received level, a world the
@@ -239,7 +239,7 @@ package struct CapturedAirPacket {
   package init?(withHeader octets: [UInt8], isCut: Bool = false) {
     guard octets.count >= 10 else { return nil }
     let flags = UInt16(octets[8]) | UInt16(octets[9]) << 8
-    let phy = PHY(rawValue: UInt8(flags >> 14) + 1)
+    let phy = RadioPHY(rawValue: UInt8(flags >> 14) + 1)
     self.init(octets.dropFirst(10), codingIndicator: phy == .leCoded, isCut: isCut)
     self.phy = phy
     isCodedS2 = phy == .leCoded && octets.count > 14 && octets[14] & 0b11 == 1
@@ -263,7 +263,7 @@ package struct CapturedAirPacket {
   init?(_ sniffer: NordicSnifferHeader, _ octets: [UInt8], isCut: Bool) {
     guard octets.count >= sniffer.packetStart else { return nil }
     let packet = octets[sniffer.packetStart...]
-    let phy = PHY(rawValue: sniffer.flags >> NordicSnifferHeader.Flag.phyShift & 0b111 + 1)
+    let phy = RadioPHY(rawValue: sniffer.flags >> NordicSnifferHeader.Flag.phyShift & 0b111 + 1)
     self.init(packet, codingIndicator: phy == .leCoded, isCut: isCut)
     self.phy = phy
     isCodedS2 = phy == .leCoded && packet.count > 4 && packet[packet.startIndex + 4] & 0b11 == 1

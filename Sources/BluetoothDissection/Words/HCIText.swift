@@ -81,7 +81,7 @@ enum HCIText {
     case let length as HCI.DataLength: return ["\(length.octets) octets", "\(length.time) µs"]
     case let preference as HCI.PHYPreference:
       return ["transmit \(preference.transmit?.words ?? "any")", "receive \(preference.receive?.words ?? "any")"]
-    case let parameters as BluetoothWire.ConnectionParameters: return [interval(parameters)]
+    case let parameters as LinkParameters: return [interval(parameters)]
     case let values as HCI.ConnectionValues: return self.values(values)
     case let rest as HCI.Rest: return ["0x\(rest.octets.bytes.digits)"]
     case let data as HCI.LegacyAdvertisingData: return AdvertisingText.words(data.data)
@@ -154,7 +154,7 @@ enum HCIText {
     usesAcceptList ? ["any device of the filter accept list"] : words(peer.deviceAddress, &result)
   }
 
-  private static func interval(_ parameters: BluetoothWire.ConnectionParameters) -> String {
+  private static func interval(_ parameters: LinkParameters) -> String {
     "interval \(parameters.minimumInterval.intervalText) to \(parameters.maximumInterval.intervalText), latency "
       + "\(parameters.latency), timeout \(parameters.supervisionTimeout.timeoutText)"
   }

@@ -1,6 +1,6 @@
 // Design: further advertising sets
 //
-// Further advertising sets (`PeripheralCommand.startSet`) exclude nothing. The host has an `Advertiser` for each set
+// Further advertising sets (`PeripheralCommand.startSet`) exclude nothing. The host has a `HostAdvertiser` for each set
 // (`AdvertisingSets`): it compares the requested set, with its periodic train, with what the controller holds, and
 // sends one command at a time. A new link ends the advertising of one set: the only connectable one, else the one that
 // LE Advertising Set Terminated names.
@@ -12,24 +12,24 @@ import BluetoothWire
 struct AdvertisingSets {
   private struct Further {
     let handle: HCI.AdvertisingHandle
-    var advertiser = Advertiser()
+    var advertiser = HostAdvertiser()
   }
 
-  private(set) var main = Advertiser()
+  private(set) var main = HostAdvertiser()
   /// The further sets in the order of their creation.
   private var others: [Further] = []
   /// The number of new links whose advertising set is not known yet. LE Advertising Set Terminated names the set.
   private var openLinks = 0
 
   /// The advertiser of a set, which is read and changed in place. The first change creates it.
-  subscript(handle: HCI.AdvertisingHandle) -> Advertiser {
+  subscript(handle: HCI.AdvertisingHandle) -> HostAdvertiser {
     @inline(__always) get {
       if handle == .main {
         main
       } else if let index = index(of: handle) {
         others[index].advertiser
       } else {
-        Advertiser()
+        HostAdvertiser()
       }
     }
     _modify {
@@ -66,7 +66,7 @@ struct AdvertisingSets {
     others.isEmpty ? main.deadline : others.reduce(main.deadline) { earliest($0, $1.advertiser.deadline) }
   }
 
-  private mutating func forEach(_ body: (inout Advertiser) -> Void) {
+  private mutating func forEach(_ body: (inout HostAdvertiser) -> Void) {
     body(&main)
     for index in others.indices { body(&others[index].advertiser) }
   }

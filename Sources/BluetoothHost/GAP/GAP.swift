@@ -1,12 +1,13 @@
 // Design: advertising, scanning and connecting
 //
-// `Advertiser`, `Scanner`, `Initiator` and `ResolvingListKeeper` know the desired state and the controller's state, and
-// return the next command on the way from one to the other. After a reset or a change of the command generation they
-// start again without a new request. `AdvertisingCommands`, `ScanCommands` and `InitiatingCommands` encode the
-// commands, legacy or extended. One decision selects the generation for all (`usesExtendedCommands`), because a
-// controller accepts one generation until it is reset. A controller that claims the extended commands and does not know
-// them gets the legacy ones, after a reset if it has accepted some extended ones. Advertising uses the legacy PDUs with
-// both generations, unless `HostAdvertising.Shape.extended` requests extended PDUs.
+// `HostAdvertiser`, `HostScanner`, `HostInitiator` and `ResolvingListKeeper` know the desired state and the
+// controller's state, and return the next command on the way from one to the other. After a reset or a change of the
+// command generation they start again without a new request. `AdvertisingCommands`, `ScanCommands` and
+// `InitiatingCommands` encode the commands, legacy or extended. One decision selects the generation for all
+// (`usesExtendedCommands`), because a controller accepts one generation until it is reset. A controller that claims the
+// extended commands and does not know them gets the legacy ones, after a reset if it has accepted some extended ones.
+// Advertising uses the legacy PDUs with both generations, unless `HostAdvertising.Shape.extended` requests extended
+// PDUs.
 //
 // The resolving list changes only while the controller does not advertise, scan or connect; these three activities
 // pause for a change, and resume afterwards. Where reports and links are resolved, they carry the identity address, and
@@ -21,9 +22,9 @@ import BluetoothWire
 /// command at a time.
 struct GAP {
   var advertisers = AdvertisingSets()
-  var scanner = Scanner()
+  var scanner = HostScanner()
   var reports = ReportReassembler()
-  var initiator = Initiator()
+  var initiator = HostInitiator()
   var synchronizer = Synchronizer()
   var resolvingList = ResolvingListKeeper()
   var ownAddress: OwnAddress
@@ -96,7 +97,7 @@ struct GAP {
 
   /// Begins operation with a controller that has been initialized.
   mutating func controllerIsReady(_ context: inout HostContext, at now: Instant) {
-    initiator = Initiator(acceptListSize: context.controller.capabilities.acceptListSize)
+    initiator = HostInitiator(acceptListSize: context.controller.capabilities.acceptListSize)
     if context.controller.capabilities.ownAddressType == .random { ownAddress.started(at: now) }
   }
 
@@ -123,11 +124,11 @@ struct GAP {
   private mutating func forgetRequests(_ context: inout HostContext) {
     advertisers = AdvertisingSets()
     synchronizer = Synchronizer()
-    scanner = Scanner()
+    scanner = HostScanner()
     reports.removeAll()
     resolvingList.forgetController()
     ownAddress.stop()
-    initiator = Initiator(acceptListSize: context.controller.capabilities.acceptListSize)
+    initiator = HostInitiator(acceptListSize: context.controller.capabilities.acceptListSize)
   }
 
   // MARK: Links

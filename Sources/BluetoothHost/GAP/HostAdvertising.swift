@@ -56,8 +56,8 @@ package struct HostAdvertising: Hashable, Sendable {
   /// The parameters that only extended PDUs have · Vol 4, Part E, 7.8.53.
   package struct ExtendedPDUs: Hashable, Sendable {
     /// The primary PHY: LE 1M or LE Coded.
-    package var primaryPHY = PHY.le1M
-    package var secondaryPHY = PHY.le1M
+    package var primaryPHY = RadioPHY.le1M
+    package var secondaryPHY = RadioPHY.le1M
     /// The advertising SID, 0x00 to 0x0F.
     package var advertisingSID: UInt8 = 0
     package var includesTransmitPower = false

@@ -30,7 +30,7 @@ enum GATTType {
 
 /// The security that a link needs to read an attribute, or to write it · Vol 3, Part F, 3.2.5.
 struct GATTRequirement: Hashable {
-  var level = LinkSecurity.Level.none
+  var level = HostLinkSecurity.Level.none
   /// The minimum length of the encryption key in octets; 0: any.
   var keySize: UInt8 = 0
   var authorization = false
@@ -38,12 +38,12 @@ struct GATTRequirement: Hashable {
   /// Returns the reason why a link with this security is denied access; nil: access is permitted
   /// · Vol 3, Part C, 10.3.1.
   @inline(__always)
-  func refusal(for security: LinkSecurity) -> ATT.ErrorCode? {
+  func refusal(for security: HostLinkSecurity) -> ATT.ErrorCode? {
     if level == .none, keySize == 0, !authorization { return nil }
     return reason(for: security)
   }
 
-  private func reason(for security: LinkSecurity) -> ATT.ErrorCode? {
+  private func reason(for security: HostLinkSecurity) -> ATT.ErrorCode? {
     if level != .none || keySize > 0 {
       guard security.level > .none else {
         return security.hasKey ? .insufficientEncryption : .insufficientAuthentication
@@ -120,19 +120,19 @@ struct GATTAttribute {
   /// Returns the reason why this link may not read the attribute; nil: it may.
   // Inlined: a call would copy the attribute.
   @inline(__always)
-  func readError(_ security: LinkSecurity) -> ATT.ErrorCode? {
+  func readError(_ security: HostLinkSecurity) -> ATT.ErrorCode? {
     access.contains(.read) ? reading.refusal(for: security) : .readNotPermitted
   }
 
   /// Returns the reason why this link may not write the attribute in this way; nil: it may.
   @inline(__always)
-  func writeError(_ way: Access, _ security: LinkSecurity) -> ATT.ErrorCode? {
+  func writeError(_ way: Access, _ security: HostLinkSecurity) -> ATT.ErrorCode? {
     access.contains(way) || takesUnsigned(way, security) ? writing.refusal(for: security) : .writeNotPermitted
   }
 
   /// Returns true if a Write Command is accepted in place of a signed one, as on an encrypted link
   /// · Vol 3, Part G, 4.9.2.
-  private func takesUnsigned(_ way: Access, _ security: LinkSecurity) -> Bool {
+  private func takesUnsigned(_ way: Access, _ security: HostLinkSecurity) -> Bool {
     way == .writeCommand && security.level > .none && access.contains(.signedWrite)
   }
 

@@ -30,7 +30,7 @@ package struct GATTBearer {
   /// bearer neither sends nor receives, and the link must be disconnected · Vol 3, Part F, 3.3.3.
   package var isClosed: Bool { context.closed != nil }
   /// The security of the link, which determines the access to the database.
-  package var security: LinkSecurity { context.security }
+  package var security: HostLinkSecurity { context.security }
   /// The verifier of the peer's Signed Write Commands; nil: there is no key, and the server ignores these commands.
   package var signatureVerifier: SignatureVerifier? {
     get { server.signatureVerifier }
@@ -68,7 +68,7 @@ package struct GATTBearer {
   /// client repeats the requests that it has held back for it.
   ///
   /// - Parameter resumes: False if another change follows, after which the client continues.
-  package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
+  package mutating func securityChanged(_ security: HostLinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
     client.setGuarded(guardsBondedLink && security.hasKey && security.level == .none)
     guard !isClosed else { return }

@@ -93,7 +93,7 @@ extension SecurityDemand {
   ///
   /// A server sends Insufficient Authentication if there is no key, or if the key is unauthenticated; encryption with
   /// any key is tried first. Each demand exceeds the security of the link, so the sequence of demands ends.
-  init?(after code: ATT.ErrorCode, on security: LinkSecurity) {
+  init?(after code: ATT.ErrorCode, on security: HostLinkSecurity) {
     switch code {
     case .insufficientAuthentication where security.level < .authenticated:
       self.init(level: security.level == .none ? .encrypted : .authenticated)

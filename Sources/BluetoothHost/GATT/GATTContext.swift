@@ -8,7 +8,7 @@ struct GATTContext {
   let maximumMTU: Int
   private(set) var mtu = ATT.defaultMTU
   /// The security of the link, which determines the access to the database.
-  var security = LinkSecurity.none
+  var security = HostLinkSecurity.none
   /// The reason why the bearer is closed; nil: it is open.
   var closed: GATTError?
   var events: Deque<GATTEvent> = []

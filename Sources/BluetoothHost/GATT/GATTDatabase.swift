@@ -107,7 +107,7 @@ package struct GATTDatabase: Sendable {
   /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values, and no such characteristic
   /// · Vol 3, Part C, 12.3. Returns the range of its handles for `GATTBearer.databaseChanged`.
   @discardableResult
-  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) -> ClosedRange<AttributeHandle> {
+  package mutating func setPreferredParameters(_ parameters: LinkParameters?) -> ClosedRange<AttributeHandle> {
     let handles = parameterAttributes[0].handle...parameterAttributes[1].handle
     attributes.removeAll { handles.contains($0.handle) }
     if let parameters {
@@ -149,7 +149,7 @@ package struct GATTDatabase: Sendable {
   /// Returns the Database Hash · Vol 3, Part G, 7.3.1. It is computed on the first request after a change.
   mutating func hash() -> ByteSlice {
     if let knownHash { return knownHash }
-    let hash = ByteSlice(DatabaseHash.value(of: attributes))
+    let hash = ByteSlice(GATTDatabaseHash.value(of: attributes))
     knownHash = hash
     return hash
   }

@@ -3,7 +3,7 @@ import BluetoothWire
 
 /// The Database Hash · Vol 3, Part G, 7.3.1: AES-CMAC with a key of zeros over the declarations in the order of their
 /// handles.
-enum DatabaseHash {
+enum GATTDatabaseHash {
   /// Returns the hash in transmission order, least significant octet first.
   static func value(of attributes: [GATTAttribute]) -> [UInt8] {
     AES128.cmac(message(of: attributes), key: .zero).bytes.reversed()

@@ -7,9 +7,10 @@
 // of that identity a copy. It accepts a new record only from a link that was encrypted with the key of the bond,
 // because an address proves nothing.
 //
-// The protection of a link is a value too (`LinkSecurity`). An attribute has a security requirement for each direction,
-// which every access path to its value checks. A subscription stores the requirement of its value, which is checked
-// again when a value is sent. Without encryption the answer is 0x0F if there is a key, and 0x05 if there is none.
+// The protection of a link is a value too (`HostLinkSecurity`). An attribute has a security requirement for each
+// direction, which every access path to its value checks. A subscription stores the requirement of its value, which is
+// checked again when a value is sent. Without encryption the answer is 0x0F if there is a key, and 0x05 if there is
+// none.
 //
 // A client with Robust Caching that is change-unaware gets no values. Values wait while Service Changed is on its way
 // to the client. If the client has not subscribed to Service Changed, values are dropped, so that no layer above waits

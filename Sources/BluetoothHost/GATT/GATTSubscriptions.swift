@@ -19,7 +19,7 @@ struct GATTSubscriptions {
   }
 
   /// Returns the ways in which this value may be sent over a link with this security; empty: none.
-  func permitted(_ value: AttributeHandle, _ security: LinkSecurity) -> GATTSubscription {
+  func permitted(_ value: AttributeHandle, _ security: HostLinkSecurity) -> GATTSubscription {
     let place = place(of: value)
     guard place < entries.count, entries[place].value == value,
       entries[place].requirement.refusal(for: security) == nil

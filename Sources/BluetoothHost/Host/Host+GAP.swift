@@ -114,7 +114,7 @@ extension Host {
   }
 
   /// Returns the properties of a link; nil: the link does not exist.
-  package func properties(of handle: HCI.ConnectionHandle) -> LinkProperties? {
+  package func properties(of handle: HCI.ConnectionHandle) -> HostLinkProperties? {
     table.index(of: handle).map { table[$0].properties }
   }
 
@@ -140,7 +140,7 @@ extension Host {
   /// the link is 5 s old and the central has been quiet for 1 s; a later request replaces an earlier one. The peer or
   /// the controller may refuse either without an event.
   package mutating func updateConnection(
-    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
+    _ handle: HCI.ConnectionHandle, _ parameters: LinkParameters, at now: Instant
   ) {
     guard let index = table.index(of: handle) else { return }
     switch table[index].link.role {

@@ -143,7 +143,7 @@ extension Host {
 
   /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values, and no such characteristic
   /// · Vol 3, Part C, 12.3.
-  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?, at now: Instant) {
+  package mutating func setPreferredParameters(_ parameters: LinkParameters?, at now: Instant) {
     table.databaseChanged(context.server.database.setPreferredParameters(parameters), &context, at: now)
     settle(at: now)
   }

@@ -6,7 +6,7 @@ extension Host {
   // MARK: Links
 
   /// Returns the security of a link; `.none` if the link does not exist.
-  package func security(of handle: HCI.ConnectionHandle) -> LinkSecurity {
+  package func security(of handle: HCI.ConnectionHandle) -> HostLinkSecurity {
     table.index(of: handle).map { table[$0].security.security } ?? .none
   }
 
@@ -46,7 +46,7 @@ extension Host {
   }
 
   /// Sets the security of a link.
-  package mutating func setSecurity(_ security: LinkSecurity, on handle: HCI.ConnectionHandle, at now: Instant) {
+  package mutating func setSecurity(_ security: HostLinkSecurity, on handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = table.index(of: handle) else { return }
     table[index].setSecurity(security, &context, at: now)
     settle(at: now)
@@ -75,10 +75,10 @@ extension Host {
   }
 
   /// The bonds in the order of their creation.
-  package var bonds: [Bond] { context.security.bonds.all }
+  package var bonds: [HostBond] { context.security.bonds.all }
 
   /// Restores the stored bonds of this device. Call it before there are links.
-  package mutating func setBonds(_ bonds: [Bond], at now: Instant) {
+  package mutating func setBonds(_ bonds: [HostBond], at now: Instant) {
     context.security.setBonds(bonds)
     settle(at: now)
   }

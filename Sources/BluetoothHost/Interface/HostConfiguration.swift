@@ -7,7 +7,7 @@ package struct HostConfiguration: Sendable {
   package var maximumMTU = 517
   /// The connection parameters that a central uses when it connects: interval 30 ms, latency 0, supervision timeout
   /// 2 s.
-  package var connection = ConnectionParameters(
+  package var connection = LinkParameters(
     minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200)
   /// The scan interval and the scan window, for scanning and for connecting, in units of 0.625 ms: 30 ms each, so the
   /// controller scans continuously.

@@ -39,7 +39,7 @@ package enum HostEvent: Sendable {
   // Rare and large payloads are indirect: the largest payload determines the size of every event.
   indirect case security(HCI.ConnectionHandle, SecurityEvent)
   /// The stored data of a bonded peer have changed: the sign counters. (New bonds come with `SecurityEvent.paired`.)
-  indirect case bondChanged(Bond)
+  indirect case bondChanged(HostBond)
   /// An event of the credit based channels of a link.
   case channel(HCI.ConnectionHandle, ChannelEvent)
 }

@@ -8,7 +8,7 @@ package enum LinkRequest: Hashable, Sendable {
   }
 
   /// LE Connection Update · Vol 4, Part E, 7.8.18.
-  case connectionParameters(ConnectionParameters)
+  case connectionParameters(LinkParameters)
   /// LE Set PHY · Vol 4, Part E, 7.8.49. `options` has the preferred coding of LE Coded.
   case phys(HCI.PHYPreference, options: UInt16)
   /// LE Set Data Length · Vol 4, Part E, 7.8.33.

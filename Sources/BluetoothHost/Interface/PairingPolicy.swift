@@ -40,11 +40,11 @@ package struct PairingPolicy: Hashable, Sendable {
 /// The security that a link must have.
 package struct SecurityDemand: Hashable, Sendable {
   /// The minimum level; `encrypted` accepts any key.
-  package var level: LinkSecurity.Level
+  package var level: HostLinkSecurity.Level
   /// The minimum length of the key in octets, 0 or 7 to 16; 0: any length that the policy accepts.
   package var keySize: UInt8
 
-  package init(level: LinkSecurity.Level, keySize: UInt8 = 0) {
+  package init(level: HostLinkSecurity.Level, keySize: UInt8 = 0) {
     self.level = level
     self.keySize = keySize
   }
@@ -53,7 +53,7 @@ package struct SecurityDemand: Hashable, Sendable {
   package static let authenticated = SecurityDemand(level: .authenticated)
 
   /// Returns true if the link's security meets the demand.
-  package func isMet(by security: LinkSecurity) -> Bool {
+  package func isMet(by security: HostLinkSecurity) -> Bool {
     security.level >= level && (level == .none || security.keySize >= keySize)
   }
 }

@@ -40,13 +40,13 @@ package struct PairingOutcome: Hashable, Sendable {
   /// The length of the encryption key in octets.
   package var keySize: UInt8
   /// The bond to store; nil: the devices have not bonded.
-  package var bond: Bond?
+  package var bond: HostBond?
   /// True if `bond` replaces a bond whose key has not encrypted this link: the peer may be another device than the
   /// bonded one.
   package var replacesUnproven: Bool
 
   package init(
-    method: PairingMethod, isSecureConnections: Bool, keySize: UInt8, bond: Bond?, replacesUnproven: Bool = false
+    method: PairingMethod, isSecureConnections: Bool, keySize: UInt8, bond: HostBond?, replacesUnproven: Bool = false
   ) {
     self.method = method
     self.isSecureConnections = isSecureConnections
@@ -86,7 +86,7 @@ package enum SecurityEvent: Hashable, Sendable {
   /// The pairing is complete and the keys have been exchanged; store the bond now.
   case paired(PairingOutcome)
   /// The security of the link has changed to this value.
-  case changed(LinkSecurity)
+  case changed(HostLinkSecurity)
   /// Pairing, or encryption with the key of a bond, has failed.
   case failed(SecurityFailure)
 }

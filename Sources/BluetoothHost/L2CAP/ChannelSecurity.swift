@@ -5,20 +5,20 @@ package struct ChannelSecurity: Hashable, Sendable {
   /// No security requirements.
   package static let none = ChannelSecurity()
 
-  package var level: LinkSecurity.Level
+  package var level: HostLinkSecurity.Level
   /// The minimum length of the encryption key in octets; 0: any.
   package var keySize: UInt8
   /// True if the peer must have been authorized.
   package var needsAuthorization: Bool
 
-  package init(level: LinkSecurity.Level = .none, keySize: UInt8 = 0, needsAuthorization: Bool = false) {
+  package init(level: HostLinkSecurity.Level = .none, keySize: UInt8 = 0, needsAuthorization: Bool = false) {
     self.level = level
     self.keySize = keySize
     self.needsAuthorization = needsAuthorization
   }
 
   /// Returns the reason why a link's security is insufficient; nil: it is sufficient.
-  func refusal(for security: LinkSecurity) -> L2CAP.ConnectionResult? {
+  func refusal(for security: HostLinkSecurity) -> L2CAP.ConnectionResult? {
     if level > .none || keySize > 0 {
       guard security.level > .none else {
         return security.hasKey ? .insufficientEncryption : .insufficientAuthentication

@@ -8,7 +8,7 @@ extension CreditChannels {
   ///   - security: The security of the link, which listeners may require.
   ///   - undelivered: The number of packets of the link in the controller, plus 1 if the link has more to send.
   mutating func receive(
-    _ signal: L2CAP.Signal, listeners: Listeners, security: LinkSecurity, undelivered: Int,
+    _ signal: L2CAP.Signal, listeners: Listeners, security: HostLinkSecurity, undelivered: Int,
     identifiers: inout SignalIdentifiers, at now: Instant
   ) -> L2CAP.SignalContent? {
     switch signal.content {
@@ -48,7 +48,7 @@ extension CreditChannels {
 
   private mutating func accept(
     _ spsm: UInt16, _ source: L2CAP.ChannelID, _ parameters: L2CAP.CreditParameters, _ listeners: Listeners,
-    _ security: LinkSecurity
+    _ security: HostLinkSecurity
   ) -> L2CAP.SignalContent {
     func refuse(_ result: L2CAP.ConnectionResult) -> L2CAP.SignalContent {
       .leCreditBasedConnectionResponse(destination: .none, .none, result)
@@ -67,7 +67,7 @@ extension CreditChannels {
 
   private mutating func accept(
     _ spsm: UInt16, _ sources: [L2CAP.ChannelID], _ parameters: L2CAP.CreditParameters, _ listeners: Listeners,
-    _ security: LinkSecurity
+    _ security: HostLinkSecurity
   ) -> L2CAP.SignalContent {
     func refuse(_ result: L2CAP.ConnectionResult) -> L2CAP.SignalContent {
       .creditBasedConnectionResponse(

@@ -9,7 +9,7 @@ struct PendingChannelRequest {
   /// The number of channels whose result is pending.
   var unanswered: Int
   /// The security of the link at the time of the request.
-  var security = LinkSecurity.none
+  var security = HostLinkSecurity.none
   /// The number of channels that the peer has refused because of insufficient security; `refusal` is its reason,
   /// `demand` the security that may satisfy the peer.
   var refused = 0
@@ -44,7 +44,7 @@ extension ChannelEvent {
 extension SecurityDemand {
   /// Creates the demand that may satisfy a peer that has refused a channel with `result`; nil: no security beyond
   /// that of the link would help.
-  init?(after result: L2CAP.ConnectionResult, on security: LinkSecurity) {
+  init?(after result: L2CAP.ConnectionResult, on security: HostLinkSecurity) {
     switch result {
     case .insufficientAuthentication: self.init(after: ATT.ErrorCode.insufficientAuthentication, on: security)
     case .insufficientEncryption: self.init(after: ATT.ErrorCode.insufficientEncryption, on: security)

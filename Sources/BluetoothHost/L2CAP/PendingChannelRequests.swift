@@ -31,7 +31,7 @@ struct PendingChannelRequests {
   }
 
   /// Removes and returns the requests for which the security of the link is now sufficient.
-  mutating func takeSatisfied(by security: LinkSecurity) -> [PendingChannelRequest] {
+  mutating func takeSatisfied(by security: HostLinkSecurity) -> [PendingChannelRequest] {
     guard !requests.isEmpty else { return [] }
     func isReady(_ request: PendingChannelRequest) -> Bool {
       request.unanswered == 0 && request.demand?.isMet(by: security) == true

@@ -8,7 +8,7 @@ struct SignallingChannel {
     /// The packet to send.
     var answer: L2CAP.Signal?
     /// The parameters that the peer has requested and this central has accepted.
-    var update: ConnectionParameters?
+    var update: LinkParameters?
     /// The central's answer to the pending request for connection parameters; nil: the packet is no answer to it.
     var requestEnd: HCI.ErrorCode?
     /// The signal for `CreditChannels`.
@@ -26,7 +26,7 @@ struct SignallingChannel {
   /// The pending request before it is sent.
   private var unsent: L2CAP.Signal?
   /// The parameters that were requested while another request was pending.
-  private var next: ConnectionParameters?
+  private var next: LinkParameters?
 
   init(role: Link.Role) { self.role = role }
 
@@ -34,7 +34,7 @@ struct SignallingChannel {
 
   /// Requests connection parameters as peripheral · 4.20. One request is pending at a time; of the requests made
   /// meanwhile only the last one is kept.
-  mutating func requestUpdate(_ parameters: ConnectionParameters, at now: Instant) {
+  mutating func requestUpdate(_ parameters: LinkParameters, at now: Instant) {
     guard pending == nil else {
       next = parameters
       return
@@ -97,7 +97,7 @@ struct SignallingChannel {
   }
 
   private mutating func receive(_ signal: L2CAP.Signal, mayUpdate: Bool, at now: Instant) -> Outcome {
-    func answer(_ content: L2CAP.SignalContent, update: ConnectionParameters? = nil) -> Outcome {
+    func answer(_ content: L2CAP.SignalContent, update: LinkParameters? = nil) -> Outcome {
       Outcome(answer: L2CAP.Signal(identifier: signal.identifier, content: content), update: update)
     }
     switch signal.content {

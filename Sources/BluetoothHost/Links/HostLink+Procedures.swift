@@ -94,7 +94,7 @@ extension HostLink {
   ///
   /// - Parameter requested: The parameters that a peripheral requests; nil: this side is the central.
   mutating func update(
-    _ parameters: ConnectionParameters, requested: ConnectionParameters? = nil, _ context: inout HostContext
+    _ parameters: LinkParameters, requested: LinkParameters? = nil, _ context: inout HostContext
   ) {
     parameterUpdates.begin(requested: requested)
     context.controller.append(
@@ -102,7 +102,7 @@ extension HostLink {
   }
 
   /// Requests connection parameters as peripheral, as soon as GAP permits it · Vol 3, Part C, 9.3.12.
-  mutating func requestUpdate(_ parameters: ConnectionParameters, _ context: inout HostContext, at now: Instant) {
+  mutating func requestUpdate(_ parameters: LinkParameters, _ context: inout HostContext, at now: Instant) {
     parameterUpdates.postpone(PostponedParameterRequest(parameters, beginning: beginning, lastData: lastData, at: now))
     requestDueUpdate(&context, at: now)
   }

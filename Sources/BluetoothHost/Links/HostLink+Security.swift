@@ -43,7 +43,7 @@ extension HostLink {
     bearer.securityChanged(security.security, at: now)
   }
 
-  private mutating func useSignatureKeys(of bond: Bond) {
+  private mutating func useSignatureKeys(of bond: HostBond) {
     bearer.signatureVerifier = bond.signatureVerifier
     bearer.signatureMaker = bond.signatureMaker
   }
@@ -105,7 +105,7 @@ extension HostLink {
   }
 
   /// Sets the security of the link from outside the Security Manager.
-  mutating func setSecurity(_ security: LinkSecurity, _ context: inout HostContext, at now: Instant) {
+  mutating func setSecurity(_ security: HostLinkSecurity, _ context: inout HostContext, at now: Instant) {
     let isBondedNow = security.isBonded && !bearer.security.isBonded
     bearer.securityChanged(security, at: now)
     if isBondedNow { offerBondedCache(&context, at: now) }
@@ -194,7 +194,7 @@ extension HostLink {
   /// Passes the security of the link to its bearer. On a link that becomes bonded, the client excludes results received
   /// without encryption from the cache before it sends further requests.
   private mutating func tellBearer(
-    _ security: LinkSecurity, resumes: Bool, _ context: inout HostContext, at now: Instant
+    _ security: HostLinkSecurity, resumes: Bool, _ context: inout HostContext, at now: Instant
   ) {
     let becomesBonded = security.isBonded && !bearer.security.isBonded
     if becomesBonded {
@@ -210,7 +210,7 @@ extension HostLink {
   ///
   /// - Parameter replacesUnproven: True if the new bond may belong to a different device than the former bond. The
   ///   stored subscriptions and the cached database of the former device are then removed.
-  private mutating func keep(_ bond: Bond, replacesUnproven: Bool, _ context: inout HostContext) {
+  private mutating func keep(_ bond: HostBond, replacesUnproven: Bool, _ context: inout HostContext) {
     if replacesUnproven {
       context.server.forget(bond.identity)
       bearer.forgetInherited()

@@ -20,7 +20,7 @@ struct HostLink {
   /// True if the link may have data to send; false only if no data can be sent now.
   private(set) var isReady = false
   private var ending = Ending.none
-  var properties = LinkProperties(values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 3_200))
+  var properties = HostLinkProperties(values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 3_200))
   /// The updates of connection parameters by this side.
   var parameterUpdates = ParameterUpdates()
   /// True if apps go on using the attributes of the peer's server on the next link.

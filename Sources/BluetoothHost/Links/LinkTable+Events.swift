@@ -76,7 +76,7 @@ extension LinkTable {
 
   /// Answers the peer's link layer request for connection parameters · Vol 4, Part E, 7.7.65.6.
   mutating func answerParameterRequest(
-    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, _ context: inout HostContext, at now: Instant
+    _ handle: HCI.ConnectionHandle, _ parameters: LinkParameters, _ context: inout HostContext, at now: Instant
   ) {
     guard anyIndex(of: handle) != nil else { return unknownLink(handle, &context, at: now) }
     context.controller.append(

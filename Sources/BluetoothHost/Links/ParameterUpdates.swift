@@ -13,7 +13,7 @@ struct ParameterUpdates {
     /// - `requested`: the parameters that the peripheral's link layer requests; nil: this side is the central.
     /// - `early`: the status of an update, by this side or by the peer, that completed before LE Connection Update was
     ///   answered.
-    case running(requested: ConnectionParameters?, early: HCI.ErrorCode?)
+    case running(requested: LinkParameters?, early: HCI.ErrorCode?)
   }
 
   /// The next step of a peripheral's request.
@@ -21,8 +21,8 @@ struct ParameterUpdates {
     case none
     /// Reads the remote features, which decide on the procedure.
     case readRemoteFeatures
-    case requestByLinkLayer(ConnectionParameters)
-    case requestByL2CAP(ConnectionParameters)
+    case requestByLinkLayer(LinkParameters)
+    case requestByL2CAP(LinkParameters)
   }
 
   /// The properties of the link that decide on the procedure.
@@ -39,7 +39,7 @@ struct ParameterUpdates {
 
   private var procedure = Procedure.none
   /// The parameters that the peripheral requests once it knows the peer's features or the previous update has ended.
-  private var pending: ConnectionParameters?
+  private var pending: LinkParameters?
   /// The time until which the pending parameters wait for the peer's features; nil: they do not wait for features.
   private var featuresDue: Instant?
   /// The parameters that the peripheral requests after the waiting time that GAP demands.
@@ -61,7 +61,7 @@ struct ParameterUpdates {
   /// Removes and returns the request if it is due. Recent traffic of the central postpones it.
   ///
   /// - Parameter lastData: The time at which the central last sent data.
-  mutating func takeDue(lastData: Instant, at now: Instant) -> ConnectionParameters? {
+  mutating func takeDue(lastData: Instant, at now: Instant) -> LinkParameters? {
     guard var postponed else { return nil }
     postponed.update(lastData: lastData)
     self.postponed = postponed.due <= now ? nil : postponed
@@ -69,7 +69,7 @@ struct ParameterUpdates {
   }
 
   /// Chooses the procedure for a peripheral's request.
-  mutating func request(_ parameters: ConnectionParameters, on path: Path, at now: Instant) -> Step {
+  mutating func request(_ parameters: LinkParameters, on path: Path, at now: Instant) -> Step {
     guard path.hasLinkLayerProcedure else { return .requestByL2CAP(parameters) }
     guard !isRunning else {
       pending = parameters
@@ -89,7 +89,7 @@ struct ParameterUpdates {
   func areFeaturesOverdue(at now: Instant) -> Bool { featuresDue.map { $0 <= now } ?? false }
 
   /// Removes and returns the parameters that have waited for the peer's features.
-  mutating func takePending() -> ConnectionParameters? {
+  mutating func takePending() -> LinkParameters? {
     featuresDue = nil
     defer { pending = nil }
     return pending
@@ -100,7 +100,7 @@ struct ParameterUpdates {
   /// Begins LE Connection Update.
   ///
   /// - Parameter requested: The parameters that the peripheral's link layer requests; nil: this side is the central.
-  mutating func begin(requested: ConnectionParameters?) {
+  mutating func begin(requested: LinkParameters?) {
     // While an update is running, keep the parameters that the peripheral has requested unless there are new ones.
     if case .running(let former, let early) = procedure {
       procedure = .running(requested: requested ?? former, early: early)

@@ -11,7 +11,7 @@ struct PostponedParameterRequest {
   /// The time after which a peripheral sends its request even though the central is never quiet.
   private static let maximumDelay = TimeSpan.seconds(5)
 
-  let parameters: ConnectionParameters
+  let parameters: LinkParameters
   /// The earliest and the latest time of the request.
   private let bounds: ClosedRange<Instant>
   /// The time of the request, unless the central sends data before.
@@ -22,7 +22,7 @@ struct PostponedParameterRequest {
   /// - Parameters:
   ///   - beginning: The time at which the link was created.
   ///   - lastData: The time at which the central last sent data.
-  init(_ parameters: ConnectionParameters, beginning: Instant, lastData: Instant, at now: Instant) {
+  init(_ parameters: LinkParameters, beginning: Instant, lastData: Instant, at now: Instant) {
     self.parameters = parameters
     let earliest = beginning + Self.pause
     bounds = earliest...max(earliest, now + Self.maximumDelay)

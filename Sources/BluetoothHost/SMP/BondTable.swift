@@ -4,11 +4,11 @@ import BluetoothWire
 /// The bonds of a host, with the resolution of their peers' private addresses.
 struct BondTable {
   private struct Entry {
-    var bond: Bond
+    var bond: HostBond
     /// The peer's Identity Resolving Key, prepared for use; nil: the peer has no private addresses.
     var key: IdentityResolvingKey?
 
-    init(_ bond: Bond) {
+    init(_ bond: HostBond) {
       self.bond = bond
       key = bond.peerIdentityKey.flatMap(IdentityResolvingKey.init)
     }
@@ -20,7 +20,7 @@ struct BondTable {
   /// True if there is a key that can resolve addresses.
   private(set) var hasKeys = false
 
-  var all: [Bond] {
+  var all: [HostBond] {
     get { entries.map(\.bond) }
     set {
       entries.removeAll()
@@ -30,7 +30,7 @@ struct BondTable {
   }
 
   /// The bond with this identity.
-  subscript(identity: DeviceAddress) -> Bond? { entries.first { $0.bond.identity == identity }?.bond }
+  subscript(identity: DeviceAddress) -> HostBond? { entries.first { $0.bond.identity == identity }?.bond }
 
   /// Returns the identity of the bonded peer that has generated this private address · Vol 3, Part C, 10.8.2.3; nil:
   /// no key resolves the address, or it is not a resolvable private address.
@@ -53,7 +53,7 @@ struct BondTable {
   }
 
   /// Adds a bond, which replaces the one with the same identity.
-  mutating func keep(_ bond: Bond) {
+  mutating func keep(_ bond: HostBond) {
     if let index = entries.firstIndex(where: { $0.bond.identity == bond.identity }) {
       let former = entries[index].bond.peerIdentityKey
       entries[index] = Entry(bond)
@@ -66,7 +66,7 @@ struct BondTable {
   }
 
   /// Removes and returns the bond with this identity.
-  mutating func remove(_ identity: DeviceAddress) -> Bond? {
+  mutating func remove(_ identity: DeviceAddress) -> HostBond? {
     guard let index = entries.firstIndex(where: { $0.bond.identity == identity }) else { return nil }
     let bond = entries.remove(at: index).bond
     keysChanged()

@@ -13,19 +13,19 @@ struct HostSecurity {
   init(_ context: SecurityContext) { self.context = context }
 
   /// Replaces all bonds.
-  mutating func setBonds(_ all: [Bond]) {
+  mutating func setBonds(_ all: [HostBond]) {
     bonds.all = all
     identitiesChanged()
   }
 
   /// Adds a bond, which replaces the one with the same identity.
-  mutating func add(_ bond: Bond) {
+  mutating func add(_ bond: HostBond) {
     bonds.keep(bond)
     identitiesChanged()
   }
 
   /// Stores new counters of a bond.
-  mutating func update(_ bond: Bond) { bonds.keep(bond) }
+  mutating func update(_ bond: HostBond) { bonds.keep(bond) }
 
   /// Removes a bond. Returns false if it does not exist.
   mutating func removeBond(_ identity: DeviceAddress) -> Bool {

@@ -102,8 +102,8 @@ struct KeyExchange {
 
   /// Returns the bond to store. A key of zeros counts as no key. A peer that has sent no identity keeps its previous
   /// one.
-  func bond(_ key: LongTermKey, known: Bond?) -> Bond {
-    var bond = Bond(identity: identity ?? known?.identity ?? peer)
+  func bond(_ key: LongTermKey, known: HostBond?) -> HostBond {
+    var bond = HostBond(identity: identity ?? known?.identity ?? peer)
     if key.isSecureConnections { bond.key = key }
     bond.ownKey = ownKey
     bond.peerKey = peerKey

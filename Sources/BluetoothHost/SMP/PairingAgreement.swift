@@ -5,11 +5,11 @@ import BluetoothWire
 /// replaces. LE legacy pairing never replaces a bond made with LE Secure Connections, and an unauthenticated key
 /// never replaces an authenticated one.
 struct PairingNeeds {
-  var level = LinkSecurity.Level.none
+  var level = HostLinkSecurity.Level.none
   var keySize: UInt8
   var isSecureConnections: Bool
 
-  init(policy: PairingPolicy, demand: SecurityDemand?, bond: Bond?, security: LinkSecurity) {
+  init(policy: PairingPolicy, demand: SecurityDemand?, bond: HostBond?, security: HostLinkSecurity) {
     isSecureConnections = policy.secureConnections == .only
     keySize = isSecureConnections ? 16 : max(7, policy.keySizes.lowerBound)
     if let demand {

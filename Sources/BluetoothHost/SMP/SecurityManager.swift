@@ -80,13 +80,13 @@ package struct SecurityManager {
   let peer: DeviceAddress
   var state = State.idle()
   var output = SecurityOutput()
-  package private(set) var bond: Bond?
+  package private(set) var bond: HostBond?
   /// True once the key of the bond has encrypted the link: the peer is the device of the bond.
   package private(set) var isProven = false
   /// The demand that has not been met yet.
   var pendingDemand: SecurityDemand?
   /// The current security of the link.
-  package internal(set) var security = LinkSecurity.none
+  package internal(set) var security = HostLinkSecurity.none
 
   /// Creates the Security Manager of a new link.
   ///
@@ -100,7 +100,7 @@ package struct SecurityManager {
   }
 
   /// Sets the bond with the peer; nil: there is none, or it has been removed.
-  package mutating func setBond(_ bond: Bond?) {
+  package mutating func setBond(_ bond: HostBond?) {
     self.bond = bond
     security.hasKey = bond?.key(in: role) != nil
     if bond == nil {
@@ -309,7 +309,7 @@ package struct SecurityManager {
   }
 
   /// Reports the new security of the link, and drops a demand that it meets.
-  mutating func protect(level: LinkSecurity.Level, keySize: UInt8, isBonded: Bool) {
+  mutating func protect(level: HostLinkSecurity.Level, keySize: UInt8, isBonded: Bool) {
     security.level = level
     security.keySize = keySize
     security.isBonded = isBonded

@@ -154,13 +154,13 @@ public struct PreferredConnectionParameters: Hashable, Sendable {
     self.supervisionTimeout = supervisionTimeout
   }
 
-  var parameters: ConnectionParameters {
+  var parameters: LinkParameters {
     func units(_ time: Duration, _ unit: TimeSpan, _ range: ClosedRange<Int64>) -> UInt16 {
       UInt16(min(max(TimeSpan(time).nanoseconds / unit.nanoseconds, range.lowerBound), range.upperBound))
     }
-    let interval = units(interval, ConnectionParameters.intervalUnit, 6...3200)
-    return ConnectionParameters(
+    let interval = units(interval, LinkParameters.intervalUnit, 6...3200)
+    return LinkParameters(
       minimumInterval: interval, maximumInterval: interval, latency: UInt16(min(max(latency, 0), 499)),
-      supervisionTimeout: units(supervisionTimeout, ConnectionParameters.supervisionTimeoutUnit, 10...3200))
+      supervisionTimeout: units(supervisionTimeout, LinkParameters.supervisionTimeoutUnit, 10...3200))
   }
 }

@@ -144,5 +144,5 @@ extension Device {
 }
 
 extension Device: AdapterSource {
-  package var adapter: any Adapter { virtual }
+  package var adapter: any DaemonAdapter { virtual }
 }

@@ -165,7 +165,7 @@ extension LinkStatistics {
 }
 
 extension LinkStatistics.Direction {
-  fileprivate init(_ direction: BluetoothController.LinkStatistics.Direction) {
+  fileprivate init(_ direction: ConnectionStatistics.Direction) {
     packets = direction.packets
     octets = direction.octets
     airTime = direction.airTime.duration

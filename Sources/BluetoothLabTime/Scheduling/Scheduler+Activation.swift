@@ -53,7 +53,7 @@ extension Scheduler {
       var blocked: [Work]
       var pool: [Work]
       var main: [Work]
-      var timers: [TimerHeap.Entry]
+      var timers: [AppTimerHeap.Entry]
       var sources: [TimerSource]
       var descriptors: [Int32: (arming: Int, deadline: Int64)]
       var suspended: [QueueCall]

@@ -23,7 +23,7 @@ final class Scheduler: Sendable {
 
     var pool = Fifo<Work>()
     var main = Fifo<Work>()
-    var timers = TimerHeap()
+    var timers = AppTimerHeap()
 
     /// The outermost participant that runs the app's work.
     var driver: Participant?

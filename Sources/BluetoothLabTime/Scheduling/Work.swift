@@ -145,7 +145,7 @@ enum TimerAction: Sendable {
 }
 
 /// The pending timers, ordered by deadline and then by creation.
-struct TimerHeap {
+struct AppTimerHeap {
   struct Entry {
     let deadline: Int64
     let sequence: UInt64

@@ -161,7 +161,7 @@ struct Medium {
 
   /// Makes a radio listen until `until` (nil: without limit).
   mutating func receive(
-    _ radio: RadioID, on channel: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?,
+    _ radio: RadioID, on channel: RadioChannel, phy: RadioPHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?,
     at now: Instant
   ) {
     stop(radio, at: now)

@@ -50,7 +50,7 @@ struct ListeningRadio {
   }
 
   let radio: Int32
-  let phy: PHY
+  let phy: RadioPHY
   /// The raw value of `phy`, which is cheaper to compare.
   let phyNumber: UInt8
   let accessAddress: UInt32

@@ -8,7 +8,7 @@ package enum RadioCommand: Sendable {
   /// Listens from now on for one packet with this access address. The radio reports `received` when a packet has ended.
   /// It reports `nothingReceived` if no packet is arriving at `until` (nil: without limit), or at the end of a packet
   /// that it missed and that ended after `until`. It is idle afterwards. On LE Coded, both coding schemes are received.
-  case receive(on: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
+  case receive(on: RadioChannel, phy: RadioPHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
   /// Ends all activity.
   case stop
 }

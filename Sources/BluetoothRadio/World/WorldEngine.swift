@@ -325,7 +325,7 @@ package final class WorldEngine {
 
   /// Makes a radio listen until `until` (nil: without limit), on command of its device or on behalf of its device.
   func listen(
-    _ radio: RadioID, on channel: RadioChannel, _ phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?
+    _ radio: RadioID, on channel: RadioChannel, _ phy: RadioPHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?
   ) {
     if !unheard.isEmpty { resumeAudible(to: radio.index, on: channel, phy, until: until) }
     medium.receive(

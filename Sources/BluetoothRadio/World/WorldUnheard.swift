@@ -111,7 +111,7 @@ extension WorldEngine {
 
   /// Resumes all culled devices whose packets can affect a receiver until `until` (nil: without limit). Called before
   /// the receiver starts to listen.
-  func resumeAudible(to receiver: Int, on channel: RadioChannel, _ phy: PHY, until: Instant?) {
+  func resumeAudible(to receiver: Int, on channel: RadioChannel, _ phy: RadioPHY, until: Instant?) {
     let floor = medium.inaudible(at: receiver, on: channel, phy)
     let place = medium.position(of: receiver, at: now)
     let radius = medium.reach(of: receiver, from: now, until: until)
@@ -207,7 +207,7 @@ extension Medium {
 
   /// Returns the highest level, dBm, without the receiver's antenna gain, at which a packet on a primary advertising
   /// channel does not affect a receiver on `channel`: the packet can neither be received nor interfere with others.
-  func inaudible(at receiver: Int, on channel: RadioChannel, _ phy: PHY) -> Decibel {
+  func inaudible(at receiver: Int, on channel: RadioChannel, _ phy: RadioPHY) -> Decibel {
     func level(_ modulation: Modulation) -> Decibel {
       var rejection = Decibel(1_000)
       for place in 0..<PrimaryChannels.all.count {

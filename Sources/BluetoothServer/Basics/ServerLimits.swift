@@ -40,12 +40,12 @@ package struct ServerLimits: Sendable {
 package struct ServedAdapter: Sendable {
   /// The name by which apps select it.
   package let name: String
-  package let adapter: any Adapter
+  package let adapter: any DaemonAdapter
 
   /// The adapter, if it has apps with a life.
   var host: (any AppAdapter)? { adapter as? any AppAdapter }
 
-  package init(name: String, adapter: any Adapter) {
+  package init(name: String, adapter: any DaemonAdapter) {
     self.name = name
     self.adapter = adapter
   }

@@ -371,7 +371,7 @@ final class ServerConnection: ChannelInboundHandler, @unchecked Sendable {
   func violate(_ text: String) { refuse(.protocolViolation, text) }
 
   /// Returns the adapter for a new session; nil, with the end of the connection, if the client may not have it.
-  private func admit(_ number: SessionNumber) -> (any Adapter)? {
+  private func admit(_ number: SessionNumber) -> (any DaemonAdapter)? {
     guard centrals[number] == nil, peripherals[number] == nil else {
       violate("a session number that is in use")
       return nil

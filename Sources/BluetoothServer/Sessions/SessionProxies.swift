@@ -20,7 +20,7 @@ final class CentralProxy: CentralClient {
   var queuesEvents: Bool { true }
 
   /// Opens the session.
-  func open(on adapter: any Adapter, for owner: SessionOwner?) {
+  func open(on adapter: any DaemonAdapter, for owner: SessionOwner?) {
     let session = adapter.openCentralSession(for: self, owner: owner)
     let (outbox, number) = (outbox, number)
     session.observeCredits { peer, count in
@@ -77,7 +77,7 @@ final class PeripheralProxy: PeripheralClient {
   var queuesEvents: Bool { true }
 
   /// Opens the session.
-  func open(on adapter: any Adapter, for owner: SessionOwner?) {
+  func open(on adapter: any DaemonAdapter, for owner: SessionOwner?) {
     let session = adapter.openPeripheralSession(for: self, owner: owner)
     let (outbox, number) = (outbox, number)
     session.observeCredits { _, count in outbox.send(.updateCredits(number, count: UInt32(clamping: count))) }

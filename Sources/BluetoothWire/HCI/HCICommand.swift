@@ -85,7 +85,7 @@ extension HCI {
     /// LE Remove Device From Filter Accept List · 7.8.17
     case leRemoveDeviceFromFilterAcceptList(PeerAddress)
     /// LE Connection Update · 7.8.18
-    case leConnectionUpdate(ConnectionHandle, ConnectionParameters, ConnectionEventLength)
+    case leConnectionUpdate(ConnectionHandle, LinkParameters, ConnectionEventLength)
     /// LE Set Host Channel Classification · 7.8.19; bit n stands for data channel n.
     case leSetHostChannelClassification(UInt64)
     /// LE Read Channel Map · 7.8.20
@@ -106,7 +106,7 @@ extension HCI {
     /// LE Read Supported States · 7.8.27
     case leReadSupportedStates
     /// LE Remote Connection Parameter Request Reply · 7.8.31
-    case leRemoteConnectionParameterRequestReply(ConnectionHandle, ConnectionParameters, ConnectionEventLength)
+    case leRemoteConnectionParameterRequestReply(ConnectionHandle, LinkParameters, ConnectionEventLength)
     /// LE Remote Connection Parameter Request Negative Reply · 7.8.32
     case leRemoteConnectionParameterRequestNegativeReply(ConnectionHandle, reason: ErrorCode)
     /// LE Set Data Length · 7.8.33

@@ -35,7 +35,7 @@ extension HCI {
     /// LE Long Term Key Request · 7.7.65.5
     case leLongTermKeyRequest(ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16)
     /// LE Remote Connection Parameter Request · 7.7.65.6
-    case leRemoteConnectionParameterRequest(ConnectionHandle, ConnectionParameters)
+    case leRemoteConnectionParameterRequest(ConnectionHandle, LinkParameters)
     /// LE Data Length Change · 7.7.65.7
     case leDataLengthChange(ConnectionHandle, transmit: DataLength, receive: DataLength)
     /// LE Read Local P-256 Public Key Complete · 7.7.65.8; the coordinates X and Y, 32 octets each.
@@ -199,8 +199,8 @@ extension HCI.Event {
     case .leDirectedAdvertisingReport(let report): visitor.visit(HCI.events.leDirectedAdvertisingReport, report)
     case .lePHYUpdateComplete(let status, let handle, let transmit, let receive):
       visitor.visit(
-        HCI.events.lePHYUpdateComplete, status, handle, HCI.Shown(transmit) { "transmit \(PHY.words(of: $0))" },
-        HCI.Shown(receive) { "receive \(PHY.words(of: $0))" })
+        HCI.events.lePHYUpdateComplete, status, handle, HCI.Shown(transmit) { "transmit \(RadioPHY.words(of: $0))" },
+        HCI.Shown(receive) { "receive \(RadioPHY.words(of: $0))" })
     case .leExtendedAdvertisingReport(let reports): visitor.visit(HCI.events.leExtendedAdvertisingReport, reports)
     case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
       visitor.visit(HCI.events.lePeriodicAdvertisingSyncEstablished, status, sync)

@@ -65,10 +65,10 @@ extension HCI {
     package var filterPolicy: UInt8
     /// The maximum transmit power in dBm, -127 to 20, or `anyTransmitPower`.
     package var transmitPower: Int8
-    package var primaryPHY: PHY
+    package var primaryPHY: RadioPHY
     /// The maximum number of advertising events that may be skipped before the AUX_ADV_IND, 0 to 255.
     package var secondaryMaximumSkip: UInt8
-    package var secondaryPHY: PHY
+    package var secondaryPHY: RadioPHY
     /// The Advertising SID, 0x00 to 0x0F.
     package var advertisingSID: UInt8
     package var notifiesOfScanRequests: Bool
@@ -80,8 +80,8 @@ extension HCI {
     package init(
       handle: AdvertisingHandle, properties: Properties, minimumInterval: UInt32, maximumInterval: UInt32,
       channelMap: UInt8 = 0b111, ownAddressType: OwnAddressType, peer: PeerAddress = PeerAddress(type: 0, value: 0),
-      filterPolicy: UInt8 = 0, transmitPower: Int8 = anyTransmitPower, primaryPHY: PHY = .le1M,
-      secondaryMaximumSkip: UInt8 = 0, secondaryPHY: PHY = .le1M, advertisingSID: UInt8 = 0,
+      filterPolicy: UInt8 = 0, transmitPower: Int8 = anyTransmitPower, primaryPHY: RadioPHY = .le1M,
+      secondaryMaximumSkip: UInt8 = 0, secondaryPHY: RadioPHY = .le1M, advertisingSID: UInt8 = 0,
       notifiesOfScanRequests: Bool = false, primaryCoding: Coding = .noPreference,
       secondaryCoding: Coding = .noPreference
     ) {
@@ -117,7 +117,7 @@ extension HCI {
       secondaryMaximumSkip = try reader.uint8()
       // Legacy PDUs have neither a secondary PHY nor an SID.
       if properties.contains(.legacy) {
-        secondaryPHY = PHY(rawValue: try reader.uint8()) ?? .le1M
+        secondaryPHY = RadioPHY(rawValue: try reader.uint8()) ?? .le1M
         advertisingSID = try reader.uint8() & 0x0F
       } else {
         secondaryPHY = try reader.phy()
@@ -273,9 +273,9 @@ extension HCI {
 
 extension ByteReader {
   /// Reads a PHY. Throws `unknown` for an undefined value, because a controller has a specific error code for it.
-  mutating func phy() throws(DecodingError) -> PHY {
+  mutating func phy() throws(DecodingError) -> RadioPHY {
     let octet = try uint8()
-    guard let phy = PHY(rawValue: octet) else { throw .unknown(code: UInt16(octet)) }
+    guard let phy = RadioPHY(rawValue: octet) else { throw .unknown(code: UInt16(octet)) }
     return phy
   }
 

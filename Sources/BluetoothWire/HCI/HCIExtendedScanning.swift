@@ -108,10 +108,10 @@ extension HCI {
       package var scanInterval: UInt16
       /// Units of 0.625 ms, 0x0004 to `scanInterval`.
       package var scanWindow: UInt16
-      package var parameters: ConnectionParameters
+      package var parameters: LinkParameters
       package var eventLength: ConnectionEventLength
       package init(
-        scanInterval: UInt16, scanWindow: UInt16, parameters: ConnectionParameters,
+        scanInterval: UInt16, scanWindow: UInt16, parameters: LinkParameters,
         eventLength: ConnectionEventLength = ConnectionEventLength()
       ) {
         self.scanInterval = scanInterval
@@ -123,7 +123,7 @@ extension HCI {
       init(from reader: inout ByteReader) throws(DecodingError) {
         scanInterval = try reader.uint16()
         scanWindow = try reader.uint16()
-        parameters = try ConnectionParameters(from: &reader)
+        parameters = try LinkParameters(from: &reader)
         eventLength = try ConnectionEventLength(from: &reader)
       }
 

@@ -194,7 +194,7 @@ extension HCI.PeriodicAdvertisingReceiveEnable: HCIField {}
 
 // MARK: Structures
 
-extension ConnectionParameters: HCIField {}
+extension LinkParameters: HCIField {}
 extension HCI.PeerAddress: HCIField {}
 extension HCI.BufferSize: HCIField {}
 extension HCI.CompletedPackets: HCIField {}

@@ -223,11 +223,11 @@ extension HCI {
     package var usesAcceptList: Bool
     package var peer: PeerAddress
     package var ownAddressType: OwnAddressType
-    package var parameters: ConnectionParameters
+    package var parameters: LinkParameters
     package var eventLength: ConnectionEventLength
     package init(
       scanInterval: UInt16, scanWindow: UInt16, usesAcceptList: Bool, peer: PeerAddress,
-      ownAddressType: OwnAddressType, parameters: ConnectionParameters,
+      ownAddressType: OwnAddressType, parameters: LinkParameters,
       eventLength: ConnectionEventLength = ConnectionEventLength()
     ) {
       self.scanInterval = scanInterval
@@ -245,7 +245,7 @@ extension HCI {
       usesAcceptList = try reader.flag("Initiator_Filter_Policy")
       peer = try PeerAddress(from: &reader)
       ownAddressType = try OwnAddressType(from: &reader)
-      parameters = try ConnectionParameters(from: &reader)
+      parameters = try LinkParameters(from: &reader)
       eventLength = try ConnectionEventLength(from: &reader)
     }
 

@@ -37,7 +37,7 @@ extension L2CAP {
     /// Disconnection Response · 4.7
     case disconnectionResponse(destination: ChannelID, source: ChannelID)
     /// Connection Parameter Update Request · 4.20
-    case connectionParameterUpdateRequest(ConnectionParameters)
+    case connectionParameterUpdateRequest(LinkParameters)
     /// Connection Parameter Update Response · 4.21
     case connectionParameterUpdateResponse(isAccepted: Bool)
     /// LE Credit Based Connection Request · 4.22

@@ -86,7 +86,7 @@ extension L2CAP.SignalContent {
     case L2CAP.SignalCode.disconnectionResponse:
       self = .disconnectionResponse(destination: try reader.channel(), source: try reader.channel())
     case L2CAP.SignalCode.connectionParameterUpdateRequest:
-      self = .connectionParameterUpdateRequest(try ConnectionParameters(from: &reader))
+      self = .connectionParameterUpdateRequest(try LinkParameters(from: &reader))
     case L2CAP.SignalCode.connectionParameterUpdateResponse:
       let result = try reader.uint16()
       guard result <= 1 else { throw .invalid(field: "Result") }

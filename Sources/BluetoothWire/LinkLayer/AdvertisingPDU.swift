@@ -147,7 +147,7 @@ extension LL {
 
   /// Returns transmitWindowDelay, the minimum time from the end of CONNECT_IND to the start of the transmit window.
   /// If `phy` is not nil, from the end of AUX_CONNECT_REQ on that PHY · Vol 6, Part B, 4.5.3.
-  package static func transmitWindowDelay(afterAuxiliaryPacketOn phy: PHY?) -> TimeSpan {
+  package static func transmitWindowDelay(afterAuxiliaryPacketOn phy: RadioPHY?) -> TimeSpan {
     switch phy {
     case nil: .microseconds(1_250)
     case .le1M, .le2M: .microseconds(2_500)

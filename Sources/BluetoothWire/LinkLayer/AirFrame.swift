@@ -15,7 +15,7 @@ extension LL {
   }
 
   /// Returns the packet with preamble and whitening, as it is transmitted on an uncoded PHY.
-  package static func onAirBytes(of packet: AirPacket, channel: ChannelIndex, phy: PHY) -> [UInt8] {
+  package static func onAirBytes(of packet: AirPacket, channel: ChannelIndex, phy: RadioPHY) -> [UInt8] {
     // The bits of the preamble alternate, and the last one differs from the access address's first bit · 2.1.1.
     let preamble: UInt8 = packet.accessAddress & 1 == 0 ? 0xAA : 0x55
     let bytes = airBytes(of: packet)

@@ -53,9 +53,9 @@ extension LL {
     package let isClockAccurate: Bool
     /// The offset from the start of the packet with this field.
     package let offset: PacketOffset
-    package let phy: PHY
+    package let phy: RadioPHY
 
-    package init(channel: ChannelIndex, isClockAccurate: Bool, offset: PacketOffset, phy: PHY) {
+    package init(channel: ChannelIndex, isClockAccurate: Bool, offset: PacketOffset, phy: RadioPHY) {
       self.channel = channel
       self.isClockAccurate = isClockAccurate
       self.offset = offset
@@ -72,7 +72,7 @@ extension LL {
       channel = ChannelIndex(number)
       isClockAccurate = bits >> 6 & 1 == 1
       offset = PacketOffset(value: UInt16(truncatingIfNeeded: bits >> 8 & 0x1FFF), isInLargeUnits: bits >> 7 & 1 == 1)
-      guard let phy = PHY(auxiliary: UInt8(truncatingIfNeeded: bits >> 21)) else { throw .invalid(field: "AUX PHY") }
+      guard let phy = RadioPHY(auxiliary: UInt8(truncatingIfNeeded: bits >> 21)) else { throw .invalid(field: "AUX PHY") }
       self.phy = phy
     }
 
@@ -83,7 +83,7 @@ extension LL {
   }
 }
 
-extension PHY {
+extension RadioPHY {
   /// Decodes the AUX PHY field, which counts from 0 in the order of HCI.
   fileprivate init?(auxiliary: UInt8) { self.init(rawValue: auxiliary + 1) }
 }

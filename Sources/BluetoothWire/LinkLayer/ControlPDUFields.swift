@@ -53,7 +53,7 @@ extension LL {
   /// The fields of LL_CONNECTION_PARAM_REQ and LL_CONNECTION_PARAM_RSP · 2.4.2.16.
   package struct ConnectionParameterProposal: Hashable, Sendable {
     /// The fields Interval_Min to Timeout.
-    package var parameters: ConnectionParameters
+    package var parameters: LinkParameters
     /// Units of 1.25 ms; 0: no preference.
     package var preferredPeriodicity: UInt8
     package var referenceConnectionEventCount: UInt16
@@ -71,7 +71,7 @@ extension LL {
     }
 
     package init(
-      parameters: ConnectionParameters, preferredPeriodicity: UInt8 = 0, referenceConnectionEventCount: UInt16 = 0,
+      parameters: LinkParameters, preferredPeriodicity: UInt8 = 0, referenceConnectionEventCount: UInt16 = 0,
       offsets: Offsets = .none
     ) {
       self.parameters = parameters
@@ -130,7 +130,7 @@ extension LL.DataLengths {
 
 extension LL.ConnectionParameterProposal {
   init(from reader: inout ByteReader) throws(DecodingError) {
-    parameters = try ConnectionParameters(from: &reader)
+    parameters = try LinkParameters(from: &reader)
     preferredPeriodicity = try reader.uint8()
     referenceConnectionEventCount = try reader.uint16()
     offsets = Offsets(low: try reader.uint64(), high: try reader.uint32())

@@ -56,7 +56,7 @@ extension HCI.PHYs {
   /// All defined PHYs.
   package static let all: HCI.PHYs = [.le1M, .le2M, .leCoded]
 
-  package init(_ phy: PHY) {
+  package init(_ phy: RadioPHY) {
     switch phy {
     case .le1M: self = .le1M
     case .le2M: self = .le2M
@@ -65,7 +65,7 @@ extension HCI.PHYs {
   }
 
   /// The PHY in a set of exactly one defined PHY; nil for any other set.
-  package var single: PHY? {
+  package var single: RadioPHY? {
     switch self {
     case .le1M: .le1M
     case .le2M: .le2M

@@ -10,7 +10,7 @@ package enum Modulation: UInt8, Hashable, Sendable, CaseIterable {
   /// 500 kbit/s. The access address and the Coding Indicator are nevertheless coded with S=8.
   case codedS2
 
-  package var phy: PHY {
+  package var phy: RadioPHY {
     switch self {
     case .le1M: .le1M
     case .le2M: .le2M

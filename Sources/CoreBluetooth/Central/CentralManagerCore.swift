@@ -15,7 +15,7 @@ extension CentralRole: ManagerRole {
     var peripherals: [PeerHandle: Entry] = [:]
     /// The peripherals that the app has released before the ends of their connections were reported.
     var ending: [PeerHandle: CBPeripheral] = [:]
-    var attempts = ConnectionAttempts()
+    var attempts = ConnectionAttemptTable()
     /// The receiver of packets; see `CBCentralManager+Packets.swift`.
     var packetObserver: (@Sendable (SightedPacket) -> Void)?
     /// The receiver of events of periodic trains; see `CBCentralManager+Packets.swift`.
@@ -35,7 +35,7 @@ extension CentralRole: ManagerRole {
 
   static func makeState() -> State { State() }
 
-  static func openSession(of core: CentralManagerCore, on adapter: any Adapter) -> CentralSession {
+  static func openSession(of core: CentralManagerCore, on adapter: any DaemonAdapter) -> CentralSession {
     adapter.openCentralSession(for: core, owner: core.owner)
   }
 

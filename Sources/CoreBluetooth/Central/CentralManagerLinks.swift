@@ -8,7 +8,7 @@ extension CentralManagerCore {
       state.managerState = new
       guard new != .poweredOn else { return [] }
       state.role.isScanning = false
-      state.role.attempts = ConnectionAttempts()
+      state.role.attempts = ConnectionAttemptTable()
       let peripherals = state.role.peripherals.values.compactMap(\.peripheral)
       // The array retains them.
       state.role.ending = [:]

@@ -8,7 +8,7 @@ import NIOConcurrencyHelpers
 /// world file, else a specifier), else the first one that is known: in most programs the simulated one of the process.
 enum AdapterSelection {
   private struct Latest {
-    weak var adapter: (any Adapter)?
+    weak var adapter: (any DaemonAdapter)?
   }
 
   private static let latest = NIOLockedValueBox(Latest())
@@ -28,7 +28,7 @@ enum AdapterSelection {
   static var features: AdapterFeatures { latest.withLockedValue { $0.adapter }?.directory.features ?? [] }
 
   /// Returns the adapter for a manager's options; nil, with one logged line, if no adapter is named.
-  static func adapter(for options: [String: Any]?) -> (any Adapter)? {
+  static func adapter(for options: [String: Any]?) -> (any DaemonAdapter)? {
     let adapter = find(options)
     if let adapter { latest.withLockedValue { $0.adapter = adapter } }
     return adapter
@@ -39,7 +39,7 @@ enum AdapterSelection {
     AdapterRegistry.knownAdapters(named: variable(AdapterRegistry.environmentVariable))
   }
 
-  private static func find(_ options: [String: Any]?) -> (any Adapter)? {
+  private static func find(_ options: [String: Any]?) -> (any DaemonAdapter)? {
     switch options?[CBManagerOptionAdapterKey] {
     case let source as any AdapterSource: return source.adapter
     case let specifier as String: return adapter(named: specifier, by: "the option CBManagerOptionAdapterKey")
@@ -89,12 +89,12 @@ enum AdapterSelection {
         + " \(AdapterRegistry.environmentVariable), such as tcp:HOST:PORT of \"ble air\" or hci:0")
   }
 
-  private static func adapter(named specifier: String, by origin: String) -> (any Adapter)? {
+  private static func adapter(named specifier: String, by origin: String) -> (any DaemonAdapter)? {
     checked(AdapterRegistry.adapter(for: specifier), origin)
   }
 
   /// Returns an adapter, or logs the reason why there is none.
-  private static func checked(_ found: Result<any Adapter, AdapterError>, _ origin: String) -> (any Adapter)? {
+  private static func checked(_ found: Result<any DaemonAdapter, AdapterError>, _ origin: String) -> (any DaemonAdapter)? {
     switch found {
     case .success(let adapter): return adapter
     case .failure(let error):

@@ -34,7 +34,7 @@ extension Data {
   init(_ slice: ByteSlice) { self = slice.withUnsafeBytes { Data($0) } }
 }
 
-extension Discovery {
+extension DiscoveryInfo {
   /// The dictionary for the delegate with Apple's keys; only the connectable key is always present.
   var advertisementData: [String: Any] {
     var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable)]

@@ -48,7 +48,7 @@ protocol ManagerRole: SessionRole {
   static func handle(_ event: Event, _ copies: Copies, _ core: ManagerCore<Self>, _ manager: Manager)
 
   static func makeState() -> State
-  static func openSession(of core: ManagerCore<Self>, on adapter: any Adapter) -> Session<Self>
+  static func openSession(of core: ManagerCore<Self>, on adapter: any DaemonAdapter) -> Session<Self>
   static func sendBarrier(_ number: UInt32, on session: Session<Self>)
 }
 
@@ -80,14 +80,14 @@ final class ManagerCore<Role: ManagerRole>: Sendable {
   }
 
   let identity = ManagerIdentity()
-  let adapter: (any Adapter)?
+  let adapter: (any DaemonAdapter)?
   let callbacks: CallbackQueue
   /// The app and the restore identifier of the session; nil: the manager belongs to no app.
   let owner: SessionOwner?
   private let state = NIOLockedValueBox(AppBox(value: State()))
   private let mailbox = EventMailbox<Role>()
 
-  init(queue: DispatchQueue?, adapter: (any Adapter)?, restoreIdentifier: String?) {
+  init(queue: DispatchQueue?, adapter: (any DaemonAdapter)?, restoreIdentifier: String?) {
     self.adapter = adapter
     owner = adapter?.app.map { SessionOwner(app: $0, restoreIdentifier: restoreIdentifier) }
     callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)

@@ -11,7 +11,7 @@ extension PeripheralRole: ManagerRole {
   struct State {
     weak var delegate: (any CBPeripheralManagerDelegate)?
     var advertising = Advertising()
-    var database = LocalDatabase()
+    var database = ManagerDatabase()
     /// The connected centrals.
     var centrals: [PeerHandle: CBCentral] = [:]
     var openRequests: [CentralRequestID: PendingAnswer] = [:]
@@ -49,7 +49,7 @@ extension PeripheralRole: ManagerRole {
 
   static func makeState() -> State { State() }
 
-  static func openSession(of core: PeripheralManagerCore, on adapter: any Adapter) -> PeripheralSession {
+  static func openSession(of core: PeripheralManagerCore, on adapter: any DaemonAdapter) -> PeripheralSession {
     adapter.openPeripheralSession(for: core, owner: core.owner)
   }
 

@@ -11,7 +11,7 @@ extension PeripheralManagerCore {
       state.managerState = new
       if new != .poweredOn {
         state.role.advertising = PeripheralRole.Advertising()
-        state.role.database = LocalDatabase(after: before.role.database)
+        state.role.database = ManagerDatabase(after: before.role.database)
         state.role.centrals = [:]
         state.role.openRequests = [:]
         state.role.links = [:]

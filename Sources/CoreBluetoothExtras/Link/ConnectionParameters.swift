@@ -21,7 +21,7 @@ extension ConnectionParameters: CustomStringConvertible {
   public var description: String { "interval \(interval), latency \(latency), timeout \(supervisionTimeout)" }
 }
 
-extension BluetoothWire.ConnectionParameters {
+extension LinkParameters {
   /// Creates parameters from times: the interval is rounded inwards to steps of 1.25 ms, the timeout up to steps of
   /// 10 ms. nil: a value is out of its range, the interval has no step, or the timeout is too short for the interval
   /// and the latency.

@@ -108,7 +108,7 @@ public struct LinkSecurity: Hashable, Sendable {
   /// True if the key is that of a bond, which proves that the peripheral is the bonded device.
   public let isBonded: Bool
 
-  init(_ security: BluetoothHost.LinkSecurity) {
+  init(_ security: HostLinkSecurity) {
     isEncrypted = security.level != .none
     isAuthenticated = security.level == .authenticated
     keySize = Int(security.keySize)

@@ -118,7 +118,7 @@ public struct ExtendedAdvertising: Hashable, Sendable {
 }
 
 extension PHY {
-  fileprivate var air: BluetoothWire.PHY {
+  fileprivate var air: RadioPHY {
     switch self {
     case .le1M: .le1M
     case .le2M: .le2M

@@ -60,7 +60,7 @@ extension LocalPeripheral {
     of central: RemoteCentral, interval: ClosedRange<Duration>, latency: Int = 0,
     supervisionTimeout: Duration = .seconds(2), within limit: TimeLimit? = nil
   ) async throws {
-    let parameters = BluetoothWire.ConnectionParameters(
+    let parameters = LinkParameters(
       interval: interval, latency: latency, supervisionTimeout: supervisionTimeout)
     guard let parameters else { throw LinkRequestError.invalidParameters }
     try await limited(limit) { [self] in

@@ -20,7 +20,7 @@ protocol ControlPointValue: CharacteristicValue {
 ///
 /// A procedure subscribes, writes the command and waits for the response. The end of the procedure unsubscribes, so that
 /// the peripheral ends a procedure whose task is cancelled.
-final class ControlPoint<Value: ControlPointValue>: Sendable {
+final class ControlPointClient<Value: ControlPointValue>: Sendable {
   typealias Failure = ControlPointError<Value.Code>
 
   let characteristic: RemoteCharacteristic
@@ -35,9 +35,9 @@ final class ControlPoint<Value: ControlPointValue>: Sendable {
 
   /// A procedure in progress, which ends when it is released.
   final class Procedure: Sendable {
-    fileprivate let owner: ControlPoint
+    fileprivate let owner: ControlPointClient
 
-    fileprivate init(_ owner: ControlPoint) { self.owner = owner }
+    fileprivate init(_ owner: ControlPointClient) { self.owner = owner }
 
     deinit { owner.state.end() }
 

@@ -5,7 +5,7 @@
 //
 // The idea: a client is a value made from a connected `Peripheral`. Its initializer discovers the service and demands
 // the mandatory characteristics; after that, measurements are sequences of typed values (`Measurements`), and a
-// procedure is one `async` function with typed errors (`ControlPoint`).
+// procedure is one `async` function with typed errors (`ControlPointClient`).
 //
 // Callers: apps, and `ble try`. The module calls CoreBluetoothExtras for the procedures and BluetoothProfiles for the
 // values: it encodes nothing itself, and knows nothing of servers.

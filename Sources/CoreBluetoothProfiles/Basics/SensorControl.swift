@@ -5,11 +5,11 @@ import CoreBluetoothExtras
 /// Running Speed and Cadence Service 1.0, 3.4.
 struct SensorControl: Sendable {
   private let service: UInt16
-  private let controlPoint: ControlPoint<SCControlPoint>?
+  private let controlPoint: ControlPointClient<SCControlPoint>?
 
   init(_ service: ProfileService, _ limit: TimeLimit) {
     self.service = service.uuid
-    controlPoint = service.find().map { ControlPoint($0, limit) }
+    controlPoint = service.find().map { ControlPointClient($0, limit) }
   }
 
   func perform(_ command: SCControlPoint) async throws -> [SensorLocation] {

@@ -13,7 +13,7 @@ public struct CyclingPowerClient: Sendable {
   private let vector: ProfileCharacteristic<CyclingPowerVector>?
   private let featureValue: ProfileCharacteristic<CyclingPowerFeature>
   private let location: ProfileCharacteristic<SensorLocation>
-  private let controlPoint: ControlPoint<CyclingPowerControlPoint>?
+  private let controlPoint: ControlPointClient<CyclingPowerControlPoint>?
 
   /// Discovers the service of a connected peripheral.
   ///
@@ -27,7 +27,7 @@ public struct CyclingPowerClient: Sendable {
     vector = service.find()
     featureValue = try service.require()
     location = try service.require()
-    controlPoint = service.find().map { ControlPoint($0, procedureLimit) }
+    controlPoint = service.find().map { ControlPointClient($0, procedureLimit) }
   }
 
   /// The notified measurements.
@@ -44,7 +44,7 @@ public struct CyclingPowerClient: Sendable {
 
   // MARK: Commands
 
-  private func control() throws(ProfileError) -> ControlPoint<CyclingPowerControlPoint> {
+  private func control() throws(ProfileError) -> ControlPointClient<CyclingPowerControlPoint> {
     guard let controlPoint else {
       throw .missingCharacteristic(CyclingPowerControlPoint.uuid, of: Self.service)
     }

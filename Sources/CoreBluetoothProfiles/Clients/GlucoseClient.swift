@@ -17,7 +17,7 @@ public struct GlucoseClient: Sendable {
   private let measurement: ProfileCharacteristic<GlucoseMeasurement>
   private let context: ProfileCharacteristic<GlucoseMeasurementContext>?
   private let featureValue: ProfileCharacteristic<GlucoseFeature>
-  private let control: ControlPoint<RecordAccessControlPoint>
+  private let control: ControlPointClient<RecordAccessControlPoint>
 
   /// Discovers the service of a connected peripheral.
   ///
@@ -31,7 +31,7 @@ public struct GlucoseClient: Sendable {
     measurement = try service.require()
     context = service.find()
     featureValue = try service.require()
-    control = ControlPoint(try service.require(), procedureLimit)
+    control = ControlPointClient(try service.require(), procedureLimit)
   }
 
   /// Returns the features of the meter.
@@ -101,7 +101,7 @@ public struct GlucoseRecords: AsyncSequence, Sendable {
 
   fileprivate let measurement: ProfileCharacteristic<GlucoseMeasurement>
   fileprivate let context: ProfileCharacteristic<GlucoseMeasurementContext>?
-  fileprivate let control: ControlPoint<RecordAccessControlPoint>
+  fileprivate let control: ControlPointClient<RecordAccessControlPoint>
   fileprivate let criterion: RecordCriterion
 
   /// Begins an iteration. The report begins with the first call of `next`.
@@ -109,7 +109,7 @@ public struct GlucoseRecords: AsyncSequence, Sendable {
 
   /// A report in progress.
   fileprivate struct Report {
-    let procedure: ControlPoint<RecordAccessControlPoint>.Procedure
+    let procedure: ControlPointClient<RecordAccessControlPoint>.Procedure
     let arrivals: AsyncThrowingStream<(index: Int, value: Data), any Error>
     let hasContexts: Bool
     /// The measurement whose context is expected next.
@@ -215,7 +215,7 @@ extension GlucoseRecords {
 
   /// Returns true if these octets are the response that ends the report.
   private func ends(with octets: Data) throws(RecordAccessError) -> Bool {
-    switch try ControlPoint<RecordAccessControlPoint>.decode(octets) {
+    switch try ControlPointClient<RecordAccessControlPoint>.decode(octets) {
     case .response(to: .reportStoredRecords, .success), .response(to: .reportStoredRecords, .noRecordsFound),
       .response(to: .abortOperation, .success):
       return true

@@ -13,7 +13,7 @@ public struct LocationAndNavigationClient: Sendable {
   private let navigation: ProfileCharacteristic<Navigation>?
   private let quality: ProfileCharacteristic<PositionQuality>?
   private let featureValue: ProfileCharacteristic<LNFeature>
-  private let controlPoint: ControlPoint<LNControlPoint>?
+  private let controlPoint: ControlPointClient<LNControlPoint>?
 
   /// Discovers the service of a connected peripheral.
   ///
@@ -27,7 +27,7 @@ public struct LocationAndNavigationClient: Sendable {
     featureValue = try service.require()
     navigation = service.find()
     quality = service.find()
-    controlPoint = service.find().map { ControlPoint($0, procedureLimit) }
+    controlPoint = service.find().map { ControlPointClient($0, procedureLimit) }
   }
 
   /// The notified positions and speeds.
@@ -44,7 +44,7 @@ public struct LocationAndNavigationClient: Sendable {
 
   // MARK: Commands
 
-  private func control() throws(ProfileError) -> ControlPoint<LNControlPoint> {
+  private func control() throws(ProfileError) -> ControlPointClient<LNControlPoint> {
     guard let controlPoint else { throw .missingCharacteristic(LNControlPoint.uuid, of: Self.service) }
     return controlPoint
   }

@@ -44,7 +44,7 @@ private final class RandomGATTWorld {
       $0.maximumMTU = mtu
       // Requests for protected attributes fail permanently.
       $0.pairing.isPairable = false
-      $0.connection = ConnectionParameters(
+      $0.connection = LinkParameters(
         minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 600)
     }
     peripheral = HostOnController("peripheral", seed: seed, on: air)

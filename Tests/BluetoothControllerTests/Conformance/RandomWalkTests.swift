@@ -79,7 +79,7 @@ private final class RandomWalk {
       .leReadRemoteFeatures(handle), .leSetPHY(handle, HCI.PHYPreference(transmit: .le2M, receive: nil), options: 0),
       .leConnectionUpdate(
         handle,
-        ConnectionParameters(
+        LinkParameters(
           minimumInterval: interval, maximumInterval: interval, latency: UInt16(number(0...2)),
           supervisionTimeout: 200), HCI.ConnectionEventLength()),
       .leEnableEncryption(

@@ -308,7 +308,7 @@ extension Situation {
     ]
   ) {
     try $0.connect(as: .central)
-    let wanted = ConnectionParameters(minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
+    let wanted = LinkParameters(minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
     $0.other.send(.leConnectionUpdate(try $0.handleOfOther(), wanted, HCI.ConnectionEventLength()))
     let device = $0.device
     let isAsked = $0.air.run(until: {

@@ -135,7 +135,7 @@ struct EncryptionLossTests {
     let link = try LinkHarness()
     link.peripheral.acceptsParameters = true
     link.peripheral.answersKeyRequests()
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
     link.central.send(.leConnectionUpdate(link.centralHandle, parameters, .init()))
     link.enableEncryption()
@@ -152,7 +152,7 @@ struct EncryptionLossTests {
   @Test("A connection update that encryption delays has an instant in the future when it is finally sent")
   func heldBackUpdate() throws {
     let link = try LinkHarness()
-    let parameters = ConnectionParameters(
+    let parameters = LinkParameters(
       minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
     #expect(link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, .init())) == .success)
     link.air.run(until: { link.central.events.contains(where: \.isParameterRequest) })

@@ -55,7 +55,7 @@ private struct Maskable: CustomTestStringConvertible {
     Maskable(.leLongTermKeyRequest(handle, random: 0, encryptedDiversifier: 0), le: 4),
     Maskable(
       .leRemoteConnectionParameterRequest(
-        handle, ConnectionParameters(minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 10)),
+        handle, LinkParameters(minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 10)),
       le: 5),
     Maskable(
       .leDataLengthChange(

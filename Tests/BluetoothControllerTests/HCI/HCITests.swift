@@ -69,7 +69,7 @@ struct HCITests {
       .leReadRemoteFeatures(gone), .leSetDataLength(gone, HCI.DataLength(octets: 27, time: 328)),
       .writeAuthenticatedPayloadTimeout(gone, 3000), .readAuthenticatedPayloadTimeout(gone),
       .leConnectionUpdate(
-        gone, ConnectionParameters(minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 100),
+        gone, LinkParameters(minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 100),
         HCI.ConnectionEventLength()),
     ]
     for command in commands { #expect(device.send(command) == .unknownConnectionIdentifier, "\(command)") }

@@ -89,7 +89,7 @@ struct OwnAddressTests {
     HCI.CreateConnection(
       scanInterval: 48, scanWindow: 48, usesAcceptList: usesAcceptList, peer: HCI.PeerAddress(peer.address),
       ownAddressType: type,
-      parameters: ConnectionParameters(minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
+      parameters: LinkParameters(minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
   }
 
   @Test(

@@ -272,7 +272,7 @@ struct PrivacyTests {
     let request = HCI.CreateConnection(
       scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(pair.peripheral.address),
       ownAddressType: .resolvableOrPublic,
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
     #expect(pair.central.send(.leCreateConnection(request)) == .connectionAlreadyExists)
   }

@@ -97,7 +97,7 @@ struct TargetResolutionTests {
     let peer = target == .byUnknownAdvertiser ? DeviceAddress(0x4444_4444_4444, .public) : peers[0]
     let request = HCI.CreateConnection(
       scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer), ownAddressType: .public,
-      parameters: ConnectionParameters(minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
+      parameters: LinkParameters(minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
     #expect(device.send(.leCreateConnection(request)) == .success)
     try advertise(target)
     let hasAnswered = air.log.contains { $0.device == device.number && $0.isAdvertising }

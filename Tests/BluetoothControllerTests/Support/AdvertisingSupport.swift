@@ -28,7 +28,7 @@ extension HCI.ExtendedCreateConnection {
   ) -> Self {
     let initiating = Initiating(
       scanInterval: 48, scanWindow: 48,
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: timeout))
     return HCI.ExtendedCreateConnection(
       usesAcceptList: false, ownAddressType: .public, peer: HCI.PeerAddress(peer.address),

@@ -33,7 +33,7 @@ final class PerfectAir {
   /// The parameters of a radio that listens.
   private struct Receiver {
     let channel: RadioChannel
-    let phy: PHY
+    let phy: RadioPHY
     let accessAddress: UInt32
     let crcInit: UInt32
     let until: Instant?
@@ -473,7 +473,7 @@ extension HCI.CreateConnection {
     HCI.CreateConnection(
       scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer.address),
       ownAddressType: .public,
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: interval, maximumInterval: interval, latency: latency, supervisionTimeout: timeout))
   }
 }

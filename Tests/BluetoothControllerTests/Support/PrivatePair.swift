@@ -56,7 +56,7 @@ final class PrivatePair {
     let request = HCI.CreateConnection(
       scanInterval: 48, scanWindow: 48, usesAcceptList: usesAcceptList, peer: HCI.PeerAddress(peripheral.address),
       ownAddressType: own,
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
     #expect(central.send(.leCreateConnection(request)) == .success)
   }

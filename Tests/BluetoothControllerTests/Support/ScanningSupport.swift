@@ -40,7 +40,7 @@ struct ScriptedAdvertiser {
   var dataInfo: LL.AdvertisingDataInfo { LL.AdvertisingDataInfo(sid: sid, did: 0x123) }
 
   func pointer(
-    to offset: TimeSpan, on channel: UInt8 = 10, _ phy: PHY = .le1M
+    to offset: TimeSpan, on channel: UInt8 = 10, _ phy: RadioPHY = .le1M
   ) -> LL.AuxiliaryPointer {
     LL.AuxiliaryPointer(
       channel: ChannelIndex(channel), isClockAccurate: true, offset: LL.PacketOffset(offset), phy: phy)
@@ -50,7 +50,7 @@ struct ScriptedAdvertiser {
   /// `offset` later.
   func announce(
     at start: Instant, mode: LL.ExtendedAdvertisingPayload.Mode = .nonConnectable, to offset: TimeSpan,
-    on channel: UInt8 = 10, _ phy: PHY = .le1M, modulation: Modulation = .le1M
+    on channel: UInt8 = 10, _ phy: RadioPHY = .le1M, modulation: Modulation = .le1M
   ) {
     let payload = LL.ExtendedAdvertisingPayload(
       mode: mode, dataInfo: dataInfo, auxiliary: pointer(to: offset, on: channel, phy))

@@ -27,7 +27,7 @@ final class SecondLink {
   init(of device: ControllerHarness, on air: PerfectAir, interval: UInt16 = 24, isExtended: Bool = false) throws {
     self.air = air
     attacked = device
-    self.interval = ConnectionParameters.intervalUnit * Int64(interval)
+    self.interval = LinkParameters.intervalUnit * Int64(interval)
     self.isExtended = isExtended
     let peer = ControllerHarness("bystander \(device.number)", address: 0x4444_4444_4440 + UInt64(device.number))
     self.peer = peer

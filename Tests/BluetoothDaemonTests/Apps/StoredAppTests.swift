@@ -298,12 +298,12 @@ struct StoredAppTests {
       send(.launched(AppManifest(), isInFront: true))
       let session = PeripheralSession(client: lamp, owner: owner, in: air.devices[1].sessions)
       air.run()
-      let characteristic = LocalCharacteristic(
+      let characteristic = LocalCharacteristicInfo(
         id: LocalAttributeID(number: 2), definition: .dynamic(0x2A56, [.read, .write]))
-      let fixed = LocalCharacteristic(id: LocalAttributeID(number: 3), definition: .cached(0x2A57, [7]))
+      let fixed = LocalCharacteristicInfo(id: LocalAttributeID(number: 3), definition: .cached(0x2A57, [7]))
       session.send(
         .addService(
-          LocalService(
+          LocalServiceInfo(
             id: LocalAttributeID(number: 1), uuid: 0x1815, isPrimary: true, includes: [],
             characteristics: [characteristic, fixed])))
       session.send(.startAdvertising(localName: "Lamp", services: [0x1815]))
@@ -383,11 +383,11 @@ struct StoredAppTests {
 }
 
 extension CentralEvent {
-  fileprivate var services: [RemoteService]? {
+  fileprivate var services: [RemoteServiceInfo]? {
     if case .servicesDiscovered(_, let result) = self { try? result.get() } else { nil }
   }
 
-  fileprivate var characteristics: [RemoteCharacteristic]? {
+  fileprivate var characteristics: [RemoteCharacteristicInfo]? {
     if case .characteristicsDiscovered(_, _, let result) = self { try? result.get() } else { nil }
   }
 }

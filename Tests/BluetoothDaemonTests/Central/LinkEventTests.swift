@@ -74,7 +74,7 @@ import Testing
     let identity = DeviceAddress(0xC000_0000_0001, .random)
     let peer = directory.add(PeerIdentifier(high: 1, low: 1), private1, name: nil)
     #expect(directory.address(of: peer.handle) == private1 && directory.bond(with: peer.handle) == nil)
-    var bond = Bond(identity: identity)
+    var bond = HostBond(identity: identity)
     #expect(BondInfo(bond) == nil)
     bond.ownKey = LongTermKey(.zero, size: 16, isAuthenticated: true, isSecureConnections: false)
     bond.peerKey = LongTermKey(.zero, size: 7, isAuthenticated: true, isSecureConnections: false)

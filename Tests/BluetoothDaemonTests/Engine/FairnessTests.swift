@@ -58,7 +58,7 @@ import Testing
     private func attribute() -> RemoteAttributeID { RemoteAttributeID(UInt16(draw(24))) }
     private func link() -> LinkRequest {
       .connectionParameters(
-        ConnectionParameters(minimumInterval: 3_200, maximumInterval: 3_200, latency: 2, supervisionTimeout: 3_200))
+        LinkParameters(minimumInterval: 3_200, maximumInterval: 3_200, latency: 2, supervisionTimeout: 3_200))
     }
 
     private func centralCommand() -> CentralCommand {
@@ -117,11 +117,11 @@ import Testing
       default:
         nextNumber += 200
         let characteristics = (1...100).map {
-          LocalCharacteristic(
+          LocalCharacteristicInfo(
             id: LocalAttributeID(number: nextNumber + $0), definition: .dynamic(0xFFE1, [.read, .write, .notify]))
         }
         return .addService(
-          LocalService(
+          LocalServiceInfo(
             id: LocalAttributeID(number: nextNumber), uuid: 0xFFE0, isPrimary: true, includes: [],
             characteristics: characteristics))
       }
@@ -225,10 +225,10 @@ import Testing
     _ = try ask(phone, server, .connect(peer, delay: .zero, reconnects: false)) { event in
       if case .connected(peer, _) = event { true } else { nil }
     }
-    let services = try ask(phone, server, .discoverServices(peer, nil)) { event -> [RemoteService]? in
+    let services = try ask(phone, server, .discoverServices(peer, nil)) { event -> [RemoteServiceInfo]? in
       if case .servicesDiscovered(_, let result) = event { try result.get() } else { nil }
     }
-    var found: RemoteCharacteristic?
+    var found: RemoteCharacteristicInfo?
     for service in services where found == nil {
       let list = try ask(phone, server, .discoverCharacteristics(peer, service.id, nil)) { event in
         if case .characteristicsDiscovered(_, _, let result) = event { try result.get() } else { nil }
@@ -294,10 +294,10 @@ import Testing
     }
     func attributes(_ id: UInt32) -> PeripheralCommand {
       let list = (1...250).map {
-        LocalCharacteristic(id: LocalAttributeID(number: id + $0), definition: .dynamic(0xFFE1, [.read, .notify]))
+        LocalCharacteristicInfo(id: LocalAttributeID(number: id + $0), definition: .dynamic(0xFFE1, [.read, .notify]))
       }
       return .addService(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: id), uuid: 0xFFE0, isPrimary: true, includes: [], characteristics: list))
     }
     for (central, peripheral) in mallory {

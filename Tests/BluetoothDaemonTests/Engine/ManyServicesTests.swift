@@ -16,8 +16,8 @@ struct ManyServicesTests {
     /// The services that exist, each with the handles of its values.
     var present: [(id: UInt32, range: ClosedRange<AttributeHandle>, values: [AttributeHandle])] = []
     var (nextID, nextHandle): (UInt32, AttributeHandle) = (1, 20)
-    func definition(_ id: UInt32) -> LocalCharacteristic {
-      LocalCharacteristic(
+    func definition(_ id: UInt32) -> LocalCharacteristicInfo {
+      LocalCharacteristicInfo(
         id: LocalAttributeID(number: id),
         definition: .init(uuid: 0x2A37, properties: .read, permissions: .readable, value: nil))
     }
@@ -26,7 +26,7 @@ struct ManyServicesTests {
         let count = UInt32(generator.next() % 4)
         let values = (0..<AttributeHandle(count)).map { nextHandle + 2 * $0 + 2 }
         let range = nextHandle...nextHandle + 2 * AttributeHandle(count)
-        let service = LocalService(
+        let service = LocalServiceInfo(
           id: LocalAttributeID(number: nextID), uuid: 0x180D, isPrimary: true, includes: [],
           characteristics: (0..<count).map { definition(nextID + 1 + $0) })
         database.add(service, of: slot, at: .init(range: range, values: values))

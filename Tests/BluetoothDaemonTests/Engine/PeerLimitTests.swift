@@ -21,7 +21,7 @@ import Testing
   private func address(_ number: Int) -> DeviceAddress { DeviceAddress(0xD000_0000_0000 + UInt64(number), .random) }
 
   /// Lets the phone hear so many new devices, and returns those that the app is told of.
-  private func hear(_ numbers: Range<Int>) -> [Discovery] {
+  private func hear(_ numbers: Range<Int>) -> [DiscoveryInfo] {
     for number in numbers { air.hear(0, from: address(number), .nonConnectable) }
     return phone.recorder.take().compactMap(\.discovery)
   }
@@ -78,7 +78,7 @@ import Testing
     let (awaited, held, idle) = (hear(0..<1)[0].peer.handle, hear(1..<2)[0].peer.handle, hear(2..<3)[0].peer.handle)
     phone.send(.connect(awaited, delay: .zero, reconnects: false))
     phone.directory.hold(held)
-    var bond = Bond(identity: address(3))
+    var bond = HostBond(identity: address(3))
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
     air.devices[0].daemon.take(BondRecord(bond, identifier: PeerIdentifier(high: 9, low: 9)), at: air.now)
     let bonded = try #require(table.handle(of: address(3)))
@@ -170,7 +170,7 @@ import Testing
       let peer = PeerInfo(
         handle: PeerHandle(index: number), identifier: PeerIdentifier(high: 1, low: UInt64(number)), name: nil)
       if number % 2 == 0 {
-        events.add(.discovered(Discovery(peer: peer, isConnectable: true, rssi: -50)), for: session)
+        events.add(.discovered(DiscoveryInfo(peer: peer, isConnectable: true, rssi: -50)), for: session)
       } else {
         events.add(.connectionEvent(peer, isConnected: true), for: session)
       }

@@ -65,7 +65,7 @@ struct PeersTests {
     var (peers, directory) = table()
     let bonded = DeviceAddress(7, .public)
     let saved = PeerIdentifier(high: 1, low: 2)
-    peers.recall(BondRecord(Bond(identity: bonded), identifier: saved))
+    peers.recall(BondRecord(HostBond(identity: bonded), identifier: saved))
     let handles = try [unwrapped(peers.enter(address)), unwrapped(peers.enter(bonded))]
     let former = handles.map { peers[$0].info.identifier }
     #expect(former[1] == saved)

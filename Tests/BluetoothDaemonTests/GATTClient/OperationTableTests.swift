@@ -9,7 +9,7 @@ struct OperationTableTests {
   let link = HCI.ConnectionHandle(rawValue: 0x40)
   let other = HCI.ConnectionHandle(rawValue: 0x41)
   let id = RemoteAttributeID(3)
-  var table = OperationTable()
+  var table = GATTOperationTable()
 
   @Test("A token identifies its request once")
   mutating func once() throws {

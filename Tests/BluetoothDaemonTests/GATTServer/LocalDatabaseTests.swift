@@ -14,12 +14,12 @@ struct LocalDatabaseTests {
 
   init() { (one, two) = peripheralSessions() }
 
-  func service(_ id: UInt32, characteristic: UInt32) -> LocalService {
+  func service(_ id: UInt32, characteristic: UInt32) -> LocalServiceInfo {
     let definition = GATTCharacteristicDefinition(
       uuid: 0x2A37, properties: .notify, permissions: .readable, value: nil)
-    return LocalService(
+    return LocalServiceInfo(
       id: LocalAttributeID(number: id), uuid: 0x180D, isPrimary: true, includes: [],
-      characteristics: [LocalCharacteristic(id: LocalAttributeID(number: characteristic), definition: definition)])
+      characteristics: [LocalCharacteristicInfo(id: LocalAttributeID(number: characteristic), definition: definition)])
   }
 
   @Test("6.16 Two sessions may use the same numbers")

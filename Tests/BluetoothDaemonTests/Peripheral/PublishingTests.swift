@@ -6,10 +6,10 @@ import Testing
 @testable import BluetoothDaemon
 
 /// The connection parameters that are requested for each latency.
-private let latencies: [(ConnectionLatency, ConnectionParameters)] = [
-  (.low, ConnectionParameters(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)),
-  (.medium, ConnectionParameters(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)),
-  (.high, ConnectionParameters(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)),
+private let latencies: [(ConnectionLatency, LinkParameters)] = [
+  (.low, LinkParameters(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)),
+  (.medium, LinkParameters(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)),
+  (.high, LinkParameters(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)),
 ]
 
 @Suite("Requesting a different latency")
@@ -18,7 +18,7 @@ struct LatencyTests {
     "The peripheral requests 15 ms, 30 to 60 ms, or 200 to 300 ms from the central",
     .requirement("A037", "K041", "K042"), .symbol("CBPeripheralManager.setDesiredConnectionLatency(_:for:)"),
     arguments: latencies)
-  func parameters(_ latency: ConnectionLatency, _ parameters: ConnectionParameters) throws {
+  func parameters(_ latency: ConnectionLatency, _ parameters: LinkParameters) throws {
     let pair = try ConnectedPair()
     pair.phone.send(.setNotify(pair.peer, try pair.id(0x2A37), true))
     guard case .subscribed(let central, _)? = pair.sensor.recorder.take().first else {
@@ -145,9 +145,9 @@ struct PublishingTests {
       var definition = GATTCharacteristicDefinition.dynamic(0x2A37, .read)
       definition.handle = value
       return .addServiceAt(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: id), uuid: 0x180D, isPrimary: true, includes: [],
-          characteristics: [LocalCharacteristic(id: LocalAttributeID(number: id + 1), definition: definition)],
+          characteristics: [LocalCharacteristicInfo(id: LocalAttributeID(number: id + 1), definition: definition)],
           handle: handle))
     }
     func added(_ event: PeripheralEvent) -> SessionError? {

@@ -15,7 +15,7 @@ import Testing
   private let value: RemoteAttributeID
   private let central: PeerHandle
   private static let slow = LinkRequest.connectionParameters(
-    ConnectionParameters(minimumInterval: 3_200, maximumInterval: 3_200, latency: 2, supervisionTimeout: 3_200))
+    LinkParameters(minimumInterval: 3_200, maximumInterval: 3_200, latency: 2, supervisionTimeout: 3_200))
   private static let shares = AppShares(links: 64, advertisingSets: 4)
 
   init() throws {

@@ -49,8 +49,8 @@ struct Phone {
   }
 
   /// Discovers everything at `peer`. Returns the characteristics of its services by UUID.
-  func discover(_ peer: PeerHandle) throws -> [BluetoothUUID: RemoteCharacteristic] {
-    var found: [BluetoothUUID: RemoteCharacteristic] = [:]
+  func discover(_ peer: PeerHandle) throws -> [BluetoothUUID: RemoteCharacteristicInfo] {
+    var found: [BluetoothUUID: RemoteCharacteristicInfo] = [:]
     for service in try services(peer) {
       for case .characteristicsDiscovered(_, _, .success(let list)) in send(
         .discoverCharacteristics(peer, service.id, nil))
@@ -61,7 +61,7 @@ struct Phone {
     return found
   }
 
-  func services(_ peer: PeerHandle, _ filter: [BluetoothUUID]? = nil) throws -> [RemoteService] {
+  func services(_ peer: PeerHandle, _ filter: [BluetoothUUID]? = nil) throws -> [RemoteServiceInfo] {
     for case .servicesDiscovered(_, let result) in send(.discoverServices(peer, filter)) { return try result.get() }
     Issue.record("no services were discovered")
     return []
@@ -69,7 +69,7 @@ struct Phone {
 }
 
 extension CentralEvent {
-  var discovery: Discovery? { if case .discovered(let discovery) = self { discovery } else { nil } }
+  var discovery: DiscoveryInfo? { if case .discovered(let discovery) = self { discovery } else { nil } }
 }
 
 /// An app with a peripheral manager.
@@ -104,11 +104,11 @@ struct Sensor {
     -> [String]
   {
     let characteristics = list.enumerated().map {
-      LocalCharacteristic(id: LocalAttributeID(number: id + 1 + UInt32($0.offset)), definition: $0.element)
+      LocalCharacteristicInfo(id: LocalAttributeID(number: id + 1 + UInt32($0.offset)), definition: $0.element)
     }
     return send(
       .addService(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: id), uuid: uuid, isPrimary: true,
           includes: includes.map { LocalAttributeID(number: $0) }, characteristics: characteristics))
     ).map(\.text)
@@ -163,9 +163,9 @@ extension PeripheralSession {
   func publishLamp(_ value: LocalAttributeID, _ properties: CharacteristicProperties) {
     send(
       .addService(
-        LocalService(
+        LocalServiceInfo(
           id: LocalAttributeID(number: 1), uuid: 0x1815, isPrimary: true, includes: [],
-          characteristics: [LocalCharacteristic(id: value, definition: .dynamic(0x2A56, properties))])))
+          characteristics: [LocalCharacteristicInfo(id: value, definition: .dynamic(0x2A56, properties))])))
     send(.startAdvertising(localName: "Lamp", services: [0x1815]))
   }
 }

@@ -75,7 +75,7 @@ extension PeripheralEvent {
   }
 }
 
-extension Discovery {
+extension DiscoveryInfo {
   fileprivate var text: String {
     var parts = ["\(peer.handle.index)"]
     if let localName { parts.append(localName) }

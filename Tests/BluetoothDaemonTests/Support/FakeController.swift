@@ -33,7 +33,7 @@ struct FakeController {
   /// The links of data packets that were sent but not yet reported as completed.
   var unreported: [HCI.ConnectionHandle] = []
   /// The connection parameters that the host has commanded.
-  var parameterUpdates: [ConnectionParameters] = []
+  var parameterUpdates: [LinkParameters] = []
   /// While true, no data packet is reported as completed.
   var isCongested = false
 

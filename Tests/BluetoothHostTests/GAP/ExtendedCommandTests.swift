@@ -74,7 +74,7 @@ struct ExtendedCommandTests {
         .leSetExtendedScanParameters(HCI.ExtendedScanParameters(ownAddressType: .random, le1M: scan))))
     let initiating = HCI.ExtendedCreateConnection.Initiating(
       scanInterval: 48, scanWindow: 48,
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
     #expect(
       bench.commands.contains(

@@ -19,7 +19,7 @@ import Testing
     #expect(!search.finds(in: SignatureVerifier(key: block)))
     let key = LongTermKey(block, isAuthenticated: true, isSecureConnections: true)
     #expect(!search.finds(in: key))
-    var bond = Bond(identity: address)
+    var bond = HostBond(identity: address)
     bond.key = key
     bond.peerIdentityKey = block
     bond.signatureMaker = Signer(key: block)

@@ -11,8 +11,8 @@ struct PeerAddressTests {
   private static let identity = DeviceAddress(0xC0DE_0000_0007, .random)
   private static let key = Block(high: 0xEC02_34A3_57C8_AD05, low: 0x3410_10A6_0A39_7D9B)
 
-  private static func bond(_ identity: DeviceAddress = identity, _ key: Block = key) -> Bond {
-    var bond = Bond(identity: identity)
+  private static func bond(_ identity: DeviceAddress = identity, _ key: Block = key) -> HostBond {
+    var bond = HostBond(identity: identity)
     bond.peerIdentityKey = key
     bond.key = LongTermKey(Block(high: 3, low: 4), isAuthenticated: false, isSecureConnections: true)
     return bond
@@ -25,7 +25,7 @@ struct PeerAddressTests {
   }
 
   /// Returns a host with one bond, whose controller has no resolving list.
-  private static func bench(_ bonds: [Bond] = [bond()]) -> HostHarness {
+  private static func bench(_ bonds: [HostBond] = [bond()]) -> HostHarness {
     var bench = HostHarness()
     bench.powerOn()
     bench.perform { host, now in host.setBonds(bonds, at: now) }
@@ -127,7 +127,7 @@ struct PeerAddressTests {
     bench.hear([2, 1, 6], from: Self.address(1))
     bench.forget()
     bench.passToDeadline()
-    #expect(bench.now == Instant.zero + Initiator.sightingTime)
+    #expect(bench.now == Instant.zero + HostInitiator.sightingTime)
     #expect(bench.commands == [.leCreateConnectionCancel])
     bench.forget()
     Self.cancelled(&bench)

@@ -19,7 +19,7 @@ struct ResolvingListProbeTests {
   /// Returns a host with a connection attempt to its bonded peer, whose controller has accepted the peer on its list.
   private static func bench() -> HostHarness {
     var bench = HostHarness.extended()
-    var bond = Bond(identity: identity)
+    var bond = HostBond(identity: identity)
     bond.peerIdentityKey = key
     bench.perform { host, now in host.setBonds([bond], at: now) }
     bench.forget()

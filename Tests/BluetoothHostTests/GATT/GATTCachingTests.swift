@@ -35,8 +35,8 @@ struct GATTCachingTests {
           readable: BluetoothUUID(type), at: AttributeHandle(try #require(row["handle"] as? Int)),
           value: hex(row["value"] as? String ?? "aabb").bytes)
       }
-      #expect(DatabaseHash.message(of: attributes) == hex(try #require(vector["message"] as? String)).bytes)
-      #expect(DatabaseHash.value(of: attributes) == hex(try #require(vector["hash_on_air"] as? String)).bytes)
+      #expect(GATTDatabaseHash.message(of: attributes) == hex(try #require(vector["message"] as? String)).bytes)
+      #expect(GATTDatabaseHash.value(of: attributes) == hex(try #require(vector["hash_on_air"] as? String)).bytes)
     }
   }
 

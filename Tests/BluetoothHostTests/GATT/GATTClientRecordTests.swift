@@ -7,7 +7,7 @@ import Testing
 /// The state of a client that a server keeps from one link to the next.
 @Suite("Records of clients")
 struct GATTClientRecordTests {
-  private static let bonded = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)
+  private static let bonded = HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)
   private static let extra = GATTServiceDefinition(
     uuid: 0x180F, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A19, [.read, .notify])])
 
@@ -35,14 +35,14 @@ struct GATTClientRecordTests {
     return ((try? bench.payloads(on: bench.host.links[0].handle, .attribute)) ?? []).map { ByteSlice($0) }
   }
 
-  private static func secure(_ security: LinkSecurity, _ bench: inout HostHarness) {
+  private static func secure(_ security: HostLinkSecurity, _ bench: inout HostHarness) {
     let handle = bench.host.links[0].handle
     bench.perform { host, now in host.setSecurity(security, on: handle, at: now) }
   }
 
   /// Creates a link on which the client subscribes to values and to Service Changed and enables robust caching, and
   /// ends it.
-  private static func visit(_ security: LinkSecurity, _ bench: inout HostHarness) {
+  private static func visit(_ security: HostLinkSecurity, _ bench: inout HostHarness) {
     bench.link(.peripheral)
     secure(security, &bench)
     for request in ["1217000100", "120d000200", "120f0001"] { #expect(send(request, &bench) == [hex("13")]) }
@@ -105,7 +105,7 @@ struct GATTClientRecordTests {
 
     // Another key than that of the bond does not prove that the client is the same. It subscribes itself.
     bench.link(.peripheral)
-    Self.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
+    Self.secure(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
     #expect(Self.subscriptions(bench) == [both[0]])
     #expect(Self.send("121b000100", &bench) == [hex("13")])
     #expect(Self.subscriptions(bench) == both)
@@ -142,7 +142,7 @@ struct GATTClientRecordTests {
   @Test("A13 A client without a bond, or another client, starts without configurations")
   func unbondedClient() {
     var bench = Self.bench()
-    Self.visit(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
+    Self.visit(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
     #expect(bench.host.clientRecords.isEmpty)
     bench.link(.peripheral)
     #expect(Self.send("0a1700", &bench) == [hex("0b0000")])

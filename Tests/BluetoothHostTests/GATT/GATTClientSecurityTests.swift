@@ -14,8 +14,8 @@ struct GATTClientSecurityTests {
     client.events.compactMap { if case .securityRequired(let demand) = $0 { demand } else { nil } }
   }
 
-  private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
-  private let authenticated = LinkSecurity(level: .authenticated, keySize: 16, hasKey: true)
+  private let encrypted = HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+  private let authenticated = HostLinkSecurity(level: .authenticated, keySize: 16, hasKey: true)
 
   @Test(
     "A request refused for lack of a key or of encryption is repeated on the encrypted link",
@@ -50,7 +50,7 @@ struct GATTClientSecurityTests {
   @Test("Insufficient Encryption Key Size demands the longest key")
   func keySize() {
     var client = BearerHarness(.central)
-    client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 7, hasKey: true), at: .zero)
+    client.bearer.securityChanged(HostLinkSecurity(level: .encrypted, keySize: 7, hasKey: true), at: .zero)
     _ = client.request(.read(3))
     #expect(client.send("010a03000c") == [])
     #expect(demands(client) == [SecurityDemand(level: .encrypted, keySize: 16)])

@@ -9,14 +9,14 @@ import Testing
 @Suite("Signed writes of the client")
 struct GATTClientSignedWriteTests {
   private static let key = Block(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
-  private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+  private let encrypted = HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
 
   /// Returns a client on an unencrypted link to a server that it has a bond with.
   private func client(guarded requiresEncryption: Bool = true, signs: Bool = true) -> BearerHarness {
     var client = BearerHarness(.central)
     client.bearer.guardsBondedLink = requiresEncryption
     client.bearer.signatureMaker = signs ? Signer(key: Self.key) : nil
-    client.bearer.securityChanged(LinkSecurity(hasKey: true), at: .zero)
+    client.bearer.securityChanged(HostLinkSecurity(hasKey: true), at: .zero)
     return client
   }
 

@@ -115,7 +115,7 @@ struct GATTConfigurationTests {
   func protectedBroadcast() {
     var client = HostileClient(Self.broadcaster(.readEncryptionRequired))
     #expect(client.send("1218000100") == [hex("0112180005")])
-    client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
+    client.secure(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
     #expect(client.send("1218000100") == [hex("13")])
     #expect(client.bench.host.broadcasts.map(\.handle) == [22])
   }

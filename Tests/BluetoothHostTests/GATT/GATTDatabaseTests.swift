@@ -242,7 +242,7 @@ struct GATTDatabaseTests {
     #expect(client.send("080100ffffa62a") == [hex("0903 0900 00")])
     let without = client.bench.host.context.server.database.hash()
     client.bench.host.setPreferredParameters(
-      ConnectionParameters(minimumInterval: 12, maximumInterval: 24, latency: 4, supervisionTimeout: 600),
+      LinkParameters(minimumInterval: 12, maximumInterval: 24, latency: 4, supervisionTimeout: 600),
       at: client.bench.now)
     #expect(client.bench.host.context.server.database.hash() != without)
     #expect(client.send("080100ffff042a") == [hex("090a 0700 0c00 1800 0400 5802")])

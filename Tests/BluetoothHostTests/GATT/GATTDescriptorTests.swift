@@ -121,7 +121,7 @@ struct GATTDescriptorTests {
     #expect(server.events == [.readRequested(read, 23, offset: 0)])
     #expect(server.respond(read, .success([5])) == [hex("0b05")])
     #expect(server.send("12170001") == [hex("0112170005")])
-    server.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
+    server.bearer.securityChanged(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
     #expect(server.send("121700010203") == [hex("011217000d")])
     #expect(server.send("12170001") == [])
     let write = try #require(server.lastRequest)

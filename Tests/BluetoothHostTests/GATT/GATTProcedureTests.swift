@@ -165,7 +165,7 @@ struct GATTProcedureTests {
   @Test("On an encrypted link a signed write is a write without response", .requirement("L146"))
   func signedWriteEncrypted() {
     var client = BearerHarness(.central)
-    client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
+    client.bearer.securityChanged(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [hex("52030007")])
   }
 }

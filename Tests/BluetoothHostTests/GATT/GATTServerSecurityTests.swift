@@ -32,13 +32,13 @@ struct GATTServerSecurityTests {
     ("a long key", [.readable, .writeable], 16),
   ]
 
-  private static let links: [(LinkSecurity, [UInt8])] = [
+  private static let links: [(HostLinkSecurity, [UInt8])] = [
     (.none, [0x05, 0x05, 0x08, 0x05]),
-    (LinkSecurity(hasKey: true), [0x0F, 0x0F, 0x08, 0x0F]),
-    (LinkSecurity(level: .encrypted, keySize: 7, hasKey: true), [0, 0x05, 0x08, 0x0C]),
-    (LinkSecurity(level: .authenticated, keySize: 15, hasKey: true), [0, 0, 0x08, 0x0C]),
-    (LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isAuthorized: true), [0, 0x05, 0, 0]),
-    (LinkSecurity(level: .authenticated, keySize: 16, hasKey: true, isAuthorized: true), [0, 0, 0, 0]),
+    (HostLinkSecurity(hasKey: true), [0x0F, 0x0F, 0x08, 0x0F]),
+    (HostLinkSecurity(level: .encrypted, keySize: 7, hasKey: true), [0, 0x05, 0x08, 0x0C]),
+    (HostLinkSecurity(level: .authenticated, keySize: 15, hasKey: true), [0, 0, 0x08, 0x0C]),
+    (HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isAuthorized: true), [0, 0x05, 0, 0]),
+    (HostLinkSecurity(level: .authenticated, keySize: 16, hasKey: true, isAuthorized: true), [0, 0, 0, 0]),
   ]
 
   @Test(
@@ -62,7 +62,7 @@ struct GATTServerSecurityTests {
     }
     #expect(client.send("1800") == [hex("19")])
     _ = client.send("521600aa")
-    client.secure(LinkSecurity(level: .authenticated, keySize: 16, isAuthorized: true))
+    client.secure(HostLinkSecurity(level: .authenticated, keySize: 16, isAuthorized: true))
     #expect(client.send("0a1600") == [codes[need] > 0 ? hex("0b07") : hex("0baa")])
     client.expectUnharmed()
   }
@@ -70,9 +70,9 @@ struct GATTServerSecurityTests {
   @Test("A12 A part prepared on a protected link is not written after the protection is lost")
   func executeAfterLoss() {
     var client = Self.client([.readable, .writeEncryptionRequired])
-    client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
+    client.secure(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
     #expect(client.send("1616000000aa") == [hex("1716000000aa")])
-    client.secure(LinkSecurity(hasKey: true))
+    client.secure(HostLinkSecurity(hasKey: true))
     #expect(client.send("1801") == [hex("011816000f")])
     #expect(client.send("0a1600") == [hex("0b07")])
     client.expectUnharmed()
@@ -86,12 +86,12 @@ struct GATTServerSecurityTests {
     var client = Self.client([.readEncryptionRequired])
     #expect(client.send("1217000100") == [hex("0112170005")])
     #expect(client.update(22, [1]) == [])
-    let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+    let encrypted = HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
     client.secure(encrypted)
     #expect(client.send(hex("121700") + [configuration, 0]) == [hex("13")])
     client.events = []
     // The subscription exists, the protection does not.
-    client.secure(LinkSecurity(hasKey: true))
+    client.secure(HostLinkSecurity(hasKey: true))
     #expect(client.update(22, [2]) == [])
     #expect(client.events == [.updateSent(22)])
     client.secure(encrypted)
@@ -106,7 +106,7 @@ struct GATTServerSecurityTests {
       .with(
         GATTCharacteristicDefinition(
           uuid: 0x2A39, properties: [.indicate], permissions: [.readEncryptionRequired], value: nil)))
-    server.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
+    server.bearer.securityChanged(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
     #expect(server.send("1217000200") == [hex("13")])
     server.bearer.update(22, with: [1], at: .zero)
     server.bearer.update(22, with: [2], at: .zero)
@@ -134,7 +134,7 @@ struct GATTServerSecurityTests {
   func findByProtectedValue() {
     var client = Self.client([.readEncryptionRequired])
     #expect(client.send("060100ffff392a07") == [hex("010601000a")])
-    client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
+    client.secure(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
     #expect(client.send("060100ffff392a07") == [hex("0716001600")])
     client.expectUnharmed()
   }

@@ -92,7 +92,7 @@ struct GATTSignedWriteTests {
   @Test("P14 An encrypted link accepts no signed writes", .requirement("L146"))
   func encryptedLink() {
     var client = Self.client()
-    client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
+    client.secure(HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
     _ = client.send(Self.command(1, counter: 0))
     #expect(client.send("0a1600") == [hex("0b00")])
   }

@@ -53,7 +53,7 @@ struct HostileClient {
     return take(hostile)
   }
 
-  mutating func secure(_ security: LinkSecurity) {
+  mutating func secure(_ security: HostLinkSecurity) {
     let handle = hostile
     bench.perform { host, now in host.setSecurity(security, on: handle, at: now) }
   }

@@ -151,7 +151,7 @@ extension HostileServer {
   /// Encrypts the link with the key of a bond.
   fileprivate mutating func encrypt() {
     let handle = handle
-    let security = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)
+    let security = HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)
     bench.perform { host, now in host.setSecurity(security, on: handle, at: now) }
   }
 }

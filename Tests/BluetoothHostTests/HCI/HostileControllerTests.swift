@@ -167,7 +167,7 @@ struct HostileControllerTests {
     let length = HCI.DataLength(octets: 251, time: 2120)
     for handle in [closed, Self.unknown] {
       let values = HCI.ConnectionValues(interval: 6, latency: 0, supervisionTimeout: 100)
-      let parameters = ConnectionParameters(
+      let parameters = LinkParameters(
         minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 100)
       let events: [HCI.Event] = [
         .disconnectionComplete(.success, handle, reason: .connectionTimeout),

@@ -9,7 +9,7 @@ struct LinkProcedureTests {
     .encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure, .le2MPHY,
   ]
   private static let both = HCI.PHYPreference(transmit: [.le1M, .le2M], receive: [.le1M, .le2M])
-  private static let parameters = ConnectionParameters(
+  private static let parameters = LinkParameters(
     minimumInterval: 12, maximumInterval: 24, latency: 0, supervisionTimeout: 200)
 
   private func bench(_ preferred: HCI.PHYs?, _ features: HCI.LEFeatures = fast) -> HostHarness {
@@ -114,7 +114,7 @@ struct LinkProcedureTests {
     var bench = bench([.le1M, .le2M])
     bench.powerOn()
     let handle = bench.link(.peripheral)
-    var expected = LinkProperties(values: HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200))
+    var expected = HostLinkProperties(values: HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200))
     #expect(bench.host.properties(of: handle) == expected)
     let values = HCI.ConnectionValues(interval: 6, latency: 4, supervisionTimeout: 300)
     bench.receive(.leConnectionUpdateComplete(.success, handle, values))
@@ -139,7 +139,7 @@ struct LinkProcedureTests {
   // MARK: Connection parameters
 
   private func ask(
-    _ bench: inout HostHarness, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters = parameters
+    _ bench: inout HostHarness, _ handle: HCI.ConnectionHandle, _ parameters: LinkParameters = parameters
   ) {
     bench.perform { host, now in host.updateConnection(handle, parameters, at: now) }
   }

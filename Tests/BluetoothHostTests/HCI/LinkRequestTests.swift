@@ -5,7 +5,7 @@ import Testing
 
 /// Requests of the upper layer for other properties of a link.
 struct LinkRequestTests {
-  private static let parameters = ConnectionParameters(
+  private static let parameters = LinkParameters(
     minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)
   private static let values = HCI.ConnectionValues(interval: 12, latency: 0, supervisionTimeout: 200)
   private static let fast = HCI.PHYPreference(transmit: .le2M, receive: .le2M)

@@ -161,7 +161,7 @@ struct ChannelQueueTests {
     for number in UInt8(1)...100 { stand.bench.receive(.signalling, [0x0F, number, 0, 0], on: stand.handle) }
     // The central is quiet for long enough.
     stand.bench.pass(.seconds(5))
-    let parameters = ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
+    let parameters = LinkParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
     for latency in UInt16(0)..<3 {
       var parameters = parameters
       parameters.latency = latency

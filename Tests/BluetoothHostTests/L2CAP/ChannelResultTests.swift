@@ -13,14 +13,14 @@ struct ChannelResultTests {
     var source: UInt16 = 0x60
     var parameters = ChannelHarness.parameters
     var security = ChannelSecurity.none
-    var link = LinkSecurity.none
+    var link = HostLinkSecurity.none
     var isFull = false
     var isEnhancedOnly = false
     var testDescription: String { "0x\(result.rawValue.hexadecimal)" }
   }
 
-  private static let key = LinkSecurity(hasKey: true)
-  private static let encrypted = LinkSecurity(level: .encrypted, keySize: 7, hasKey: true)
+  private static let key = HostLinkSecurity(hasKey: true)
+  private static let encrypted = HostLinkSecurity(level: .encrypted, keySize: 7, hasKey: true)
 
   static let causes: [Cause] = [
     Cause(result: .successful),

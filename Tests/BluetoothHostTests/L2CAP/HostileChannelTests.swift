@@ -243,7 +243,7 @@ struct HostileChannelTests {
 
   @Test("L11 connection parameters: peripherals reject them, invalid values are rejected, a flood gives one update")
   func parameters() throws {
-    let good = ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
+    let good = LinkParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
     var peripheral = ChannelHarness()
     peripheral.receive(.connectionParameterUpdateRequest(good))
     #expect(try peripheral.contents() == [.commandReject(.commandNotUnderstood)])
@@ -253,7 +253,7 @@ struct HostileChannelTests {
       (5, 40, 0, 42), (40, 24, 0, 42), (24, 3_201, 0, 3_200), (24, 40, 500, 3_200), (24, 40, 0, 9), (24, 40, 0, 10),
       (24, 40, 0, 3_201), (0, 0, 0, 0), (65_535, 65_535, 65_535, 65_535),
     ] as [(UInt16, UInt16, UInt16, UInt16)] {
-      let bad = ConnectionParameters(
+      let bad = LinkParameters(
         minimumInterval: minimum, maximumInterval: maximum, latency: latency, supervisionTimeout: timeout)
       central.receive(.connectionParameterUpdateRequest(bad))
       #expect(try central.contents() == [.connectionParameterUpdateResponse(isAccepted: false)])

@@ -8,13 +8,13 @@ import Testing
 struct BondTableTests {
   private let key = Block(high: 0xEC02_34A3_57C8_AD05, low: 0x3410_10A6_0A39_7D9B)
 
-  private func bond(_ identity: UInt64, _ key: Block?) -> Bond {
-    var bond = Bond(identity: DeviceAddress(identity, .random))
+  private func bond(_ identity: UInt64, _ key: Block?) -> HostBond {
+    var bond = HostBond(identity: DeviceAddress(identity, .random))
     bond.peerIdentityKey = key
     return bond
   }
 
-  private func table(_ bonds: Bond...) -> BondTable {
+  private func table(_ bonds: HostBond...) -> BondTable {
     var table = BondTable()
     table.all = bonds
     return table

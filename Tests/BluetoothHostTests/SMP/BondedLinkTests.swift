@@ -28,7 +28,7 @@ import Testing
     #expect(pair.keys == [try #require(expected)])
     for side in [pair.central, pair.peripheral] {
       #expect(side.prompts.isEmpty && side.outcomes.isEmpty && side.failures.isEmpty)
-      #expect(side.changes == [LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)])
+      #expect(side.changes == [HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)])
     }
     #expect(pair.peripheral.codes == (starter == .central ? [] : [.securityRequest]))
     #expect(pair.central.codes.isEmpty)

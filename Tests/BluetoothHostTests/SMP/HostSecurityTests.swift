@@ -42,7 +42,7 @@ struct HostSecurityTests {
     #expect(pair.central.prompts == [.allow])
     #expect(pair.peripheral.prompts == [.allow])
     for side in [pair.central, pair.peripheral] {
-      #expect(side.security == LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
+      #expect(side.security == HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
       #expect(side.outcomes.map(\.method) == [.justWorks])
       #expect(side.outcomes.map(\.isSecureConnections) == [true])
     }
@@ -84,11 +84,11 @@ struct HostSecurityTests {
     pair.unlink()
     pair.forget()
     pair.link()
-    #expect(pair.central.security == LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
+    #expect(pair.central.security == HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
     #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
     #expect(pair.central.prompts + pair.peripheral.prompts == [])
     #expect(pair.heard == [])
-    #expect(pair.central.security == LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
+    #expect(pair.central.security == HostLinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
     #expect(pair.peripheral.security == pair.central.security)
   }
 
@@ -300,7 +300,7 @@ struct HostSecurityTests {
   }
 
   /// Returns two hosts with these bonds and a link, whose central does not encrypt by itself.
-  private func signed(_ central: [Bond], _ peripheral: [Bond]) throws -> (pair: SecuredHosts, value: AttributeHandle) {
+  private func signed(_ central: [HostBond], _ peripheral: [HostBond]) throws -> (pair: SecuredHosts, value: AttributeHandle) {
     var pair = SecuredHosts(encryptsBondedLinks: false)
     let definition = GATTServiceDefinition(
       uuid: 0x180D, isPrimary: true, includes: [],
@@ -326,7 +326,7 @@ extension HostHarness {
   fileprivate var writes: [[UInt8]] {
     events.compactMap { if case .gatt(_, .writeRequested(_, let parts)) = $0 { parts.first?.value.bytes } else { nil } }
   }
-  fileprivate var changedBonds: [Bond] {
+  fileprivate var changedBonds: [HostBond] {
     events.compactMap { if case .bondChanged(let bond) = $0 { bond } else { nil } }
   }
 }

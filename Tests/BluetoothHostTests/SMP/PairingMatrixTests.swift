@@ -33,7 +33,7 @@ import Testing
     checkPrompts(pair.peripheral.prompts, expected, shows: .responderShowsPasskey)
     #expect(pair.central.prompts.filter(\.isComparison) == pair.peripheral.prompts.filter(\.isComparison))
 
-    let level: LinkSecurity.Level = expected == .justWorks ? .encrypted : .authenticated
+    let level: HostLinkSecurity.Level = expected == .justWorks ? .encrypted : .authenticated
     for side in [pair.central, pair.peripheral] {
       #expect(side.manager.security.level == level)
       #expect(side.manager.security.keySize == 16)
@@ -56,7 +56,7 @@ import Testing
   }
 
   private func checkBonds(
-    _ central: Bond, _ peripheral: Bond, _ parameters: PairingCombination, _ level: LinkSecurity.Level, _ key: Block
+    _ central: HostBond, _ peripheral: HostBond, _ parameters: PairingCombination, _ level: HostLinkSecurity.Level, _ key: Block
   ) {
     #expect(central.identity == SecurityPair.identities.peripheral)
     #expect(peripheral.identity == SecurityPair.identities.central)

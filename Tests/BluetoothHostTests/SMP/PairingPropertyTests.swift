@@ -95,7 +95,7 @@ import Testing
   }
 }
 
-extension Bond {
+extension HostBond {
   func keys(authenticated: Bool) -> [LongTermKey] {
     [key, ownKey, peerKey].compactMap { $0 }.filter { $0.isAuthenticated == authenticated }
   }

@@ -46,8 +46,8 @@ import Testing
 
   @Test(
     "A channel that needs a protected link opens after the devices have paired for it, in both roles",
-    arguments: [LinkSecurity.Level.encrypted, .authenticated], [true, false])
-  func pairs(_ level: LinkSecurity.Level, openedByCentral: Bool) throws {
+    arguments: [HostLinkSecurity.Level.encrypted, .authenticated], [true, false])
+  func pairs(_ level: HostLinkSecurity.Level, openedByCentral: Bool) throws {
     let side: Side = openedByCentral ? \.central : \.peripheral
     var pair = pair(ChannelSecurity(level: level), openedBy: side)
     #expect(open(&pair, by: side) == ["opened"])

@@ -22,7 +22,7 @@ struct SecuredHosts {
       }
     }
 
-    var security: LinkSecurity { bench.host.security(of: handle) }
+    var security: HostLinkSecurity { bench.host.security(of: handle) }
     var securityEvents: [SecurityEvent] {
       bench.events.compactMap { if case .security(_, let event) = $0 { event } else { nil } }
     }

@@ -34,7 +34,7 @@ struct SecurityPair {
     var prompts: [PairingPrompt] {
       events.compactMap { if case .prompt(let prompt) = $0 { prompt } else { nil } }
     }
-    var changes: [LinkSecurity] {
+    var changes: [HostLinkSecurity] {
       events.compactMap { if case .changed(let security) = $0 { security } else { nil } }
     }
     var refusals: [SMP.FailureReason] {

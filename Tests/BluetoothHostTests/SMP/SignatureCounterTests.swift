@@ -25,7 +25,7 @@ struct SignatureCounterTests {
     return (pair, placement.values[0])
   }
 
-  private func bonds(_ bench: HostHarness) -> [Bond] {
+  private func bonds(_ bench: HostHarness) -> [HostBond] {
     bench.events.compactMap { if case .bondChanged(let bond) = $0 { bond } else { nil } }
   }
 

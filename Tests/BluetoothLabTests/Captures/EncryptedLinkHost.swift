@@ -117,7 +117,7 @@ final class EncryptedLinkHost: WorldDevice {
           HCI.CreateConnection(
             scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(type: 0, value: peer),
             ownAddressType: .public,
-            parameters: ConnectionParameters(
+            parameters: LinkParameters(
               minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 400))))
     }
   }

@@ -102,9 +102,9 @@ extension CrowdHost {
     send(isLegacy ? .leSetScanEnable(false, filterDuplicates: false) : .leSetExtendedScanEnable(.init(false)))
   }
 
-  private var someParameters: ConnectionParameters {
+  private var someParameters: LinkParameters {
     let interval = UInt16(400 + below(560))
-    return ConnectionParameters(
+    return LinkParameters(
       minimumInterval: interval, maximumInterval: interval + UInt16(below(40)), latency: UInt16(below(4)),
       supervisionTimeout: UInt16(1_000 + below(600)))
   }

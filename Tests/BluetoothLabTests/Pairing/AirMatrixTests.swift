@@ -69,7 +69,7 @@ import Testing
     seed: UInt64
   ) throws {
     let air = try PairingAir(setting, seed: seed)
-    let level: LinkSecurity.Level = method == .justWorks ? .encrypted : .authenticated
+    let level: HostLinkSecurity.Level = method == .justWorks ? .encrypted : .authenticated
     for device in [air.central, air.peripheral] {
       #expect(device.outcomes.map(\.method) == [method], "\(device.name): \(device.failures)")
       #expect(device.outcomes.allSatisfy { $0.isSecureConnections == isSecureConnections })

@@ -66,7 +66,7 @@ final class PairingDevice: SimulatedDevice, @unchecked Sendable {
     var configuration = HostConfiguration(
       deviceName: name, address: role == .central ? addresses.central : addresses.peripheral)
     // The fastest possible link, so that little has to be simulated.
-    configuration.connection = ConnectionParameters(
+    configuration.connection = LinkParameters(
       minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 200)
     configuration.advertisingInterval = 32
     configuration.preferredPHYs = nil
@@ -86,7 +86,7 @@ final class PairingDevice: SimulatedDevice, @unchecked Sendable {
     deadline = .zero
   }
 
-  var security: LinkSecurity { link.map { host.security(of: $0) } ?? .none }
+  var security: HostLinkSecurity { link.map { host.security(of: $0) } ?? .none }
 
   /// Disconnects the link.
   func disconnect(at now: Instant) {

@@ -32,7 +32,7 @@ func send(
 }
 
 func listen(
-  channel: UInt8 = 7, phy: PHY = .le1M, accessAddress: UInt32 = 0x1234_5678, crcInit: UInt32 = 0x55,
+  channel: UInt8 = 7, phy: RadioPHY = .le1M, accessAddress: UInt32 = 0x1234_5678, crcInit: UInt32 = 0x55,
   until: Int64? = nil
 ) -> RadioCommand {
   .receive(

@@ -147,7 +147,7 @@ extension LL.ControlPDU {
     let lengths = LL.DataLengths(
       maximumReceiveOctets: 251, maximumReceiveTime: 2120, maximumTransmitOctets: 100, maximumTransmitTime: 1000)
     let proposal = LL.ConnectionParameterProposal(
-      parameters: ConnectionParameters(
+      parameters: LinkParameters(
         minimumInterval: 6, maximumInterval: 9, latency: 1, supervisionTimeout: 100),
       preferredPeriodicity: 3, referenceConnectionEventCount: 0x1234, offsets: .init(low: 1, high: 2))
     let syncInfo = LL.SyncInfo(

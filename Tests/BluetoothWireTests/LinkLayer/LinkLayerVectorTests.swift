@@ -119,7 +119,7 @@ struct LinkLayerVectorTests {
   @Test("A whole frame has the vector's preamble, CRC and whitening", .requirement("L092"))
   func frames() throws {
     for row in try rows("ll_frames", "frames") {
-      let phy: PHY = try row.text("phy") == "2M" ? .le2M : .le1M
+      let phy: RadioPHY = try row.text("phy") == "2M" ? .le2M : .le1M
       let channel = ChannelIndex(UInt8(try row.number("channel_index")))
       let bytes = LL.onAirBytes(of: try row.packet(), channel: channel, phy: phy)
       try #expect(bytes == row.bytes("on_air"), "\(row.name)")

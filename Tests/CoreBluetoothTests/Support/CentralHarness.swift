@@ -26,13 +26,13 @@ final class CentralHarness<App: CentralRecorder & CBCentralManagerDelegate> {
   /// Summaries of the manager's commands since the last call.
   var commands: [String] { adapter.centralCommands().map(\.summary) }
 
-  func sighting(_ index: UInt32 = 0, name: String? = "sensor") -> Discovery {
+  func sighting(_ index: UInt32 = 0, name: String? = "sensor") -> DiscoveryInfo {
     let identifier = PeerIdentifier(high: 0x1234, low: UInt64(index))
     let info =
       adapter.directory.peer(identifier)
       ?? adapter.directory.add(
         identifier, DeviceAddress(0xC000_0000_0000 + identifier.low, .random), name: name)
-    return Discovery(peer: info, isConnectable: true, rssi: -50)
+    return DiscoveryInfo(peer: info, isConnectable: true, rssi: -50)
   }
 
   /// Scans and reports one peripheral.
@@ -81,7 +81,7 @@ final class CentralHarness<App: CentralRecorder & CBCentralManagerDelegate> {
 
   /// Reports the descriptors of the sensor's characteristic and returns them.
   func discoverDescriptors(_ uuids: [BluetoothUUID], of sensor: Sensor) -> [CBDescriptor] {
-    let found = uuids.enumerated().map { RemoteDescriptor(id: .init(UInt16(4 + $0.offset)), uuid: $0.element) }
+    let found = uuids.enumerated().map { RemoteDescriptorInfo(id: .init(UInt16(4 + $0.offset)), uuid: $0.element) }
     adapter.tell(.descriptorsDiscovered(sensor.handle, sensor.characteristicID, .success(found)))
     _ = app.take()
     return sensor.characteristic.descriptors!

@@ -109,7 +109,7 @@ final class PeripheralHarness {
   var commands: [PeripheralCommand] { adapter.peripheralCommands() }
 
   /// Returns the definition in the latest `add` command.
-  func addedService() -> LocalService? {
+  func addedService() -> LocalServiceInfo? {
     for case .addService(let service) in commands.reversed() { return service }
     return nil
   }

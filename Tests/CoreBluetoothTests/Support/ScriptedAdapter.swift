@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 @testable import BluetoothDaemon
 
 /// An adapter whose daemon is the test: the test reads the managers' commands and sends the daemon's events.
-final class ScriptedAdapter: Adapter, AdapterSource {
+final class ScriptedAdapter: DaemonAdapter, AdapterSource {
   let directory = PeerDirectory()
   let deliversInPlace: Bool
   private let sessions = LocalSessions()
@@ -21,7 +21,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
 
   init(deliversInPlace: Bool = true) { self.deliversInPlace = deliversInPlace }
 
-  var adapter: any Adapter { self }
+  var adapter: any DaemonAdapter { self }
   func absoluteTime() -> Double { 1234.5 }
 
   func openCentralSession(for client: any CentralClient, owner: SessionOwner?) -> CentralSession {

@@ -19,13 +19,13 @@ extension CBPeripheral {
     return new
   }
 
-  private func adopt(_ service: RemoteService) -> CBService {
+  private func adopt(_ service: RemoteServiceInfo) -> CBService {
     adopt(service.id) {
       CBService(uuid: CBUUID(service.uuid), isPrimary: service.isPrimary, remoteID: service.id, peripheral: self)
     }
   }
 
-  private func adopt(_ characteristic: RemoteCharacteristic, in service: CBService) -> CBCharacteristic {
+  private func adopt(_ characteristic: RemoteCharacteristicInfo, in service: CBService) -> CBCharacteristic {
     adopt(characteristic.id) {
       CBCharacteristic(
         uuid: CBUUID(characteristic.uuid),
@@ -35,14 +35,14 @@ extension CBPeripheral {
     }
   }
 
-  private func adopt(_ descriptor: RemoteDescriptor, of characteristic: CBCharacteristic) -> CBDescriptor {
+  private func adopt(_ descriptor: RemoteDescriptorInfo, of characteristic: CBCharacteristic) -> CBDescriptor {
     adopt(descriptor.id) {
       CBDescriptor(
         uuid: CBUUID(descriptor.uuid), content: .init(characteristic: characteristic), remoteID: descriptor.id)
     }
   }
 
-  func servicesDiscovered(_ result: Result<[RemoteService], SessionError>) {
+  func servicesDiscovered(_ result: Result<[RemoteServiceInfo], SessionError>) {
     guard isConnected else { return }
     let error = result.takeValue { found in
       let visible = found.map { adopt($0) }
@@ -51,7 +51,7 @@ extension CBPeripheral {
     currentDelegate?.peripheral(self, didDiscoverServices: error)
   }
 
-  func includedServicesDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteService], SessionError>) {
+  func includedServicesDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteServiceInfo], SessionError>) {
     guard let service: CBService = attribute(id) else { return }
     let error = result.takeValue { found in
       let included = found.map { adopt($0) }
@@ -60,7 +60,7 @@ extension CBPeripheral {
     currentDelegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: error)
   }
 
-  func characteristicsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteCharacteristic], SessionError>) {
+  func characteristicsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteCharacteristicInfo], SessionError>) {
     guard let service: CBService = attribute(id) else { return }
     let error = result.takeValue { found in
       let characteristics = found.map { adopt($0, in: service) }
@@ -69,7 +69,7 @@ extension CBPeripheral {
     currentDelegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: error)
   }
 
-  func descriptorsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteDescriptor], SessionError>) {
+  func descriptorsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteDescriptorInfo], SessionError>) {
     guard let characteristic: CBCharacteristic = attribute(id) else { return }
     let error = result.takeValue { found in
       let descriptors = found.map { adopt($0, of: characteristic) }

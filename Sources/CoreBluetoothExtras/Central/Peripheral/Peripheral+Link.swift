@@ -52,7 +52,7 @@ extension Peripheral {
     interval: ClosedRange<Duration>, latency: Int = 0, supervisionTimeout: Duration = .seconds(2),
     within limit: TimeLimit? = nil
   ) async throws -> ConnectionParameters {
-    let parameters = BluetoothWire.ConnectionParameters(
+    let parameters = LinkParameters(
       interval: interval, latency: latency, supervisionTimeout: supervisionTimeout)
     return try await request(parameters.map { .connectionParameters($0) }, within: limit).connectionParameters
   }

@@ -65,7 +65,7 @@ struct DecryptionKeys: ParsableArguments {
     return Block(number)
   }
 
-  private static func keys(of bond: Bond) -> [Block] {
+  private static func keys(of bond: HostBond) -> [Block] {
     [bond.key, bond.ownKey, bond.peerKey].compactMap { $0?.value }
   }
 

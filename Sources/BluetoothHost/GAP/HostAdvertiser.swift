@@ -3,7 +3,7 @@ import BluetoothWire
 /// The state machine of one advertising set, or of legacy advertising. It compares the requested advertising with the
 /// controller's state and issues one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9; 7.8.52 to 7.8.56 for extended
 /// commands, 7.8.61 to 7.8.63 for the periodic train of a set.
-struct Advertiser {
+struct HostAdvertiser {
   private enum Step {
     case disable, remove, parameters, address, data, scanResponse, enable
     case disableTrain, trainParameters, trainData, enableTrain

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// An advertising set: its settings and its activity · Vol 4, Part E, 7.8.53. Legacy advertising is a set without a
 /// handle.
-struct AdvertisingSet {
+struct ControllerAdvertisingSet {
   /// The settings and the activity of periodic advertising.
   struct Periodic {
     var properties: PeriodicAdvertisingProperties
@@ -131,11 +131,11 @@ struct AdvertisingSet {
 /// A slot is an object because a set is large: a mutating access to an array element of this size allocates its frame
 /// on the heap. The object outlives its set, so that a new set allocates nothing; a `SlotMap` would allocate an object
 /// for each set. An index needs no generation, because the activities of a set are removed with it.
-struct AdvertisingSets: ~Copyable {
+struct ControllerAdvertisingSets: ~Copyable {
   private final class Slot {
-    @exclusivity(unchecked) var set: AdvertisingSet?
+    @exclusivity(unchecked) var set: ControllerAdvertisingSet?
 
-    init(_ set: AdvertisingSet) { self.set = set }
+    init(_ set: ControllerAdvertisingSet) { self.set = set }
   }
 
   /// The maximum number of sets with a handle.
@@ -148,7 +148,7 @@ struct AdvertisingSets: ~Copyable {
   var indices: Range<Int> { slots.indices }
   var isEmpty: Bool { slots.allSatisfy { $0.set == nil } }
 
-  subscript(index: Int) -> AdvertisingSet? {
+  subscript(index: Int) -> ControllerAdvertisingSet? {
     @inline(__always) get { slots[index].set }
     _modify { yield &slots[index].set }
   }
@@ -157,14 +157,14 @@ struct AdvertisingSets: ~Copyable {
     slots.firstIndex { $0.set != nil && $0.set?.handle == handle }
   }
 
-  func contains(where condition: (borrowing AdvertisingSet) -> Bool) -> Bool {
+  func contains(where condition: (borrowing ControllerAdvertisingSet) -> Bool) -> Bool {
     slots.contains { slot in slot.set.map { condition($0) } ?? false }
   }
 
   var isAdvertising: Bool { contains { $0.advertiser != nil } }
 
   /// Inserts a set and returns its index; nil if there is no room.
-  mutating func insert(_ set: AdvertisingSet) -> Int? {
+  mutating func insert(_ set: ControllerAdvertisingSet) -> Int? {
     if let vacant = slots.firstIndex(where: { $0.set == nil }) {
       slots[vacant].set = set
       return vacant
@@ -175,7 +175,7 @@ struct AdvertisingSets: ~Copyable {
   }
 
   mutating func remove(_ index: Int) { slots[index].set = nil }
-  mutating func removeAll() { self = AdvertisingSets() }
+  mutating func removeAll() { self = ControllerAdvertisingSets() }
 
   /// Updates the deadline after sets have started or ended.
   mutating func refreshDeadline() {

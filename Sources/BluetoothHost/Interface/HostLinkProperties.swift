@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// The current properties of a link, as reported by the controller.
-package struct LinkProperties: Hashable, Sendable {
+package struct HostLinkProperties: Hashable, Sendable {
   package var values: HCI.ConnectionValues
   /// The PHYs for transmission and reception, each a single PHY.
   package var transmitPHY = HCI.PHYs.le1M

@@ -7,7 +7,7 @@
 #endif
 
 /// A terminal with a user or, in tests, a pair of pipes.
-final class Terminal: Sendable {
+final class PromptTerminal: Sendable {
   /// The output of a terminal.
   struct Output: Sendable {
     let descriptor: Int32
@@ -45,9 +45,9 @@ final class Terminal: Sendable {
 
   /// Returns the terminal to which both the standard input and the standard error belong; nil if one of them is not a
   /// terminal.
-  static func standard() -> Terminal? {
+  static func standard() -> PromptTerminal? {
     guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
-    return Terminal(input: STDIN_FILENO, output: .standardError, isReal: true)
+    return PromptTerminal(input: STDIN_FILENO, output: .standardError, isReal: true)
   }
 
   /// Creates a terminal; nil if the system provides no pipe.

@@ -1,5 +1,5 @@
 /// Connection parameters as a host or peripheral requests them · Vol 4, Part E, 7.8.12; Vol 3, Part A, 4.20.
-package struct ConnectionParameters: Hashable, Sendable {
+package struct LinkParameters: Hashable, Sendable {
   /// The unit of the connection interval.
   package static let intervalUnit = TimeSpan.microseconds(1_250)
   /// The unit of the supervision timeout.
@@ -32,7 +32,7 @@ package struct ConnectionParameters: Hashable, Sendable {
   }
 }
 
-extension ConnectionParameters {
+extension LinkParameters {
   package init(from reader: inout ByteReader) throws(DecodingError) {
     minimumInterval = try reader.uint16()
     maximumInterval = try reader.uint16()

@@ -4,7 +4,7 @@ import BluetoothWire
 /// single device by its address, to several through the Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17. When
 /// connecting by scanning (`connectsByScanning`), it connects to one device whose advertising was received, at the
 /// advertised address.
-struct Initiator {
+struct HostInitiator {
   private enum Step {
     case add(DeviceAddress)
     case remove(DeviceAddress)

@@ -1,5 +1,5 @@
 /// An LE PHY · Vol 6, Part A. A receiver receives on one PHY at a time. The raw values are those of HCI.
-package enum PHY: UInt8, Hashable, Sendable {
+package enum RadioPHY: UInt8, Hashable, Sendable {
   case le1M = 1
   case le2M = 2
   case leCoded = 3
@@ -14,5 +14,5 @@ package enum PHY: UInt8, Hashable, Sendable {
   }
 
   /// Returns the name of the PHY with this number.
-  package static func words(of number: UInt8) -> String { PHY(rawValue: number)?.words ?? "PHY \(number)" }
+  package static func words(of number: UInt8) -> String { RadioPHY(rawValue: number)?.words ?? "PHY \(number)" }
 }

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The host's scanning state machine. It compares the requested scanning with the controller's state and issues one
 /// command at a time · Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65.
-struct Scanner {
+struct HostScanner {
   private enum Step {
     case disable
     case parameters(Shape)
@@ -67,7 +67,7 @@ struct Scanner {
   /// requested scanning stays.
   mutating func forgetController() {
     let (requested, listening, isPaused) = (requested, listening, isPaused)
-    self = Scanner()
+    self = HostScanner()
     (self.listening, self.isPaused) = (listening, isPaused)
     set(requested)
   }
@@ -121,13 +121,13 @@ struct ScanCommands {
   /// The scan interval and the scan window, in units of 0.625 ms.
   let interval: UInt16
 
-  func shape(_ requested: ScanParameters) -> Scanner.Shape {
-    Scanner.Shape(
+  func shape(_ requested: ScanParameters) -> HostScanner.Shape {
+    HostScanner.Shape(
       isActive: requested.isActive, includesLECoded: isExtended && hasLECoded && requested.includesLECoded,
       ownAddressType: ownAddressType)
   }
 
-  func parameters(_ shape: Scanner.Shape) -> HCI.Command {
+  func parameters(_ shape: HostScanner.Shape) -> HCI.Command {
     guard isExtended else {
       return .leSetScanParameters(
         HCI.ScanParameters(

@@ -2,7 +2,7 @@ import BluetoothCrypto
 import BluetoothWire
 
 /// The security of a link and of the peer's keys · Vol 3, Part C, 10.2.1. A new link has none.
-package struct LinkSecurity: Hashable, Sendable {
+package struct HostLinkSecurity: Hashable, Sendable {
   package enum Level: UInt8, Comparable, Sendable {
     case none
     /// Encrypted with an unauthenticated key: mode 1, level 2.
@@ -34,7 +34,7 @@ package struct LinkSecurity: Hashable, Sendable {
     self.isAuthorized = isAuthorized
   }
 
-  package static let none = LinkSecurity()
+  package static let none = HostLinkSecurity()
 }
 
 /// The verifier of the signatures of one client's Signed Write Commands · Vol 3, Part C, 10.4; Vol 3, Part H, 2.4.5.

@@ -27,12 +27,12 @@ package struct LongTermKey: Hashable, Sendable {
   }
 
   /// The security level of a link that is encrypted with the key.
-  package var level: LinkSecurity.Level { isAuthenticated ? .authenticated : .encrypted }
+  package var level: HostLinkSecurity.Level { isAuthenticated ? .authenticated : .encrypted }
 }
 
 /// The bond of two devices: the keys that they have exchanged · Vol 3, Part H, 2.4; Vol 3, Part C, 9.4.4.
 /// Descriptions of a bond never contain keys.
-package struct Bond: Hashable, Sendable {
+package struct HostBond: Hashable, Sendable {
   /// The peer's identity address; if the peer has none, the address that it used for pairing.
   package var identity: DeviceAddress
   /// The key of LE Secure Connections, for both roles of this device.
@@ -57,10 +57,10 @@ package struct Bond: Hashable, Sendable {
   }
 
   /// The minimum security level of a link that is encrypted with a key of the bond, whichever device is the central.
-  package var level: LinkSecurity.Level { keys.map(\.level).min() ?? .none }
+  package var level: HostLinkSecurity.Level { keys.map(\.level).min() ?? .none }
 
   /// Returns true if all keys are equal, regardless of the counters.
-  package func hasSameKeys(as other: Bond) -> Bool {
+  package func hasSameKeys(as other: HostBond) -> Bool {
     identity == other.identity && keys == other.keys && peerIdentityKey == other.peerIdentityKey
       && signatureVerifier?.key == other.signatureVerifier?.key && signatureMaker?.key == other.signatureMaker?.key
   }
@@ -78,7 +78,7 @@ extension LongTermKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension Bond: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HostBond: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// A description without the keys.
   package var description: String { "Bond(\(identity))" }
   package var debugDescription: String { description }

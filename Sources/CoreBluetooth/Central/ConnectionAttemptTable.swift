@@ -8,7 +8,7 @@ import BluetoothDaemon
 ///
 /// The daemon answers each `connect` for a link with `connected`. If it has lost the link before it gets the `connect`,
 /// it begins a new attempt instead, although the report of the loss is still on its way.
-struct ConnectionAttempts {
+struct ConnectionAttemptTable {
   private enum State {
     /// The daemon connects.
     case attempting

@@ -2,7 +2,7 @@ import BluetoothRadio
 import BluetoothWire
 
 /// The statistics of one connection since it was created.
-package struct LinkStatistics: Hashable, Sendable {
+package struct ConnectionStatistics: Hashable, Sendable {
   /// The packets of one direction.
   package struct Direction: Hashable, Sendable {
     /// The number of packets, including retransmissions and empty packets.

@@ -5,7 +5,7 @@ import Foundation
 import NIOConcurrencyHelpers
 
 /// The services that an app has published, by the identifiers that the daemon uses.
-struct LocalDatabase {
+struct ManagerDatabase {
   private struct Entry {
     let service: CBMutableService
     let characteristics: [LocalAttributeID]
@@ -26,7 +26,7 @@ struct LocalDatabase {
   init() {}
 
   /// Creates an empty database whose identifiers do not occur in `other`.
-  init(after other: LocalDatabase) { lastNumber = other.lastNumber }
+  init(after other: ManagerDatabase) { lastNumber = other.lastNumber }
 
   var isEmpty: Bool { services.isEmpty }
   var allCharacteristics: [CBMutableCharacteristic] {
@@ -51,7 +51,7 @@ struct LocalDatabase {
 
   /// Adds a service and returns its definition for the daemon, a snapshot that later changes of the app's objects
   /// don't affect.
-  mutating func add(_ service: CBMutableService, for owner: ManagerIdentity) -> Result<LocalService, Refusal> {
+  mutating func add(_ service: CBMutableService, for owner: ManagerIdentity) -> Result<LocalServiceInfo, Refusal> {
     let content = service.content.withLockedValue { $0 }
     guard ids[ObjectIdentifier(service)] == nil else { return .failure(.invalid) }
     // The daemon may not have added an included service yet. It adds services in order, and reports an error for this
@@ -68,8 +68,8 @@ struct LocalDatabase {
       return .failure(.invalid)
     }
     guard service.claim(objects, for: owner) else { return .failure(.publishedElsewhere) }
-    let definitions = objects.map { LocalCharacteristic(id: number($0), definition: $0.definition) }
-    let definition = LocalService(
+    let definitions = objects.map { LocalCharacteristicInfo(id: number($0), definition: $0.definition) }
+    let definition = LocalServiceInfo(
       id: number(service), uuid: service.uuid.wire, isPrimary: service.isPrimary,
       includes: includes.compactMap { $0 }, characteristics: definitions, handle: service.fixedHandle)
     services[definition.id] = Entry(service: service, characteristics: definitions.map(\.id))
@@ -78,7 +78,7 @@ struct LocalDatabase {
   }
 
   /// Adds a service that the daemon has kept, under the identifiers that the daemon knows.
-  mutating func restore(_ definition: LocalService, for owner: ManagerIdentity) -> CBMutableService {
+  mutating func restore(_ definition: LocalServiceInfo, for owner: ManagerIdentity) -> CBMutableService {
     let service = CBMutableService(type: CBUUID(definition.uuid), primary: definition.isPrimary)
     let objects = definition.characteristics.map { CBMutableCharacteristic($0.definition) }
     service.characteristics = objects
@@ -120,9 +120,9 @@ struct LocalDatabase {
   }
 
   /// Removes all services. Returns the former content, which must be released outside the manager's lock.
-  mutating func removeAll() -> LocalDatabase {
+  mutating func removeAll() -> ManagerDatabase {
     let before = self
-    self = LocalDatabase(after: before)
+    self = ManagerDatabase(after: before)
     before.releaseObjects()
     return before
   }

@@ -2,11 +2,11 @@ import BluetoothHost
 import BluetoothWire
 
 /// The purpose of a request of the GATT client.
-enum PendingOperation {
+enum GATTOperation {
   case read(CentralSessionID, RemoteAttributeID)
   case write(CentralSessionID, RemoteAttributeID)
   case writeWithoutResponse(CentralSessionID, TransmitCredits)
-  case discovery(DiscoveryProcedure)
+  case discovery(DiscoveryRequest)
   /// A write of a Client Characteristic Configuration, given by the handle of the characteristic's value.
   case configuration(AttributeHandle)
   case preparation(BackgroundDiscovery.Step)
@@ -22,9 +22,9 @@ enum PendingOperation {
 }
 
 /// The pending requests of the GATT client, by token.
-struct OperationTable {
+struct GATTOperationTable {
   struct Entry {
-    var operation: PendingOperation
+    var operation: GATTOperation
     let connection: HCI.ConnectionHandle
     /// The time of the request.
     let since: Instant
@@ -48,7 +48,7 @@ struct OperationTable {
   /// Adds a request and returns its token; nil: `SessionLimits.requests` requests of the session are pending already.
   /// The number of requests that belong to no session is limited by the number of attributes on the links.
   mutating func add(
-    _ operation: PendingOperation, on connection: HCI.ConnectionHandle, at now: Instant
+    _ operation: GATTOperation, on connection: HCI.ConnectionHandle, at now: Instant
   ) -> GATTToken? {
     if let session = operation.session, !count(session.key) { return nil }
     return entries.insert(Entry(operation: operation, connection: connection, since: now)).rawValue
@@ -65,7 +65,7 @@ struct OperationTable {
   }
 
   /// Takes a request that has been removed out of the counts.
-  private mutating func uncount(_ operation: PendingOperation) {
+  private mutating func uncount(_ operation: GATTOperation) {
     if let key = operation.session?.key {
       let index = Int(key.index)
       if counts[index].generation == key.generation { counts[index].count -= 1 }
@@ -80,13 +80,13 @@ struct OperationTable {
   }
 
   /// Returns the token of the request of `procedure` on `connection`; nil: there is none.
-  func token(of procedure: DiscoveryProcedure, on connection: HCI.ConnectionHandle) -> GATTToken? {
+  func token(of procedure: DiscoveryRequest, on connection: HCI.ConnectionHandle) -> GATTToken? {
     token(on: connection) { if case .discovery(procedure) = $0 { true } else { false } }
   }
 
   /// Returns the token of the first request on `connection` for which `isMeant` is true; nil: there is none.
   func token(
-    on connection: HCI.ConnectionHandle, where isMeant: (PendingOperation) -> Bool
+    on connection: HCI.ConnectionHandle, where isMeant: (GATTOperation) -> Bool
   ) -> GATTToken? {
     let index = entries.values.firstIndex { entry in
       guard let entry, entry.connection == connection else { return false }
@@ -96,14 +96,14 @@ struct OperationTable {
   }
 
   /// Removes and returns the operation of `token`; nil: there is none, or it was removed before.
-  mutating func remove(_ token: GATTToken) -> PendingOperation? {
+  mutating func remove(_ token: GATTToken) -> GATTOperation? {
     guard let operation = entries.remove(SlotKey(rawValue: token))?.operation else { return nil }
     uncount(operation)
     return operation
   }
 
   /// Removes all operations on `connection` and passes each to `body`.
-  mutating func removeAll(on connection: HCI.ConnectionHandle, _ body: (PendingOperation) -> Void) {
+  mutating func removeAll(on connection: HCI.ConnectionHandle, _ body: (GATTOperation) -> Void) {
     for index in entries.values.indices where entries.values[index]?.connection == connection {
       guard let entry = entries.remove(at: index) else { continue }
       uncount(entry.operation)
@@ -112,7 +112,7 @@ struct OperationTable {
   }
 
   /// Removes all operations and passes each to `body`.
-  mutating func removeAll(_ body: (PendingOperation) -> Void) {
+  mutating func removeAll(_ body: (GATTOperation) -> Void) {
     for index in entries.values.indices {
       guard let entry = entries.remove(at: index) else { continue }
       uncount(entry.operation)
@@ -131,7 +131,7 @@ struct OperationTable {
   /// Marks the requests of a session on `connection` as abandoned, so that no session gets their results. Passes each
   /// operation to `body`. Returns the tokens of the requests.
   mutating func abandon(
-    of session: CentralSessionID, on connection: HCI.ConnectionHandle, _ body: (PendingOperation) -> Void
+    of session: CentralSessionID, on connection: HCI.ConnectionHandle, _ body: (GATTOperation) -> Void
   ) -> Abandoned {
     var abandoned = Abandoned()
     for index in entries.values.indices where entries.values[index]?.connection == connection {

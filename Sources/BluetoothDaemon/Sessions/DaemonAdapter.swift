@@ -2,7 +2,7 @@ import BluetoothWire
 import NIOConcurrencyHelpers
 
 /// A Bluetooth device, virtual or real, with the host stack on top of it. Managers open their sessions on it.
-package protocol Adapter: AnyObject, Sendable {
+package protocol DaemonAdapter: AnyObject, Sendable {
   /// The adapter's knowledge of peers, for answers that an app gets synchronously.
   var directory: PeerDirectory { get }
 
@@ -31,7 +31,7 @@ package protocol Adapter: AnyObject, Sendable {
 }
 
 /// An adapter in this process, which the apps of the process tell of their life.
-package protocol AppAdapter: Adapter {
+package protocol AppAdapter: DaemonAdapter {
   /// Sets the receiver of an app's events, which is held weakly.
   func setClient(_ client: any AppClient, ofApp app: String)
   /// Sends a message about the life of an app.
@@ -51,14 +51,14 @@ package protocol HCIObserver: AnyObject, Sendable {
 }
 
 /// An adapter as the managers of one app see it.
-package final class AppView: Adapter {
+package final class AppView: DaemonAdapter {
   private struct Suspension {
     var isSuspended = false
     /// The work that waits for the end of the suspension.
     var waiting: [@Sendable () -> Void] = []
   }
 
-  private let base: any Adapter
+  private let base: any DaemonAdapter
   package let app: String?
   private let suspension = NIOLockedValueBox(Suspension())
 
@@ -82,7 +82,7 @@ package final class AppView: Adapter {
     if !isSuspended { body() }
   }
 
-  package init(of base: any Adapter, for app: String) {
+  package init(of base: any DaemonAdapter, for app: String) {
     self.base = base
     self.app = app
   }
@@ -98,7 +98,7 @@ package final class AppView: Adapter {
   }
 }
 
-extension Adapter {
+extension DaemonAdapter {
   /// The permission of the managers that open sessions by this object.
   package var access: AppAccess { app.map { directory.access(ofApp: $0) } ?? directory.access }
   package var app: String? { nil }
