@@ -86,7 +86,9 @@ final class LinkHost: SimulatedDevice, @unchecked Sendable {
     send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2_120)))
   }
 
-  var statistics: ConnectionStatistics { handle.flatMap { controller.linkStatistics(of: $0) } ?? ConnectionStatistics() }
+  var statistics: ConnectionStatistics {
+    handle.flatMap { controller.linkStatistics(of: $0) } ?? ConnectionStatistics()
+  }
   private(set) var usedChannels = 37
 
   func readChannels() {

@@ -62,7 +62,8 @@ struct PeriodicSyncTests {
     return sync.handle
   }
 
-  @Test("The train of an advertiser and a SID is found, kept and reported", arguments: [RadioPHY.le1M, .le2M, .leCoded])
+  @Test(
+    "The train of an advertiser and a SID is found, kept and reported", arguments: [RadioPHY.le1M, .le2M, .leCoded])
   func created(phy: RadioPHY) throws {
     let handle = try established(phy: phy)
     air.run(for: .seconds(10))

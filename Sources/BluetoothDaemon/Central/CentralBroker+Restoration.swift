@@ -49,7 +49,8 @@ extension CentralBroker {
   }
 
   private func restoredServices(
-    _ known: Set<RemoteAttributeID>, for session: CentralSessionID, on link: DaemonLinkIndex, _ context: inout DaemonContext
+    _ known: Set<RemoteAttributeID>, for session: CentralSessionID, on link: DaemonLinkIndex,
+    _ context: inout DaemonContext
   ) -> [RestoredCentral.Service] {
     let database = context.database(of: link)
     return known.sorted { $0.handle < $1.handle }.compactMap { id in

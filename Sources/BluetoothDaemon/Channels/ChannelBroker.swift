@@ -36,7 +36,8 @@ struct ChannelBroker {
   }
 
   private mutating func opened(
-    _ channel: Channel, _ token: ChannelToken?, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
+    _ channel: Channel, _ token: ChannelToken?, on link: DaemonLinkIndex, at now: Instant,
+    _ context: inout DaemonContext
   ) {
     if let token {
       guard let opening = context.links[link].channels.takeOpening(token) else {
@@ -63,8 +64,9 @@ struct ChannelBroker {
   }
 
   /// Closes a channel that no session wants any more.
-  private mutating func abandon(_ channel: Channel, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext)
-  {
+  private mutating func abandon(
+    _ channel: Channel, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
     context.host.closeChannel(channel.id, on: context.links[link].link.handle, at: now)
   }
 
@@ -161,7 +163,8 @@ struct ChannelBroker {
   // MARK: Host events
 
   /// Handles the host's event of a channel.
-  mutating func handle(_ event: ChannelEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func handle(_ event: ChannelEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext)
+  {
     switch event {
     case .opened(let channel, let token): opened(channel, token, on: link, at: now, &context)
     case .openFailed(let token, let error):

@@ -91,7 +91,8 @@ extension GATTClientBroker {
 
   /// Continues a subscription after the discovery of the characteristic's descriptors.
   mutating func descriptorsFound(
-    of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: DaemonLinkIndex, at now: Instant,
+    of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: DaemonLinkIndex,
+    at now: Instant,
     _ context: inout DaemonContext
   ) {
     guard let index = context.links[link].client.notifications.index(of: characteristic),

@@ -76,7 +76,9 @@ struct Links {
 
   /// Returns the link with this handle.
   func index(of connection: HCI.ConnectionHandle) -> DaemonLinkIndex? {
-    for position in all.indices where all[position].link.handle == connection { return DaemonLinkIndex(position: position) }
+    for position in all.indices where all[position].link.handle == connection {
+      return DaemonLinkIndex(position: position)
+    }
     return nil
   }
 

@@ -259,7 +259,8 @@ struct PeripheralBroker {
 
   /// Reports a client's subscription, or its end, to the app that owns the characteristic.
   mutating func subscriptionChanged(
-    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: DaemonLinkIndex, _ context: inout DaemonContext
+    _ handle: AttributeHandle, _ subscription: GATTSubscription, on link: DaemonLinkIndex,
+    _ context: inout DaemonContext
   ) {
     guard let index = localDatabase.characteristic(at: handle) else { return }
     let characteristic = localDatabase.characteristics[index]

@@ -220,7 +220,9 @@ struct BondBroker {
   // MARK: Host events
 
   /// Handles the host's event of pairing and encryption on a link.
-  mutating func handle(_ event: SecurityEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  mutating func handle(
+    _ event: SecurityEvent, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
     switch event {
     case .prompt(let prompt): ask(prompt, on: link, at: now, &context)
     case .promptEnded: withdrawPrompt(of: link, &context)
@@ -355,7 +357,9 @@ struct BondBroker {
   }
 
   /// Removes a bond for which there is no room from the host, and ends its link.
-  private mutating func refuse(_ bond: HostBond, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext) {
+  private mutating func refuse(
+    _ bond: HostBond, on link: DaemonLinkIndex, at now: Instant, _ context: inout DaemonContext
+  ) {
     context.host.removeBond(bond.identity, at: now)
     context.links.end(link, because: .tooManyPairedDevices, at: now, &context.host)
     publish(&context)

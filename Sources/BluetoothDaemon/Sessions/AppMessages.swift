@@ -104,7 +104,9 @@ package struct RestoredCentral: Sendable {
     /// The known descriptors; nil: they have not been discovered.
     package var descriptors: [RemoteDescriptorInfo]?
 
-    package init(characteristic: RemoteCharacteristicInfo, isNotifying: Bool, descriptors: [RemoteDescriptorInfo]? = nil) {
+    package init(
+      characteristic: RemoteCharacteristicInfo, isNotifying: Bool, descriptors: [RemoteDescriptorInfo]? = nil
+    ) {
       self.characteristic = characteristic
       self.isNotifying = isNotifying
       self.descriptors = descriptors

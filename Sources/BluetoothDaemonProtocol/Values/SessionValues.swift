@@ -78,7 +78,8 @@ extension SessionError: MessageChoice {
     let unknownPeer = MessageRow(13, "unknownPeer", "", SessionError.unknownPeer)
     let invalidHandle = MessageRow(14, "invalidHandle", "", SessionError.invalidHandle)
     let unusableHandle = MessageRow(
-      15, "unusableHandle", "the handle is taken, out of order or outside the range", SessionError.unusableHandle, "handle")
+      15, "unusableHandle", "the handle is taken, out of order or outside the range", SessionError.unusableHandle,
+      "handle")
   }
 
   static let rows = Rows()

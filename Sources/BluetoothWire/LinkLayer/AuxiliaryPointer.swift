@@ -72,7 +72,9 @@ extension LL {
       channel = ChannelIndex(number)
       isClockAccurate = bits >> 6 & 1 == 1
       offset = PacketOffset(value: UInt16(truncatingIfNeeded: bits >> 8 & 0x1FFF), isInLargeUnits: bits >> 7 & 1 == 1)
-      guard let phy = RadioPHY(auxiliary: UInt8(truncatingIfNeeded: bits >> 21)) else { throw .invalid(field: "AUX PHY") }
+      guard let phy = RadioPHY(auxiliary: UInt8(truncatingIfNeeded: bits >> 21)) else {
+        throw .invalid(field: "AUX PHY")
+      }
       self.phy = phy
     }
 

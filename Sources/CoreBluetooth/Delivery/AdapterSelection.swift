@@ -94,7 +94,9 @@ enum AdapterSelection {
   }
 
   /// Returns an adapter, or logs the reason why there is none.
-  private static func checked(_ found: Result<any DaemonAdapter, AdapterError>, _ origin: String) -> (any DaemonAdapter)? {
+  private static func checked(_ found: Result<any DaemonAdapter, AdapterError>, _ origin: String) -> (
+    any DaemonAdapter
+  )? {
     switch found {
     case .success(let adapter): return adapter
     case .failure(let error):

@@ -300,7 +300,9 @@ struct HostSecurityTests {
   }
 
   /// Returns two hosts with these bonds and a link, whose central does not encrypt by itself.
-  private func signed(_ central: [HostBond], _ peripheral: [HostBond]) throws -> (pair: SecuredHosts, value: AttributeHandle) {
+  private func signed(_ central: [HostBond], _ peripheral: [HostBond]) throws -> (
+    pair: SecuredHosts, value: AttributeHandle
+  ) {
     var pair = SecuredHosts(encryptsBondedLinks: false)
     let definition = GATTServiceDefinition(
       uuid: 0x180D, isPrimary: true, includes: [],

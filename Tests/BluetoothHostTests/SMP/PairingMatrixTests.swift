@@ -56,7 +56,8 @@ import Testing
   }
 
   private func checkBonds(
-    _ central: HostBond, _ peripheral: HostBond, _ parameters: PairingCombination, _ level: HostLinkSecurity.Level, _ key: Block
+    _ central: HostBond, _ peripheral: HostBond, _ parameters: PairingCombination, _ level: HostLinkSecurity.Level,
+    _ key: Block
   ) {
     #expect(central.identity == SecurityPair.identities.peripheral)
     #expect(peripheral.identity == SecurityPair.identities.central)
