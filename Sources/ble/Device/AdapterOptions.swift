@@ -62,7 +62,7 @@ struct AdapterOptions: ParsableArguments {
 
   /// The choice, and the words that say where it comes from.
   var choice: (choice: Choice, origin: String) {
-    named ?? (.specifier(AdapterRegistry.standard), "the default, as nothing else is named")
+    named ?? (.specifier(Self.standard), "the default, as nothing else is named")
   }
 
   /// The choice of the user; nil: neither an option nor the environment names a place.
