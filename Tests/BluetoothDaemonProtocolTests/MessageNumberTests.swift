@@ -206,6 +206,10 @@ struct MessageNumberTests {
       2 notConnected
       3 outOfSpace
       4 notSupported
+    HostLinkSecurity.Level
+      0 none
+      1 encrypted
+      2 authenticated
     LinkRequest
       0 connectionParameters
       1 phys
@@ -214,14 +218,6 @@ struct MessageNumberTests {
       0 connectionParameters
       1 phys
       2 dataLength
-    LinkSecurity.Level
-      0 none
-      1 encrypted
-      2 authenticated
-    PHY
-      1 le1M
-      2 le2M
-      3 leCoded
     PeerUsage.Pending.Procedure
       0 read
       1 write
@@ -232,6 +228,10 @@ struct MessageNumberTests {
       1 connecting
       2 connected
       3 disconnecting
+    RadioPHY
+      1 le1M
+      2 le2M
+      3 leCoded
     RefusalReason
       0 version
       1 notPermitted

@@ -75,7 +75,8 @@ struct PeersTests {
     #expect(former.allSatisfy { directory.peer($0) == nil })
     #expect(new.map { directory.peer($0)?.handle } == handles)
     var later = Peers(identifiers: RandomStream(seed: 1), generation: 1, directory: PeerDirectory())
-    #expect(try [address, bonded].map { later[try unwrapped(later.enter($0))].info.identifier } == new)
+    let laterHandles = try [unwrapped(later.enter(address)), unwrapped(later.enter(bonded))]
+    #expect(laterHandles.map { later[$0].info.identifier } == new)
     peers.resetIdentifiers()
     #expect(Set(handles.map { peers[$0].info.identifier }).isDisjoint(with: former + new))
   }
