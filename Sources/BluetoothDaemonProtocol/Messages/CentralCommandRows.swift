@@ -42,17 +42,17 @@ extension CentralCommand: MessageGroup {
       0x011C, "read", "reads a value; answered by `valueRead`", CentralCommand.read, "peer", "attribute")
     let write = MessageRow(
       0x011D, "write", "writes a value; answered by `written`",
-      { (peer: PeerHandle, attribute: RemoteAttributeID, value: AttributeValue) in
+      { (peer: PeerHandle, attribute: RemoteAttributeID, value: AttributeOctets) in
         CentralCommand.write(peer, attribute, value.octets)
       }, "peer", "attribute", "value")
     let writeWithoutResponse = MessageRow(
       0x011E, "writeWithoutResponse", "writes a value, for a credit",
-      { (peer: PeerHandle, attribute: RemoteAttributeID, value: AttributeValue) in
+      { (peer: PeerHandle, attribute: RemoteAttributeID, value: AttributeOctets) in
         CentralCommand.writeWithoutResponse(peer, attribute, value.octets)
       }, "peer", "attribute", "value")
     let signedWriteWithoutResponse = MessageRow(
       0x011F, "signedWriteWithoutResponse", "writes a value, signed unless the link is encrypted, for a credit",
-      { (peer: PeerHandle, attribute: RemoteAttributeID, value: AttributeValue) in
+      { (peer: PeerHandle, attribute: RemoteAttributeID, value: AttributeOctets) in
         CentralCommand.signedWriteWithoutResponse(peer, attribute, value.octets)
       }, "peer", "attribute", "value")
     let setNotify = MessageRow(
@@ -103,11 +103,11 @@ extension CentralCommand: MessageGroup {
     case .discoverDescriptors(let peer, let attribute): rows.discoverDescriptors.encode(peer, attribute, into: &writer)
     case .read(let peer, let attribute): rows.read.encode(peer, attribute, into: &writer)
     case .write(let peer, let attribute, let value):
-      rows.write.encode(peer, attribute, AttributeValue(octets: value), into: &writer)
+      rows.write.encode(peer, attribute, AttributeOctets(octets: value), into: &writer)
     case .writeWithoutResponse(let peer, let attribute, let value):
-      rows.writeWithoutResponse.encode(peer, attribute, AttributeValue(octets: value), into: &writer)
+      rows.writeWithoutResponse.encode(peer, attribute, AttributeOctets(octets: value), into: &writer)
     case .signedWriteWithoutResponse(let peer, let attribute, let value):
-      rows.signedWriteWithoutResponse.encode(peer, attribute, AttributeValue(octets: value), into: &writer)
+      rows.signedWriteWithoutResponse.encode(peer, attribute, AttributeOctets(octets: value), into: &writer)
     case .setNotify(let peer, let attribute, let isOn): rows.setNotify.encode(peer, attribute, isOn, into: &writer)
     case .openChannel(let peer, let psm): rows.openChannel.encode(peer, psm, into: &writer)
     case .barrier(let number): rows.barrier.encode(number, into: &writer)

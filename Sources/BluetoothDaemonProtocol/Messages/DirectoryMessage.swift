@@ -30,7 +30,7 @@ extension DirectoryMessage: MessageGroup {
   struct Rows {
     let peer = MessageRow(
       0x0600, "peer", "a peer is new, or has changed",
-      { (number: UInt32, device: PeerIdentity, name: String?, bond: BondInfo?) in
+      { (number: UInt32, device: KnownDevice, name: String?, bond: BondInfo?) in
         DirectoryMessage.peer(number: number, device.identifier, device.address, name: name, bond)
       }, "number by which later messages name it", "device", "name", "bond")
     let connected = MessageRow(
@@ -55,7 +55,7 @@ extension DirectoryMessage: MessageGroup {
     let rows = Self.rows
     switch self {
     case .peer(let number, let identifier, let address, let name, let bond):
-      rows.peer.encode(number, PeerIdentity(identifier: identifier, address: address), name, bond, into: &writer)
+      rows.peer.encode(number, KnownDevice(identifier: identifier, address: address), name, bond, into: &writer)
     case .connected(let peer, let services): rows.connected.encode(peer, services, into: &writer)
     case .disconnected(let peer): rows.disconnected.encode(peer, into: &writer)
     case .access(let access): rows.access.encode(access, into: &writer)
@@ -66,11 +66,11 @@ extension DirectoryMessage: MessageGroup {
 }
 
 /// The identifier and the address of a peer.
-struct PeerIdentity: MessageStructure {
+struct KnownDevice: MessageStructure {
   var identifier: PeerIdentifier
   var address: DeviceAddress
 
-  static var blank: PeerIdentity { PeerIdentity(identifier: .blank, address: DeviceAddress(0, .public)) }
+  static var blank: KnownDevice { KnownDevice(identifier: .blank, address: DeviceAddress(0, .public)) }
 
   mutating func visit<Visitor: FieldVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("identifier", &identifier)

@@ -21,12 +21,12 @@ extension PeripheralCommand: MessageGroup {
       0x0215, "removeAllServices", "removes all services of the session", PeripheralCommand.removeAllServices)
     let respond = MessageRow(
       0x0216, "respond", "answers `readRequested` or `writeRequested`",
-      { (request: CentralRequestID, error: ATTErrorCode?, value: AttributeValue) in
+      { (request: CentralRequestID, error: ATTErrorCode?, value: AttributeOctets) in
         PeripheralCommand.respond(request, error, value: value.octets)
       }, "request", "error code of ATT", "value")
     let update = MessageRow(
       0x0217, "update", "sends a value to subscribers, for a credit",
-      { (characteristic: LocalAttributeID, value: AttributeValue, centrals: CommandList<PeerHandle>?) in
+      { (characteristic: LocalAttributeID, value: AttributeOctets, centrals: CommandList<PeerHandle>?) in
         PeripheralCommand.update(characteristic, value.octets, centrals?.values)
       }, "characteristic", "value", "centrals; none: all subscribers")
     let setConnectionLatency = MessageRow(
@@ -75,9 +75,9 @@ extension PeripheralCommand: MessageGroup {
     case .removeService(let id): rows.removeService.encode(id, into: &writer)
     case .removeAllServices: rows.removeAllServices.encode(into: &writer)
     case .respond(let request, let error, let value):
-      rows.respond.encode(request, error, AttributeValue(octets: value), into: &writer)
+      rows.respond.encode(request, error, AttributeOctets(octets: value), into: &writer)
     case .update(let id, let value, let centrals):
-      rows.update.encode(id, AttributeValue(octets: value), centrals.map { CommandList($0) }, into: &writer)
+      rows.update.encode(id, AttributeOctets(octets: value), centrals.map { CommandList($0) }, into: &writer)
     case .setConnectionLatency(let latency, let central):
       rows.setConnectionLatency.encode(latency, central, into: &writer)
     case .publishChannel(let isEncrypted): rows.publishChannel.encode(isEncrypted, into: &writer)

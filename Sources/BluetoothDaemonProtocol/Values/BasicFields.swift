@@ -128,7 +128,7 @@ extension LimitedOctets {
 }
 
 /// The value of an attribute in a command.
-struct AttributeValue: LimitedOctets {
+struct AttributeOctets: LimitedOctets {
   static var limit: Int { 0xFFFF }
   let octets: ByteSlice
 }
