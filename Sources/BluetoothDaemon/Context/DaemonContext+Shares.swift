@@ -9,14 +9,13 @@ extension DaemonContext {
     _ count: Int = 1, of resource: SharedResource, for session: AnySession,
     beside taken: some Sequence<(session: AnySession, count: Int)>
   ) -> Bool {
-    guard let holder = sessions[session] else { return true }
-    let parts = taken.map { (holder: sessions[$0.session], count: $0.count) }
     let (appLimit, userLimit) = (shares.limit(ofApp: resource), shares.limit(ofUser: resource))
-    guard appLimit != nil || userLimit != nil else { return true }
+    guard appLimit != nil || userLimit != nil, let holder = sessions[session] else { return true }
     var (ofApp, ofUser) = (count, count)
-    for part in parts where part.holder?.user == holder.user {
+    for part in taken {
+      guard let other = sessions[part.session], other.user == holder.user else { continue }
       ofUser += part.count
-      if part.holder?.app == holder.app { ofApp += part.count }
+      if other.app == holder.app { ofApp += part.count }
     }
     if let appLimit, ofApp > appLimit {
       let name = holder.app.map { apps[$0].name } ?? "clients without an app"
