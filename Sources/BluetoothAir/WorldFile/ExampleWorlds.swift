@@ -14,6 +14,14 @@ package enum ExampleWorlds {
     text.first?.isLetter == true && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" }
   }
 
+  /// Returns true if a text means an example world: no file has this name. A folder of this name, such as the `home` of
+  /// `/`, is no world.
+  static func isMeant(by text: String, in folder: String = ".") -> Bool {
+    guard isName(text) else { return false }
+    var isFolder: ObjCBool = false
+    return !FileManager.default.fileExists(atPath: "\(folder)/\(text)", isDirectory: &isFolder) || isFolder.boolValue
+  }
+
   /// Returns the path of a world, or the reason why there is none.
   ///
   /// - Parameter folders: the folders that may have the files, in the order in which they are searched.

@@ -1,6 +1,5 @@
 import BluetoothLab
 import BluetoothTransport
-import Foundation
 
 /// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///
@@ -76,7 +75,7 @@ package struct WorldFile: Sendable {
   /// - Throws: `WorldFileFailure` with all problems, or with the reason why the file can't be read.
   package init(path: String) throws(WorldFileFailure) {
     var path = path
-    if ExampleWorlds.isName(path), !FileManager.default.fileExists(atPath: path) {
+    if ExampleWorlds.isMeant(by: path) {
       do throws(ExampleWorlds.MissingWorld) { path = try ExampleWorlds.path(of: path) } catch {
         throw WorldFileFailure(file: path, error.reason)
       }

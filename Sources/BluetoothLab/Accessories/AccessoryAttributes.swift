@@ -23,9 +23,14 @@ package struct AccessoryAttributes<Owner: Accessory> {
   package init() {}
 
   /// Returns the declaration handles of the services that `service` includes, without those that have not been added.
-  package func includes(of service: AccessoryService<Owner>) -> [AttributeHandle] {
-    service.includes.compactMap { included in services.first { $0.uuid == included }?.handles.lowerBound }
-      + service.includedHandles
+  ///
+  /// - Parameter all: the services of the accessory, of which some may come later.
+  package func includes(of service: AccessoryService<Owner>, in all: [AccessoryService<Owner>]) -> [AttributeHandle] {
+    let handles = service.includedHandles.filter { handle in
+      !all.indices.contains { all[$0].handle == handle && declaration(ofServiceAt: $0) == nil }
+    }
+    return service.includes.compactMap { included in services.first { $0.uuid == included }?.handles.lowerBound }
+      + handles
   }
 
   /// Adds the service with this index in `Accessory.services`.
@@ -187,21 +192,60 @@ extension GATTDatabaseError {
 }
 
 extension Accessory {
-  /// The index of the first service that the database of a host refuses, with the reason; nil: it takes all of them.
-  package var refusedService: (index: Int, reason: String)? {
+  /// Returns the index of the first service that the database of a host refuses, with the reason; nil: it takes all of
+  /// them, if all are there at the same time and if they come and go.
+  ///
+  /// - Parameter changes: the services that are added and removed after the start, by their indices, in this order.
+  package func refusedService(
+    after changes: [(index: Int, isPresent: Bool)] = []
+  ) -> (index: Int, reason: String)? {
     let services = services
-    var database = GATTDatabase(deviceName: "", appearance: 0, firstHandle: firstHandle)
-    var attributes = AccessoryAttributes<Self>()
-    for index in AccessoryService.orderOfInclusion(services) {
-      let service = services[index]
-      do throws(GATTDatabaseError) {
-        let placement = try database.add(service.definition(includes: attributes.includes(of: service)))
-        attributes.add(service, index: index, at: placement)
-      } catch {
-        return (index, error.reason)
+    let order = AccessoryService.orderOfInclusion(services)
+    // In this order, a service includes only those before it.
+    var trial = ServiceTrial<Self>(firstHandle: firstHandle)
+    for index in order {
+      if let reason = trial.add(services[index], index, in: []) { return (index, reason) }
+    }
+    trial = ServiceTrial(firstHandle: firstHandle)
+    let first = order.filter { services[$0].isPresentAtStart }.map { (index: $0, isPresent: true) }
+    for change in first + changes {
+      if change.isPresent, let reason = trial.add(services[change.index], change.index, in: services) {
+        return (change.index, reason)
       }
+      if !change.isPresent { trial.remove(change.index) }
     }
     return nil
+  }
+}
+
+/// The database of a host, on which services are tried.
+private struct ServiceTrial<Owner: Accessory> {
+  private var database: GATTDatabase
+  private var attributes = AccessoryAttributes<Owner>()
+
+  init(firstHandle: AttributeHandle) {
+    database = GATTDatabase(deviceName: "", appearance: 0, firstHandle: firstHandle)
+  }
+
+  /// Adds a service, unless it is there. Returns the reason why the database refuses it; nil: it does not.
+  mutating func add(
+    _ service: AccessoryService<Owner>, _ index: Int, in all: [AccessoryService<Owner>]
+  ) -> String? {
+    guard attributes.declaration(ofServiceAt: index) == nil else { return nil }
+    do throws(GATTDatabaseError) {
+      let placement = try database.add(service.definition(includes: attributes.includes(of: service, in: all)))
+      attributes.add(service, index: index, at: placement)
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  /// Removes a service, if it is there.
+  mutating func remove(_ index: Int) {
+    guard let declaration = attributes.declaration(ofServiceAt: index) else { return }
+    _ = database.remove(declaration: declaration)
+    attributes.removeService(at: index)
   }
 }
 

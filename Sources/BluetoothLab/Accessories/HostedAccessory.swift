@@ -36,7 +36,8 @@ class HostedAccessory<A: Accessory> {
   final func add(
     _ service: AccessoryService<A>, index: Int, to host: inout Host, at now: Instant
   ) throws(GATTDatabaseError) {
-    switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
+    let includes = attributes.includes(of: service, in: accessory.services)
+    switch host.addService(service.definition(includes: includes), at: now) {
     case .success(let placement): attributes.add(service, index: index, at: placement)
     case .failure(let error): throw error
     }

@@ -62,4 +62,15 @@ import Testing
 
   @Test("A text with a slash or an ending is a path", arguments: ["./gym", "gym.yaml", "/gym", "-", "2"])
   func path(text: String) { #expect(!ExampleWorlds.isName(text)) }
+
+  @Test("A file takes precedence of the example of its name, and a folder does not")
+  func precedence() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    #expect(ExampleWorlds.isMeant(by: "gym", in: folder.path))
+    try FileManager.default.createDirectory(atPath: folder.file("home"), withIntermediateDirectories: false)
+    try Data().write(to: URL(fileURLWithPath: folder.file("gym")))
+    #expect(ExampleWorlds.isMeant(by: "home", in: folder.path))
+    #expect(!ExampleWorlds.isMeant(by: "gym", in: folder.path))
+  }
 }

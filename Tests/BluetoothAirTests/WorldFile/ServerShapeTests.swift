@@ -163,4 +163,31 @@ struct ServerShapeTests {
       )?
       .contains("the services include each other") == true)
   }
+
+  @Test("A service that comes at a handle which another one has then is an error with its place")
+  func lateHandle() {
+    // Until the service with the handle comes, the last one follows the first one.
+    let last = #"""
+      , {"uuid": "A002", "characteristics": [{"uuid": "B001", "properties": ["read"]}]}
+      """#
+    let late = #"{"uuid": "A000"}, {"uuid": "A001", "handle": 22, "presentFrom": 10}"#
+    #expect(Self.problem(late) == nil)
+    #expect(Self.problem(late + last)?.contains("services[1].handle: the attribute handle 22 is taken") == true)
+  }
+
+  @Test("A service includes by its handle another one that is there, and is there without one that comes later")
+  func lateInclude() throws {
+    let (world, phone) = try Self.meet(
+      try Self.server(
+        #"""
+        {"uuid": "A000", "handle": 90, "includedHandles": [60, 70]}, {"uuid": "A001", "handle": 60, "presentFrom": 10},
+        {"uuid": "A002", "handle": 70}
+        """#))
+    let server = try phone.connect(to: "server")
+    try phone.discoverAttributes(of: server)
+    #expect((server.services ?? []).map(\.uuid.uuidString).sorted() == ["A000", "A002"])
+    world.run(for: .seconds(11) - world.now)
+    try phone.discoverAttributes(of: server)
+    #expect((server.services ?? []).map(\.uuid.uuidString).sorted() == ["A000", "A001", "A002"])
+  }
 }

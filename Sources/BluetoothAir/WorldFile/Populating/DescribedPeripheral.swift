@@ -112,6 +112,13 @@ struct DescribedPeripheral: Accessory {
     }
   }
 
+  /// The services that come and go after the start, in the order of `updateServices`.
+  var changes: [(index: Int, isPresent: Bool)] {
+    Set(presences.flatMap { [$0.from, $0.until].compactMap { $0 } }).sorted().flatMap { age in
+      presences.indices.filter { !presences[$0].isAlways }.map { ($0, presences[$0].contains(age)) }
+    }
+  }
+
   mutating func connected(in context: inout AccessoryContext) {
     if let preferredParameters { context.requestConnection(preferredParameters) }
   }

@@ -81,7 +81,7 @@ package struct ServiceReader {
 
   /// Reports a service that the database of a host refuses, such as one whose handles another one has.
   private mutating func checkHandles(_ entries: [ObjectReader], of peripheral: DescribedPeripheral) {
-    guard problems.isEmpty, let (index, reason) = peripheral.refusedService else { return }
+    guard problems.isEmpty, let (index, reason) = peripheral.refusedService(after: peripheral.changes) else { return }
     let entry = entries[index]
     let field = entry.has("handle") ? "handle" : "uuid"
     problems.add(entry.place(field), entry.path(field), reason)
