@@ -41,6 +41,16 @@ import Testing
     }
   }
 
+  @Test("Work that blocks has a thread of its own in tests, because a detached task takes one of the pool's")
+  func blockingWork() {
+    // App time has tests about detached tasks, and runs alone.
+    for file in Repository.swiftFiles(in: "Tests") where file.module != "BluetoothLabTimeTests" {
+      for line in file.codeLines(with: ["Task" + ".detached"]) {
+        Issue.record("\(file.path):\(line.number): use onOwnThread")
+      }
+    }
+  }
+
   @Test("No source file is longer than 500 lines", arguments: folders)
   func length(folder: String) {
     for file in Repository.swiftFiles(in: folder) {

@@ -76,7 +76,7 @@ final class AppBench {
   ) async throws -> R {
     // The question is a client without sessions, whose app plays no part.
     let question = question(to: adapter)
-    return try await Task.detached { try body(question) }.value
+    return try await onOwnThread { try body(question) }
   }
 
   /// The open questions to the user.

@@ -107,16 +107,16 @@ struct AppListTests {
     let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)), within: .hours(1))
     let isDone = NIOLockedValueBox(false)
     host.hold()
-    let change = Task.detached {
-      try question.perform(.controlApp("torch", .background))
+    let change = Task {
+      try await onOwnThread { try question.perform(.controlApp("torch", .background)) }
       isDone.withLockedValue { $0 = true }
     }
     await wait { host.isAsked || isDone.withLockedValue { $0 } }
     #expect(!isDone.withLockedValue { $0 })
     host.release()
     try await change.value
-    try await Task.detached { try question.perform(.controlApp("torch", .suspend)) }.value
-    let apps = try await Task.detached { try question.apps() }.value
+    try await onOwnThread { try question.perform(.controlApp("torch", .suspend)) }
+    let apps = try await onOwnThread { try question.apps() }
     #expect(apps.map(\.state) == [.suspended])
     session.close()
   }

@@ -259,7 +259,7 @@ struct HostileClientTests {
     let (app, session, peer) = try await app(bench)
     try await expectService(app, session, peer)
     let question = ServerQuestion(to: ServerSpecifier(.unix(path: bench.path)), within: .hours(1))
-    try await Task.detached { try question.perform(.setPower(true)) }.value
+    try await onOwnThread { try question.perform(.setPower(true)) }
     for channel in channels { try? await channel.close() }
   }
 

@@ -108,7 +108,7 @@ struct AppLauncherTests {
 
   /// Waits for the lines of a launcher until it has ended.
   private func lines(_ server: FileHandle) async throws -> [String] {
-    let data = try await Task.detached { try server.readToEnd() ?? Data() }.value
+    let data = try await onOwnThread { try server.readToEnd() ?? Data() }
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
@@ -179,7 +179,7 @@ struct AppLauncherTests {
     /// Waits for the next connection of the server to its launcher.
     func accepted() async -> FileHandle {
       let listener = listener
-      return await Task.detached { FileHandle(fileDescriptor: accept(listener, nil, nil), closeOnDealloc: true) }.value
+      return await onOwnThread { FileHandle(fileDescriptor: accept(listener, nil, nil), closeOnDealloc: true) }
     }
 
     deinit {
@@ -193,7 +193,7 @@ struct AppLauncherTests {
     let server = try Server()
     let launch = server.start([LaunchVariable.centrals: "one", "HOME": "/root"])
     let launcher = await server.accepted()
-    let line = await Task.detached { launcher.availableData }.value
+    let line = await onOwnThread { launcher.availableData }
     let request = try LaunchRequest(line: String(decoding: line, as: UTF8.self))
     #expect(request == LaunchRequest(app: "scale", environment: [LaunchVariable.centrals: "one"]))
     #expect(launch.process == nil)
@@ -201,7 +201,7 @@ struct AppLauncherTests {
     try launcher.write(contentsOf: Data("ted 4711\n".utf8))
     await wait { launch.process == 4_711 }
     launch.stop()
-    #expect(await Task.detached { launcher.availableData }.value == Data("stop\n".utf8))
+    #expect(await onOwnThread { launcher.availableData } == Data("stop\n".utf8))
     try launcher.write(contentsOf: Data("ended 0\n".utf8))
     await wait { server.ends.withLockedValue { !$0.isEmpty } }
     // The server closes the connection.

@@ -31,7 +31,7 @@ struct SharedAdapterTests {
     #expect(bench.server.connectedClients.first?.process?.user == getuid())
 
     let question = ServerSpecifier(.unix(path: bench.path), adapter: "lamp")
-    let listed = try await Task.detached { try ServerQuestion.clients(of: question, within: .hours(1)) }.value
+    let listed = try await onOwnThread { try ServerQuestion.clients(of: question, within: .hours(1)) }
     #expect(listed.map(\.adapter).sorted() == ["lamp", "phone", "phone"])
     #expect(listed.map(\.sessions).sorted() == [0, 1, 1])
 
