@@ -179,7 +179,12 @@ struct AppLauncherTests {
     /// Waits for the next connection of the server to its launcher.
     func accepted() async -> FileHandle {
       let listener = listener
-      return await onOwnThread { FileHandle(fileDescriptor: accept(listener, nil, nil), closeOnDealloc: true) }
+      return await onOwnThread {
+        // The socket does not block.
+        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        poll(&waiting, 1, -1)
+        return FileHandle(fileDescriptor: accept(listener, nil, nil), closeOnDealloc: true)
+      }
     }
 
     deinit {
