@@ -277,6 +277,9 @@ struct ServedAppTests {
     try await bench.ask { try $0.perform(.controlApp(name, .background)) }
     try await bench.state(.background, of: name)
     torch.session.send(.connect(peer.handle, delay: .seconds(2), reconnects: false))
+    // The settings have another connection, on which their request could come first.
+    torch.session.send(.barrier(6))
+    #expect(try await torch.central.first(\.barrier) == 6)
     try await bench.ask { try $0.perform(.controlApp(name, .suspend)) }
     try await bench.state(.suspended, of: name)
     // A command of the suspended app waits, too, and longer than its events.
