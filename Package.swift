@@ -34,14 +34,14 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
-// The traits of this package, by which a program leaves out the adapters that it does not use: Documentation/Adapters.md.
-// The compiler gets a condition with the name of each trait that is on.
-let simulator = "Simulator"
-let serverClient = "ServerClient"
+// The trait of this package, by which a program leaves out the adapters that are no controllers: Documentation/Adapters.md.
+// The compiler gets a condition with its name. There must not be two of them: SwiftPM names those that are on in another
+// order at each build, and would compile the whole package anew.
+let allAdapters = "AllAdapters"
 
-/// Returns the dependency on a module that only builds with a trait have.
-func module(_ name: String, with trait: String) -> Target.Dependency {
-  .target(name: name, condition: .when(traits: [trait]))
+/// Returns the dependency on a module that only builds with all adapters have.
+func moduleOfAllAdapters(_ name: String) -> Target.Dependency {
+  .target(name: name, condition: .when(traits: [allAdapters]))
 }
 
 /// The modules that Scripts/client-flags imports into each file of a client that can't be edited.
@@ -75,9 +75,8 @@ let package = Package(
     .executable(name: "btserver", targets: ["btserver"]),
   ],
   traits: [
-    .trait(name: simulator, description: "The adapter `virtual`, a simulated controller. ble and btserver need it."),
-    .trait(name: serverClient, description: "Adapters of btserver: `server`. ble and btserver need it."),
-    .default(enabledTraits: [simulator, serverClient]),
+    .trait(name: allAdapters, description: "The adapters `virtual` and `server`, too. ble and btserver need it."),
+    .default(enabledTraits: [allAdapters]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -147,9 +146,9 @@ let package = Package(
     .target(
       name: "BluetoothAdapters",
       dependencies: [
-        "BluetoothBonds", module("BluetoothDaemonProtocol", with: serverClient),
-        module("BluetoothSimulation", with: simulator), "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
-        "BluetoothTypes", module("BluetoothRadio", with: simulator), "BluetoothWire", locks,
+        "BluetoothBonds", moduleOfAllAdapters("BluetoothDaemonProtocol"), moduleOfAllAdapters("BluetoothSimulation"),
+        "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothTypes",
+        moduleOfAllAdapters("BluetoothRadio"), "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     // Floor 7

@@ -11,8 +11,8 @@
 // - `server:`: BluetoothDaemonProtocol's `ServerAdapter`, which takes the requests of the sessions in place of a daemon.
 //
 // Each kind is an `AdapterScheme`, of which `AdapterRegistry` has the one list: how its specifiers are read and
-// described, what the machine must have, and how its adapters are made. A build without the traits `Simulator` and
-// `ServerClient` has neither these two schemes nor the modules behind them.
+// described, what the machine must have, and how its adapters are made. A build without the trait `AllAdapters`
+// has neither `virtual` nor `server`, nor the modules behind them.
 //
 // Callers: CoreBluetooth's `AdapterSelection` asks for the adapter of a manager, and the programs list the adapters.
 // The module calls the daemon, the transports, the simulation, the bonds on disk and the protocol of the server.
@@ -46,15 +46,15 @@ package enum AdapterRegistry {
   /// The environment variable with the specifier for managers that name no adapter.
   package static let environmentVariable = "COREBLUETOOTH_ADAPTER"
 
-  /// The schemes of this module, in the order of help and documentation. Those with a condition are in programs whose
-  /// build has the trait of that name.
+  /// The schemes of this module, in the order of help and documentation. Those with a condition are in builds with
+  /// the trait of that name.
   static let ownSchemes: [any AdapterScheme] = {
     var schemes: [any AdapterScheme] = []
-    #if Simulator
+    #if AllAdapters
       schemes.append(VirtualScheme())
     #endif
     schemes += TransportSpecifier.Scheme.allCases.map { $0 as any AdapterScheme }
-    #if ServerClient
+    #if AllAdapters
       schemes.append(ServerScheme())
     #endif
     return schemes

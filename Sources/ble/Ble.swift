@@ -30,8 +30,8 @@ import BluetoothWire
 import Foundation
 import Logging
 
-#if !Simulator || !ServerClient
-  #error("ble needs the traits Simulator and ServerClient of this package")
+#if !AllAdapters
+  #error("ble needs the trait AllAdapters of this package")
 #endif
 
 /// The command line of this package.

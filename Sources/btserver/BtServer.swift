@@ -35,8 +35,8 @@ import Logging
 import Metrics
 import NIOPosix
 
-#if !Simulator || !ServerClient
-  #error("btserver needs the traits Simulator and ServerClient of this package")
+#if !AllAdapters
+  #error("btserver needs the trait AllAdapters of this package")
 #endif
 
 /// The server that shares Bluetooth adapters among programs.

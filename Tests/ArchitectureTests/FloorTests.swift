@@ -168,17 +168,17 @@ private struct House {
     }
   }
 
-  /// The files with a condition for a trait of the package: the list of schemes, two schemes, and the programs that
+  /// The files with a condition for the trait of the package: the list of schemes, two schemes, and the programs that
   /// need them.
   static let traitFiles: Set<String> = [
     "Sources/BluetoothAdapters/AdapterRegistry.swift", "Sources/BluetoothAdapters/Schemes/ServerScheme.swift",
     "Sources/BluetoothAdapters/Schemes/VirtualScheme.swift", "Sources/ble/Ble.swift", "Sources/btserver/BtServer.swift",
   ]
 
-  @Test("Only the schemes of adapters and their list depend on traits, and programs that need one say so")
+  @Test("Only the schemes of adapters and their list depend on the trait, and programs that need it say so")
   func traits() {
     let files = Repository.swiftFiles(in: "Sources").filter { file in
-      file.text.split(separator: "\n").contains { $0.contains(/^ *#(if|elseif) .*\b(Simulator|ServerClient)\b/) }
+      file.text.split(separator: "\n").contains { $0.contains(/^ *#(if|elseif) .*\bAllAdapters\b/) }
     }
     #expect(Set(files.map(\.path)) == Self.traitFiles)
   }

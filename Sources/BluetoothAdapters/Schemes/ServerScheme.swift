@@ -1,4 +1,4 @@
-#if ServerClient
+#if AllAdapters
   import BluetoothDaemon
   import BluetoothDaemonProtocol
   import BluetoothTransport

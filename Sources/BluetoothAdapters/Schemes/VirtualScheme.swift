@@ -1,4 +1,4 @@
-#if Simulator
+#if AllAdapters
   import BluetoothBonds
   import BluetoothDaemon
   import BluetoothHost
