@@ -81,7 +81,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -90,9 +89,9 @@ let package = Package(
   targets: [
     // Floor 0
     .target(name: "BluetoothTypes", swiftSettings: worldSettings),
-    .target(
-      name: "BluetoothCrypto", dependencies: [.product(name: "CryptoExtras", package: "swift-crypto")],
-      swiftSettings: worldSettings),
+    // Loads OpenSSL's libcrypto at run time.
+    .target(name: "CBluetoothCrypto"),
+    .target(name: "BluetoothCrypto", dependencies: ["CBluetoothCrypto"], swiftSettings: worldSettings),
     // The tables become part of the program with #embed.
     .target(name: "CBluetoothNumbers", exclude: ["Tables"]),
     .target(name: "BluetoothNumbers", dependencies: ["CBluetoothNumbers"], swiftSettings: settings),
@@ -148,7 +147,7 @@ let package = Package(
       dependencies: [
         "BluetoothBonds", moduleOfAllAdapters("BluetoothDaemonProtocol"), moduleOfAllAdapters("BluetoothSimulation"),
         "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothTypes",
-        moduleOfAllAdapters("BluetoothRadio"), "BluetoothWire", locks,
+        moduleOfAllAdapters("BluetoothRadio"), "BluetoothCrypto", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -256,7 +255,6 @@ let package = Package(
         "AccessoryPlayer", "BeaconLocation", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
         "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks, logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Crypto", package: "swift-crypto"),
       ] + nio,
       swiftSettings: settings),
     .executableTarget(
@@ -445,7 +443,7 @@ let package = Package(
         "TestSupport", "BluetoothLab", "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
         "BluetoothRadio", "BluetoothCapture", "BluetoothProfiles", "BluetoothWire", "TestVectors",
-        .product(name: "Crypto", package: "swift-crypto"), .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -31,6 +31,7 @@
 //
 // Specification: none. Documentation/Adapters.md is for users.
 
+import BluetoothCrypto
 import BluetoothDaemon
 import BluetoothTransport
 import NIOConcurrencyHelpers
@@ -133,6 +134,12 @@ final class AdapterTable: Sendable {
     let specifier: any AdapterSpecifier
     do throws(SpecifierProblem) { specifier = try AdapterRegistry.specifier(text) } catch {
       return .failure(AdapterError(error, in: text))
+    }
+    // A server encrypts for its clients.
+    if specifier.kind != .server {
+      do throws(MissingCryptoLibrary) { _ = try CryptoLibrary.version() } catch {
+        return .failure(AdapterError(description: error.description))
+      }
     }
     return adapters.withLockedValue { adapters in
       if let adapter = adapters["\(specifier)"] { return .success(adapter) }

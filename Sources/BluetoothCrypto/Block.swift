@@ -29,6 +29,18 @@ package struct Block: Hashable, Sendable {
   /// The 16 octets, most significant first.
   package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
+  /// Calls `body` with the 16 octets, most significant first.
+  func withOctets<Result>(_ body: (UnsafeRawPointer) -> Result) -> Result {
+    withUnsafePointer(to: (high.bigEndian, low.bigEndian)) { body($0) }
+  }
+
+  /// Returns the block after `change` has changed its 16 octets.
+  func changed(_ change: (UnsafeMutableRawPointer) -> Void) -> Block {
+    var words = (high.bigEndian, low.bigEndian)
+    withUnsafeMutablePointer(to: &words) { change($0) }
+    return Block(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1))
+  }
+
   static func ^ (left: Block, right: Block) -> Block { Block(high: left.high ^ right.high, low: left.low ^ right.low) }
 }
 

@@ -1,27 +1,19 @@
-import Crypto
-
-/// An Identity Resolving Key, ready to generate and resolve resolvable private addresses ·
-/// Vol 6, Part B, 1.3.2.2, 1.3.2.3. Generating and resolving allocate nothing.
+/// An Identity Resolving Key, which generates and resolves resolvable private addresses · Vol 6, Part B, 1.3.2.2,
+/// 1.3.2.3. Generating and resolving allocate nothing.
 package struct IdentityResolvingKey: Sendable {
-  private let key: SymmetricKey
+  private let key: Block
 
   /// Returns nil for a key of zeros, which stands for a device without a key.
   package init?(_ value: Block) {
     guard value != .zero else { return nil }
-    key = SymmetricKey(data: value.bytes)
+    key = value
   }
 
   /// Returns the hash of a random address with function ah · Vol 3, Part H, 2.2.2. `prand` and the result have 24 bits.
-  package func hash(_ prand: UInt32) -> UInt32 {
-    // The octets are most significant first, so the hash is in the last octets.
-    UInt32(truncatingIfNeeded: AES128.encrypt(UInt128(prand & 0xFF_FFFF).byteSwapped, key: key).byteSwapped) & 0xFF_FFFF
-  }
+  package func hash(_ prand: UInt32) -> UInt32 { Toolbox.ah(irk: key, prand: prand) }
 
   /// Returns true if `address`, 48 bits, is a resolvable private address that was generated with this key.
-  package func resolves(_ address: UInt64) -> Bool {
-    guard address >> 46 & 0b11 == 0b01 else { return false }
-    return hash(UInt32(truncatingIfNeeded: address >> 24)) == UInt32(address & 0xFF_FFFF)
-  }
+  package func resolves(_ address: UInt64) -> Bool { Toolbox.resolves(address, irk: key) }
 
   /// Returns a new resolvable private address of 48 bits. Its random part is neither all zeros nor all ones.
   package func newAddress(using generator: inout some RandomNumberGenerator) -> UInt64 {

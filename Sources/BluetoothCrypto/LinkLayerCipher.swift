@@ -1,20 +1,6 @@
-// Design: the two implementations of AES-CCM
-//
-// AES-CCM consists of CBC-MAC and counter mode. Up to 48 octets go through `AES.permute`, in place and without
-// allocations; it expands the key for each block. Longer payloads go through swift-crypto's own modes: counter mode
-// (`_CTR`), and AES-CMAC for the MIC. AES-CMAC is CBC-MAC with a mask on the last block; applying the mask twice
-// cancels it. A copy of a CMAC that has expanded the key already costs less than swift-crypto's `_CBC`, which expands
-// the key again and returns all blocks (Documentation/Performance.md).
-
-import Crypto
-import CryptoExtras
-
 /// AES-CCM with the parameters of the link layer: one octet of additional data, a MIC of 4 octets, a nonce of 13
-/// octets · Vol 6, Part E.
-///
-/// There are two implementations. Short payloads use swift-crypto's operation on single blocks, which allocates
-/// nothing. Long payloads use swift-crypto's counter mode and AES-CMAC, which allocate memory on the heap but take less
-/// than half of the time (see `modesLength`).
+/// octets · Vol 6, Part E. AES-CCM consists of CBC-MAC and counter mode: a packet takes one call of the library for
+/// each, and allocates no memory.
 package struct LinkLayerCipher: Sendable {
   /// The length of the MIC that follows the encrypted payload, in octets · Part B, 2.4.
   package static let codeLength = 4
@@ -29,23 +15,17 @@ package struct LinkLayerCipher: Sendable {
     case central, peripheral
   }
 
-  let key: SymmetricKey
+  private let key: SessionKey
   /// IVm and IVs in the order of transmission: the first octet on the air is the least significant one.
   private let initializationVector: UInt64
-  /// The AES-CMAC state before the first octet. `codeByModes` copies it for each packet.
-  let messageCode: AES.CMAC
-  /// The mask that AES-CMAC combines with the last block (see `lastBlockMask(_:)`).
-  let lastBlockMask: UInt128
 
   /// Creates a cipher with a session key.
   ///
   /// - Parameters:
   ///   - initializationVector: IVm in the low 32 bits, IVs in the high ones.
   package init(sessionKey: Block, initializationVector: UInt64) {
-    key = SymmetricKey(data: sessionKey.bytes)
+    key = SessionKey(sessionKey)
     self.initializationVector = initializationVector
-    messageCode = Self.makeMessageCode(key)
-    lastBlockMask = Self.lastBlockMask(key)
   }
 
   /// Creates the cipher of a session. The session key is the session key diversifier encrypted with the long term
@@ -70,11 +50,12 @@ package struct LinkLayerCipher: Sendable {
     into output: UnsafeMutableRawBufferPointer
   ) {
     precondition(plaintext.count <= Self.maximumLength && output.count == plaintext.count + Self.codeLength)
-    let nonce = nonce(counter: counter, sender: sender)
-    if plaintext.count < Self.modesLength {
-      sealByBlocks(plaintext, header: header, nonce: nonce, into: output)
-    } else {
-      sealByModes(plaintext, header: header, nonce: nonce, into: output)
+    withBlocks(of: plaintext, header: header, nonce: nonce(counter: counter, sender: sender)) { blocks in
+      let mask = blocks.mask
+      // The key stream becomes the encrypted payload; the plaintext stays for the MIC.
+      Blocks.combine(blocks.keyStream, with: blocks.payload, count: blocks.count)
+      output.copyMemory(from: UnsafeRawBufferPointer(start: blocks.keyStream, count: plaintext.count))
+      output.storeBytes(of: code(of: blocks) ^ mask, toByteOffset: plaintext.count, as: UInt32.self)
     }
   }
 
@@ -89,95 +70,86 @@ package struct LinkLayerCipher: Sendable {
   ) -> Bool {
     let length = sealed.count - Self.codeLength
     guard 0...Self.maximumLength ~= length, output.count == length else { return false }
-    let nonce = nonce(counter: counter, sender: sender)
-    return length < Self.modesLength
-      ? openByBlocks(sealed, header: header, nonce: nonce, into: output)
-      : openByModes(sealed, header: header, nonce: nonce, into: output)
+    let payload = UnsafeRawBufferPointer(rebasing: sealed[..<length])
+    return withBlocks(of: payload, header: header, nonce: nonce(counter: counter, sender: sender)) { blocks in
+      Blocks.combine(blocks.payload, with: blocks.keyStream, count: blocks.count)
+      blocks.pad(length)
+      output.copyMemory(from: UnsafeRawBufferPointer(start: blocks.payload, count: length))
+      return code(of: blocks) ^ blocks.mask == sealed.loadUnaligned(fromByteOffset: length, as: UInt32.self)
+    }
   }
 
-  // MARK: Block operation (a block is an integer whose lowest octet comes first)
+  // MARK: Blocks (a block is an integer whose lowest octet comes first)
 
-  func sealByBlocks(
-    _ plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
-  ) {
-    let code = code(of: plaintext, header: header, nonce: nonce)
-    crypt(plaintext, nonce: nonce, into: UnsafeMutableRawBufferPointer(rebasing: output[..<plaintext.count]))
-    output.storeBytes(of: code.littleEndian, toByteOffset: plaintext.count, as: UInt32.self)
+  /// The memory for one packet, of blocks of 16 octets: B0 and B1, which are authenticated before the payload; the
+  /// payload; the mask of the MIC and the key stream.
+  private struct Blocks {
+    static let maximumLength = 16 * (2 * ((LinkLayerCipher.maximumLength + 15) / 16) + 3)
+    let start: UnsafeMutableRawPointer
+    /// The number of blocks of the payload.
+    let count: Int
+
+    var payload: UnsafeMutableRawPointer { start + 32 }
+    var counters: UnsafeMutableRawPointer { payload + 16 * count }
+    var keyStream: UnsafeMutableRawPointer { counters + 16 }
+    /// The first octets of the first encrypted counter block, in the order in which they stand.
+    var mask: UInt32 { counters.load(as: UInt32.self) }
+
+    /// Fills the last block of a payload with zeros.
+    func pad(_ length: Int) {
+      (payload + length).initializeMemory(as: UInt8.self, repeating: 0, count: 16 * count - length)
+    }
+
+    /// Combines blocks with others by exclusive or.
+    static func combine(_ blocks: UnsafeMutableRawPointer, with others: UnsafeMutableRawPointer, count: Int) {
+      for offset in stride(from: 0, to: 16 * count, by: 16) {
+        let block = blocks.load(fromByteOffset: offset, as: UInt128.self)
+        let other = others.load(fromByteOffset: offset, as: UInt128.self)
+        blocks.storeBytes(of: block ^ other, toByteOffset: offset, as: UInt128.self)
+      }
+    }
   }
 
-  func openByBlocks(
-    _ sealed: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
-  ) -> Bool {
-    crypt(UnsafeRawBufferPointer(rebasing: sealed[..<output.count]), nonce: nonce, into: output)
-    let code = code(of: UnsafeRawBufferPointer(output), header: header, nonce: nonce)
-    return code == UInt32(littleEndian: sealed.loadUnaligned(fromByteOffset: output.count, as: UInt32.self))
+  /// Calls `body` with the blocks of a packet: the given payload, and the key stream · Part E, 2.2, 2.3.
+  private func withBlocks<Result>(
+    of payload: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128, _ body: (Blocks) -> Result
+  ) -> Result {
+    withUnsafeTemporaryAllocation(byteCount: Blocks.maximumLength, alignment: 16) { memory in
+      guard let start = memory.baseAddress else { preconditionFailure("a temporary allocation has no address") }
+      let blocks = Blocks(start: start, count: (payload.count + 15) / 16)
+      // B0: flags (with additional data, a MIC of 4 octets and a length field of 2), then nonce and length. B1: the
+      // length of the additional data, then its one octet.
+      let first = nonce | 0x49 | Self.lastOctets(payload.count)
+      let second = UInt128(header & Self.authenticatedHeaderBits) << 16 | 1 << 8
+      start.storeBytes(of: first.littleEndian, as: UInt128.self)
+      start.storeBytes(of: second.littleEndian, toByteOffset: 16, as: UInt128.self)
+      UnsafeMutableRawBufferPointer(rebasing: memory[32...]).copyMemory(from: payload)
+      blocks.pad(payload.count)
+      for index in 0...blocks.count {
+        let counter = nonce | 0x01 | Self.lastOctets(index)
+        blocks.counters.storeBytes(of: counter.littleEndian, toByteOffset: 16 * index, as: UInt128.self)
+      }
+      key.encrypt(blocks.counters, count: 1 + blocks.count)
+      return body(blocks)
+    }
+  }
+
+  /// Returns the MIC before its encryption, in the order in which its octets stand. Overwrites what is authenticated.
+  private func code(of blocks: Blocks) -> UInt32 {
+    key.chain(blocks.start, count: 2 + blocks.count)
+    return blocks.start.load(fromByteOffset: 16 * (1 + blocks.count), as: UInt32.self)
   }
 
   /// Returns the 13 octets of the nonce at their position within a block · Part E, 2.1.
-  func nonce(counter: UInt64, sender: Sender) -> UInt128 {
+  private func nonce(counter: UInt64, sender: Sender) -> UInt128 {
     let direction: UInt64 = sender == .central ? 1 << 39 : 0
     return UInt128(counter & (1 << 39 - 1) | direction) << 8 | UInt128(initializationVector) << 48
   }
 
-  /// Returns the blocks B0 and B1, which are authenticated before the payload · Part E, 2.2.
-  static func firstBlocks(count: Int, header: UInt8, nonce: UInt128) -> (UInt128, UInt128) {
-    // B0: flags (with additional data, a MIC of 4 octets and a length field of 2), then nonce and length. B1: the
-    // length of the additional data, then its one octet.
-    (
-      nonce | 0x49 | lastOctets(UInt16(count)), UInt128(header & authenticatedHeaderBits) << 16 | 1 << 8
-    )
-  }
-
-  /// Returns the counter block that is encrypted to give block `index` of the key stream · Part E, 2.3.
-  static func counterBlock(_ index: UInt16, nonce: UInt128) -> UInt128 { nonce | 0x01 | lastOctets(index) }
-
-  /// Returns the encrypted MIC of `plaintext`: the CBC-MAC, combined with the first block of the key stream by
-  /// exclusive or.
-  private func code(of plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128) -> UInt32 {
-    let blocks = Self.firstBlocks(count: plaintext.count, header: header, nonce: nonce)
-    var state = encrypted(blocks.0)
-    state = encrypted(state ^ blocks.1)
-    var offset = 0
-    while offset < plaintext.count {
-      state = encrypted(state ^ Self.block(of: plaintext, at: offset))
-      offset += 16
-    }
-    return UInt32(truncatingIfNeeded: state ^ keyStream(0, nonce: nonce))
-  }
-
-  /// Encrypts or decrypts in counter mode · Part E, 2.3.
-  private func crypt(
-    _ input: UnsafeRawBufferPointer, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
-  ) {
-    var offset = 0
-    while offset < input.count {
-      var block = (Self.block(of: input, at: offset) ^ keyStream(UInt16(offset / 16 + 1), nonce: nonce)).littleEndian
-      withUnsafeBytes(of: &block) { block in
-        let count = min(16, input.count - offset)
-        UnsafeMutableRawBufferPointer(rebasing: output[offset...])
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<count]))
-      }
-      offset += 16
-    }
-  }
-
-  private func keyStream(_ index: UInt16, nonce: UInt128) -> UInt128 {
-    encrypted(Self.counterBlock(index, nonce: nonce))
-  }
-
   /// Returns a block whose last two octets hold `number`, most significant octet first.
-  private static func lastOctets(_ number: UInt16) -> UInt128 { UInt128(number.byteSwapped) << 112 }
-
-  /// Returns the 16 octets at `offset`, padded with zeros if there are fewer.
-  private static func block(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt128 {
-    var block = UInt128(0)
-    withUnsafeMutableBytes(of: &block) {
-      $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[offset..<min(offset + 16, bytes.count)]))
-    }
-    return UInt128(littleEndian: block)
+  private static func lastOctets(_ number: Int) -> UInt128 {
+    UInt128(UInt16(truncatingIfNeeded: number).byteSwapped) << 112
   }
-
-  private func encrypted(_ block: UInt128) -> UInt128 { AES128.encrypt(block, key: key) }
 }
 
 extension LinkLayerCipher: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

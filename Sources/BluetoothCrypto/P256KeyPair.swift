@@ -1,7 +1,7 @@
-import Crypto
+import CBluetoothCrypto
 
 /// A key pair on the curve P-256 · Vol 3, Part H, 2.3.5.6.1. Integers are most significant octet first.
-package struct P256KeyPair {
+package struct P256KeyPair: Sendable {
   /// The coordinates X and Y of a public key, 32 octets each.
   package struct PublicKey: Hashable, Sendable {
     package var x: [UInt8]
@@ -12,13 +12,15 @@ package struct P256KeyPair {
     }
   }
 
-  private let key: P256.KeyAgreement.PrivateKey
+  private let privateKey: P256PrivateKey
+  package let publicKey: PublicKey
 
   /// Creates the pair for a private key of 32 octets. Returns nil if the key is invalid: 0, or not below the curve's
   /// order.
-  package init?(privateKey: [UInt8]) {
-    guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: privateKey) else { return nil }
-    self.key = key
+  package init?(privateKey octets: [UInt8]) {
+    guard let key = P256PrivateKey(octets), let point = key.publicKey() else { return nil }
+    privateKey = key
+    publicKey = PublicKey(x: Array(point.prefix(32)), y: Array(point.suffix(32)))
   }
 
   /// Creates a pair drawn from `generator`.
@@ -42,18 +44,10 @@ package struct P256KeyPair {
     return pair
   }()
 
-  package var publicKey: PublicKey {
-    let octets = [UInt8](key.publicKey.rawRepresentation)
-    return PublicKey(x: Array(octets.prefix(32)), y: Array(octets.suffix(32)))
-  }
-
   /// Returns the DHKey shared with the owner of `peer`; nil if `peer` is not a point on the curve.
   package func sharedSecret(with peer: PublicKey) -> [UInt8]? {
-    guard peer.x.count == 32, peer.y.count == 32,
-      let point = try? P256.KeyAgreement.PublicKey(rawRepresentation: peer.x + peer.y),
-      let secret = try? key.sharedSecretFromKeyAgreement(with: point)
-    else { return nil }
-    return secret.withUnsafeBytes { [UInt8]($0) }
+    guard peer.x.count == 32, peer.y.count == 32 else { return nil }
+    return privateKey.sharedSecret(with: peer.x + peer.y)
   }
 }
 
@@ -62,4 +56,37 @@ extension P256KeyPair: CustomStringConvertible, CustomDebugStringConvertible, Cu
   package var description: String { "a key pair on P-256" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The 32 octets of a private key, which are overwritten when the last copy of its pair is gone.
+private final class P256PrivateKey: @unchecked Sendable {
+  // Sendable: nothing changes the octets between `init` and `deinit`.
+  private static let length = 32
+  private let octets = UnsafeMutableRawPointer.allocate(byteCount: length, alignment: 1)
+
+  init?(_ octets: [UInt8]) {
+    guard octets.count == Self.length else { return nil }
+    self.octets.copyMemory(from: octets, byteCount: Self.length)
+  }
+
+  deinit {
+    bluetooth_crypto_cleanse(octets, Self.length)
+    octets.deallocate()
+  }
+
+  /// Returns the coordinates X and Y of the public key; nil if this is no private key.
+  func publicKey() -> [UInt8]? {
+    Self.result(length: 64) { bluetooth_p256_public_key(octets, $0) }
+  }
+
+  /// Returns the X coordinate of the product with a point; nil if the point is not on the curve.
+  func sharedSecret(with point: [UInt8]) -> [UInt8]? {
+    Self.result(length: 32) { bluetooth_p256_shared_secret(octets, point, $0) }
+  }
+
+  /// Returns the octets that `compute` writes, or nil if it returns false.
+  private static func result(length: Int, _ compute: (UnsafeMutableRawPointer) -> Bool) -> [UInt8]? {
+    var result = [UInt8](repeating: 0, count: length)
+    return compute(&result) ? result : nil
+  }
 }

@@ -1,11 +1,12 @@
 // Overview
 //
-// The link layer and the Security Manager need a few functions of cryptography. BluetoothCrypto composes them of the
-// primitives of swift-crypto, in the form in which the specification writes them, so that no other module knows a
-// cryptographic library.
+// The link layer and the Security Manager need a few functions of cryptography. BluetoothCrypto composes them of AES-128
+// and P-256, in the form in which the specification writes them, so that no other module knows a cryptographic library.
+// The library is OpenSSL's libcrypto: the C target CBluetoothCrypto loads it at run time, and is the only one that
+// knows its functions. Every system with Swift has libcrypto, and it costs no time of a build.
 //
-// The idea: functions of values. A caller passes keys and data, and gets data. The module owns no key, keeps no state
-// between calls, and creates no random numbers by itself: the caller brings the generator.
+// The idea: functions of values. A caller passes keys and data, and gets data. The module keeps no key after
+// its last use, and creates no random numbers by itself: the caller brings the generator.
 //
 // Callers: the controller encrypts packets (`LinkLayerCipher`), resolves addresses (`IdentityResolvingKey`) and
 // computes P-256 for HCI; the host pairs, signs values and hashes its database; the daemon derives the identifiers of
@@ -15,11 +16,15 @@
 // - Integers are `Block`s, most significant octet first, as the specification prints them. Least significant first is
 //   the form of PDUs, and BluetoothWire converts.
 // - A key of zeros resolves no address.
-// - A packet of up to 48 octets is encrypted without allocating memory; see `LinkLayerCipher.swift`.
+// - A packet is encrypted without allocating memory.
+// - A key leaves no copy behind: it is overwritten after its use, or with the object that owns it. `Block`s are values,
+//   which their owners keep.
+// - libcrypto checks that a peer's public key is a point of the curve.
 // - The sample data of the specification are tests (`Tests/BluetoothCryptoTests`).
 //
 // Where to begin: this file has the functions of pairing (c1, s1, f4, f5, f6, g2), ah, and the signatures of values;
-// `AES128.swift` has the block cipher and AES-CMAC; `LinkLayerCipher.swift` has AES-CCM.
+// `AES128.swift` has the block cipher and AES-CMAC; `LinkLayerCipher.swift` has AES-CCM; `SHA256.swift` has the digest
+// of files.
 //
 // Specification: Vol 3, Part H, 2.2 (the toolbox); Vol 6, Part E (AES-CCM); Vol 6, Part B, 1.3.2 (private addresses).
 

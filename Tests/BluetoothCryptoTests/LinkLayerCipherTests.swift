@@ -94,29 +94,32 @@ struct LinkLayerCipherTests {
     }
   }
 
-  @Test("Block and mode implementations encrypt any length alike, and decryption refuses a changed payload")
-  func modes() {
-    let cipher = LinkLayerCipher(
-      sessionKey: Block(high: 0x9991_7CE3_0B52_36A4, low: 0xB2C7_3D5E_6F80_1829),
-      initializationVector: 0x24AB_DCBA_BEBA_AFDE)
+  @Test("A payload of any length is encrypted as block by block, and a changed one is refused")
+  func lengths() {
+    let reference = ReferenceCipher(
+      key: Block(high: 0x9991_7CE3_0B52_36A4, low: 0xB2C7_3D5E_6F80_1829), vector: 0x24AB_DCBA_BEBA_AFDE)
+    let cipher = LinkLayerCipher(sessionKey: reference.key, initializationVector: reference.vector)
     for length in 0...LinkLayerCipher.maximumLength {
       let plaintext = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ length) }
-      let nonce = cipher.nonce(counter: UInt64(length) << 30 | 5, sender: length % 2 == 0 ? .central : .peripheral)
-      var (blocks, modes) = ([UInt8](repeating: 0, count: length + 4), [UInt8](repeating: 1, count: length + 4))
-      plaintext.withUnsafeBytes { plaintext in
-        blocks.withUnsafeMutableBytes { cipher.sealByBlocks(plaintext, header: 0x0E, nonce: nonce, into: $0) }
-        modes.withUnsafeMutableBytes { cipher.sealByModes(plaintext, header: 0x0E, nonce: nonce, into: $0) }
-      }
-      #expect(blocks == modes, "\(length) octets")
-      var opened = [UInt8](repeating: 0, count: length)
-      func open() -> Bool {
-        modes.withUnsafeBytes { sealed in
-          opened.withUnsafeMutableBytes { cipher.openByModes(sealed, header: 0x0E, nonce: nonce, into: $0) }
-        }
-      }
-      #expect(open() && opened == plaintext, "\(length) octets")
-      modes[length / 2] ^= 0x10
-      #expect(!open(), "\(length) octets")
+      let (counter, sender) = (UInt64(length) << 30 | 5, length % 2 == 0 ? LinkLayerCipher.Sender.central : .peripheral)
+      var sealed = cipher.seal([0x0E, UInt8(length)] + plaintext, counter: counter, sender: sender)
+      #expect(
+        sealed.dropFirst(2) == reference.seal(plaintext, header: 0x0E, counter: counter, sender: sender)[...],
+        "\(length) octets")
+      #expect(
+        cipher.open(sealed, counter: counter, sender: sender).map { $0.dropFirst(2) } == plaintext[...],
+        "\(length) octets")
+      sealed[2 + length / 2] ^= 0x10
+      #expect(cipher.open(sealed, counter: counter, sender: sender) == nil, "\(length) octets")
+    }
+  }
+
+  @Test("A cipher without room for the MIC, or with too long a payload, refuses to decrypt")
+  func wrongLengths() throws {
+    let cipher = try EncryptionVectors().cipher()
+    for length in [0, 3, LinkLayerCipher.maximumLength + LinkLayerCipher.codeLength + 1] {
+      let opened = cipher.open([0x02, 0] + [UInt8](repeating: 7, count: length), counter: 0, sender: .central)
+      #expect(opened == nil, "\(length) octets")
     }
   }
 
@@ -126,6 +129,30 @@ struct LinkLayerCipherTests {
       let opened = session.cipher.open(try packet.bytes("pdu"), counter: packet.counter, sender: packet.sender)
       #expect(opened?.dropFirst(2) == (try packet.bytes("plaintext"))[...], "frame \(packet.fields["frame"] ?? "")")
     }
+  }
+}
+
+/// AES-CCM of a packet as the specification describes it, block by block · Vol 6, Part E.
+private struct ReferenceCipher {
+  let key: Block
+  let vector: UInt64
+
+  func seal(_ plaintext: [UInt8], header: UInt8, counter: UInt64, sender: LinkLayerCipher.Sender) -> [UInt8] {
+    var nonce = (0..<5).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
+    nonce[4] = nonce[4] & 0x7F | (sender == .central ? 0x80 : 0)
+    nonce += (0..<8).map { UInt8(truncatingIfNeeded: vector >> (8 * $0)) }
+    func encrypted(_ octets: [UInt8]) -> [UInt8] { AES128.encrypt(Block(octets) ?? .zero, key: key).bytes }
+    let blocks = stride(from: 0, to: plaintext.count, by: 16).map { start in
+      plaintext[start..<min(start + 16, plaintext.count)]
+    }
+    var code = encrypted([0x49] + nonce + [0, UInt8(plaintext.count)])
+    code = encrypted(zip(code, [0, 1, header & 0xE3] + [UInt8](repeating: 0, count: 13)).map(^))
+    for block in blocks {
+      code = encrypted(zip(code, block + [UInt8](repeating: 0, count: 16 - block.count)).map(^))
+    }
+    func stream(_ index: Int) -> [UInt8] { encrypted([0x01] + nonce + [0, UInt8(index)]) }
+    let payload = blocks.enumerated().flatMap { index, block in zip(block, stream(index + 1)).map(^) }
+    return payload + zip(code, stream(0)).map(^).prefix(4)
   }
 }
 

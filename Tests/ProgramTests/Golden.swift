@@ -102,6 +102,9 @@ enum Golden {
     // The adapters of the machine's kernel.
     (["ble doctor"], #"(?<=other adapters  ).*"#, "<adapters>"),
     (["ble doctor"], #"(?<="subject":"other adapters","state":"ok","text":")[^"]*"#, "<adapters>"),
+    // The version of OpenSSL.
+    (["ble doctor"], #"(?<=encryption      ).*"#, "<library>"),
+    (["ble doctor"], #"(?<="subject":"encryption","state":"ok","text":")[^"]*"#, "<library>"),
     // A random UUID of version 4.
     (["ble uuid"], #"\b[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}\b"#, "<uuid>"),
     // The programming of a shell, which the package ArgumentParser writes: lines without the names of verbs and options.

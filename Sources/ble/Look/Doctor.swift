@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothBonds
+import BluetoothCrypto
 import BluetoothDaemon
 import BluetoothDaemonProtocol
 import BluetoothTransport
@@ -31,11 +32,15 @@ struct Doctor: ParsableCommand {
     try report.add(Self.others(beside: choice))
     if choice.adapter?.kind == .server {
       if let bonds = choice.server.flatMap(Self.bonds(of:)) { try report.add(bonds) }
+      try tryOut(&report)
     } else {
+      let encryption = Self.encryption
+      try report.add(encryption)
       try report.add(Self.bonds)
       try report.add(Self.prompts)
+      // A host without the library ends the program.
+      if encryption.state == .good { try tryOut(&report) }
     }
-    try tryOut(&report)
     if report.hasFailed { throw Failure("the adapter can't be used", status: ExitStatus.noAdapter) }
   }
 
@@ -80,6 +85,12 @@ struct Doctor: ParsableCommand {
   }
 
   // MARK: Surroundings
+
+  private static var encryption: AdapterCheck {
+    do throws(MissingCryptoLibrary) { return AdapterCheck("encryption", .good, try CryptoLibrary.version()) } catch {
+      return AdapterCheck("encryption", .bad, error.reason, remedy: error.remedy)
+    }
+  }
 
   private static func others(beside choice: AdapterOptions.Choice) -> AdapterCheck {
     let known = Surroundings.controllers.filter { .specifier($0) != choice }

@@ -1,8 +1,8 @@
 import ArgumentParser
+import BluetoothCrypto
 import BluetoothWire
 import CoreBluetooth
 import CoreBluetoothExtras
-import Crypto
 import Foundation
 
 /// The verb that waits for a file.
@@ -107,16 +107,16 @@ struct Receive: ParsableCommand {
     let start = stage.now.seconds
     var progress = TransferProgress(total: size, at: start)
     defer { progress.end() }
-    var digest = SHA256()
+    let digest = SHA256()
     var count: UInt64 = 0
     while count < size {
       let piece = try await reader.some(Int(min(UInt64(FileTransfer.pieceSize), size - count)))
-      digest.update(data: piece)
+      digest.update(piece)
       do { try file.write(piece) } catch { try await refuse(error, channel, stage) }
       count += UInt64(piece.count)
       progress.show(count, at: stage.now.seconds)
     }
-    let result = Array(digest.finalize())
+    let result = digest.finish()
     do {
       guard try await reader.exactly(FileTransfer.digestLength) == result else {
         throw Failure("the digest is not that of the sender")

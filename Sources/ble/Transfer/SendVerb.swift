@@ -1,7 +1,7 @@
 import ArgumentParser
+import BluetoothCrypto
 import CoreBluetooth
 import CoreBluetoothExtras
-import Crypto
 import Foundation
 
 /// The verb that sends a file to a device that runs `ble receive`.
@@ -113,15 +113,15 @@ struct Send: ParsableCommand {
   ) async throws -> TransferSummary {
     var progress = TransferProgress(total: file.size, at: start)
     defer { progress.end() }
-    var digest = SHA256()
+    let digest = SHA256()
     var count: UInt64 = 0
     while let piece = try file.next(after: count) {
-      digest.update(data: piece)
+      digest.update(piece)
       try await channel.write(piece, within: stage.stepLimit)
       count += UInt64(piece.count)
       progress.show(count, at: stage.now.seconds)
     }
-    let result = Array(digest.finalize())
+    let result = digest.finish()
     try await channel.write(Data(result), within: stage.stepLimit)
     return TransferSummary(file: file.name, octets: count, seconds: stage.now.seconds - start, digest: result)
   }

@@ -1,8 +1,8 @@
+import BluetoothCrypto
 import BluetoothDaemon
 import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
-import Crypto
 import Foundation
 import Requirements
 import TestSupport
@@ -41,7 +41,9 @@ struct RandomCrowdTests {
     #expect(captures[0] == captures[1])
     // A refactoring must not change the packets on the air. An intended change of behaviour changes this digest and
     // states its reason.
-    let digest = SHA256.hash(data: captures[0]).map { String(format: "%02x", $0) }.joined()
+    let sum = SHA256()
+    sum.update(captures[0])
+    let digest = sum.finish().map { String(format: "%02x", $0) }.joined()
     #expect(digest == "d27294223d2b4903eae4e851b351fd7aba9518df9039bc0549a00f13f1b526d7")
   }
 
