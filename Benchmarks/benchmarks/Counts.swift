@@ -1,3 +1,4 @@
+import BluetoothCrypto
 import BluetoothLab
 import BluetoothWire
 
@@ -59,6 +60,9 @@ enum Counts {
     for operation in HostsInMemory.Operation.allCases {
       try line("allocations: host \(operation.rawValue)", HostOperations.allocationsPerOperation(operation, 10_000))
     }
+    try line(
+      "allocations: encrypted packet of 251 octets",
+      LinkEncryption.allocationsPerPacket(length: LinkLayerCipher.maximumLength, 10_000))
     try line("allocations: read below the API", BelowTheAPI.allocationsPerRead(10_000))
     try line("allocations: read with the API", WholeStack.allocationsPerRead(10_000))
     try line("allocations: notification with the API", WholeStack.allocationsPerNotification(10_000))
