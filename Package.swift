@@ -70,6 +70,8 @@ let package = Package(
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
     .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
     .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
+    // What `ble lockstep` loads into programs.
+    .library(name: "ble-lockstep", type: .dynamic, targets: ["CLockstepPreload"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
     .executable(name: "ble", targets: ["ble"]),
     .executable(name: "btserver", targets: ["btserver"]),
@@ -205,9 +207,13 @@ let package = Package(
         locks,
       ],
       swiftSettings: settings),
+    // The scheduler of `ble lockstep`, and the library of replaced functions that its programs load.
+    .target(name: "CLockstep", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CLockstepPreload", dependencies: ["CLockstep"], cSettings: [.define("_GNU_SOURCE")]),
     .target(
       name: "BluetoothAir",
       dependencies: [
+        "CLockstep", .product(name: "NIOEmbedded", package: "swift-nio"),
         "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
         "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
         .product(name: "Yams", package: "Yams"), deque, heap,

@@ -1,6 +1,6 @@
 // The scheduler: the turns of the threads, and the time.
 
-#include "CLockstep.h"
+#include "lockstep_layout.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -193,7 +193,11 @@ static int next_thread(struct lockstep *lockstep)
 /// true if the calling thread has it.
 static bool pass_turn(struct lockstep *lockstep, int own)
 {
-    int next = next_thread(lockstep);
+    int next = lockstep->is_stopping ? 0 : next_thread(lockstep);
+    if (lockstep->has_ended) {
+        lockstep->is_stopping = true;
+        next = 0;
+    }
     __atomic_add_fetch(&lockstep->turns, 1, __ATOMIC_RELAXED);
     if (next < 0) {
         __atomic_store_n(&lockstep->running, lockstep_idle, __ATOMIC_RELEASE);
@@ -328,6 +332,36 @@ void lockstep_listen(struct lockstep *lockstep, int milliseconds)
     __atomic_store_n(&lockstep->bell, 0, __ATOMIC_RELEASE);
 }
 
+/// True if the end of a program ends the run.
+static bool ends_run(const struct lockstep *lockstep, int index)
+{
+    if (!lockstep->processes[index].is_program)
+        return false;
+    if (lockstep->stops_on_failure && lockstep->processes[index].status != 0)
+        return true;
+    int first = 0, last = 0;
+    bool has_others = false;
+    for (int i = 1; i < lockstep->process_count; i++) {
+        if (!lockstep->processes[i].is_program)
+            continue;
+        first = first == 0 ? i : first;
+        last = i;
+        has_others |= lockstep->processes[i].state != lockstep_process_ended;
+    }
+    switch (lockstep->until) {
+    case lockstep_until_first: return index == first;
+    case lockstep_until_last: return index == last;
+    default: return !has_others;
+    }
+}
+
+void lockstep_stop(struct lockstep *lockstep)
+{
+    __atomic_store_n(&lockstep->is_stopping, true, __ATOMIC_RELEASE);
+    if (lockstep_is_idle(lockstep))
+        pass_turn(lockstep, -1);
+}
+
 bool lockstep_process_gone(struct lockstep *lockstep, int index)
 {
     struct lockstep_process *process = &lockstep->processes[index];
@@ -338,6 +372,8 @@ bool lockstep_process_gone(struct lockstep *lockstep, int index)
         if (parent > 0)
             __atomic_fetch_or(&lockstep->processes[parent].signals, 1ULL << SIGCHLD, __ATOMIC_RELAXED);
         __atomic_store_n(&process->state, lockstep_process_ended, __ATOMIC_RELEASE);
+        if (ends_run(lockstep, index))
+            __atomic_store_n(&lockstep->is_stopping, true, __ATOMIC_RELEASE);
     }
     // The supervisor repeats this call, because a thread may have passed the turn to this process meanwhile.
     int running = __atomic_load_n(&lockstep->running, __ATOMIC_ACQUIRE);
@@ -359,7 +395,7 @@ bool lockstep_is_idle(const struct lockstep *lockstep)
 
 void lockstep_recheck(struct lockstep *lockstep)
 {
-    if (!lockstep_is_idle(lockstep) || lockstep->has_ended)
+    if (!lockstep_is_idle(lockstep))
         return;
     lockstep->epoch++;
     pass_turn(lockstep, -1);

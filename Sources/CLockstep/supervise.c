@@ -1,6 +1,6 @@
 // The shared file, and the supervisor's view of the processes. Used by the coordinator in real time.
 
-#include "CLockstep.h"
+#include "lockstep_layout.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -107,7 +107,15 @@ int lockstep_find_ended(struct lockstep *lockstep)
             continue;
         while (!has_ended && is_exiting(lockstep, i) && !(has_ended = has_gone(pid)))
             await_end(pid);
-        if ((has_ended || has_gone(pid)) && lockstep_process_gone(lockstep, i))
+        if (!has_ended && !has_gone(pid))
+            continue;
+        // The programs are children of the coordinator. Their status is known before their turn is passed on.
+        if (!process->has_status && process->is_program) {
+            int status;
+            process->has_status = waitpid(pid, &status, WNOHANG) == pid;
+            process->status = process->has_status ? status : 0;
+        }
+        if (lockstep_process_gone(lockstep, i))
             return i;
     }
     return -1;
@@ -149,10 +157,20 @@ void lockstep_answer_random(struct lockstep *lockstep, bool answers)
     lockstep->is_random_answered = answers;
 }
 
-int lockstep_child_status(int32_t pid)
+void lockstep_set_until(struct lockstep *lockstep, enum lockstep_until until, bool stops_on_failure)
 {
-    int status;
-    return waitpid(pid, &status, WNOHANG) == pid ? status : -1;
+    lockstep->until = until;
+    lockstep->stops_on_failure = stops_on_failure;
+}
+
+bool lockstep_is_stopping(const struct lockstep *lockstep)
+{
+    return __atomic_load_n(&lockstep->is_stopping, __ATOMIC_ACQUIRE);
+}
+
+int lockstep_status(const struct lockstep *lockstep, int process)
+{
+    return lockstep->processes[process].status;
 }
 
 // MARK: Texts

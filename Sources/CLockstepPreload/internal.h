@@ -18,8 +18,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "CLockstep.h"
+#include "lockstep_layout.h"
 #include "lockstep_system.h"
+
+#pragma GCC visibility push(hidden)
 
 #define SECOND 1000000000LL
 #define PUBLIC __attribute__((visibility("default")))
@@ -180,5 +182,7 @@ static inline void ls_set_kind(int descriptor, int kind)
         ls_kinds[descriptor] = (uint8_t)kind;
 }
 void ls_fill_random(void *octets, size_t count);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,116 @@
+import CLockstep
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Watches the processes of a lockstep in real time: passes on the turn of those that end, and names those that hold
+/// the time. A thread of its own runs it.
+final class LockstepSupervisor: @unchecked Sendable {
+  // Unchecked: `thread` is set before the thread starts; the constants are Sendable or have locks.
+  private let state: LockstepState
+  private let stallLimit: Duration
+  private let programs: [(number: CInt, name: String)]
+  private let report: @Sendable (String) -> Void
+  private let shared = NIOLockedValueBox(Shared())
+  private let ended = DispatchSemaphore(value: 0)
+
+  private struct Shared {
+    var isStopped = false
+    var hasStalled = false
+    var ends: [CInt: LockstepResult.End] = [:]
+  }
+
+  /// The progress of the lockstep.
+  private struct Progress: Equatable {
+    var now: Int64 = -1
+    var text = ""
+  }
+
+  /// The real time between two looks at the processes, in milliseconds: the end of a process is announced earlier.
+  private static let pause: CInt = 20
+  /// The real time after which the holder of the turn is named.
+  private static let holdLimit = Duration.seconds(10)
+
+  init(
+    _ state: LockstepState, stallLimit: Duration, programs: [(number: CInt, name: String)],
+    _ report: @escaping @Sendable (String) -> Void
+  ) {
+    self.state = state
+    self.stallLimit = stallLimit
+    self.programs = programs
+    self.report = report
+  }
+
+  var hasStalled: Bool { shared.withLockedValue { $0.hasStalled } }
+
+  func start() {
+    Thread { [self] in
+      run()
+      ended.signal()
+    }.start()
+  }
+
+  /// Stops the thread, and waits for its end.
+  func stop() {
+    shared.withLockedValue { $0.isStopped = true }
+    lockstep_ring(state.pointer)
+    ended.wait()
+  }
+
+  func end(of program: CInt) -> LockstepResult.End { shared.withLockedValue { $0.ends[program] ?? .stopped } }
+
+  private func run() {
+    var progress = Progress()
+    var turns: UInt64 = 0
+    var latest = ContinuousClock.now
+    var hasReported = false
+    while !shared.withLockedValue({ $0.isStopped }) {
+      lockstep_listen(state.pointer, Self.pause)
+      // After the end of the run has been decided, the programs that end have been killed for it.
+      while !shared.withLockedValue({ $0.isStopped }), case let number = lockstep_find_ended(state.pointer), number >= 0
+      {
+        note(number)
+      }
+      if state.isStopping { continue }
+      let isIdle = lockstep_is_idle(state.pointer)
+      let newTurns = lockstep_turns(state.pointer)
+      let new = Progress(now: state.now, text: isIdle ? state.text : "")
+      // While idle, the turns are those of the checks below.
+      if new != progress || (!isIdle && newTurns != turns) {
+        (progress, turns, latest, hasReported) = (new, newTurns, .now, false)
+      }
+      let elapsed = ContinuousClock.now - latest
+      if isIdle, elapsed > stallLimit {
+        report("no program can go on: all wait, and none has a deadline\n" + state.text)
+        shared.withLockedValue { $0.hasStalled = true }
+        lockstep_stop(state.pointer)
+      } else if isIdle {
+        // Something from outside may have arrived, such as a line at a terminal.
+        lockstep_recheck(state.pointer)
+      } else if elapsed > Self.holdLimit, !hasReported {
+        report("the time stands still at \(Self.seconds(state.now)) s: " + state.text)
+        hasReported = true
+      }
+    }
+  }
+
+  private func note(_ number: CInt) {
+    guard let program = programs.first(where: { $0.number == number }) else { return }
+    let status = lockstep_status(state.pointer, number)
+    let signal = status & 0x7F
+    let end: LockstepResult.End = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+    shared.withLockedValue { $0.ends[number] = end }
+    switch end {
+    case .exited(0), .stopped: break
+    case .exited(let status):
+      report("\(program.name) has ended with status \(status) at \(Self.seconds(state.now)) s")
+    case .killed(let signal):
+      report(
+        "\(program.name) was ended by signal \(signal) (\(String(cString: strsignal(signal)))) at "
+          + "\(Self.seconds(state.now)) s")
+    }
+  }
+
+  private static func seconds(_ nanoseconds: Int64) -> String {
+    String(format: "%.6f", Double(nanoseconds) / 1e9)
+  }
+}
