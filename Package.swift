@@ -209,7 +209,9 @@ let package = Package(
       swiftSettings: settings),
     // The scheduler of `ble lockstep`, and the library of replaced functions that its programs load.
     .target(name: "CLockstep", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "CLockstepPreload", dependencies: ["CLockstep"], cSettings: [.define("_GNU_SOURCE")]),
+    .target(
+      name: "CLockstepPreload", dependencies: ["CLockstep"],
+      cSettings: [.define("_GNU_SOURCE"), .headerSearchPath("../CLockstep")]),
     .target(
       name: "BluetoothAir",
       dependencies: [
@@ -489,6 +491,11 @@ let package = Package(
     // Runs the programs, which the build makes beside the tests.
     .testTarget(
       name: "ProgramTests", exclude: ["Captures", "Files", "Golden"], swiftSettings: settings),
+    // The program of the tests of `ble lockstep`, which names each call that waits.
+    .executableTarget(
+      name: "lockstep-host", path: "Tests/LockstepHost", cSettings: [.define("_GNU_SOURCE")]),
+    // Runs `ble lockstep` with small programs.
+    .testTarget(name: "LockstepTests", dependencies: ["TestSupport", "lockstep-host"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )

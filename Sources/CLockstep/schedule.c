@@ -245,6 +245,12 @@ void lockstep_start(struct lockstep *lockstep, int index, int32_t tid)
     begin_turn(lockstep, index);
 }
 
+static void note_run(struct lockstep *lockstep)
+{
+    lockstep->epoch++;
+    __atomic_store_n(&lockstep->runs, lockstep->runs + 1, __ATOMIC_RELAXED);
+}
+
 bool lockstep_wait(
     struct lockstep *lockstep, int index, const char *call, int64_t deadline, bool polls, bool has_run)
 {
@@ -254,7 +260,7 @@ bool lockstep_wait(
     thread->polls = polls;
     thread->woken = false;
     if (has_run)
-        lockstep->epoch++;
+        note_run(lockstep);
     thread->checked = lockstep->epoch;
     thread->state = lockstep_thread_waiting;
     if (!pass_turn(lockstep, index))
@@ -268,7 +274,7 @@ bool lockstep_wait(
 void lockstep_yield(struct lockstep *lockstep, int index)
 {
     struct lockstep_thread *thread = &lockstep->threads[index];
-    lockstep->epoch++;
+    note_run(lockstep);
     thread->state = lockstep_thread_ready;
     if (!pass_turn(lockstep, index))
         take_turn(lockstep, index);
@@ -282,7 +288,7 @@ void lockstep_wake(struct lockstep *lockstep, int index)
 
 void lockstep_thread_ended(struct lockstep *lockstep, int index, int32_t pid, int32_t tid)
 {
-    lockstep->epoch++;
+    note_run(lockstep);
     lockstep->threads[index].state = lockstep_thread_free;
     lockstep->dying_pid = pid;
     lockstep->dying_tid = tid;
@@ -296,11 +302,6 @@ void lockstep_process_ends(struct lockstep *lockstep, int process)
     lockstep_ring(lockstep);
 }
 
-void lockstep_touch(struct lockstep *lockstep)
-{
-    lockstep->epoch++;
-}
-
 int64_t lockstep_now(const struct lockstep *lockstep)
 {
     return __atomic_load_n(&lockstep->now, __ATOMIC_RELAXED);
@@ -309,6 +310,11 @@ int64_t lockstep_now(const struct lockstep *lockstep)
 uint64_t lockstep_grants(const struct lockstep *lockstep)
 {
     return lockstep->grants;
+}
+
+uint64_t lockstep_runs(const struct lockstep *lockstep)
+{
+    return __atomic_load_n(&lockstep->runs, __ATOMIC_RELAXED);
 }
 
 uint64_t lockstep_turns(const struct lockstep *lockstep)
@@ -372,6 +378,7 @@ bool lockstep_process_gone(struct lockstep *lockstep, int index)
         if (parent > 0)
             __atomic_fetch_or(&lockstep->processes[parent].signals, 1ULL << SIGCHLD, __ATOMIC_RELAXED);
         __atomic_store_n(&process->state, lockstep_process_ended, __ATOMIC_RELEASE);
+        process->has_ended_by_itself = !lockstep->is_stopping;
         if (ends_run(lockstep, index))
             __atomic_store_n(&lockstep->is_stopping, true, __ATOMIC_RELEASE);
     }

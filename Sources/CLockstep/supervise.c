@@ -142,6 +142,15 @@ void lockstep_kill_all(struct lockstep *lockstep)
             kill(lockstep->processes[i].pid, SIGKILL);
 }
 
+void lockstep_reap(struct lockstep *lockstep)
+{
+    for (int i = 1; i < lockstep->process_count; i++) {
+        struct lockstep_process *process = &lockstep->processes[i];
+        if (process->is_program && !process->has_status && process->pid > 0)
+            process->has_status = waitpid(process->pid, &process->status, 0) == process->pid;
+    }
+}
+
 void lockstep_set_end(struct lockstep *lockstep, int64_t end)
 {
     lockstep->end = end;
@@ -166,6 +175,11 @@ void lockstep_set_until(struct lockstep *lockstep, enum lockstep_until until, bo
 bool lockstep_is_stopping(const struct lockstep *lockstep)
 {
     return __atomic_load_n(&lockstep->is_stopping, __ATOMIC_ACQUIRE);
+}
+
+bool lockstep_has_ended_by_itself(const struct lockstep *lockstep, int process)
+{
+    return lockstep->processes[process].has_ended_by_itself;
 }
 
 int lockstep_status(const struct lockstep *lockstep, int process)

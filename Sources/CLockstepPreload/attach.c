@@ -150,6 +150,9 @@ __attribute__((constructor(101))) static void loaded(void)
 // After the other destructors of the program. What runs later, in the system, is waited for by the supervisor.
 __attribute__((destructor(101))) static void unloaded(void)
 {
-    if (ls_on())
-        lockstep_process_ends(ls_state, ls_process);
+    if (!ls_on())
+        return;
+    // What the system writes at the end of a process can't wait for a reader.
+    fflush(stdout);
+    lockstep_process_ends(ls_state, ls_process);
 }

@@ -94,6 +94,7 @@ package final class Lockstep {
     let now = state.now
     lockstep_kill_all(state.pointer)
     supervisor.stop()
+    lockstep_reap(state.pointer)
     try air.stop()
     var result = LockstepResult(
       time: .nanoseconds(now), elapsed: ContinuousClock.now - begin, grants: lockstep_grants(state.pointer),

@@ -19,12 +19,6 @@ final class LockstepSupervisor: @unchecked Sendable {
     var ends: [CInt: LockstepResult.End] = [:]
   }
 
-  /// The progress of the lockstep.
-  private struct Progress: Equatable {
-    var now: Int64 = -1
-    var text = ""
-  }
-
   /// The real time between two looks at the processes, in milliseconds: the end of a process is announced earlier.
   private static let pause: CInt = 20
   /// The real time after which the holder of the turn is named.
@@ -59,37 +53,41 @@ final class LockstepSupervisor: @unchecked Sendable {
   func end(of program: CInt) -> LockstepResult.End { shared.withLockedValue { $0.ends[program] ?? .stopped } }
 
   private func run() {
-    var progress = Progress()
-    var turns: UInt64 = 0
-    var latest = ContinuousClock.now
+    var (runs, now) = (UInt64.max, Int64.min)
+    var (latest, latestCheck) = (ContinuousClock.now, ContinuousClock.now)
     var hasReported = false
     while !shared.withLockedValue({ $0.isStopped }) {
       lockstep_listen(state.pointer, Self.pause)
-      // After the end of the run has been decided, the programs that end have been killed for it.
-      while !shared.withLockedValue({ $0.isStopped }), case let number = lockstep_find_ended(state.pointer), number >= 0
-      {
-        note(number)
-      }
+      noteEnded()
       if state.isStopping { continue }
       let isIdle = lockstep_is_idle(state.pointer)
-      let newTurns = lockstep_turns(state.pointer)
-      let new = Progress(now: state.now, text: isIdle ? state.text : "")
-      // While idle, the turns are those of the checks below.
-      if new != progress || (!isIdle && newTurns != turns) {
-        (progress, turns, latest, hasReported) = (new, newTurns, .now, false)
+      let (newRuns, newNow) = (lockstep_runs(state.pointer), state.now)
+      if newRuns != runs || newNow != now {
+        (runs, now, latest, hasReported) = (newRuns, newNow, .now, false)
       }
       let elapsed = ContinuousClock.now - latest
       if isIdle, elapsed > stallLimit {
         report("no program can go on: all wait, and none has a deadline\n" + state.text)
         shared.withLockedValue { $0.hasStalled = true }
         lockstep_stop(state.pointer)
-      } else if isIdle {
+      } else if isIdle, ContinuousClock.now - latestCheck >= .milliseconds(Int(Self.pause)) {
         // Something from outside may have arrived, such as a line at a terminal.
+        latestCheck = .now
         lockstep_recheck(state.pointer)
-      } else if elapsed > Self.holdLimit, !hasReported {
-        report("the time stands still at \(Self.seconds(state.now)) s: " + state.text)
+      } else if !isIdle, ContinuousClock.now - max(latest, latestCheck) > Self.holdLimit, !hasReported {
+        report("the time stands still at \(Self.seconds(now)) s: " + state.text)
         hasReported = true
       }
+    }
+  }
+
+  /// Notes the processes that have ended, and passes on their turns.
+  private func noteEnded() {
+    while !shared.withLockedValue({ $0.isStopped }), case let number = lockstep_find_ended(state.pointer),
+      number >= 0
+    {
+      // After the end of the run has been decided, the programs that end have been killed for it.
+      if lockstep_has_ended_by_itself(state.pointer, number) { note(number) }
     }
   }
 

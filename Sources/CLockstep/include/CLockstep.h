@@ -61,10 +61,10 @@ uint64_t lockstep_random(struct lockstep *lockstep, int process);
 
 // For the air, which is the first thread.
 
-/// Writes are seen by the programs: they check what they wait for.
-void lockstep_touch(struct lockstep *lockstep);
 int64_t lockstep_now(const struct lockstep *lockstep);
 uint64_t lockstep_grants(const struct lockstep *lockstep);
+/// The number of times that a thread has waited after it may have done something: it changes while there is progress.
+uint64_t lockstep_runs(const struct lockstep *lockstep);
 uint64_t lockstep_turns(const struct lockstep *lockstep);
 
 // For the supervisor, on a thread in real time.
@@ -88,6 +88,8 @@ bool lockstep_has_processes(const struct lockstep *lockstep);
 bool lockstep_is_alive(const struct lockstep *lockstep, int process);
 /// Kills all processes.
 void lockstep_kill_all(struct lockstep *lockstep);
+/// Waits for the ends of the programs, after all have been killed and the supervisor has ended.
+void lockstep_reap(struct lockstep *lockstep);
 /// Sets the end of time.
 void lockstep_set_end(struct lockstep *lockstep, int64_t end);
 bool lockstep_has_reached_end(const struct lockstep *lockstep);
@@ -100,6 +102,8 @@ void lockstep_stop(struct lockstep *lockstep);
 bool lockstep_is_stopping(const struct lockstep *lockstep);
 /// The status of wait(2) of a program that has ended.
 int lockstep_status(const struct lockstep *lockstep, int process);
+/// True if a process has ended before the end of the run.
+bool lockstep_has_ended_by_itself(const struct lockstep *lockstep, int process);
 void lockstep_answer_random(struct lockstep *lockstep, bool answers);
 /// Removes an address layout that differs in each run from the programs that this process starts. Returns false if the
 /// system does not allow it.

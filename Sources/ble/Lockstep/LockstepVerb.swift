@@ -121,13 +121,13 @@ struct LockstepVerb: ParsableCommand {
       throw Failure("\(error)")
     }
     if stats { complain(Self.figures(of: result)) }
-    if result.hasStalled { throw ExitCode(EXIT_FAILURE) }
+    if result.hasStalled { Foundation.exit(EXIT_FAILURE) }
     // The status of the first program that has failed, as shells have it.
     for (_, end) in result.ends {
       switch end {
       case .exited(0), .stopped: continue
-      case .exited(let status): throw ExitCode(status)
-      case .killed(let signal): throw ExitCode(128 + signal)
+      case .exited(let status): Foundation.exit(status)
+      case .killed(let signal): Foundation.exit(128 + signal)
       }
     }
   }

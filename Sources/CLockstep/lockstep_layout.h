@@ -75,6 +75,8 @@ struct lockstep_process {
     /// The status of wait(2) of a program that has ended.
     int32_t status;
     bool has_status;
+    /// True if the process has ended before the end of the run.
+    bool has_ended_by_itself;
     char name[lockstep_name_size];
 };
 
@@ -101,6 +103,8 @@ struct lockstep {
     uint32_t bell;
     /// Changes with each turn, so that the supervisor can see progress. Atomic.
     uint64_t turns;
+    /// The number of times that a thread has waited after it may have done something. Atomic.
+    uint64_t runs;
     /// The number of times that the time has moved.
     uint64_t grants;
     /// Ports for sockets without one.
