@@ -1,6 +1,7 @@
 import BluetoothCapture
 import BluetoothLab
 import BluetoothTransport
+import BluetoothWire
 import CLockstep
 import Foundation
 

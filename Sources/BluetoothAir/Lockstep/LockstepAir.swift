@@ -1,5 +1,6 @@
 import BluetoothLab
 import BluetoothTransport
+import BluetoothWire
 import CLockstep
 import Foundation
 import NIOCore

@@ -47,7 +47,7 @@ final class LockstepLink {
   /// True if the host has closed the connection, or the system has.
   private var isEnded: Bool {
     var octet: UInt8 = 0
-    let result = recv(descriptor, &octet, 1, CInt(MSG_PEEK.rawValue))
+    let result = recv(descriptor, &octet, 1, CInt(MSG_PEEK))
     return result == 0 || (result < 0 && errno != EAGAIN && errno != EINTR)
   }
 
@@ -58,7 +58,7 @@ final class LockstepLink {
     var hasSent = false
     while unsent.readableBytes > 0 {
       let count = unsent.withUnsafeReadableBytes { octets in
-        Foundation.send(descriptor, octets.baseAddress, octets.count, CInt(MSG_NOSIGNAL.rawValue))
+        Foundation.send(descriptor, octets.baseAddress, octets.count, CInt(MSG_NOSIGNAL))
       }
       guard count > 0 else { break }
       unsent.moveReaderIndex(forwardBy: count)

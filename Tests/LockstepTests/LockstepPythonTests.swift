@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 @Suite("Python in a lockstep", .enabled(if: hasPython))
-struct PythonTests {
+struct LockstepPythonTests {
   private static func run(_ program: String) async throws -> String {
-    let ending = try await Lockstep.run(["python3", "-c", program])
+    let ending = try await LockstepRun.run(["python3", "-c", program])
     #expect(ending.status == 0, "\(ending.errors)")
     return ending.output
   }

@@ -2,7 +2,7 @@ import Testing
 
 /// Documentation/Lockstep.md lists these calls.
 @Suite("Calls that follow the time of a lockstep")
-struct CallTests {
+struct LockstepCallTests {
   /// A call of Tests/LockstepHost, its result, and the time that it takes in nanoseconds.
   struct Call: CustomTestStringConvertible, Sendable {
     let name: String
@@ -40,19 +40,21 @@ struct CallTests {
     Call("gettimeofday", 1_500_000), Call("time", 100, 100_000_000_000), Call("spin", 0, 1_000_000),
   ]
 
-  @Test("A call takes exactly its virtual time", arguments: sleeps + descriptors + timers + threads + processes + clocks)
+  static let all = sleeps + descriptors + timers + threads + processes + clocks
+
+  @Test("A call takes exactly its virtual time", arguments: all)
   func call(_ call: Call) async throws {
-    let ending = try await Lockstep.run([Lockstep.host(), call.name])
+    let ending = try await LockstepRun.run([LockstepRun.host(), call.name])
     #expect(ending.output == "\(call.name) \(call.result) \(call.time)\n")
     #expect(ending.status == 0, "\(ending.errors)")
   }
 
   @Test("Random numbers, and the numbers of processes, are those of the seed")
   func randomness() async throws {
-    let calls = [try Lockstep.host(), "getrandom", "urandom", "getpid"]
-    let first = try await Lockstep.run(calls, options: ["--seed", "1"])
-    let again = try await Lockstep.run(calls, options: ["--seed", "1"])
-    let other = try await Lockstep.run(calls, options: ["--seed", "2"])
+    let calls = [try LockstepRun.host(), "getrandom", "urandom", "getpid"]
+    let first = try await LockstepRun.run(calls, options: ["--seed", "1"])
+    let again = try await LockstepRun.run(calls, options: ["--seed", "1"])
+    let other = try await LockstepRun.run(calls, options: ["--seed", "2"])
     #expect(first.output == again.output)
     #expect(first.output != other.output)
     #expect(first.output.contains("getpid 5000001 0"))

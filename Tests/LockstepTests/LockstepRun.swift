@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs of `ble lockstep`, with the programs that the build makes beside the tests.
-enum Lockstep {
+enum LockstepRun {
   /// The program whose arguments are names of calls: Tests/LockstepHost.
   static func host() throws -> String { try Program.url("lockstep-host").path }
 
