@@ -364,8 +364,7 @@ static bool ends_run(const struct lockstep *lockstep, int index)
 void lockstep_stop(struct lockstep *lockstep)
 {
     __atomic_store_n(&lockstep->is_stopping, true, __ATOMIC_RELEASE);
-    if (lockstep_is_idle(lockstep))
-        pass_turn(lockstep, -1);
+    lockstep_ring(lockstep);
 }
 
 bool lockstep_process_gone(struct lockstep *lockstep, int index)

@@ -10,7 +10,8 @@ import Foundation
 /// The programs load a library (`CLockstepPreload`) that answers their clocks and waits. One thread of all programs and
 /// of the air runs at a time; when all wait, the time moves to the earliest deadline or radio event. So a run is a
 /// function of the programs and of the seed.
-package final class Lockstep {
+package final class Lockstep: @unchecked Sendable {
+  // Unchecked: one thread creates the object and runs it; `requestEnd` uses the state only, which is Sendable.
   private let options: LockstepOptions
   private let folder: String
   private let state: LockstepState
@@ -104,6 +105,15 @@ package final class Lockstep {
       result.ends.append((program.name, supervisor.end(of: number)))
     }
     return result
+  }
+
+  /// Ends the run as soon as the air gets the turn. May be called from any thread.
+  package func requestEnd() { lockstep_stop(state.pointer) }
+
+  /// Removes the files of the run, and kills the programs. May be called from any thread, before the process ends.
+  package func cleanUp() {
+    lockstep_kill_all(state.pointer)
+    try? FileManager.default.removeItem(atPath: folder)
   }
 
   private func start(_ program: LockstepProgram) throws {

@@ -59,8 +59,11 @@ final class LockstepSupervisor: @unchecked Sendable {
     while !shared.withLockedValue({ $0.isStopped }) {
       lockstep_listen(state.pointer, Self.pause)
       noteEnded()
-      if state.isStopping { continue }
       let isIdle = lockstep_is_idle(state.pointer)
+      if state.isStopping {
+        if isIdle { lockstep_recheck(state.pointer) }
+        continue
+      }
       let (newRuns, newNow) = (lockstep_runs(state.pointer), state.now)
       if newRuns != runs || newNow != now {
         (runs, now, latest, hasReported) = (newRuns, newNow, .now, false)

@@ -97,7 +97,7 @@ bool lockstep_has_reached_end(const struct lockstep *lockstep);
 ///
 /// - stops_on_failure: true if a program that fails ends the run.
 void lockstep_set_until(struct lockstep *lockstep, enum lockstep_until until, bool stops_on_failure);
-/// Gives the air the next turn, or this one while idle.
+/// Gives the air the next turn. While idle, the supervisor's next `lockstep_recheck` does it. For any thread.
 void lockstep_stop(struct lockstep *lockstep);
 bool lockstep_is_stopping(const struct lockstep *lockstep);
 /// The status of wait(2) of a program that has ended.

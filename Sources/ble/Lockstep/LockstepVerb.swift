@@ -115,12 +115,17 @@ struct LockstepVerb: ParsableCommand {
     (options.until, options.stopsOnFailure, options.answersRandomness) = (until, !keepGoing, !systemRandom)
     options.limit = duration.map { .nanoseconds(Int64(($0 * 1e9).rounded())) }
     let result: LockstepResult
+    let wasInterrupted: Bool
     do {
-      result = try Lockstep(options).run { complain(lines: $0.components(separatedBy: "\n")) }
+      let lockstep = try Lockstep(options)
+      let interrupt = BluetoothAir.Interrupt(cleanUp: lockstep.cleanUp) { lockstep.requestEnd() }
+      result = try lockstep.run { complain(lines: $0.components(separatedBy: "\n")) }
+      wasInterrupted = interrupt.hasOccurred
     } catch {
       throw Failure("\(error)")
     }
     if stats { complain(Self.figures(of: result)) }
+    if wasInterrupted { Foundation.exit(128 + SIGINT) }
     if result.hasStalled { Foundation.exit(EXIT_FAILURE) }
     // The status of the first program that has failed, as shells have it.
     for (_, end) in result.ends {
