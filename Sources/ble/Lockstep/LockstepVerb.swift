@@ -118,14 +118,14 @@ struct LockstepVerb: ParsableCommand {
     let wasInterrupted: Bool
     do {
       let lockstep = try Lockstep(options)
-      let interrupt = BluetoothAir.Interrupt(cleanUp: lockstep.cleanUp) { lockstep.requestEnd() }
+      let interrupt = Interrupt(cleanUp: { lockstep.cleanUp() }) { lockstep.requestEnd() }
       result = try lockstep.run { complain(lines: $0.components(separatedBy: "\n")) }
       wasInterrupted = interrupt.hasOccurred
     } catch {
       throw Failure("\(error)")
     }
     if stats { complain(Self.figures(of: result)) }
-    if wasInterrupted { Foundation.exit(128 + SIGINT) }
+    if wasInterrupted { throw Interrupt.failure }
     if result.hasStalled { Foundation.exit(EXIT_FAILURE) }
     // The status of the first program that has failed, as shells have it.
     for (_, end) in result.ends {
