@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -42,6 +41,10 @@ PUBLIC long syscall(long number, ...)
                 (struct pollfd *)a[0], (nfds_t)a[1], (const struct timespec *)a[2], (const sigset_t *)a[3]);
         case SYS_epoll_pwait:
             return epoll_pwait((int)a[0], (struct epoll_event *)a[1], (int)a[2], (int)a[3], (const sigset_t *)a[4]);
+        case SYS_epoll_pwait2:
+            return epoll_pwait2(
+                (int)a[0], (struct epoll_event *)a[1], (int)a[2], (const struct timespec *)a[3],
+                (const sigset_t *)a[4]);
         case SYS_exit_group: _exit((int)a[0]);
         default: break;
         }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "lockstep_layout.h"
@@ -159,6 +160,11 @@ int32_t ls_system_pid(int32_t pid);
 /// The number that a program uses for one of the system.
 int32_t ls_program_pid(int32_t pid);
 void ls_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Functions that the headers of some versions of the C library lack.
+struct epoll_event;
+PUBLIC int pidfd_open(pid_t pid, unsigned flags);
+PUBLIC int epoll_pwait2(
+    int epoll, struct epoll_event *events, int count, const struct timespec *time, const sigset_t *mask);
 /// The folder of the lockstep's sockets.
 const char *ls_folder(void);
 /// Waits for the end of the calling thread, as the thread's last step.

@@ -1,8 +1,8 @@
 // Sockets of the Internet protocols, inside the lockstep.
 //
-// A TCP socket of a program is a Unix socket: a port of the local host is a file in the lockstep's folder. So octets are
-// never in flight, a port is never in use by a former run, and nothing leaves the lockstep. Other addresses can't be
-// reached.
+// A TCP socket of a program is a Unix socket: a port of the local host is a file in the lockstep's folder. So octets
+// are never in flight, a port is never in use by a former run, and nothing leaves the lockstep. Other addresses can't
+// be reached.
 
 #include "internal.h"
 
