@@ -12,7 +12,9 @@ enum {
     /// All threads wait, and no deadline is set.
     lockstep_idle = -1,
     /// A process ends with the turn. The supervisor passes the turn on when the system has closed its descriptors.
-    lockstep_exiting = -2
+    lockstep_exiting = -2,
+    /// A thread or the supervisor takes the turn of a process that has been killed.
+    lockstep_claimed = -3
 };
 
 enum lockstep_thread_state {

@@ -140,7 +140,7 @@ uint64_t lockstep_random(struct lockstep *lockstep, int process)
 
 static bool is_gone(const struct lockstep *lockstep, const struct lockstep_thread *thread)
 {
-    return __atomic_load_n(&lockstep->processes[thread->process].ended, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&lockstep->processes[thread->process].ended, __ATOMIC_SEQ_CST) != 0;
 }
 
 /// True if the thread has signals to handle: the first thread of a process does it.
@@ -189,23 +189,34 @@ static int next_thread(struct lockstep *lockstep)
     }
 }
 
+/// Takes the turn that a thread of a process that has ended would have. Returns false if another thread has done so.
+static bool claim(struct lockstep *lockstep, int running)
+{
+    return __atomic_compare_exchange_n(
+        &lockstep->running, &running, lockstep_claimed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 /// Gives the turn to the next thread. `own` is the calling thread if it can have the turn again, otherwise -1. Returns
 /// true if the calling thread has it.
 static bool pass_turn(struct lockstep *lockstep, int own)
 {
-    int next = lockstep->is_stopping ? 0 : next_thread(lockstep);
-    if (lockstep->has_ended) {
-        lockstep->is_stopping = true;
-        next = 0;
-    }
-    __atomic_add_fetch(&lockstep->turns, 1, __ATOMIC_RELAXED);
-    if (next < 0) {
-        __atomic_store_n(&lockstep->running, lockstep_idle, __ATOMIC_RELEASE);
-        lockstep_ring(lockstep);
-        return false;
-    }
-    lockstep->latest = next;
-    __atomic_store_n(&lockstep->running, next, __ATOMIC_RELEASE);
+    int next;
+    do {
+        next = lockstep->is_stopping ? 0 : next_thread(lockstep);
+        if (lockstep->has_ended) {
+            lockstep->is_stopping = true;
+            next = 0;
+        }
+        __atomic_add_fetch(&lockstep->turns, 1, __ATOMIC_RELAXED);
+        if (next < 0) {
+            __atomic_store_n(&lockstep->running, lockstep_idle, __ATOMIC_SEQ_CST);
+            lockstep_ring(lockstep);
+            return false;
+        }
+        lockstep->latest = next;
+        __atomic_store_n(&lockstep->running, next, __ATOMIC_SEQ_CST);
+        // The process may have been killed since. Then either this thread or the supervisor passes the turn on.
+    } while (next != own && is_gone(lockstep, &lockstep->threads[next]) && claim(lockstep, next));
     if (next == own)
         return true;
     __atomic_store_n(&lockstep->threads[next].turn, 1, __ATOMIC_RELEASE);
@@ -352,7 +363,7 @@ static bool ends_run(const struct lockstep *lockstep, int index)
             continue;
         first = first == 0 ? i : first;
         last = i;
-        has_others |= lockstep->processes[i].state != lockstep_process_ended;
+        has_others |= i != index && lockstep->processes[i].state != lockstep_process_ended;
     }
     switch (lockstep->until) {
     case lockstep_until_first: return index == first;
@@ -367,31 +378,30 @@ void lockstep_stop(struct lockstep *lockstep)
     lockstep_ring(lockstep);
 }
 
-bool lockstep_process_gone(struct lockstep *lockstep, int index)
+void lockstep_process_gone(struct lockstep *lockstep, int index)
 {
     struct lockstep_process *process = &lockstep->processes[index];
-    bool is_new = __atomic_exchange_n(&process->ended, 1, __ATOMIC_ACQ_REL) == 0;
-    if (is_new) {
-        int parent = process->parent;
-        // The parent of the programs is the air, which takes no signals.
-        if (parent > 0)
-            __atomic_fetch_or(&lockstep->processes[parent].signals, 1ULL << SIGCHLD, __ATOMIC_RELAXED);
-        __atomic_store_n(&process->state, lockstep_process_ended, __ATOMIC_RELEASE);
-        process->has_ended_by_itself = !lockstep->is_stopping;
-        if (ends_run(lockstep, index))
-            __atomic_store_n(&lockstep->is_stopping, true, __ATOMIC_RELEASE);
-    }
-    // The supervisor repeats this call, because a thread may have passed the turn to this process meanwhile.
-    int running = __atomic_load_n(&lockstep->running, __ATOMIC_ACQUIRE);
-    bool has_turn = (running == lockstep_exiting && lockstep->exiting == index)
-        || (running >= 0 && lockstep->threads[running].process == index) || (is_new && running == lockstep_idle);
-    if (has_turn) {
+    int parent = process->parent;
+    // The parent of the programs is the air, which takes no signals.
+    if (parent > 0)
+        __atomic_fetch_or(&lockstep->processes[parent].signals, 1ULL << SIGCHLD, __ATOMIC_RELAXED);
+    process->has_ended_by_itself = !lockstep->is_stopping;
+    if (ends_run(lockstep, index))
+        __atomic_store_n(&lockstep->is_stopping, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&process->ended, 1, __ATOMIC_SEQ_CST);
+    int running = __atomic_load_n(&lockstep->running, __ATOMIC_SEQ_CST);
+    bool has_turn = running == lockstep_idle || (running == lockstep_exiting && lockstep->exiting == index)
+        || (running >= 0 && lockstep->threads[running].process == index);
+    has_turn = has_turn && claim(lockstep, running);
+    if (has_turn)
         free_threads(lockstep, index);
+    // Its entry can be used again from here on.
+    __atomic_store_n(&process->state, lockstep_process_ended, __ATOMIC_SEQ_CST);
+    if (has_turn) {
         lockstep->epoch++;
         lockstep->dying_tid = 0;
         pass_turn(lockstep, -1);
     }
-    return is_new;
 }
 
 bool lockstep_is_idle(const struct lockstep *lockstep)

@@ -102,12 +102,14 @@ int lockstep_find_ended(struct lockstep *lockstep)
         struct lockstep_process *process = &lockstep->processes[i];
         int state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
         int32_t pid = __atomic_load_n(&process->pid, __ATOMIC_ACQUIRE);
-        bool has_ended = state == lockstep_process_ended;
-        if (!has_ended && state != lockstep_process_alive)
+        if (state != lockstep_process_alive)
             continue;
-        while (!has_ended && is_exiting(lockstep, i) && !(has_ended = has_gone(pid)))
+        bool has_ended = has_gone(pid);
+        while (!has_ended && is_exiting(lockstep, i)) {
             await_end(pid);
-        if (!has_ended && !has_gone(pid))
+            has_ended = has_gone(pid);
+        }
+        if (!has_ended)
             continue;
         // The programs are children of the coordinator. Their status is known before their turn is passed on.
         if (!process->has_status && process->is_program) {
@@ -115,8 +117,8 @@ int lockstep_find_ended(struct lockstep *lockstep)
             process->has_status = waitpid(pid, &status, WNOHANG) == pid;
             process->status = process->has_status ? status : 0;
         }
-        if (lockstep_process_gone(lockstep, i))
-            return i;
+        lockstep_process_gone(lockstep, i);
+        return i;
     }
     return -1;
 }

@@ -72,8 +72,8 @@ uint64_t lockstep_turns(const struct lockstep *lockstep);
 /// Waits until the bell rings, for at most this real time.
 void lockstep_listen(struct lockstep *lockstep, int milliseconds);
 void lockstep_ring(struct lockstep *lockstep);
-/// Marks a process that has ended, and passes its turn on. Returns false if it was marked before.
-bool lockstep_process_gone(struct lockstep *lockstep, int process);
+/// Marks a process that has ended, and passes its turn on. Called once for each.
+void lockstep_process_gone(struct lockstep *lockstep, int process);
 /// Finds processes that have ended and passes their turns on. Returns the number of a process that has ended since the
 /// last call, or -1.
 int lockstep_find_ended(struct lockstep *lockstep);
