@@ -33,6 +33,7 @@ PUBLIC long syscall(long number, ...)
                 (clockid_t)a[0], (int)a[1], (const struct timespec *)a[2], (struct timespec *)a[3]);
             return ls_result(-result);
         case SYS_getpid: return getpid();
+        case SYS_gettid: return gettid();
         case SYS_sched_yield: return sched_yield();
         case SYS_pidfd_open: return pidfd_open((pid_t)a[0], (unsigned)a[1]);
         case SYS_read: return read((int)a[0], (void *)a[1], (size_t)a[2]);

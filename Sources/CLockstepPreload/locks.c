@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <threads.h>
+#include <unistd.h>
 
 /// Repeats a call that does not wait until it gets the lock or the deadline has passed.
 #define UNTIL(try, is_busy, call, deadline_value, timeout) \
@@ -401,13 +402,43 @@ static long futex(uint32_t *word, int operation, uint32_t value, const struct ti
     return woken + (others > 0 ? others : 0);
 }
 
+/// A lock of a futex word, which has the number of the thread that holds it.
+static long lock_futex(uint32_t *word, int command, const struct timespec *time)
+{
+    struct ls_wait wait = {
+        "futex", time != NULL ? ls_deadline(CLOCK_REALTIME, time) : LOCKSTEP_NEVER, true, false};
+    for (;;) {
+        if ((*word & FUTEX_TID_MASK) == 0) {
+            *word = (*word & ~(uint32_t)FUTEX_TID_MASK) | (uint32_t)gettid();
+            return 0;
+        }
+        if (command == FUTEX_TRYLOCK_PI)
+            return -EAGAIN;
+        if (ls_is_over(&wait))
+            return -ETIMEDOUT;
+        // The holder then makes the system call, and does not only change the word.
+        *word |= FUTEX_WAITERS;
+        ls_wait_again(&wait);
+    }
+}
+
 bool ls_futex(const long *arguments, long *result)
 {
     int command = (int)arguments[1] & FUTEX_CMD_MASK;
+    uint32_t *word = (uint32_t *)arguments[0];
+    if (command == FUTEX_LOCK_PI || command == FUTEX_TRYLOCK_PI) {
+        *result = lock_futex(word, command, (const struct timespec *)arguments[3]);
+        return true;
+    }
+    if (command == FUTEX_UNLOCK_PI) {
+        *word = 0;
+        *result = 0;
+        return true;
+    }
     if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET && command != FUTEX_WAKE && command != FUTEX_WAKE_BITSET)
         return false;
     *result = futex(
-        (uint32_t *)arguments[0], (int)arguments[1], (uint32_t)arguments[2], (const struct timespec *)arguments[3],
+        word, (int)arguments[1], (uint32_t)arguments[2], (const struct timespec *)arguments[3],
         (uint32_t)arguments[5]);
     return true;
 }

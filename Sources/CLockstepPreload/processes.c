@@ -45,6 +45,15 @@ PUBLIC pid_t getpid(void)
     return (pid_t)lockstep_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+/// The first thread of a process has the number of the process: programs know it by that.
+PUBLIC pid_t gettid(void)
+{
+    if (!ls_on())
+        return (pid_t)lockstep_system(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    bool is_first = lockstep_system(SYS_gettid, 0, 0, 0, 0, 0, 0) == lockstep_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    return is_first ? ls_first_pid + ls_process : ls_first_pid + lockstep_max_processes + ls_self;
+}
+
 PUBLIC pid_t getppid(void)
 {
     if (ls_on() && ls_state->processes[ls_process].parent == 0)
