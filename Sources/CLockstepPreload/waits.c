@@ -10,8 +10,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/// A thread that has made so many calls without waiting waits for `spin_time`, because it may wait for the time.
-enum { spin_calls = 1000, spin_time = 50000 };
+/// A thread that has made `spin_calls` calls without waiting waits for `spin_time`, because it may wait for the time,
+/// and from then on after each `next_spin_calls` calls, until it waits for something else.
+enum { spin_calls = 20000, next_spin_calls = 100, spin_time = 50000 };
 static __thread int spins __attribute__((tls_model("initial-exec")));
 
 static enum ls_wake wait_once(struct ls_wait *wait, bool polls)
@@ -42,6 +43,7 @@ void ls_spin(void)
     struct ls_wait wait = {"a loop of calls that do not wait", ls_now() + spin_time, true, false};
     while (!ls_is_over(&wait))
         ls_wait_for_wake(&wait);
+    spins = spin_calls - next_spin_calls;
 }
 
 // MARK: poll, select, epoll

@@ -71,8 +71,7 @@ package final class Lockstep: @unchecked Sendable {
   private static func path(of address: TransportSpecifier, in folder: String) throws(AirError) -> String {
     switch address {
     case .unix(let path): return path
-    case .tcp(let host, let port) where address.isLocal && (1...65_535).contains(port):
-      _ = host
+    case .tcp(_, let port) where address.isLocal && (1...65_535).contains(port):
       return "\(folder)/\(port)"
     default: throw AirError("hosts of a lockstep can't join at \(address): expected tcp:127.0.0.1:PORT or unix:PATH")
     }
