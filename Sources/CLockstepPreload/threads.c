@@ -30,9 +30,10 @@ static void thread_ends(void *value)
     if (self < 0)
         return;
     ls_self = -1;
-    lockstep_thread_ended(
-        ls_state, self, (int32_t)lockstep_system(SYS_getpid, 0, 0, 0, 0, 0, 0),
-        (int32_t)lockstep_system(SYS_gettid, 0, 0, 0, 0, 0, 0));
+    int32_t pid = (int32_t)lockstep_system(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    int32_t tid = (int32_t)lockstep_system(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    // The system keeps the first thread until the process ends, so the next thread must not wait for its end.
+    lockstep_thread_ended(ls_state, self, pid, tid == pid ? 0 : tid);
 }
 
 static void *run(void *argument)
@@ -56,6 +57,9 @@ PUBLIC int pthread_create(
         pthread_key_create(&end_key, thread_ends);
         has_key = true;
     }
+    // For the first thread of the process, which may end before the others.
+    if (pthread_getspecific(end_key) == NULL)
+        pthread_setspecific(end_key, (void *)1);
     int index = lockstep_add_thread(ls_state, ls_process);
     struct start *start = malloc(sizeof *start);
     if (index < 0 || start == NULL) {

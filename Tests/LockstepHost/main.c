@@ -66,19 +66,11 @@ static long do_select(void)
     return select(0, NULL, NULL, NULL, &time);
 }
 static long do_pselect(void) { return pselect(0, NULL, NULL, NULL, &duration, NULL); }
-static long do_epoll_wait(void)
-{
-    struct epoll_event event;
-    return epoll_wait(epoll_create1(0), &event, 1, 1500);
-}
-static long do_epoll_pwait(void)
-{
-    struct epoll_event event;
-    return epoll_pwait(epoll_create1(0), &event, 1, 1500, NULL);
-}
+static struct epoll_event event;
+static long do_epoll_wait(void) { return epoll_wait(epoll_create1(0), &event, 1, 1500); }
+static long do_epoll_pwait(void) { return epoll_pwait(epoll_create1(0), &event, 1, 1500, NULL); }
 static long do_epoll_pwait2(void)
 {
-    struct epoll_event event;
     return syscall(SYS_epoll_pwait2, epoll_create1(0), &event, 1, &duration, NULL, 8);
 }
 
@@ -112,11 +104,8 @@ static long poll_pipe(void)
     return poll(&event, 1, -1);
 }
 static long do_poll_pipe(void) { return pipe(pipes) == 0 ? with_writer(poll_pipe) : -1; }
-static long receive(void)
-{
-    char octet;
-    return recv(pipes[0], &octet, 1, 0);
-}
+static char received;
+static long receive(void) { return recv(pipes[0], &received, 1, 0); }
 static long do_recv(void) { return socketpair(AF_UNIX, SOCK_STREAM, 0, pipes) == 0 ? with_writer(receive) : -1; }
 static long do_recv_timeout(void)
 {
@@ -265,14 +254,18 @@ static long wait_condition(void)
     return result;
 }
 static long do_cond_wait(void) { return with_waker(wait_condition); }
-static long do_cond_timedwait(void)
+/// Waits for nothing until a time; NULL: with the call that names the clock.
+static long wait_until(pthread_cond_t *own, clockid_t clock)
 {
-    struct timespec time = later(CLOCK_REALTIME, 1500000000);
+    struct timespec time = later(clock, 1500000000);
     pthread_mutex_lock(&mutex);
-    long result = pthread_cond_timedwait(&condition, &mutex, &time);
+    long result = own != NULL ? pthread_cond_timedwait(own, &mutex, &time)
+                              : pthread_cond_clockwait(&condition, &mutex, clock, &time);
     pthread_mutex_unlock(&mutex);
     return result == ETIMEDOUT ? 0 : -1;
 }
+static long do_cond_timedwait(void) { return wait_until(&condition, CLOCK_REALTIME); }
+static long do_cond_clockwait(void) { return wait_until(NULL, CLOCK_MONOTONIC); }
 static long do_cond_monotonic(void)
 {
     pthread_condattr_t attributes;
@@ -280,19 +273,7 @@ static long do_cond_monotonic(void)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&own, &attributes);
-    struct timespec time = later(CLOCK_MONOTONIC, 1500000000);
-    pthread_mutex_lock(&mutex);
-    long result = pthread_cond_timedwait(&own, &mutex, &time);
-    pthread_mutex_unlock(&mutex);
-    return result == ETIMEDOUT ? 0 : -1;
-}
-static long do_cond_clockwait(void)
-{
-    struct timespec time = later(CLOCK_MONOTONIC, 1500000000);
-    pthread_mutex_lock(&mutex);
-    long result = pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &time);
-    pthread_mutex_unlock(&mutex);
-    return result == ETIMEDOUT ? 0 : -1;
+    return wait_until(&own, CLOCK_MONOTONIC);
 }
 static long wait_semaphore(void) { return sem_wait(&semaphore); }
 static long do_sem_wait(void) { return with_waker(wait_semaphore); }
@@ -368,6 +349,21 @@ static long do_pthread_join(void)
     return pthread_join(thread, NULL);
 }
 
+static void *go_on(void *unused)
+{
+    nanosleep(&duration, NULL);
+    printf("pthread_exit 0 1500000000\n");
+    exit(0);
+    return unused;
+}
+/// The first thread ends, and the others go on.
+static long do_pthread_exit(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, go_on, NULL);
+    pthread_exit(NULL);
+}
+
 // MARK: Processes
 
 static long do_wait(void)
@@ -427,11 +423,9 @@ static long do_tcp(void)
 
 static long do_gettimeofday(void)
 {
-    struct timeval before, after;
-    gettimeofday(&before, NULL);
-    nanosleep(&duration, NULL);
-    gettimeofday(&after, NULL);
-    return (after.tv_sec - before.tv_sec) * 1000000 + after.tv_usec - before.tv_usec;
+    struct timeval time;
+    gettimeofday(&time, NULL);
+    return time.tv_sec * 10 + time.tv_usec;
 }
 static long do_time(void)
 {
@@ -485,7 +479,8 @@ static const struct {
     ROW(poll_pipe), ROW(recv), ROW(recv_timeout), ROW(fgets), ROW(write), ROW(fwrite), ROW(timerfd),
     ROW(timerfd_epoll), ROW(alarm), ROW(setitimer), ROW(timer_settime), ROW(sigtimedwait), ROW(cond_wait),
     ROW(cond_timedwait), ROW(cond_monotonic), ROW(cond_clockwait), ROW(sem_wait), ROW(sem_timedwait), ROW(futex),
-    ROW(futex_timeout), ROW(mutex_lock), ROW(mutex_timedlock), ROW(rwlock), ROW(barrier), ROW(pthread_join), ROW(wait),
+    ROW(futex_timeout), ROW(mutex_lock), ROW(mutex_timedlock), ROW(rwlock), ROW(barrier), ROW(pthread_join),
+    ROW(pthread_exit), ROW(wait),
     ROW(system), ROW(popen), ROW(kill), ROW(tcp), ROW(gettimeofday), ROW(time), ROW(spin), ROW(getrandom),
     ROW(urandom), ROW(getpid), ROW(abort), ROW(fail), ROW(forever),
 };

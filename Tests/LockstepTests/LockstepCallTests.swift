@@ -34,10 +34,11 @@ struct LockstepCallTests {
     Call("cond_wait"), Call("cond_timedwait"), Call("cond_monotonic"), Call("cond_clockwait"), Call("sem_wait"),
     Call("sem_timedwait"), Call("futex", 1), Call("futex_timeout"), Call("mutex_lock"), Call("mutex_timedlock"),
     Call("rwlock"), Call("barrier"), Call("pthread_join"),
+    Call("pthread_exit"),
   ]
   static let processes = [Call("wait", 7), Call("system"), Call("popen", 7), Call("kill", 15)]
   static let clocks = [
-    Call("gettimeofday", 1_500_000), Call("time", 100, 100_000_000_000), Call("spin", 0, 1_000_000),
+    Call("gettimeofday", 17_672_256_000, 0), Call("time", 100, 100_000_000_000), Call("spin", 0, 1_000_000),
   ]
 
   static let all = sleeps + descriptors + timers + threads + processes + clocks
