@@ -1,4 +1,19 @@
-// The scheduler: the turns of the threads, and the time.
+// Overview
+//
+// CLockstep is the scheduler of `ble lockstep`: a state in shared memory, and the functions by which threads of several
+// processes take turns and share one time.
+//
+// The idea: a thread that waits runs the scheduler itself, and gives the turn to the next thread by a futex; no process
+// stands between. While all wait, the time moves to the earliest deadline. The air is the first thread.
+//
+// Callers: `CLockstepPreload` in the programs, `BluetoothAir/Lockstep` in `ble`.
+//
+// Invariants:
+// - Only the thread with the turn writes the state, except for what `lockstep_layout.h` calls atomic.
+// - The order of turns depends on the numbers of threads, on their waits and on the time, and on nothing of the machine.
+// - A process that ends keeps the turn until the system has closed its descriptors: the supervisor passes it on.
+//
+// Where to begin: this file has turns and time; `supervise.c` has what the coordinator does in real time.
 
 #include "lockstep_layout.h"
 

@@ -7,7 +7,8 @@
 // the turn in which it arrives, without a thread hop, and everything that is ready for a host leaves in one write when
 // the world pauses (`RunnerDelegate`).
 //
-// Callers: `ble air` runs an `AirServer`; `ble`, `btserver` and CoreBluetoothWorld read world files (`WorldFile`). The
+// Callers: `ble air` runs an `AirServer`, `ble lockstep` a `Lockstep` (an air in a virtual time that it shares with
+// unchanged programs: Documentation/Lockstep.md); `ble`, `btserver` and CoreBluetoothWorld read world files (`WorldFile`). The
 // module calls BluetoothLab for the world, BluetoothSimulation for controllers, BluetoothTransport for sockets.
 //
 // Invariants:
