@@ -10,7 +10,7 @@
 //
 // Invariants:
 // - Only the thread with the turn writes the state, except for what `lockstep_layout.h` calls atomic.
-// - The order of turns depends on the numbers of threads, on their waits and on the time, and on nothing of the machine.
+// - The order of turns depends on the numbers of threads, on their waits and on the time: on nothing of the machine.
 // - A process that ends keeps the turn until the system has closed its descriptors: the supervisor passes it on.
 //
 // Where to begin: this file has turns and time; `supervise.c` has what the coordinator does in real time.
