@@ -9,8 +9,8 @@
 //
 // Callers: `ble air` runs an `AirServer`, `ble lockstep` a `Lockstep` (an air in a virtual time that it shares with
 // unchanged programs: Documentation/Lockstep.md); `ble`, `btserver` and CoreBluetoothWorld read world files
-// (`WorldFile`). The module calls BluetoothLab for the world, BluetoothSimulation for controllers, BluetoothTransport for
-// sockets.
+// (`WorldFile`). The module calls BluetoothLab for the world, BluetoothSimulation for controllers, BluetoothTransport
+// for sockets.
 //
 // Invariants:
 // - A host gets an `ExternalHostDevice`: a device that has a controller while a host is connected. Devices cannot be
