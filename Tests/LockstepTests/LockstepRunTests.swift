@@ -7,7 +7,7 @@ struct LockstepRunTests {
   @Test("Two programs share one time")
   func sharedTime() async throws {
     let ending = try await LockstepRun.run(
-      ["sh", "-c", "sleep 3; date +%T; sleep 3; date +%T"], ["sh", "-c", "sleep 2; date +%T; sleep 2; date +%T"])
+      ["sh", "-c", "sleep 3; date -u +%T; sleep 3; date -u +%T"], ["sh", "-c", "sleep 2; date -u +%T; sleep 2; date -u +%T"])
     #expect(ending.output == "00:00:02\n00:00:03\n00:00:04\n00:00:06\n")
     #expect(ending.status == 0, "\(ending.errors)")
   }
@@ -18,7 +18,7 @@ struct LockstepRunTests {
       for i in 1 2; do sleep 1; echo $i; done | while read x; do echo got $x; done
       (sleep 10; echo late) & (sleep 5; echo early) & wait
       seq 1 100000 | sort -n | tail -n 1
-      trap 'date +%T; exit 3' TERM
+      trap 'date -u +%T; exit 3' TERM
       (sleep 2; kill $$) &
       sleep 50 & wait
       """
