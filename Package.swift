@@ -70,6 +70,8 @@ let package = Package(
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
     .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
     .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
+    // What `ble lockstep` loads into programs.
+    .library(name: "ble-lockstep", type: .dynamic, targets: ["CLockstepPreload"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
     .executable(name: "ble", targets: ["ble"]),
     .executable(name: "btserver", targets: ["btserver"]),
@@ -203,9 +205,15 @@ let package = Package(
         locks,
       ],
       swiftSettings: settings),
+    // The scheduler of `ble lockstep`, and the library of replaced functions that its programs load.
+    .target(name: "CLockstep", cSettings: [.define("_GNU_SOURCE")]),
+    .target(
+      name: "CLockstepPreload", dependencies: ["CLockstep"],
+      cSettings: [.define("_GNU_SOURCE"), .headerSearchPath("../CLockstep")]),
     .target(
       name: "BluetoothAir",
       dependencies: [
+        "CLockstep", .product(name: "NIOEmbedded", package: "swift-nio"),
         "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
         "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
         .product(name: "Yams", package: "Yams"), deque, heap,
@@ -480,6 +488,11 @@ let package = Package(
     // Runs the programs, which the build makes beside the tests.
     .testTarget(
       name: "ProgramTests", exclude: ["Captures", "Files", "Golden"], swiftSettings: settings),
+    // The program of the tests of `ble lockstep`, which names each call that waits.
+    .executableTarget(
+      name: "lockstep-host", path: "Tests/LockstepHost", cSettings: [.define("_GNU_SOURCE")]),
+    // Runs `ble lockstep` with small programs.
+    .testTarget(name: "LockstepTests", dependencies: ["TestSupport", "lockstep-host"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )

@@ -20,6 +20,7 @@ enum FolderWalls {
       "Look": ["Output", "Values", "Device", "Server"],
       "Serve": ["Output", "Values", "Device", "Look"],
       "Air": ["Output", "Device", "Serve"],
+      "Lockstep": ["Output", "Device", "Air"],
       "Capture": ["Output", "Device", "Server", "Air"],
       "Replay": ["Output", "Values", "Device", "Look", "Serve", "Capture"],
       "Simulate": ["Output", "Device", "Capture"],
@@ -27,7 +28,8 @@ enum FolderWalls {
       "Try": ["Output", "Values", "Device"],
       "Use": ["Output", "Values", "Device"],
       "": [
-        "Output", "Bonds", "Server", "Look", "Serve", "Air", "Capture", "Replay", "Simulate", "Transfer", "Try", "Use",
+        "Output", "Bonds", "Server", "Look", "Serve", "Air", "Lockstep", "Capture", "Replay", "Simulate", "Transfer",
+        "Try", "Use",
       ],
     ],
     "BluetoothAdapters": [
@@ -42,6 +44,7 @@ enum FolderWalls {
       "Hosts": ["WorldFile"],
       "Control": ["WorldFile", "Hosts"],
       "Server": ["Hosts", "Control"],
+      "Lockstep": ["WorldFile", "Hosts"],
     ],
     "BluetoothBonds": [
       "BlueZ": [],

@@ -61,7 +61,8 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   /// False if radio time passes faster than the wall clock, because `lateness` would then be a long radio time. With
   /// `Speed.maximum`, radio time passes with the wall clock while no controller holds data.
   private var mayBeLate: Bool {
-    switch options.speed {
+    guard !runner.hasOwnTime else { return false }
+    return switch options.speed {
     case .times(let speed): speed <= 1
     case .maximum: true
     }

@@ -7,8 +7,10 @@
 // the turn in which it arrives, without a thread hop, and everything that is ready for a host leaves in one write when
 // the world pauses (`RunnerDelegate`).
 //
-// Callers: `ble air` runs an `AirServer`; `ble`, `btserver` and CoreBluetoothWorld read world files (`WorldFile`). The
-// module calls BluetoothLab for the world, BluetoothSimulation for controllers, BluetoothTransport for sockets.
+// Callers: `ble air` runs an `AirServer`, `ble lockstep` a `Lockstep` (an air in a virtual time that it shares with
+// unchanged programs: Documentation/Lockstep.md); `ble`, `btserver` and CoreBluetoothWorld read world files
+// (`WorldFile`). The module calls BluetoothLab for the world, BluetoothSimulation for controllers, BluetoothTransport
+// for sockets.
 //
 // Invariants:
 // - A host gets an `ExternalHostDevice`: a device that has a controller while a host is connected. Devices cannot be

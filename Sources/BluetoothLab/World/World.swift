@@ -113,7 +113,7 @@ public final class World: Sendable {
       epoch = 0
     case .real(let speed):
       runner = .real(RealTimeRunner(engine, speed: speed, on: executor))
-      epoch = WallClock.secondsSince2001
+      epoch = executor?.epoch ?? WallClock.secondsSince2001
     }
     environment.epoch = Int64(epoch)
     if let capture { startCapture(capture) }
@@ -257,7 +257,7 @@ public final class World: Sendable {
   ///
   /// - Returns: the previous capture.
   private func replaceCapture(by file: WorldCapture?) -> WorldCapture? {
-    if case .real = runner { file?.writeInBackground() }
+    if case .real(let runner) = runner, !runner.hasOwnTime { file?.writeInBackground() }
     let former = registry.withLockedValue { registry in
       defer { registry.capture = file }
       return registry.capture

@@ -25,3 +25,8 @@ final class DispatchWorldExecutor: WorldExecutor, @unchecked Sendable {
 
   func end() { timer.cancel() }
 }
+
+extension WorldExecutor {
+  package var clock: UInt64 { DispatchTime.now().uptimeNanoseconds }
+  package var epoch: Double? { nil }
+}

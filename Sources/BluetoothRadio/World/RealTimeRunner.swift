@@ -1,10 +1,11 @@
 import BluetoothWire
-import Dispatch
 import NIOConcurrencyHelpers
 
 /// Runs a world in real time: radio time advances with the wall clock, and the executor sleeps between events.
 package final class RealTimeRunner: Sendable {
   package let requestQueue: WorldRequestQueue
+  /// True if the executor has a time of its own: the world then need not keep pace with the wall clock.
+  package let hasOwnTime: Bool
   private let executor: any WorldExecutor
   private let isPending = NIOLockedValueBox(false)
   private let confined: Confined
@@ -17,7 +18,7 @@ package final class RealTimeRunner: Sendable {
     @exclusivity(unchecked) var delegate: (any RunnerDelegate)?
     /// The wall clock time, in nanoseconds, from which radio time is counted at the current speed. `beginning` is the
     /// radio time at that moment.
-    @exclusivity(unchecked) private var origin = Confined.clock
+    @exclusivity(unchecked) private var origin: UInt64
     @exclusivity(unchecked) private var beginning = Instant.zero
     /// The radio nanoseconds per 1,000 wall clock nanoseconds; 0 pauses the world.
     @exclusivity(unchecked) private var speedPerMille: Int64
@@ -29,17 +30,18 @@ package final class RealTimeRunner: Sendable {
       self.engine = engine
       self.executor = executor
       self.speedPerMille = speedPerMille
+      origin = executor.clock
     }
 
     /// The wall clock time, in nanoseconds.
-    private static var clock: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    private var clock: UInt64 { executor.clock }
 
     /// The radio time that corresponds to the current wall clock time. The engine's time is earlier while the world
     /// lags.
     private var wallTime: Instant { time(at: readClock()) }
 
     private func readClock() -> UInt64 {
-      let clock = Self.clock
+      let clock = self.clock
       // Restart long before the products in `time(at:)` overflow.
       if clock - origin > RealTimeRunner.longestCount { restart(at: time(at: clock), clock) }
       return clock
@@ -54,7 +56,7 @@ package final class RealTimeRunner: Sendable {
     func setSpeed(perMille: Int64) {
       engine.bound.check()
       // A world that lags behind the wall clock discards its lag here, instead of catching up at the new speed.
-      restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)), Self.clock)
+      restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)), clock)
       speedPerMille = perMille
       pump(runsAhead: false)
     }
@@ -110,12 +112,12 @@ package final class RealTimeRunner: Sendable {
         var steps = 0
         while engine.step(until: limit) {
           steps += 1
-          if steps.isMultiple(of: 64), Self.clock > end { return true }
+          if steps.isMultiple(of: 64), self.clock > end { return true }
         }
         engine.passTime(to: limit)
         engine.settle()
         guard let next = engine.nextEvent else { break }
-        clock = Self.clock
+        clock = self.clock
         if next > time(at: clock) || clock > end { break }
       }
       return mayRunAhead && (!runsAhead || runAhead())
@@ -132,13 +134,13 @@ package final class RealTimeRunner: Sendable {
     /// Processes events before their time for at most `sliceAhead`, and sets the clock forward to the last one. Returns
     /// true if it processed any event.
     private func runAhead() -> Bool {
-      let end = Self.clock + RealTimeRunner.sliceAhead
+      let end = clock + RealTimeRunner.sliceAhead
       var steps = 0
       while mayRunAhead, engine.step(until: .distantFuture) {
         steps += 1
-        if steps.isMultiple(of: 16), Self.clock > end { break }
+        if steps.isMultiple(of: 16), clock > end { break }
       }
-      let clock = Self.clock
+      let clock = self.clock
       restart(at: max(engine.now, time(at: clock)), clock)
       return steps > 0
     }
@@ -169,6 +171,7 @@ package final class RealTimeRunner: Sendable {
     requestQueue = engine.requestQueue
     let executor = executor ?? DispatchWorldExecutor()
     self.executor = executor
+    hasOwnTime = executor.epoch != nil
     confined = Confined(engine: engine, executor: executor, speedPerMille: Self.perMille(speed))
     let box = confined
     executor.begin { box.pump(runsAhead: true) }

@@ -11,4 +11,9 @@ package protocol WorldExecutor: AnyObject, Sendable {
   func setTimer(_ wait: Int?)
   /// Stops the timer for good.
   func end()
+  /// The clock that moves the world, in nanoseconds: a wall clock, unless the executor has a time of its own.
+  var clock: UInt64 { get }
+  /// The seconds since 1 January 2001 at the beginning of the world; nil: those of the wall clock. Only an executor with
+  /// a time of its own has a value.
+  var epoch: Double? { get }
 }
