@@ -7,7 +7,7 @@ import Testing
 /// Connections, and the attributes of devices.
 @Suite struct BlueZConnectionTests {
   private func lamp() throws -> (stage: BlueZStage, device: String) {
-    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(1, 0)) }
+    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }
     let device = try stage.discover("Flashlight")
     stage.bus.removeSignals()
     #expect(stage.error("Connect", of: "Device1", at: device) == nil)
@@ -29,7 +29,7 @@ import Testing
     let added = try #require(order.firstIndex(of: "InterfacesAdded"))
     let resolved = try #require(order.firstIndex(of: "ServicesResolved"))
     #expect(connected < added && added < resolved)
-    let path = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
+    let path = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
     #expect(stage.property("Flags", of: "GattCharacteristic1", at: path) == .strings(["read", "notify"]))
     #expect(stage.property("MTU", of: "GattCharacteristic1", at: path)?.integer.map { $0 > 23 } == true)
     let service = try #require(stage.property("Service", of: "GattCharacteristic1", at: path)?.path)
@@ -40,8 +40,8 @@ import Testing
   @Test("Values are read, written and notified")
   func values() throws {
     let (stage, device) = try lamp()
-    let status = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
-    let light = try #require(stage.characteristic(Flashlight.lightSwitch.uuid, of: device))
+    let status = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
+    let light = try #require(stage.characteristic(Flashlight.lightSwitch.path.characteristic, of: device))
     let iface = "GattCharacteristic1"
     #expect(try stage.call("ReadValue", [options], of: iface, at: status).get() == [.bytes([0])])
     #expect(stage.property("Value", of: iface, at: status) == .bytes([0]))
@@ -63,7 +63,7 @@ import Testing
   @Test("A read from an offset has the rest of the value")
   func offsets() throws {
     let (stage, device) = try lamp()
-    let status = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
+    let status = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
     func read(_ offset: UInt16) -> Result<[DBusValue], DBusError> {
       let options = DBusValue.properties(["offset": .uint16(offset)])
       return stage.call("ReadValue", [options], of: "GattCharacteristic1", at: status)
@@ -75,8 +75,8 @@ import Testing
   @Test("Wrong uses of a characteristic have the errors of BlueZ")
   func characteristicErrors() throws {
     let (stage, device) = try lamp()
-    let status = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
-    let light = try #require(stage.characteristic(Flashlight.lightSwitch.uuid, of: device))
+    let status = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
+    let light = try #require(stage.characteristic(Flashlight.lightSwitch.path.characteristic, of: device))
     let iface = "GattCharacteristic1"
     #expect(stage.error("ReadValue", [options], of: iface, at: light) == "NotPermitted")
     #expect(stage.error("WriteValue", [.bytes([1]), options], of: iface, at: status) == "NotSupported")
@@ -100,8 +100,8 @@ import Testing
   @Test("Acquired sockets carry values, and end with the link")
   func sockets() throws {
     let (stage, device) = try lamp()
-    let status = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
-    let light = try #require(stage.characteristic(Flashlight.lightSwitch.uuid, of: device))
+    let status = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
+    let light = try #require(stage.characteristic(Flashlight.lightSwitch.path.characteristic, of: device))
     let iface = "GattCharacteristic1"
     let values = try stage.call("AcquireNotify", [options], of: iface, at: status).get()
     #expect(values.count == 2)
@@ -123,7 +123,7 @@ import Testing
   @Test("The end of a link is shown, and fails later calls")
   func disconnection() throws {
     let (stage, device) = try lamp()
-    let status = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
+    let status = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
     #expect(stage.error("Disconnect", of: "Device1", at: device) == nil)
     #expect(stage.property("Connected", of: "Device1", at: device) == .bool(false))
     #expect(stage.property("ServicesResolved", of: "Device1", at: device) == .bool(false))
@@ -143,7 +143,7 @@ import Testing
 
   @Test("A device that is gone can't be connected")
   func absence() throws {
-    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(1, 0)).setPower(false, at: .seconds(5)) }
+    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)).setPower(false, at: .seconds(5)) }
     let device = try stage.discover("Flashlight")
     stage.world.run(for: .seconds(10))
     let answer = stage.send("Connect", of: "Device1", at: device)
@@ -156,7 +156,7 @@ import Testing
   @Test("The subscription of a client that leaves the bus ends, and that of another one stays")
   func vanishedClient() throws {
     let (stage, device) = try lamp()
-    let status = try #require(stage.characteristic(Flashlight.status.uuid, of: device))
+    let status = try #require(stage.characteristic(Flashlight.status.path.characteristic, of: device))
     let iface = "GattCharacteristic1"
     #expect(stage.error("StartNotify", of: iface, at: status) == nil)
     #expect(stage.error("StartNotify", of: iface, at: status, by: ":1.8") == nil)

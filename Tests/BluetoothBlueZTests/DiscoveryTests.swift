@@ -21,7 +21,7 @@ import Testing
 
   @Test("A discovery shows a device with its advertisement and its scan response")
   func discovery() throws {
-    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(1, 0)) }
+    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }
     #expect(stage.error("StartDiscovery") == nil)
     #expect(stage.property("Discovering") == .bool(true))
     stage.world.run(until: { !stage.devices().isEmpty }, limit: .seconds(10))
@@ -56,8 +56,8 @@ import Testing
   @Test("A discovery with services shows only devices that advertise one of them")
   func services() {
     let stage = BlueZStage { world in
-      world.add(Flashlight(), named: "lamp", at: Position(1, 0))
-      world.add(HeartRateSensor(name: "Strap", beatsPerMinute: 60), named: "strap", at: Position(1, 1))
+      world.add(Flashlight(), named: "lamp", at: Position(x: 1))
+      world.add(HeartRateSensor(name: "Strap", beatsPerMinute: 60), named: "strap", at: Position(x: 1, y: 1))
     }
     #expect(stage.error("SetDiscoveryFilter", [.properties(["UUIDs": .strings(["180d"])])]) == nil)
     stage.call("StartDiscovery")
@@ -84,7 +84,7 @@ import Testing
 
   @Test("A device without packets is forgotten after 30 s")
   func expiry() throws {
-    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(1, 0)) }
+    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }
     let path = try stage.discover("Flashlight")
     stage.loop.advanceTime(by: .seconds(29))
     #expect(stage.devices() == [path])

@@ -134,7 +134,7 @@ import Testing
 
   @Test("A pairing without digits needs no agent, and makes a bond")
   func pairing() throws {
-    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(1, 0)) }
+    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }
     let device = try stage.discover("Flashlight")
     #expect(stage.error("Pair", of: "Device1", at: device) == nil)
     #expect(stage.property("Paired", of: "Device1", at: device) == .bool(true))
@@ -170,7 +170,7 @@ import Testing
   @Test("A monitor finds a device without a discovery, and loses it")
   func monitors() throws {
     let stage = BlueZStage { world in
-      world.add(HeartRateSensor(name: "Strap", beatsPerMinute: 60), named: "strap", at: Position(1, 0))
+      world.add(HeartRateSensor(name: "Strap", beatsPerMinute: 60), named: "strap", at: Position(x: 1))
         .setPower(false, at: .seconds(10))
     }
     let pattern = DBusValue.structure([.byte(0), .byte(0x03), .bytes([0x0D, 0x18])])

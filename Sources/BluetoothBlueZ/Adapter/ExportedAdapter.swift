@@ -371,8 +371,7 @@ final class ExportedAdapter: @unchecked Sendable {
 
   private func stateChanged(_ state: AdapterState) {
     let isOn = state == .poweredOn
-    for (wanted, answer) in powerAnswers where wanted == isOn { context.reply(answer) }
-    powerAnswers.removeAll { $0.isOn == isOn }
+    defer { answerPower(isOn) }
     guard isOn != isPowered else { return }
     isPowered = isOn
     set("Powered", .bool(isOn))
@@ -387,6 +386,13 @@ final class ExportedAdapter: @unchecked Sendable {
       endDiscovery()
     }
     updateScan()
+  }
+
+  /// Answers the calls that have wanted this state.
+  private func answerPower(_ isOn: Bool) {
+    let answers = powerAnswers.filter { $0.isOn == isOn }
+    powerAnswers.removeAll { $0.isOn == isOn }
+    for waiting in answers { context.reply(waiting.answer) }
   }
 
   /// Uses the capability of an agent for the next pairing; nil: that of the default agent.

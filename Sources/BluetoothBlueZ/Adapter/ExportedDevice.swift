@@ -71,12 +71,7 @@ final class ExportedDevice: @unchecked Sendable {
     context.tree.set(name, value, of: BlueZInterface.device, at: path, isForced: isForced)
   }
 
-  private func flag(_ name: String) -> Bool {
-    context.tree.properties(of: BlueZInterface.device.name, at: path)?[name]?.bool ?? false
-  }
-
   private var shownAlias: String { alias ?? name ?? address.busText.replacing(":", with: "-") }
-  var isConnected: Bool { phase == .connected || phase == .disconnecting || isIncoming }
   /// True if this device can use the attributes of the peer.
   var hasClientLink: Bool { phase == .connected }
   /// True if this device has initiated the link, or is about to.

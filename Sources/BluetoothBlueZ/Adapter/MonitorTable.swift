@@ -57,7 +57,7 @@ final class MonitorTable {
     context.watch(call.sender)
     applications[application] = [:]
     context.bus.call("GetManagedObjects", of: BlueZInterface.objectManager, at: path, on: call.sender, []) {
-      [weak adapter] result in
+      [weak adapter = adapter] result in
       guard let monitors = adapter?.monitors, let objects = try? result.get().first?.entries else { return }
       for (path, interfaces) in objects {
         guard let path = path.path, let interfaces = interfaces.entries else { continue }

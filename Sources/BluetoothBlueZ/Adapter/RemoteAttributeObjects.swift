@@ -153,7 +153,7 @@ extension CharacteristicProperties {
   ]
 
   /// The names of the properties in `Flags`.
-  var busFlags: [String] { Self.flagNames.filter { contains($0.0) }.map(\.1) }
+  var busFlags: [String] { Self.flagNames.filter { contains($0.0) }.map { $0.1 } }
 
   /// Creates the properties that `Flags` of a client's characteristic name.
   init(busFlags names: [String]) {

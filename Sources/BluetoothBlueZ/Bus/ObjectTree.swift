@@ -29,7 +29,7 @@ final class ObjectTree {
   /// Exports interfaces of an object with the values of their properties.
   func add(_ interfaces: [(InterfaceDeclaration, [String: DBusValue])], at path: String, of service: any BusService) {
     for (interface, values) in interfaces { objects[path, default: [:]][interface.name] = values }
-    bus.export(interfaces.map(\.0), at: path, of: service)
+    bus.export(interfaces.map { $0.0 }, at: path, of: service)
   }
 
   /// Removes an object.

@@ -63,6 +63,12 @@ struct BlueZVerb: ParsableCommand {
   }
 
   func run() throws {
+    let status = try serveAndRun()
+    if status != 0 { Foundation.exit(status) }
+  }
+
+  /// Serves the interface, and runs the command. Returns its exit status.
+  private func serveAndRun() throws -> Int32 {
     let file = try readWorld()
     let bus: PrivateBus
     do throws(DBusError) { bus = try PrivateBus.start() } catch {
@@ -83,9 +89,11 @@ struct BlueZVerb: ParsableCommand {
       }
     }
     defer { Self.waitForEnd { await service.stop() } }
-    guard !command.isEmpty else { return try serve(bus.address) }
-    let status = try CommandRunner.run(command, environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
-    guard status == 0 else { throw ExitCode(status) }
+    guard !command.isEmpty else {
+      try serve(bus.address)
+      return 0
+    }
+    return try CommandRunner.run(command, environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
   }
 
   private func readWorld() throws -> WorldFile? {
