@@ -111,7 +111,7 @@ let package = Package(
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
-    .target(name: "BluetoothDBus", dependencies: nio, swiftSettings: settings),
+    .target(name: "BluetoothDBus", dependencies: [locks], swiftSettings: settings),
     // Floor 3
     .target(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
@@ -360,7 +360,7 @@ let package = Package(
         "Requirements", "BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
-    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus"], swiftSettings: settings),
+    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus", locks], swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests",
       dependencies: [
@@ -523,6 +523,7 @@ if isFuzzing || warnsAsErrors {
     ("characteristic-values", ["BluetoothProfiles"]),
     ("advertising-data", ["BluetoothWire"]),
     ("capture-files", ["BluetoothDissection"]),
+    ("dbus-messages", ["BluetoothDBus"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
     (
