@@ -367,7 +367,7 @@ let package = Package(
         "Requirements", "BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
-    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus"], swiftSettings: settings),
+    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus", locks], swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests",
       dependencies: [
@@ -537,6 +537,7 @@ if isFuzzing || warnsAsErrors {
     ("characteristic-values", ["BluetoothProfiles"]),
     ("advertising-data", ["BluetoothWire"]),
     ("capture-files", ["BluetoothDissection"]),
+    ("dbus-messages", ["BluetoothDBus"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
     (
