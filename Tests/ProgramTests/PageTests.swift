@@ -110,8 +110,8 @@ import Testing
     for (name, verb) in verbs {
       let own = commands.filter { $0.contains("\(name) ") || $0.contains(defaults[name] ?? name + " ") }
       #expect(!own.isEmpty, "\(name)")
-      // The standard output of completions and l2cap is the data.
-      #expect(verb.hasRecords != name.contains(/^ble (completions|l2cap)/), "\(name)")
+      // The standard output of completions and l2cap is the data, and that of bluez belongs to the command.
+      #expect(verb.hasRecords != name.contains(/^ble (completions|l2cap|bluez)/), "\(name)")
       #expect(!verb.hasRecords || own.contains { $0.contains("--json ") }, "\(name) --json")
     }
     #expect(verbs.count > 40)
