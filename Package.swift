@@ -111,7 +111,7 @@ let package = Package(
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque, locks] + nio,
       swiftSettings: settings),
-    .target(name: "BluetoothDBus", dependencies: nio, swiftSettings: settings),
+    .target(name: "BluetoothDBus", dependencies: [locks], swiftSettings: settings),
     // Floor 3
     .target(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
@@ -171,6 +171,13 @@ let package = Package(
         "CBluetoothServer", "BluetoothAdapters", "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothHost",
         "BluetoothTransport", "BluetoothDBus", "BluetoothCapture", "BluetoothWire", locks, metrics,
       ] + nio,
+      swiftSettings: settings),
+    .target(
+      name: "BluetoothBlueZ",
+      dependencies: [
+        "BluetoothDBus", "BluetoothDaemon", "BluetoothHost", "BluetoothWire", "BluetoothTypes", locks,
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
       swiftSettings: settings),
     // Floor 8
     .target(
@@ -257,8 +264,8 @@ let package = Package(
     .executableTarget(
       name: "ble",
       dependencies: [
-        "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemonProtocol",
-        "BluetoothDaemon", "BluetoothTransport",
+        "BluetoothAir", "BluetoothBlueZ", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
+        "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothDBus",
         "BluetoothHost", "BluetoothDissection", "BluetoothCrypto", "BluetoothWire",
         "AccessoryPlayer", "BeaconLocation", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
         "BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", locks, logging,
@@ -365,7 +372,7 @@ let package = Package(
         "Requirements", "BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       swiftSettings: settings),
-    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus"], swiftSettings: settings),
+    .testTarget(name: "BluetoothDBusTests", dependencies: ["BluetoothDBus", locks], swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests",
       dependencies: [
@@ -463,6 +470,13 @@ let package = Package(
       ] + nio,
       swiftSettings: settings),
     .testTarget(
+      name: "BluetoothBlueZTests",
+      dependencies: [
+        "BluetoothBlueZ", "BluetoothDBus", "BluetoothLab", "BluetoothDaemon", "BluetoothWire", locks,
+        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "BluetoothServerTests",
       dependencies: [
         "Requirements",
@@ -533,6 +547,7 @@ if isFuzzing || warnsAsErrors {
     ("characteristic-values", ["BluetoothProfiles"]),
     ("advertising-data", ["BluetoothWire"]),
     ("capture-files", ["BluetoothDissection"]),
+    ("dbus-messages", ["BluetoothDBus"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
     (

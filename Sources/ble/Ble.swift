@@ -51,7 +51,7 @@ struct Ble: ParsableCommand {
       CommandGroup(
         name: "Played device", subcommands: [Serve.self, BeaconVerb.self, Clone.self, Replay.self]),
       CommandGroup(name: "File transfer", subcommands: [Send.self, Receive.self]),
-      CommandGroup(name: "Air and bond", subcommands: [Air.self, LockstepVerb.self, Bonds.self]),
+      CommandGroup(name: "Air and bond", subcommands: [Air.self, BlueZVerb.self, LockstepVerb.self, Bonds.self]),
       CommandGroup(
         name: "Server", subcommands: [Clients.self, Apps.self, Why.self, Settings.self, Alerts.self]),
       CommandGroup(name: "Other", subcommands: [UUIDVerb.self, Completions.self]),

@@ -255,7 +255,7 @@ struct BtServer: ParsableCommand {
 
   /// Connects to the desktop of the session; nil: this process belongs to none.
   private static func makeDesktop(_ questions: UserQuestions) -> DesktopNotifications? {
-    MessageBus.ofSession(ProcessInfo.processInfo.environment).map { bus in
+    DBusAddress.ofSession.map { bus in
       DesktopNotifications(on: bus, questions: questions, loop: MultiThreadedEventLoopGroup.singleton.next())
     }
   }

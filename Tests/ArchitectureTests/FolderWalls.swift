@@ -153,6 +153,16 @@ enum FolderWalls {
       "Air": ["Levels", "Place", "Interference"],
       "World": ["Levels", "Place", "Interference", "Air"],
     ],
+    "BluetoothBlueZ": [
+      "Bus": [],
+      "Discovery": ["Bus"],
+      "Pairing": ["Bus"],
+      "Context": ["Bus", "Pairing"],
+      "Registrations": ["Bus"],
+      "Adapter": ["Bus", "Discovery", "Pairing", "Context", "Registrations"],
+      "": ["Bus", "Discovery", "Pairing", "Context", "Registrations", "Adapter"],
+      "DBus": ["Bus", ""],
+    ],
     "BluetoothServer": [
       "Basics": [],
       "Clients": [],

@@ -1,11 +1,49 @@
 import BluetoothDBus
 import BluetoothHost
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import Testing
 
 @testable import BluetoothDaemon
 @testable import BluetoothServer
+
+/// A call of the server to the notification service.
+private struct ServiceCall: Sendable {
+  let member: String
+  let body: [DBusValue]
+  let then: @Sendable (Result<DBusReply, DBusError>) -> Void
+
+  /// The call in one line.
+  var text: String {
+    switch (member, body.first, body.dropFirst(4).first) {
+    case ("Notify", _, .string(let text)?): "show \(text)"
+    case ("CloseNotification", .uint32(let number)?, _): "close \(number)"
+    default: member
+    }
+  }
+}
+
+/// The end of a connection to a bus at which the test is the bus.
+private final class ScriptedConnection: NotificationBus {
+  let calls = NIOLockedValueBox<[ServiceCall]>([])
+  let handlers = NIOLockedValueBox<[(rule: DBusMatchRule, handler: @Sendable (DBusSignal) -> Void)]>([])
+
+  func call(
+    _ member: String, of interface: String, at path: String, on destination: String, _ arguments: [DBusValue],
+    timeout: Duration?, startsService: Bool, then: @escaping @Sendable (Result<DBusReply, DBusError>) -> Void
+  ) {
+    calls.withLockedValue { $0.append(ServiceCall(member: member, body: arguments, then: then)) }
+  }
+
+  func subscribe(_ rule: DBusMatchRule, _ handler: @escaping @Sendable (DBusSignal) -> Void) -> DBusSubscription {
+    handlers.withLockedValue { $0.append((rule, handler)) }
+    return DBusSubscription {}
+  }
+
+  func whenClosed(_ handler: @escaping @Sendable () -> Void) {}
+  func close() {}
+}
 
 /// A message bus in virtual time, with a connection of a server that asks its user.
 private final class Bus {
@@ -15,26 +53,14 @@ private final class Bus {
   let questions = UserQuestions()
   private let loop = EmbeddedEventLoop()
   private let inbox = PromptInbox {}
+  private let connection = ScriptedConnection()
   private var desktop: DesktopNotifications?
-  private var channel: EmbeddedChannel?
-  private var octets: [UInt8] = []
   private var promptCount: UInt64 = 0
 
   init() throws {
-    let address = try SocketAddress(unixDomainSocketPath: "/bus")
-    let loop = loop
-    desktop = DesktopNotifications(questions: questions, loop: loop) { [weak self] _, handler in
-      let channel = EmbeddedChannel(handler: handler, loop: loop)
-      channel.connect(to: address, promise: nil)
-      self?.channel = channel
-      return loop.makeSucceededFuture(channel as any NIOCore.Channel)
-    }
-    try read()
-    octets.removeAll()
-    try channel?.writeInbound(ByteBuffer(string: "OK 1234\r\n"))
-    try read()
-    octets.removeFirst("BEGIN\r\n".utf8.count)
-    try answer(try #require(try messages().first), from: Self.name)
+    let connection = connection
+    desktop = DesktopNotifications(questions: questions, loop: loop) { _, then in then(.success(connection)) }
+    loop.run()
   }
 
   deinit {
@@ -43,57 +69,45 @@ private final class Bus {
     loop.advanceTime(by: .minutes(1))
   }
 
-  /// Takes the octets that the server has sent.
-  private func read() throws {
-    loop.run()
-    while let part = try channel?.readOutbound(as: ByteBuffer.self) { octets += Array(part.readableBytesView) }
-  }
-
-  private func messages() throws -> [DBusMessage] {
-    try read()
-    var result: [DBusMessage] = []
-    while let length = try DBusMessage.length(octets[...]) {
-      result.append(try DBusMessage(octets[..<length]))
-      octets.removeFirst(length)
+  private func send(_ signal: DBusSignal) {
+    for entry in connection.handlers.withLockedValue({ $0 })
+    where entry.rule.interface == signal.interface && entry.rule.sender ?? signal.sender == signal.sender {
+      entry.handler(signal)
     }
-    return result
-  }
-
-  private func send(_ message: DBusMessage) throws {
-    var message = message
-    message.serial = 1
-    try channel?.writeInbound(ByteBuffer(bytes: message.octets))
     loop.run()
   }
 
   /// Returns the calls of the notification service since the last call of this function.
-  func calls() throws -> [DBusMessage] { try messages().filter { $0.destination == Self.service } }
+  func calls() throws -> [ServiceCall] {
+    loop.run()
+    return connection.calls.withLockedValue { calls in
+      defer { calls.removeAll() }
+      return calls
+    }
+  }
 
   /// Answers a call as the program with this connection.
-  func answer(
-    _ call: DBusMessage, _ kind: DBusMessage.Kind = .reply, from sender: String, _ body: [DBusValue] = []
-  ) throws {
-    var message = DBusMessage(kind)
-    message.replySerial = call.serial
-    message.sender = sender
-    message.body = body
-    if kind == .error { message.errorName = "org.freedesktop.DBus.Error.Failed" }
-    try send(message)
+  func answer(_ call: ServiceCall, from sender: String, _ body: [DBusValue] = []) throws {
+    call.then(.success(DBusReply(sender: sender, body: body)))
+    loop.run()
+  }
+
+  /// Answers a call with an error.
+  func refuse(_ call: ServiceCall) throws {
+    call.then(.failure(DBusError("org.freedesktop.DBus.Error.Failed")))
+    loop.run()
   }
 
   /// Reports that another connection is the notification service; an empty one: there is no service any more.
   func changeOwner(to owner: String) throws {
-    var signal = DBusMessage(.signal)
-    signal.sender = Self.name
-    signal.path = "/org/freedesktop/DBus"
-    signal.interface = Self.name
-    signal.member = "NameOwnerChanged"
-    signal.body = [.string(Self.service), .string(""), .string(owner)]
-    try send(signal)
+    send(
+      DBusSignal(
+        sender: Self.name, path: "/org/freedesktop/DBus", interface: Self.name, member: "NameOwnerChanged",
+        body: [.string(Self.service), .string(""), .string(owner)]))
   }
 
   /// Starts a notification service. Returns the calls that follow when it has answered the first one.
-  func start(_ owner: String) throws -> [DBusMessage] {
+  func start(_ owner: String) throws -> [ServiceCall] {
     try changeOwner(to: owner)
     let first = try calls()
     #expect(first.map(\.text) == ["GetCapabilities"])
@@ -103,13 +117,10 @@ private final class Bus {
 
   /// Sends the choice of the user on a notification.
   func choose(_ action: String, on number: UInt32, from sender: String) throws {
-    var signal = DBusMessage(.signal)
-    signal.sender = sender
-    signal.path = "/org/freedesktop/Notifications"
-    signal.interface = Self.service
-    signal.member = "ActionInvoked"
-    signal.body = [.uint32(number), .string(action)]
-    try send(signal)
+    send(
+      DBusSignal(
+        sender: sender, path: "/org/freedesktop/Notifications", interface: Self.service, member: "ActionInvoked",
+        body: [.uint32(number), .string(action)]))
   }
 
   /// Asks the user about an app. The questions are numbered from 1.
@@ -127,17 +138,6 @@ private final class Bus {
   func pass(_ time: TimeAmount) { loop.advanceTime(by: time) }
 }
 
-extension DBusMessage {
-  /// The call in one line.
-  fileprivate var text: String {
-    switch (member, body.first, body.dropFirst(4).first) {
-    case ("Notify"?, _, .string(let text)?): "show \(text)"
-    case ("CloseNotification"?, .uint32(let number)?, _): "close \(number)"
-    default: member ?? ""
-    }
-  }
-}
-
 /// The questions of a server on a desktop whose notification service comes and goes.
 @Suite("Notification services of a desktop")
 struct NotificationServiceTests {
@@ -150,7 +150,7 @@ struct NotificationServiceTests {
     bus.ask("torch")
     let first = try bus.calls()
     #expect(first.map(\.text) == ["GetCapabilities", torch])
-    for call in first { try bus.answer(call, .error, from: "org.freedesktop.DBus") }
+    for call in first { try bus.refuse(call) }
     bus.pass(.minutes(1))
     #expect(try bus.calls().isEmpty, "there is no service to be asked again")
     let shown = try bus.start(":1.5")
@@ -227,13 +227,13 @@ struct NotificationServiceTests {
     _ = try bus.calls()
     _ = try bus.start(":1.5")
     bus.ask("torch")
-    try bus.answer(try #require(try bus.calls().first), .error, from: ":1.5")
+    try bus.refuse(try #require(try bus.calls().first))
     bus.pass(.milliseconds(9_999))
     #expect(try bus.calls().isEmpty)
     bus.pass(.milliseconds(1))
     let second = try bus.calls()
     #expect(second.map(\.text) == [torch])
-    try bus.answer(second[0], .error, from: ":1.5")
+    try bus.refuse(second[0])
     bus.questions.answer(try #require(bus.questions.open.first), true)
     bus.pass(.minutes(1))
     #expect(try bus.calls().isEmpty)

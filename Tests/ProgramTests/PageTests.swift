@@ -110,8 +110,8 @@ import Testing
     for (name, verb) in verbs {
       let own = commands.filter { $0.contains("\(name) ") || $0.contains(defaults[name] ?? name + " ") }
       #expect(!own.isEmpty, "\(name)")
-      // The standard output of completions and l2cap is the data, that of lockstep belongs to its programs.
-      #expect(verb.hasRecords != name.contains(/^ble (completions|l2cap|lockstep)/), "\(name)")
+      // The standard output of completions and l2cap is the data, that of bluez and lockstep belongs to their programs.
+      #expect(verb.hasRecords != name.contains(/^ble (completions|l2cap|bluez|lockstep)/), "\(name)")
       #expect(!verb.hasRecords || own.contains { $0.contains("--json ") }, "\(name) --json")
     }
     #expect(verbs.count > 40)

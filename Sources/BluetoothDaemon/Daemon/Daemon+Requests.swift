@@ -73,8 +73,19 @@ extension Daemon {
       permissions.publish(decisions, context)
       context.deliver(.system(.readyForApps(preserved: preservedApps, decisions)))
     case .system(.holdStoredApps): holdStoredApps(at: now)
+    case .system(.pair(let peer)): pair(with: peer, at: now)
+    case .system(.setIOCapability(let capability)): context.host.setIOCapability(capability)
+    case .system(.forget(let identity)): forget(identity, at: now)
     case .system(.reportLinks(let number)): context.deliver(.system(.links(number, peerUsages(at: now))))
     }
+  }
+
+  /// Pairs with a peer at the request of the user.
+  private mutating func pair(with peer: PeerHandle, at now: Instant) {
+    guard let link = context.links.index(of: peer) else {
+      return context.deliver(.system(.pairingEnded(peer, .disconnected)))
+    }
+    context.host.secure(context.links[link].link.handle, .encrypted, at: now)
   }
 
   private func isSuspended(_ app: AppIndex?) -> Bool { app.map { context.apps[$0].phase == .suspended } ?? false }

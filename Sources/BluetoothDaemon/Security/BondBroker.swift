@@ -234,7 +234,10 @@ struct BondBroker {
       if let bond = outcome.bond {
         paired(bond, replacesUnproven: outcome.replacesUnproven, on: link, at: now, &context)
       }
-    case .failed(let failure): failed(failure, on: link, at: now, &context)
+      context.deliver(.system(.pairingEnded(context.links[link].peer, nil)))
+    case .failed(let failure):
+      context.deliver(.system(.pairingEnded(context.links[link].peer, failure)))
+      failed(failure, on: link, at: now, &context)
     // Requests that wait for security continue in the host.
     case .changed: break
     }

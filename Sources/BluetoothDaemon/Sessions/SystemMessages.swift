@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 
 /// A request of the system's user that concerns no app, from the process in which the daemon runs.
@@ -21,6 +22,12 @@ package enum SystemRequest: Hashable, Sendable {
   case holdStoredApps
   /// Asks for the peers that sessions use; answered by `SystemEvent.links` with the same number.
   case reportLinks(UInt64)
+  /// Pairs with a peer that has a link to this device; answered by `SystemEvent.pairingEnded`.
+  case pair(PeerHandle)
+  /// Sets the input and output capability for pairings that begin later.
+  case setIOCapability(IOCapability)
+  /// Forgets the bond with a device, and ends its link.
+  case forget(DeviceAddress)
 }
 
 /// A message to the process in which the daemon runs.
@@ -33,6 +40,9 @@ package enum SystemEvent: Sendable {
   /// The answer to `setPermission`: the reason why the decision is not stored and applies only to this run; nil: it is
   /// stored.
   case permissionSet(UInt64, failure: String?)
+  /// A pairing with a peer has ended, whoever has started it; nil: the devices have paired, and the bond, if any, is
+  /// stored.
+  case pairingEnded(PeerHandle, SecurityFailure?)
   /// A link has begun. These are all links of the adapter from now on.
   case linkBegan(count: Int)
   /// A link has ended, for this reason; nil: with the adapter.

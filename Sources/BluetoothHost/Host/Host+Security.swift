@@ -38,6 +38,11 @@ extension Host {
     settle(at: now)
   }
 
+  /// Sets the input and output capability for pairings that begin later.
+  package mutating func setIOCapability(_ capability: SMP.IOCapability) {
+    context.security.context.policy.ioCapability = capability
+  }
+
   /// Passes on the user's answer to the last `SecurityEvent.prompt` of the link.
   package mutating func answer(_ answer: PairingAnswer, on handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = table.index(of: handle) else { return }

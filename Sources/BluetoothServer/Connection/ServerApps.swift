@@ -475,6 +475,7 @@ final class ServerApps: @unchecked Sendable {
     gate.check()
     switch event {
     case .links(let number, let usages): questions.removeValue(forKey: number)?(usages)
+    case .pairingEnded: break
     case .linkBegan(let count): metrics.setLinks(count, of: adapter)
     case .linkEnded(let reason, let count):
       metrics.setLinks(count, of: adapter)

@@ -2,7 +2,18 @@ import BluetoothDBus
 import BluetoothDaemonProtocol
 import BluetoothWire
 import NIOCore
-import NIOPosix
+
+/// The part of a connection to a message bus that notifications need. Its handlers run on the event loop.
+protocol NotificationBus: Sendable {
+  func call(
+    _ member: String, of interface: String, at path: String, on destination: String, _ arguments: [DBusValue],
+    timeout: Duration?, startsService: Bool, then: @escaping @Sendable (Result<DBusReply, DBusError>) -> Void)
+  func subscribe(_ rule: DBusMatchRule, _ handler: @escaping @Sendable (DBusSignal) -> Void) -> DBusSubscription
+  func whenClosed(_ handler: @escaping @Sendable () -> Void)
+  func close()
+}
+
+extension DBusConnection: NotificationBus {}
 
 /// The alerts and the questions of a server on the desktop of its user, by `org.freedesktop.Notifications` · Desktop
 /// Notifications Specification 1.2. A question has two actions; without an answer, it stays open when its notification
@@ -19,15 +30,16 @@ package final class DesktopNotifications: @unchecked Sendable {
   /// The time between two attempts to connect to the bus, and to show a question.
   private static let pause = TimeAmount.seconds(10)
 
-  /// Connects to the bus, with a handler.
-  typealias Connector = (any EventLoop, DBusHandler) -> EventLoopFuture<any Channel>
+  /// Connects to the bus.
+  typealias Connector =
+    @Sendable (any EventLoop, @escaping @Sendable (Result<any NotificationBus, DBusError>) -> Void) -> Void
 
   private let connector: Connector
   private let questions: UserQuestions
   private let loop: any EventLoop
   /// The connection; nil: there is none, or it is not ready.
-  private var handler: DBusHandler?
-  private var channel: (any Channel)?
+  private var connection: (any NotificationBus)?
+  private var subscriptions: [DBusSubscription] = []
   private var isStopped = false
   /// True if the reason for which there is no desktop has been logged.
   private var hasComplained = false
@@ -43,8 +55,11 @@ package final class DesktopNotifications: @unchecked Sendable {
   private var unnumbered: Set<UserQuestion> = []
 
   /// Begins to connect to the bus, and to show the questions.
-  package convenience init(on bus: MessageBus, questions: UserQuestions, loop: any EventLoop) {
-    self.init(questions: questions, loop: loop) { bus.connect(on: $0, $1) }
+  package convenience init(on bus: DBusAddress, questions: UserQuestions, loop: any EventLoop) {
+    self.init(questions: questions, loop: loop) { loop, then in
+      let executor: DBusConnection.Executor = { loop.execute($0) }
+      DBusConnection.open(bus, executor: executor) { then($0.map { $0 as any NotificationBus }) }
+    }
   }
 
   init(questions: UserQuestions, loop: any EventLoop, connector: @escaping Connector) {
@@ -67,7 +82,7 @@ package final class DesktopNotifications: @unchecked Sendable {
   package func stop() {
     loop.execute { [self] in
       isStopped = true
-      channel?.close(promise: nil)
+      connection?.close()
     }
   }
 
@@ -76,20 +91,15 @@ package final class DesktopNotifications: @unchecked Sendable {
   private func connect() {
     loop.preconditionInEventLoop()
     guard !isStopped else { return }
-    let handler = DBusHandler()
-    handler.onReady = { [weak self, weak handler] in
-      if let handler { self?.ready(handler) }
-    }
-    handler.onSignal = { [weak self] in self?.take($0) }
-    handler.onEnd = { [weak self] in self?.ended() }
-    connector(loop, handler).assumeIsolated().whenComplete { [weak self] result in
-      guard let self else { return }
+    connector(loop) { [weak self] result in
+      guard let self else {
+        if case .success(let connection) = result { connection.close() }
+        return
+      }
       switch result {
-      case .success(let channel):
-        self.channel = channel
-        if isStopped { channel.close(promise: nil) }
+      case .success(let connection): ready(connection)
       case .failure(let error):
-        complain("can't reach the message bus of the session: \(error)")
+        complain("can't reach the message bus of the session: \(error.message)")
         reconnect()
       }
     }
@@ -102,8 +112,8 @@ package final class DesktopNotifications: @unchecked Sendable {
 
   private func ended() {
     loop.preconditionInEventLoop()
-    handler = nil
-    channel = nil
+    connection = nil
+    subscriptions.removeAll()
     forgetService()
     reconnect()
   }
@@ -116,30 +126,29 @@ package final class DesktopNotifications: @unchecked Sendable {
     unnumbered.removeAll()
   }
 
-  private func ready(_ handler: DBusHandler) {
+  private func ready(_ connection: any NotificationBus) {
     loop.preconditionInEventLoop()
-    self.handler = handler
+    self.connection = connection
+    connection.whenClosed { [weak self] in self?.ended() }
+    guard !isStopped else { return connection.close() }
     let rules = [
-      "type='signal',interface='\(Self.name)',path='\(Self.path)'",
-      "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'",
+      DBusMatchRule(path: Self.path, interface: Self.name),
+      DBusMatchRule(sender: Self.bus, interface: Self.bus, member: "NameOwnerChanged", argument0: Self.name),
     ]
-    for rule in rules {
-      handler.call(
-        DBusMessage(calling: "AddMatch", of: Self.bus, at: "/org/freedesktop/DBus", on: Self.bus, [.string(rule)]))
-    }
+    subscriptions = rules.map { rule in connection.subscribe(rule) { [weak self] in self?.take($0) } }
     askService()
   }
 
   /// Asks the service what it can show, and lets it show the open questions. The bus may start a service for that.
   private func askService() {
-    call("GetCapabilities", []) { [weak self] answer in
+    call("GetCapabilities", []) { [weak self] result in
       guard let self else { return }
-      guard case .strings(let capabilities)? = answer.body.first, answer.kind == .reply else {
-        return complain("no desktop shows alerts: \(answer.errorName ?? "it has not answered")")
+      guard case .success(let reply) = result, let capabilities = reply.body.first?.texts else {
+        return complain("no desktop shows alerts: \(Self.reason(of: result))")
       }
       // A service that the bus starts for the first call is asked again when it appears.
-      guard !isReady, owner == nil || answer.sender == owner else { return }
-      owner = answer.sender
+      guard !isReady, owner == nil || reply.sender == owner else { return }
+      owner = reply.sender
       isReady = true
       usesMarkup = capabilities.contains("body-markup")
       hasComplained = false
@@ -153,31 +162,48 @@ package final class DesktopNotifications: @unchecked Sendable {
     hasComplained = true
   }
 
-  private func call(_ member: String, _ body: [DBusValue], _ answer: @escaping (DBusMessage) -> Void = { _ in }) {
-    handler?.call(DBusMessage(calling: member, of: Self.name, at: Self.path, on: Self.name, body), answer)
+  private static func reason(of result: Result<DBusReply, DBusError>) -> String {
+    switch result {
+    case .success: "its answer can't be read"
+    case .failure(let error): error.name
+    }
+  }
+
+  /// Calls a method of the service. The end of the connection is no answer.
+  private func call(
+    _ member: String, _ body: [DBusValue],
+    _ answer: @escaping @Sendable (Result<DBusReply, DBusError>) -> Void = { _ in }
+  ) {
+    connection?.call(
+      member, of: Self.name, at: Self.path, on: Self.name, body, timeout: .seconds(25), startsService: true
+    ) { result in
+      if case .failure(let error) = result, error.name == DBusError.Name.disconnected { return }
+      answer(result)
+    }
   }
 
   // MARK: Notifications
 
   /// Shows a notification. `shown` gets its number; nil: the service has refused it.
-  private func notify(_ title: String, _ text: String, actions: [String], shown: @escaping (UInt32?) -> Void) {
+  private func notify(_ title: String, _ text: String, actions: [String], shown: @escaping @Sendable (UInt32?) -> Void)
+  {
     let text = usesMarkup ? Self.markup(text) : text
     var hints: [String: DBusValue] = ["category": .string("device")]
     // Critical notifications stay until their user acts on them.
     if !actions.isEmpty { hints["urgency"] = .byte(2) }
     let body: [DBusValue] = [
       .string("Bluetooth"), .uint32(0), .string("bluetooth"), .string(Self.harmless(title)),
-      .string(Self.harmless(text)), .strings(actions), .options(hints), .int32(-1),
+      .string(Self.harmless(text)), .strings(actions), .properties(hints), .int32(-1),
     ]
-    call("Notify", body) { [weak self] answer in
+    call("Notify", body) { [weak self] result in
       guard let self else { return }
-      guard case .uint32(let number)? = answer.body.first, answer.kind == .reply else {
-        complain("the desktop does not show an alert: \(answer.errorName ?? "it has not answered")")
+      guard case .success(let reply) = result, case .uint32(let number)? = reply.body.first else {
+        complain("the desktop does not show an alert: \(Self.reason(of: result))")
         return shown(nil)
       }
       // The answer of a former service says nothing about this one.
-      guard owner == nil || answer.sender == owner else { return }
-      owner = answer.sender
+      guard owner == nil || reply.sender == owner else { return }
+      owner = reply.sender
       shown(number)
     }
   }
@@ -212,7 +238,7 @@ package final class DesktopNotifications: @unchecked Sendable {
 
   private func show(_ question: UserQuestion) {
     loop.preconditionInEventLoop()
-    guard handler != nil, !unnumbered.contains(question), !shown.values.contains(question) else { return }
+    guard connection != nil, !unnumbered.contains(question), !shown.values.contains(question) else { return }
     unnumbered.insert(question)
     let actions = ["allow", "Allow", "deny", "Don\u{2019}t allow"]
     notify("Bluetooth", question.text, actions: actions) { [weak self] number in
@@ -240,7 +266,7 @@ package final class DesktopNotifications: @unchecked Sendable {
     }
   }
 
-  private func take(_ signal: DBusMessage) {
+  private func take(_ signal: DBusSignal) {
     if signal.sender == Self.bus {
       guard signal.interface == Self.bus, signal.member == "NameOwnerChanged", signal.body.count == 3,
         signal.body[0] == .string(Self.name), case .string(let new) = signal.body[2]

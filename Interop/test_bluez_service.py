@@ -1,0 +1,72 @@
+"""`ble bluez`: unchanged programs for BlueZ, on a bus of their own with a simulated world behind it. They need `dbus-daemon`
+and libdbus-1 (Debian's package dbus), and for its test `bluetoothctl` (Debian's package bluez)."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from support import programs
+from support.programs import Program
+
+PROGRAMS = Path(__file__).parent / "BlueZ"
+pytestmark = pytest.mark.skipif(not shutil.which("dbus-daemon"), reason="dbus-daemon is missing: install dbus")
+
+
+async def serve(*arguments: object) -> Program:
+    return await Program.start(programs.built("ble"), "bluez", *arguments)
+
+
+async def run(*arguments: object, seconds: float = 60) -> list[str]:
+    """The output of a command on the bus of `ble bluez`, which has to succeed."""
+    program = await serve(*arguments)
+    try:
+        status = await program.exit(seconds)
+        assert status == 0, program.problems.all
+        return [line for line in program.output.all if line is not None]
+    finally:
+        await program.stop()
+
+
+async def test_bleak_scans_connects_reads_writes_and_follows():
+    lines = await run("--world", "gym", "--", sys.executable, PROGRAMS / "heart_rate.py", "Cyclist")
+    assert lines[0] == "found Cyclist"
+    assert lines[1].startswith("connected, MTU ") and int(lines[1].split()[-1]) > 23
+    assert lines[2:4] == ["location 01", "battery 100 %"]
+    assert lines[4:7] == ["rate 151"] * 3
+    assert lines[7:] == ["reset", "disconnected"]
+
+
+async def test_bleak_scans_passively_by_a_monitor():
+    lines = await run("--world", "gym", "--", sys.executable, PROGRAMS / "passive_scan.py", "Cyclist")
+    assert lines == ["found Cyclist"]
+
+
+async def test_an_application_of_a_client_is_a_device_for_the_other_adapter():
+    lines = await run("--adapters", 2, "--", sys.executable, PROGRAMS / "peripheral.py")
+    assert lines == ["registered", "read 01", "written 0203", "notified 04"]
+
+
+@pytest.mark.skipif(not shutil.which("bluetoothctl"), reason="bluetoothctl is missing: install bluez")
+async def test_bluetoothctl_lists_shows_and_scans():
+    program = await serve("--world", "gym", "--", "bluetoothctl")
+    try:
+        await program.say("show")
+        await program.line("Powered: yes")
+        await program.say("scan le")
+        await program.line(r"Discovery started")
+        await program.line(r"\[.*NEW.*\] Device .* Cyclist")
+        await program.say("scan off")
+        await program.line(r"Discovery stopped|Discovering: no")
+        await program.say("quit")
+        assert await program.exit() == 0
+    finally:
+        await program.stop()
+
+
+async def test_the_status_is_that_of_the_command():
+    program = await serve("--", "sh", "-c", "exit 7")
+    assert await program.exit() == 7
+    program = await serve("--", "no-such-command-here")
+    assert await program.exit() == 127
+    await program.problem("can't run no-such-command-here")

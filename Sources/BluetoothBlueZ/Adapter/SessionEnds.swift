@@ -1,0 +1,75 @@
+import BluetoothDaemon
+import BluetoothHost
+import BluetoothWire
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The client's end of a session for the service: hands its events to the event loop of the service, in order.
+final class SessionEnd<Event: Sendable, Role: SessionRole>: Sendable {
+  private struct State {
+    weak var session: Session<Role>?
+  }
+
+  private let loop: any EventLoop
+  private let handler: @Sendable (Event) -> Void
+  private let state = NIOLockedValueBox(State())
+
+  /// - Parameter handler: called on the loop.
+  init(on loop: any EventLoop, _ handler: @escaping @Sendable (Event) -> Void) {
+    self.loop = loop
+    self.handler = handler
+  }
+
+  func attach(_ session: Session<Role>) { state.withLockedValue { $0.session = session } }
+
+  /// - Parameter copied: returns the event with octets that outlive the call.
+  fileprivate func pass(_ event: Event, isState: Bool, copied: (Event) -> Event) {
+    let session = state.withLockedValue { $0.session }
+    // On one thread with the adapter, an event needs neither a copy nor another task.
+    guard !loop.inEventLoop else {
+      if isState { session?.noteStateSeen() }
+      return handler(event)
+    }
+    let event = copied(event)
+    session?.eventQueued()
+    loop.execute { [handler] in
+      if isState { session?.noteStateSeen() }
+      handler(event)
+      session?.eventHandled()
+    }
+  }
+}
+
+extension SessionEnd: CentralClient where Event == CentralEvent, Role == CentralRole {
+  var queuesEvents: Bool { true }
+
+  func receive(_ event: CentralEvent) {
+    let isState = if case .stateChanged = event { true } else { false }
+    pass(event, isState: isState) { event in
+      switch event {
+      case .packetReceived(var packet):
+        packet.report.data = ByteSlice(packet.report.data.bytes)
+        return .packetReceived(packet)
+      case .valueRead(let peer, let attribute, .success(let value)):
+        return .valueRead(peer, attribute, .success(ByteSlice(value.bytes)))
+      case .valueChanged(let peer, let attribute, let value):
+        return .valueChanged(peer, attribute, ByteSlice(value.bytes))
+      // The service starts no scan whose reports have other octets.
+      default: return event.withoutOctets
+      }
+    }
+  }
+}
+
+extension SessionEnd: PeripheralClient where Event == PeripheralEvent, Role == PeripheralRole {
+  var queuesEvents: Bool { true }
+
+  func receive(_ event: PeripheralEvent) {
+    let isState = if case .stateChanged = event { true } else { false }
+    pass(event, isState: isState) { event in
+      guard case .writeRequested(let request, let central, var writes) = event else { return event }
+      for index in writes.indices { writes[index].value = ByteSlice(writes[index].value.bytes) }
+      return .writeRequested(request, central, writes)
+    }
+  }
+}
