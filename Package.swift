@@ -29,6 +29,9 @@ let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: 
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let web: [Target.Dependency] = [
+  .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+]
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -205,14 +208,15 @@ let package = Package(
         locks,
       ],
       swiftSettings: settings),
+    // The files of the page become part of the program with #embed.
+    .target(name: "CBluetoothAirPage", exclude: ["Page"]),
     .target(
       name: "BluetoothAir",
       dependencies: [
-        "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
+        "CBluetoothAirPage", "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
         "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
-        .product(name: "Yams", package: "Yams"), deque, heap,
-        locks,
-      ] + nio,
+        "BluetoothHost", "BluetoothNumbers", .product(name: "Yams", package: "Yams"), deque, heap, locks,
+      ] + nio + web,
       swiftSettings: settings),
     // Replaces functions of the C library and of libdispatch in the program that links it.
     .target(name: "CAppTime"),

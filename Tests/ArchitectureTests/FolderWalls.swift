@@ -41,7 +41,8 @@ enum FolderWalls {
       "WorldFile": [],
       "Hosts": ["WorldFile"],
       "Control": ["WorldFile", "Hosts"],
-      "Server": ["Hosts", "Control"],
+      "Web": ["WorldFile", "Control"],
+      "Server": ["Hosts", "Control", "Web"],
     ],
     "BluetoothBonds": [
       "BlueZ": [],
