@@ -1,0 +1,193 @@
+// The page's picture of the air: what the server has told, and what follows from it. Views read it and listen for changes.
+
+import { History } from "./history.js";
+
+const MOST_PACKETS = 5000;
+const MOST_EVENTS = 500;
+
+export class Store {
+  hello = { features: [], kinds: [], limits: {} };
+  time = 0;
+  speed = 1;
+  paused = false;
+  devices = new Map();
+  links = new Map();
+  faults = [];
+  interference = [];
+  environment = null;
+  apps = null;
+  /** The latest packets, the oldest first. */
+  packets = [];
+  /** The number of packets that were not in the messages. */
+  omitted = 0;
+  /** What has happened: `{time, kind, devices, text}`, the oldest first. */
+  events = [];
+  /** Values that devices have sent, by device and handle. */
+  values = new Map();
+  history = new History();
+
+  #listeners = new Map();
+
+  has(feature) {
+    return this.hello.features.includes(feature);
+  }
+
+  /** Calls a function at each change of a kind: hello, world, tick, packets, devices, events, faults, apps, values,
+   *  status. Returns a function that ends that. */
+  on(kind, listener) {
+    if (!this.#listeners.has(kind)) this.#listeners.set(kind, new Set());
+    this.#listeners.get(kind).add(listener);
+    return () => this.#listeners.get(kind).delete(listener);
+  }
+
+  emit(kind, detail) {
+    for (const listener of this.#listeners.get(kind) ?? []) listener(detail);
+  }
+
+  receive(message) {
+    if (message.type === "hello") this.#begin(message);
+    else if (message.type === "world") this.#replace(message);
+    else if (message.type === "tick") this.#advance(message);
+  }
+
+  #begin(message) {
+    this.hello = { features: [], kinds: [], limits: {}, ...message };
+    this.packets = [];
+    this.omitted = 0;
+    this.events = [];
+    this.values.clear();
+    this.history = new History();
+    this.emit("hello");
+  }
+
+  #replace(message) {
+    this.#takeTime(message);
+    this.devices = new Map((message.devices ?? []).map((device) => [device.name, this.#derived(device)]));
+    this.links = new Map((message.links ?? []).map((link) => [link.id, withEnds(link)]));
+    this.faults = message.faults ?? [];
+    this.interference = (message.interference ?? []).map((source) => ({ ...source, name: source.kind }));
+    this.environment = message.environment ?? null;
+    this.apps = message.apps ?? null;
+    this.#deriveStates();
+    for (const kind of ["world", "devices", "faults", "apps", "packets", "events", "tick"]) this.emit(kind);
+  }
+
+  #takeTime({ time, speed, paused }) {
+    if (Number.isFinite(time)) this.time = time;
+    if (Number.isFinite(speed)) this.speed = speed;
+    if (paused !== undefined) this.paused = paused;
+  }
+
+  #advance(tick) {
+    this.#takeTime(tick);
+    const changed = new Set();
+    for (const device of tick.devices ?? []) {
+      this.#noteDevice(this.devices.get(device.name), device);
+      this.devices.set(device.name, this.#derived(device));
+      changed.add("devices");
+    }
+    for (const name of tick.removed ?? []) {
+      if (this.devices.delete(name)) this.#note("device", [name], "left the air", tick.time);
+      changed.add("devices");
+    }
+    this.#takeLinks(tick, changed);
+    if (changed.has("devices")) this.#deriveStates();
+    this.#takePackets(tick, changed);
+    for (const strike of tick.strikes ?? []) {
+      this.#note("fault", [strike.device], strike.text, strike.time);
+      changed.add("events");
+    }
+    if (tick.faults) {
+      this.faults = tick.faults;
+      changed.add("faults");
+    }
+    if (tick.apps) {
+      this.apps = tick.apps;
+      changed.add("apps");
+    }
+    for (const value of tick.values ?? []) {
+      this.values.set(`${value.device}/${value.handle}`, value);
+      changed.add("values");
+    }
+    this.history.take(tick, this.links.values());
+    for (const kind of changed) this.emit(kind);
+    this.emit("tick", tick);
+  }
+
+  #takeLinks(tick, changed) {
+    for (const link of tick.links ?? []) {
+      if (!this.links.has(link.id)) {
+        this.#note("link", [link.central, link.peripheral], "connected", tick.time);
+        changed.add("events");
+      }
+      this.links.set(link.id, withEnds(link));
+      changed.add("devices");
+    }
+    for (const { id, reason } of tick.ended ?? []) {
+      const link = this.links.get(id);
+      this.links.delete(id);
+      if (!link) continue;
+      const level = Number.isFinite(link.rssi) ? `; the last level was ${Math.round(link.rssi)} dBm` : "";
+      this.#note("ended", [link.central, link.peripheral], `link ended: ${reason ?? "reason unknown"}${level}`, tick.time);
+      changed.add("devices").add("events");
+    }
+  }
+
+  #takePackets(tick, changed) {
+    this.omitted += tick.omitted ?? 0;
+    if (!tick.packets?.length) return;
+    this.packets.push(...tick.packets);
+    if (this.packets.length > MOST_PACKETS) this.packets.splice(0, this.packets.length - MOST_PACKETS * 0.8);
+    changed.add("packets");
+  }
+
+  #noteDevice(before, device) {
+    if (!before) this.#note("device", [device.name], "came to the air");
+    else if (before.power !== device.power) this.#note("device", [device.name], device.power ? "Bluetooth on" : "Bluetooth off");
+    else if (before.radio !== device.radio) this.#note("device", [device.name], device.radio ? "radio on" : "radio muted");
+    else if (before.joined !== device.joined) this.#note("device", [device.name], device.joined ? "a host joined" : "the host left");
+  }
+
+  #note(kind, devices, text, time = this.time) {
+    this.events.push({ time: time ?? this.time, kind, devices: devices.filter(Boolean), text });
+    if (this.events.length > MOST_EVENTS) this.events.splice(0, 100);
+    this.emit("events");
+  }
+
+  #derived(device) {
+    return { ...device, id: device.name, isHost: device.role === "host" || device.role === "page", position: device.position ?? [0, 0, 0] };
+  }
+
+  /** The state that people see first: off, connected, advertising or idle. */
+  #deriveStates() {
+    const linked = new Set([...this.links.values()].flatMap((link) => [link.central, link.peripheral]));
+    for (const device of this.devices.values()) {
+      if (device.radio === false || device.power === false) device.state = "off";
+      else if (linked.has(device.name)) device.state = "connected";
+      else device.state = device.advertising ? "advertising" : "idle";
+    }
+  }
+
+  linksOf(name) {
+    return [...this.links.values()].filter((link) => link.central === name || link.peripheral === name);
+  }
+
+  /** The distances at which the device's signal has some levels, by the model of the environment. */
+  rings(name) {
+    const device = this.devices.get(name);
+    const model = this.environment;
+    if (!device || !model?.exponent) return [];
+    const power = device.transmitPower ?? 0;
+    const limit = device.sensitivity ?? -90;
+    return [-50, -70, limit].map((level) => ({
+      level, radius: 10 ** ((power - level - model.reference - (model.margin ?? 0)) / (10 * model.exponent)),
+      isLimit: level === limit,
+    }));
+  }
+}
+
+/** A link with its ends as the map needs them, and the weaker level of both directions. */
+function withEnds(link) {
+  const levels = [link.rssiAtCentral, link.rssiAtPeripheral].filter(Number.isFinite);
+  return { ...link, a: link.central, b: link.peripheral, rssi: levels.length ? Math.min(...levels) : undefined };
+}
