@@ -17,9 +17,11 @@ from support.waiting import PATIENCE
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
-KEYS = {"Enter": "\r", "Tab": "\t", "Escape": "", "ArrowLeft": "", "ArrowRight": "", "ArrowUp": "", "ArrowDown": "", "End": "", "Home": ""}
-CODES = {"Enter": 13, "Tab": 9, "Escape": 27, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
-         "ArrowDown": 40}  # fmt: skip
+# Keys that are no characters: their texts and their codes.
+KEYS = {
+    "Enter": ("\r", 13), "Tab": ("\t", 9), "Escape": ("", 27), "End": ("", 35), "Home": ("", 36), "ArrowLeft": ("", 37),
+    "ArrowUp": ("", 38), "ArrowRight": ("", 39), "ArrowDown": ("", 40),
+}  # fmt: skip
 
 
 def obstacle() -> str | None:
@@ -34,7 +36,9 @@ def program() -> str | None:
 class Browser:
     """A running browser. `await browser.page(address)` opens a page."""
 
-    def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory, errors: list[str]) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory, errors: list[str]
+    ) -> None:
         self.process, self.folder, self.errors = process, folder, errors
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future] = {}
@@ -45,8 +49,8 @@ class Browser:
         folder = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         process = await asyncio.create_subprocess_exec(
-            program(), "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder.name}", "--no-first-run",
-            "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
+            program(), "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder.name}",
+            "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
             "--disable-sync", "--force-color-profile=srgb", "--font-render-hinting=none", "--hide-scrollbars", *sandbox,
             "about:blank", stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL)  # fmt: skip
         errors: list[str] = []
@@ -193,16 +197,16 @@ class Page:
         await self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1)
         for step in range(1, steps + 1):
             part = step / steps
-            await self.mouse("mouseMoved", start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part, buttons=1)
+            x, y = start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
+            await self.mouse("mouseMoved", x, y, button="left", buttons=1)
         await self.mouse("mouseReleased", *end, button="left", clickCount=1)
 
     async def key(self, name: str, *modifiers: str) -> None:
         bits = sum(MODIFIERS[one] for one in modifiers)
-        text = KEYS.get(name, name)
-        code = CODES.get(name, ord(name.upper()) if len(name) == 1 else 0)
-        await self.ask("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", key=name, text=text, modifiers=bits,
-                       windowsVirtualKeyCode=code)  # fmt: skip
-        await self.ask("Input.dispatchKeyEvent", type="keyUp", key=name, modifiers=bits, windowsVirtualKeyCode=code)
+        text, code = KEYS.get(name) or (name, ord(name.upper()))
+        event = {"key": name, "modifiers": bits, "windowsVirtualKeyCode": code}
+        await self.ask("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **event)
+        await self.ask("Input.dispatchKeyEvent", type="keyUp", **event)
 
     async def type(self, selector: str, text: str) -> None:
         """Replaces the text of an input, and leaves it, so that it takes effect."""

@@ -15,11 +15,13 @@ export function advertisingRows(data) {
     [data.shortened ? "Name (shortened)" : "Name", data.name === undefined ? null : foreign(data.name)],
     ["Services", data.services?.length ? list(data.services.map((one) => [name(one.name), code(one.uuid)])) : null],
     ["Service data", data.serviceData?.length
-      ? list(data.serviceData.map((one) => [name(one.name), code(one.uuid), " ", code(octets(one.data ?? ""))])) : null],
+      ? list(data.serviceData.map((one) => [name(one.name), code(one.uuid), " ", code(octets(one.data ?? ""))]))
+      : null],
     ["Manufacturer", data.manufacturer?.length ? list(data.manufacturer.map((one) =>
       [name(one.name ?? `company ${one.company}`), code(octets(one.data ?? ""))])) : null],
     ["Appearance", data.appearance === undefined ? null
-      : [data.appearanceName ? `${visible(data.appearanceName)} ` : "", code(`0x${data.appearance.toString(16).padStart(4, "0")}`)]],
+      : [data.appearanceName ? `${visible(data.appearanceName)} ` : "",
+        code(`0x${data.appearance.toString(16).padStart(4, "0")}`)]],
     ["Transmit power", data.txPower === undefined ? null : dBm(data.txPower)],
     ["Flags", data.flags === undefined ? null : flags.join(", ") || whole(data.flags)],
     ["Octets", data.octets ? code(octets(data.octets)) : null],

@@ -1,6 +1,6 @@
 // The use of the channels over time and frequency, and the air time of devices.
 
-import { choice, foreign, h, listIn, panel, setText, visible } from "./dom.js";
+import { choice, deviceLink, h, listIn, panel, setText, visible } from "./dom.js";
 import { percent, whole } from "./format.js";
 import { SLICES, WIDTHS, byFrequency, frequency } from "./history.js";
 import { channels, colours, keepSharp, onColours } from "./theme.js";
@@ -26,7 +26,8 @@ export function channelPanel(air) {
     h("table", {}, h("thead", {}, h("tr", {}, ["Channel", "MHz", "Use", "Packets", "With losses"].map((text) =>
       h("th", { scope: "col", class: "number" }, text)))), rows));
   const update = listIn(rows, (one) => one.channel, (one) => {
-    const cells = [one.channel, frequency(one.channel), "", "", ""].map((text) => h("td", { class: "number" }, String(text)));
+    const texts = [one.channel, frequency(one.channel), "", "", ""];
+    const cells = texts.map((text) => h("td", { class: "number" }, String(text)));
     const row = h("tr", {}, cells);
     row.update = (now) => {
       setText(cells[2], percent(now.use, 2));
@@ -102,7 +103,8 @@ export function channelPanel(air) {
       context.fillRect(bar.x, y + 0.5, length, Math.max(1, cellH - 1));
       if (!total.bad) continue;
       context.fillStyle = colour.bad;
-      context.fillRect(bar.x, y + 0.5, Math.max(2, length * (total.bad / Math.max(1, total.packets))), Math.max(1, cellH - 1));
+      context.fillRect(bar.x, y + 0.5, Math.max(2, length * (total.bad / Math.max(1, total.packets))),
+        Math.max(1, cellH - 1));
     }
     const busiest = [...totals].sort((a, b) => b.use - a.use)[0];
     canvas.setAttribute("aria-label", `Use of the channels in the last ${spanName(SLICES * width)}: ` +
@@ -137,7 +139,7 @@ export function airTimePanel(air) {
     const losses = h("td", { class: "number" });
     const bar = h("i");
     const row = h("tr", {},
-      h("th", { scope: "row" }, store.devices.has(name) ? h("a", { href: `#device/${encodeURIComponent(name)}` }, foreign(name)) : foreign(name)),
+      h("th", { scope: "row" }, deviceLink(store, name)),
       share, h("td", {}, h("div", { class: "meter", "aria-hidden": "true" }, bar)), packets, losses);
     row.update = ([, part], most) => {
       const counts = store.devices.get(name)?.counts ?? {};

@@ -21,14 +21,17 @@ function open(title, ...content) {
 /** Asks for a new device: a name, a kind and a place, or an entry of a world file. */
 export function addDialog(air) {
   const kinds = [...air.store.hello.kinds].sort();
-  const name = h("input", { type: "text", required: true, maxlength: "248", id: "add-name", value: freeName(air.store) });
+  const name = h("input", { type: "text", required: true, maxlength: "248", id: "add-name",
+    value: freeName(air.store) });
   const kind = choice("Kind", kinds.map((one) => [one, one]), { id: "add-kind" });
   const axes = ["x", "y", "z"].map((axis) =>
     h("input", { type: "number", step: "any", value: "0", "aria-label": `${axis} in metres`, id: `add-${axis}` }));
-  const more = h("textarea", { rows: "4", id: "add-fields", spellcheck: "false", placeholder: "{\"batteryLevel\": 80}" });
+  const more = h("textarea",
+    { rows: "4", id: "add-fields", spellcheck: "false", placeholder: "{\"batteryLevel\": 80}" });
   const { dialog, form } = open("Add a device",
     field("Name", name), field("Kind", kind),
-    h("div", { class: "field" }, h("span", { class: "label" }, "Place in metres: x, y, z"), h("div", { class: "row" }, axes)),
+    h("div", { class: "field" }, h("span", { class: "label" }, "Place in metres: x, y, z"),
+      h("div", { class: "row" }, axes)),
     field("Further fields of the accessory, as JSON (optional)", more),
     h("div", { class: "row" }, h("button", { type: "submit", class: "primary", id: "add-submit" }, "Add to the air"),
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));

@@ -10,7 +10,7 @@ export function h(tag, properties = {}, ...children) {
     else if (name === "value" || name === "checked" || name === "disabled") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => (child ?? false) !== false));
   return element;
 }
 
@@ -29,8 +29,9 @@ export function icon(name) {
 
 /** Characters that change the text around them or can't be seen: controls, marks of direction, separators, spaces of
  *  no width, tags, and halves of surrogate pairs. The joiner of emoji stays. */
-const HIDDEN =
-  /[\p{Cc}\u061C\u115F\u1160\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}\p{Cs}]/gu;
+const HIDDEN = new RegExp(
+  "[\\p{Cc}\\p{Cs}\\u061C\\u115F\\u1160\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\u3164\\uFEFF" +
+  "\\uFFF9-\\uFFFB\\u{E0000}-\\u{E0FFF}]", "gu");
 
 /** A text in which characters that can't be seen are shown by their numbers: ⟨U+202E⟩. */
 export function visible(text) {
@@ -40,6 +41,10 @@ export function visible(text) {
 
 /** A text of a device, isolated from the direction of the text around it. */
 export const foreign = (text, properties = {}) => h("bdi", properties, visible(text));
+
+/** The name of a device, which leads to it if it is on the air. */
+export const deviceLink = (store, name) =>
+  store.devices.has(name) ? h("a", { href: `#device/${encodeURIComponent(name)}` }, foreign(name)) : foreign(name);
 
 /** Sets a text only if it differs, so that screen readers and selections are not disturbed. */
 export function setText(element, text) {

@@ -4,7 +4,8 @@
 export const EFFECTS = [
   { name: "lose", title: "Loss", unit: "%", most: 100, step: 1, text: "lost packets" },
   { name: "corrupt", title: "Corruption", unit: "%", most: 100, step: 1, text: "packets with wrong octets" },
-  { name: "delay", title: "HCI delay", unit: "ms", most: 500, step: 5, text: "delay between host and controller", isDevice: true },
+  { name: "delay", title: "HCI delay", unit: "ms", most: 500, step: 5, text: "delay between host and controller",
+    isDevice: true },
 ];
 
 const KEYS = new Set(["layer", "fault", "from", "to", "percent", "by", "device"]);
@@ -12,11 +13,12 @@ const KEYS = new Set(["layer", "fault", "from", "to", "percent", "by", "device"]
 /** The slider of a fault: `lose/strap/phone`, `delay/strap`. Null if no slider shows it. */
 export function sliderOf(fault) {
   if (Object.keys(fault).some((key) => !KEYS.has(key))) return null;
-  if (fault.layer === "air" && (fault.fault === "lose" || fault.fault === "corrupt") && fault.from !== undefined && fault.device === undefined) {
+  if (fault.layer === "air" && (fault.fault === "lose" || fault.fault === "corrupt") && fault.from !== undefined &&
+    fault.device === undefined) {
     return { key: keyOf(fault.fault, fault.from, fault.to), value: fault.percent ?? 100 };
   }
-  if (fault.layer === "hci" && fault.fault === "delay" && fault.device !== undefined && fault.from === undefined && fault.to === undefined &&
-    fault.percent === undefined && Number.isFinite(fault.by)) {
+  if (fault.layer === "hci" && fault.fault === "delay" && fault.device !== undefined && fault.from === undefined &&
+    fault.to === undefined && fault.percent === undefined && Number.isFinite(fault.by)) {
     return { key: keyOf("delay", fault.device), value: Math.round(fault.by * 1000) };
   }
   return null;

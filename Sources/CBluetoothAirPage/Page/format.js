@@ -39,7 +39,8 @@ export const short = (value) => signed(String(Number(value.toPrecision(3))));
 
 export function bitRate(bits) {
   if (!Number.isFinite(bits)) return "–";
-  return bits < 1000 ? `${whole(bits)} bit/s` : bits < 1e6 ? `${short(bits / 1e3)} kbit/s` : `${short(bits / 1e6)} Mbit/s`;
+  if (bits < 1000) return `${whole(bits)} bit/s`;
+  return bits < 1e6 ? `${short(bits / 1e3)} kbit/s` : `${short(bits / 1e6)} Mbit/s`;
 }
 
 export function current(amperes) {

@@ -5,11 +5,13 @@ import { ascii, clock, octets } from "./format.js";
 
 export function gattPanel(air, name) {
   const { store } = air;
-  const open = h("button", { type: "button", class: "primary small", id: "gatt-open", onclick: () => connect() }, "Connect and discover");
-  const close = h("button", { type: "button", class: "small", id: "gatt-close", hidden: true, onclick: disconnect }, "Disconnect");
+  const open = h("button", { type: "button", class: "primary small", id: "gatt-open", onclick: () => connect() },
+    "Connect and discover");
+  const close = h("button", { type: "button", class: "small", id: "gatt-close", hidden: true, onclick: disconnect },
+    "Disconnect");
   const body = h("div", { class: "gatt" });
   const hint = h("p", { class: "empty" },
-    "The page has a central of its own. It connects over the air, so distance, interference and faults apply to it, too.");
+    "The page has its own central. It connects over the air, so distance, interference and faults apply to it, too.");
   const rows = new Map();
 
   async function connect() {
@@ -34,7 +36,8 @@ export function gattPanel(air, name) {
   }
 
   const serviceElement = (service) => h("details", { open: true, class: "service" },
-    h("summary", {}, h("span", { class: "service-name" }, foreign(service.name ?? "Service")), h("code", {}, visible(service.uuid))),
+    h("summary", {}, h("span", { class: "service-name" }, foreign(service.name ?? "Service")),
+      h("code", {}, visible(service.uuid))),
     h("ul", {}, (service.characteristics ?? []).map((one) => characteristicElement(one))));
 
   function characteristicElement(characteristic) {
@@ -43,7 +46,8 @@ export function gattPanel(air, name) {
     const value = h("output", { class: "value", "aria-label": `Value of ${visible(label)}` });
     const has = (...names) => names.some((one) => properties.includes(one));
     const act = (text, act, pressed) => {
-      const button = h("button", { type: "button", class: "small", "aria-label": `${text} ${visible(label)}`, onclick: act }, text);
+      const button = h("button",
+        { type: "button", class: "small", "aria-label": `${text} ${visible(label)}`, onclick: act }, text);
       if (pressed !== undefined) setAttribute(button, "aria-pressed", String(pressed));
       return button;
     };
@@ -64,17 +68,20 @@ export function gattPanel(air, name) {
     if (has("notify", "indicate")) {
       const button = act("Subscribe", async () => {
         const on = button.getAttribute("aria-pressed") !== "true";
-        if (await air.request({ verb: "subscribe", device: name, handle, on })) setAttribute(button, "aria-pressed", String(on));
+        const answer = await air.request({ verb: "subscribe", device: name, handle, on });
+        if (answer) setAttribute(button, "aria-pressed", String(on));
       }, characteristic.subscribed ?? false);
       buttons.push(button);
     }
     const item = h("li", { class: "characteristic", "data-handle": handle },
-      h("div", { class: "row spread" }, h("span", { class: "grow" }, foreign(label), " ", h("small", {}, properties.map(visible).join(", "))),
+      h("div", { class: "row spread" },
+        h("span", { class: "grow" }, foreign(label), " ", h("small", {}, properties.map(visible).join(", "))),
         h("span", { class: "row tight" }, buttons)),
       value);
-    if (has("write", "writeWithoutResponse", "write without response")) item.append(writer(handle, label, has("write")));
+    if (has("write", "writeWithoutResponse")) item.append(writer(handle, label, has("write")));
     for (const descriptor of characteristic.descriptors ?? []) {
-      item.append(h("small", { class: "descriptor" }, foreign(descriptor.name ?? descriptor.uuid), ` 0x${descriptor.handle.toString(16).padStart(4, "0")}`));
+      item.append(h("small", { class: "descriptor" }, foreign(descriptor.name ?? descriptor.uuid),
+        ` 0x${descriptor.handle.toString(16).padStart(4, "0")}`));
     }
     show(characteristic);
     rows.set(handle, show);
@@ -117,7 +124,8 @@ export function gattPanel(air, name) {
 export function parse(text) {
   const trimmed = text.trim();
   const quoted = trimmed.match(/^["\u201C](.*)["\u201D]$/su);
-  if (quoted) return [...new TextEncoder().encode(quoted[1])].map((octet) => octet.toString(16).padStart(2, "0")).join("");
+  const pair = (octet) => octet.toString(16).padStart(2, "0");
+  if (quoted) return [...new TextEncoder().encode(quoted[1])].map(pair).join("");
   const hex = trimmed.replace(/^0x/i, "").replace(/[\s:-]/g, "").toLowerCase();
   return /^([0-9a-f]{2})*$/.test(hex) ? hex : null;
 }

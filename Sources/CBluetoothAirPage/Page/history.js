@@ -21,7 +21,8 @@ export class History {
     // Time that goes back is another world.
     if (last && number < last.number) slices.length = 0;
     if (!last || last.number !== number) {
-      last = { number, airTime: new Float64Array(40), packets: new Uint32Array(40), bad: new Uint32Array(40), senders: new Map() };
+      last = { number, airTime: new Float64Array(40), packets: new Uint32Array(40), bad: new Uint32Array(40),
+        senders: new Map() };
       slices.push(last);
       if (slices.length > SLICES) slices.shift();
     }
@@ -101,4 +102,4 @@ export function frequency(channel) {
 }
 
 /** All channels in the order of their frequencies. */
-export const byFrequency = Array.from({ length: 40 }, (_, channel) => channel).sort((a, b) => frequency(a) - frequency(b));
+export const byFrequency = [...Array(40).keys()].sort((a, b) => frequency(a) - frequency(b));

@@ -15,7 +15,8 @@ export function linkPanel(air, nameOf) {
     const plot = levelPlot();
     const rows = h("div", {});
     const item = h("li", { class: "link" },
-      h("div", { class: "row spread" }, h("h3", { class: "row tight" }, h("span", { class: "quiet" }, "with"), other), level),
+      h("div", { class: "row spread" }, h("h3", { class: "row tight" }, h("span", { class: "quiet" }, "with"), other),
+        level),
       plot.element, rows);
     item.update = (link) => {
       const peer = link.central === nameOf() ? link.peripheral : link.central;
@@ -36,7 +37,8 @@ export function linkPanel(air, nameOf) {
     return item;
   });
   /** The weakest level that both ends can receive. */
-  const limitOf = (link) => Math.max(...[link.central, link.peripheral].map((name) => store.devices.get(name)?.sensitivity ?? -90));
+  const limitOf = (link) =>
+    Math.max(...[link.central, link.peripheral].map((name) => store.devices.get(name)?.sensitivity ?? -90));
   return {
     element: panel("Links", [], list, none),
     show() {
@@ -113,7 +115,8 @@ function levelPlot() {
     context.lineWidth = 1;
     const now = known.at(-1);
     canvas.setAttribute("aria-label",
-      `Level of the link: ${dBm(known[0].rssi)} before ${duration(last - first)}, now ${dBm(now.rssi)}, limit ${dBm(limit)}`);
+      `Level of the link: ${dBm(known[0].rssi)} before ${duration(last - first)}, now ${dBm(now.rssi)}, ` +
+      `limit ${dBm(limit)}`);
   }
   return {
     element,

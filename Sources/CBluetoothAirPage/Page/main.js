@@ -1,7 +1,7 @@
 // A window on the air. This file starts the page and shows the view that the address names: `#map`, `#device/NAME`.
 //
-// store.js has what the server tells, the files view-….js show it, and connection.js carries commands. A text of a device
-// reaches the page only through `foreign` or `visible` of dom.js, as a text node.
+// store.js has what the server tells, the files view-….js show it, and connection.js carries commands. A text of a
+// device reaches the page only through `foreign` or `visible` of dom.js, as a text node.
 
 import { Connection } from "./connection.js";
 import { announce, h, icon, notice, setAttribute, setText } from "./dom.js";

@@ -11,7 +11,11 @@ const FLIGHT = 260;
 const MOST_FLIGHTS = 120;
 
 /** The colour of a link with this RSSI, by its name. */
-export const strength = (rssi) => !Number.isFinite(rssi) ? "ink-2" : rssi >= -70 ? "good" : rssi >= -82 ? "warn" : "bad";
+export function strength(rssi) {
+  if (!Number.isFinite(rssi)) return "ink-2";
+  if (rssi >= -70) return "good";
+  return rssi >= -82 ? "warn" : "bad";
+}
 
 export class MapCanvas {
   camera = new Camera();
@@ -135,6 +139,7 @@ export class MapCanvas {
     const [originX, originY] = camera.toScreen(0, 0);
     const at = new Map(this.#nodes.map((node) => [node.device.id, [originX + node.x, originY + node.y]]));
     this.#drawInterference(colour);
+    this.#drawTrails(colour);
     if (this.showsRings && at.has(this.selected)) this.#drawRings(colour, at.get(this.selected));
     if (this.showsLinks) this.#drawLinks(colour, at);
     this.#drawPulses(colour, at, now);
@@ -220,6 +225,20 @@ export class MapCanvas {
     }
   }
 
+  /** The ways that devices have come: moved by a hand, or along a path of the world. */
+  #drawTrails(colour) {
+    const { context, camera } = this;
+    context.strokeStyle = colour.edge;
+    context.lineWidth = 1.5;
+    context.globalAlpha = 0.6;
+    for (const trail of this.source.trails()) {
+      context.beginPath();
+      for (const place of trail) context.lineTo(...camera.toScreen(place[0], place[1]));
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
   #drawRings(colour, [x, y]) {
     const { context, camera } = this;
     const rings = this.source.rings?.(this.selected) ?? [];
@@ -235,7 +254,7 @@ export class MapCanvas {
       context.stroke();
       context.globalAlpha = 1;
       context.textAlign = "center";
-      this.#text(name, x, y - size + 4, colour.accent, colour.bg, 500, 11);
+      this.#text(name, x + size * 0.707, y - size * 0.707 + 4, colour.accent, colour.bg, 500, 11);
       context.textAlign = "start";
     }
     context.setLineDash([]);

@@ -5,8 +5,10 @@ import { clock, dBm, duration } from "./format.js";
 
 export function detailPanel(air) {
   const title = h("h2", { id: "detail-title" }, "Packet");
-  const body = h("div", { class: "body stack" }, h("p", { class: "quiet" }, "Choose a packet to see its fields and octets."));
-  const element = h("aside", { class: "panel packet-detail is-empty", id: "detail", "aria-labelledby": "detail-title", tabindex: "-1" },
+  const body = h("div", { class: "body stack" },
+    h("p", { class: "quiet" }, "Choose a packet to see its fields and octets."));
+  const element = h("aside",
+    { class: "panel packet-detail is-empty", id: "detail", "aria-labelledby": "detail-title", tabindex: "-1" },
     h("header", {}, title), body);
   let wanted = null;
 
@@ -35,11 +37,13 @@ function summary(packet) {
     ["From", packet.sender ? foreign(packet.sender) : "injected by a fault"],
     ["Power", Number.isFinite(packet.power) ? dBm(packet.power) : null],
     ["To", packet.receivers?.length ? h("ul", {}, packet.receivers.map((one) => h("li", {},
-      foreign(one.device), `: ${OUTCOMES[one.outcome] ?? visible(one.outcome)}${Number.isFinite(one.level) ? `, ${dBm(one.level)}` : ""}`)))
+      foreign(one.device), `: ${OUTCOMES[one.outcome] ?? visible(one.outcome)}`,
+      Number.isFinite(one.level) ? `, ${dBm(one.level)}` : "")))
       : "nobody listened"],
     ["Content", packet.summary ? foreign(packet.summary) : null],
     ["Link", packet.link ? visible(packet.link) : null],
-    ["On the air", [packet.encrypted ? "encrypted" : "", packet.retransmission ? "retransmission" : ""].filter(Boolean).join(", ")],
+    ["On the air", [packet.encrypted && "encrypted", packet.retransmission &&
+      "retransmission"].filter(Boolean).join(", ")],
   ]);
 }
 
@@ -47,11 +51,12 @@ function fieldTree(fields, mark) {
   return h("ul", { class: "fields" }, fields.map((one) => {
     const label = [h("span", { class: "field-name" }, foreign(one.name)), " ", h("code", {}, foreign(one.value ?? ""))];
     const markIt = () => mark(one.from, one.to);
+    const marks = { onclick: markIt, onmouseenter: markIt, onfocus: markIt };
     if (!one.fields?.length) {
-      return h("li", {}, h("button", { type: "button", class: "plain field-row", onclick: markIt, onmouseenter: markIt, onfocus: markIt }, label));
+      return h("li", {}, h("button", { type: "button", class: "plain field-row", ...marks }, label));
     }
     return h("li", {}, h("details", { open: true },
-      h("summary", { onclick: markIt, onmouseenter: markIt, onfocus: markIt }, label), fieldTree(one.fields, mark)));
+      h("summary", marks, label), fieldTree(one.fields, mark)));
   }));
 }
 
@@ -60,7 +65,8 @@ function octetDump(hex) {
   const cells = (hex.match(/../g) ?? []).map((pair) => h("span", {}, pair.toUpperCase()));
   const lines = [];
   for (let index = 0; index < cells.length; index += 8) {
-    lines.push(h("div", {}, h("span", { class: "offset" }, index.toString(16).padStart(4, "0").toUpperCase()), cells.slice(index, index + 8)));
+    lines.push(h("div", {}, h("span", { class: "offset" }, index.toString(16).padStart(4, "0").toUpperCase()),
+      cells.slice(index, index + 8)));
   }
   const element = h("div", { class: "dump octets", role: "group", "aria-label": "Octets in hexadecimal" }, lines);
   return {

@@ -5,9 +5,11 @@ import { dBm, whole } from "./format.js";
 import { detailPanel } from "./packet-detail.js";
 
 const ROW = 28;
-const KINDS = [["", "All kinds"], ["data", "Data: ATT, SMP, L2CAP"], ["advertising", "Advertising"], ["ll", "Link layer"],
-  ["att", "ATT"], ["smp", "SMP"], ["l2cap", "L2CAP"], ["empty", "Empty"], ["other", "Other"]];
+const KINDS = [["", "All kinds"], ["data", "Data: ATT, SMP, L2CAP"], ["advertising", "Advertising"],
+  ["ll", "Link layer"], ["att", "ATT"], ["smp", "SMP"], ["l2cap", "L2CAP"], ["empty", "Empty"], ["other", "Other"]];
 const OUTCOMES = [["", "All outcomes"], ["received", "Received"], ["bad", "With losses"], ["unheard", "Unheard"]];
+const DATA = ["att", "smp", "l2cap", "data"];
+const BAD = ["corrupt", "missed"];
 const OUTCOME_TAGS = { received: "good", corrupt: "bad", missed: "warn", unheard: "" };
 
 /** A function that tells whether a packet passes the filters. */
@@ -15,11 +17,12 @@ export function filter({ text, kind, outcome, device, hidesEmpty }) {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   return (packet) => {
     if (hidesEmpty && packet.kind === "empty" && kind !== "empty") return false;
-    if (kind === "data" ? !["att", "smp", "l2cap", "data"].includes(packet.kind) : kind && packet.kind !== kind) return false;
-    if (outcome === "bad" ? !["corrupt", "missed"].includes(packet.outcome) : outcome && packet.outcome !== outcome) return false;
+    if (kind && packet.kind !== kind && !(kind === "data" && DATA.includes(packet.kind))) return false;
+    if (outcome && packet.outcome !== outcome && !(outcome === "bad" && BAD.includes(packet.outcome))) return false;
     if (device && packet.sender !== device && !packet.receivers?.some((one) => one.device === device)) return false;
     if (!words.length) return true;
-    const content = [packet.name, packet.summary, packet.sender, packet.kind, packet.link, packet.phy, `ch${packet.channel}`,
+    const content = [packet.name, packet.summary, packet.sender, packet.kind, packet.link, packet.phy,
+      `ch${packet.channel}`,
       ...(packet.receivers ?? []).map((one) => one.device)].join(" ").toLowerCase();
     return words.every((word) => content.includes(word));
   };
@@ -37,16 +40,20 @@ export function packetPanel(air) {
     find();
   };
   const devices = choice("Device", [["", "All devices"]], { id: "packet-device", onchange: set("device") });
-  const freeze = h("button", { type: "button", id: "freeze", "aria-pressed": "false", onclick: () => setFrozen(!isFrozen) },
+  const freeze = h("button",
+    { type: "button", id: "freeze", "aria-pressed": "false", onclick: () => setFrozen(!isFrozen) },
     icon("pause"), "Hold list");
   const count = h("span", { class: "quiet", id: "packet-count" });
   const tools = h("div", { class: "row packet-tools" },
-    h("input", { type: "search", id: "packet-filter", placeholder: "Words, such as strap ATT ch37", "aria-label": "Filter packets", oninput: set("text") }),
+    h("input", { type: "search", id: "packet-filter", placeholder: "Words, such as strap ATT ch37",
+      "aria-label": "Filter packets", oninput: set("text") }),
     choice("Kind of packets", KINDS, { id: "packet-kind", onchange: set("kind") }),
     choice("Outcome", OUTCOMES, { id: "packet-outcome", onchange: set("outcome") }), devices,
-    h("label", { class: "check" }, h("input", { type: "checkbox", id: "hide-empty", checked: true, onchange: set("hidesEmpty") }), "Hide empty"),
+    h("label", { class: "check" },
+      h("input", { type: "checkbox", id: "hide-empty", checked: true, onchange: set("hidesEmpty") }), "Hide empty"),
     freeze,
-    store.has("capture") ? h("a", { class: "button", href: "capture.pcapng", download: "air.pcapng", id: "capture" }, icon("down"), "pcapng") : null,
+    store.has("capture") ? h("a", { class: "button", href: "capture.pcapng", download: "air.pcapng", id: "capture" },
+      icon("down"), "pcapng") : null,
     count);
 
   const rows = [];
@@ -64,11 +71,13 @@ export function packetPanel(air) {
 
   function headRow() {
     const cell = (text, kind = "") => h("span", { role: "columnheader", class: kind }, text);
-    return h("div", { class: "packet-row head-row", role: "row", "aria-rowindex": "1" }, cell("Time", "number"), cell("Ch", "number"),
+    return h("div", { class: "packet-row head-row", role: "row", "aria-rowindex": "1" }, cell("Time", "number"),
+      cell("Ch", "number"),
       cell("From"), cell("To"), cell("Packet"), cell("Content", "content"), cell("Outcome"));
   }
   function makeRow() {
-    const cells = Array.from({ length: 7 }, (_, index) => h("span", { role: "gridcell", class: index < 2 ? "number" : "clip" }));
+    const cells = Array.from({ length: 7 },
+      (_, index) => h("span", { role: "gridcell", class: index < 2 ? "number" : "clip" }));
     cells[5].classList.add("content");
     const row = h("div", { class: "packet-row", role: "row", onclick: () => choose(row.packet) }, cells);
     const tag = h("span", { class: "tag" });
@@ -131,7 +140,8 @@ export function packetPanel(air) {
   }
   function keys(event) {
     const page = Math.max(1, Math.floor(viewport.clientHeight / ROW) - 2);
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
     if (step === undefined || !found.length) return;
     event.preventDefault();
     const index = found.findIndex((packet) => packet.number === selected);
@@ -140,13 +150,15 @@ export function packetPanel(air) {
     if (!isFrozen) setFrozen(true);
     const place = found.indexOf(packet) * ROW;
     if (place < viewport.scrollTop) viewport.scrollTop = place;
-    if (place + 2 * ROW > viewport.scrollTop + viewport.clientHeight) viewport.scrollTop = place + 2 * ROW - viewport.clientHeight;
+    const lowest = place + 2 * ROW - viewport.clientHeight;
+    if (lowest > viewport.scrollTop) viewport.scrollTop = lowest;
     choose(packet);
   }
   function showDevices() {
     const names = [...store.devices.keys()];
     if (devices.options.length === names.length + 1) return;
-    devices.replaceChildren(h("option", { value: "" }, "All devices"), ...names.map((name) => h("option", { value: name }, visible(name))));
+    devices.replaceChildren(h("option", { value: "" }, "All devices"),
+      ...names.map((name) => h("option", { value: name }, visible(name))));
     devices.value = chosen.device;
   }
   let [isDue, seen] = [false, 0];

@@ -1,9 +1,11 @@
-// The page's picture of the air: what the server has told, and what follows from it. Views read it and listen for changes.
+// The page's picture of the air: what the server has told, and what follows from it. Views read it and listen for
+// changes.
 
 import { History } from "./history.js";
 
 const MOST_PACKETS = 5000;
 const MOST_EVENTS = 500;
+const LONGEST_TRAIL = 80;
 
 export class Store {
   hello = { features: [], kinds: [], limits: {} };
@@ -24,6 +26,8 @@ export class Store {
   events = [];
   /** Values that devices have sent, by device and handle. */
   values = new Map();
+  /** The latest places of devices that move, by name. */
+  trails = new Map();
   history = new History();
 
   #listeners = new Map();
@@ -56,6 +60,7 @@ export class Store {
     this.omitted = 0;
     this.events = [];
     this.values.clear();
+    this.trails.clear();
     this.history = new History();
     this.emit("hello");
   }
@@ -83,10 +88,12 @@ export class Store {
     const changed = new Set();
     for (const device of tick.devices ?? []) {
       this.#noteDevice(this.devices.get(device.name), device);
+      this.#noteTrail(this.devices.get(device.name), device);
       this.devices.set(device.name, this.#derived(device));
       changed.add("devices");
     }
     for (const name of tick.removed ?? []) {
+      this.trails.delete(name);
       if (this.devices.delete(name)) this.#note("device", [name], "left the air", tick.time);
       changed.add("devices");
     }
@@ -128,7 +135,8 @@ export class Store {
       this.links.delete(id);
       if (!link) continue;
       const level = Number.isFinite(link.rssi) ? `; the last level was ${Math.round(link.rssi)} dBm` : "";
-      this.#note("ended", [link.central, link.peripheral], `link ended: ${reason ?? "reason unknown"}${level}`, tick.time);
+      this.#note("ended", [link.central, link.peripheral], `link ended: ${reason ?? "reason unknown"}${level}`,
+        tick.time);
       changed.add("devices").add("events");
     }
   }
@@ -142,10 +150,21 @@ export class Store {
   }
 
   #noteDevice(before, device) {
-    if (!before) this.#note("device", [device.name], "came to the air");
-    else if (before.power !== device.power) this.#note("device", [device.name], device.power ? "Bluetooth on" : "Bluetooth off");
-    else if (before.radio !== device.radio) this.#note("device", [device.name], device.radio ? "radio on" : "radio muted");
-    else if (before.joined !== device.joined) this.#note("device", [device.name], device.joined ? "a host joined" : "the host left");
+    const note = (text) => this.#note("device", [device.name], text);
+    if (!before) note("came to the air");
+    else if (before.power !== device.power) note(device.power ? "Bluetooth on" : "Bluetooth off");
+    else if (before.radio !== device.radio) note(device.radio ? "radio on" : "radio muted");
+    else if (before.joined !== device.joined) note(device.joined ? "a host joined" : "the host left");
+  }
+
+  #noteTrail(before, device) {
+    if (!before || !device.position) return;
+    const trail = this.trails.get(device.name) ?? [before.position];
+    const last = trail.at(-1);
+    if (Math.hypot(device.position[0] - last[0], device.position[1] - last[1]) < 0.1) return;
+    trail.push(device.position);
+    if (trail.length > LONGEST_TRAIL) trail.shift();
+    this.trails.set(device.name, trail);
   }
 
   #note(kind, devices, text, time = this.time) {
@@ -155,7 +174,8 @@ export class Store {
   }
 
   #derived(device) {
-    return { ...device, id: device.name, isHost: device.role === "host" || device.role === "page", position: device.position ?? [0, 0, 0] };
+    return { ...device, id: device.name, isHost: device.role === "host" || device.role === "page",
+      position: device.position ?? [0, 0, 0] };
   }
 
   /** The state that people see first: off, connected, advertising or idle. */

@@ -47,7 +47,8 @@ export function speedChoice(air) {
 export function startTransport(container, air) {
   const { store } = air;
   const time = h("output", { class: "clock", id: "clock", "aria-label": "Radio time", "aria-live": "off" }, "–");
-  const pause = h("button", { type: "button", class: "square", id: "pause", onclick: () => setPaused(air, !store.paused) });
+  const pause = h("button",
+    { type: "button", class: "square", id: "pause", onclick: () => setPaused(air, !store.paused) });
   const forward = h("button", {
     type: "button", class: "square", id: "step", "aria-label": "Step to the next packet",
     title: "Step to the next packet", onclick: () => step(air),

@@ -1,7 +1,7 @@
 // The air: packets, the use of channels, the air time of devices, and what has happened.
 
 import { airTimePanel, channelPanel } from "./channels.js";
-import { foreign, h, listIn, setAttribute, visible } from "./dom.js";
+import { deviceLink, h, listIn, setAttribute, visible } from "./dom.js";
 import { clock } from "./format.js";
 import { packetPanel } from "./packets.js";
 
@@ -37,7 +37,8 @@ export function airView(air, argument) {
     next.focus();
   }
   const element = h("div", { class: "page air-view" },
-    h("header", { class: "view-head" }, h("h1", {}, "Air"), h("div", { role: "tablist", class: "tabs", "aria-label": "The air" }, tabs)),
+    h("header", { class: "view-head" }, h("h1", {}, "Air"),
+      h("div", { role: "tablist", class: "tabs", "aria-label": "The air" }, tabs)),
     body);
   choose(TABS.some(([name]) => name === argument) ? argument : "packets");
   return {
@@ -61,12 +62,13 @@ function channelsTab(air) {
 function logTab(air) {
   const { store } = air;
   const list = h("ol", { class: "log wide", id: "log" });
-  const none = h("p", { class: "empty" }, "Nothing has happened since the page is open: no link began or ended, no fault struck.");
+  const none = h("p", { class: "empty" },
+    "Nothing has happened since the page is open: no link began or ended, no fault struck.");
   let count = 0;
   const update = listIn(list, (event) => event.key, (event) => h("li", { class: event.kind },
-    h("time", {}, clock(event.time)), h("span", {}, event.devices.map((name, index) =>
-      [index ? " – " : "", store.devices.has(name)
-        ? h("a", { href: `#device/${encodeURIComponent(name)}` }, foreign(name)) : foreign(name)]), " ", visible(event.text))));
+    h("time", {}, clock(event.time)),
+    h("span", {}, event.devices.map((name, index) => [index ? " – " : "", deviceLink(store, name)]), " ",
+      visible(event.text))));
   function show() {
     const events = store.events.slice(-200).reverse();
     for (const event of events) event.number ??= count += 1;

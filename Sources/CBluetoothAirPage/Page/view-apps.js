@@ -21,7 +21,8 @@ export function appsView(air) {
   const none = h("p", { class: "empty" }, "No app has used the server.");
   // An app with other content is another row: its buttons depend on its state.
   const updateApps = listIn(rows, (app) => JSON.stringify(app), (app) => h("li", { class: "app stack tight" },
-    h("div", { class: "row spread" }, h("h3", {}, foreign(app.name)), h("span", { class: "row tight" }, tag(app.state), tag(app.permission))),
+    h("div", { class: "row spread" }, h("h3", {}, foreign(app.name)),
+      h("span", { class: "row tight" }, tag(app.state), tag(app.permission))),
     h("p", { class: "quiet" }, visible([app.adapter, app.sessions === undefined ? "" : plural(app.sessions, "session"),
       app.processes?.length ? `process ${app.processes.join(", ")}` : "no process",
       app.launched ? "the server can launch it" : ""].filter(Boolean).join(" · "))),
@@ -39,7 +40,8 @@ export function appsView(air) {
   const alerts = h("ol", { class: "log" });
   const noAlerts = h("p", { class: "empty" }, "No alerts.");
   const updateAlerts = listIn(alerts, (alert) => alert.number, (alert) => h("li", {},
-    h("time", {}, new Date(alert.time * 1000).toLocaleTimeString("en-GB")), h("span", {}, foreign(alert.app), ": ", foreign(alert.text))));
+    h("time", {}, new Date(alert.time * 1000).toLocaleTimeString("en-GB")),
+      h("span", {}, foreign(alert.app), ": ", foreign(alert.text))));
   const count = h("span", { class: "quiet" });
   const element = h("div", { class: "page apps-view" }, h("header", { class: "view-head" }, h("h1", {}, "Apps"), count),
     h("div", { class: "columns" }, panel("Apps", [], rows, none),

@@ -3,7 +3,7 @@
 import { textDialog } from "./dialogs.js";
 import { foreign, h, icon, listIn, panel, setText, toggle, updateFacts, visible } from "./dom.js";
 import { advertisingRows } from "./advertising.js";
-import { clock, dBm, decimal, duration, percent, place, plural, short, whole } from "./format.js";
+import { clock, current, dBm, duration, percent, place, plural, short, whole } from "./format.js";
 import { gattPanel } from "./gatt.js";
 import { linkPanel } from "./links.js";
 import { stateTag } from "./view-map.js";
@@ -13,7 +13,8 @@ export function deviceView(air, argument) {
   let name = argument ?? air.selected ?? store.devices.keys().next().value ?? null;
   const ends = [];
   const element = h("div", { class: "page device-view" });
-  const chooser = h("select", { id: "device-choice", "aria-label": "Device", onchange: () => air.openDevice(chooser.value) });
+  const chooser = h("select",
+    { id: "device-choice", "aria-label": "Device", onchange: () => air.openDevice(chooser.value) });
   const tag = stateTag();
   const radio = toggle("Radio", (on) => air.request({ verb: "radio", device: name, on }));
   const power = toggle("Bluetooth", (on) => air.request({ verb: "power", device: name, on }));
@@ -27,7 +28,8 @@ export function deviceView(air, argument) {
     icon("down"), "Save world");
   const title = h("h1", { class: "clip" });
   const head = h("header", { class: "view-head" },
-    title, tag, h("span", { class: "row grow" }, powerLabel, radioLabel), h("span", { class: "row" }, chooser, saving, remove));
+    title, tag, h("span", { class: "row grow" }, powerLabel, radioLabel),
+    h("span", { class: "row" }, chooser, saving, remove));
   const state = h("div", { class: "body" });
   const advertising = h("div", { class: "body" });
   const energy = h("div", { class: "body" });
@@ -71,7 +73,8 @@ export function deviceView(air, argument) {
     power.set(device.power !== false);
     remove.disabled = device.role !== "accessory";
     updateFacts(state, stateRows(device));
-    const advertisement = JSON.stringify(device.advertising ?? null, (key, value) => key === "time" ? undefined : value);
+    const advertisement = JSON.stringify(device.advertising ?? null,
+      (key, value) => key === "time" ? undefined : value);
     if (advertisement !== shownAdvertising) {
       shownAdvertising = advertisement;
       advertising.replaceChildren(advertisingRows(device.advertising));
@@ -126,23 +129,25 @@ function otherEnd(devices, name) {
 }
 
 const ROLES = {
-  accessory: "accessory of the lab", device: "device with apps", host: "controller of a host", page: "central of this page",
+  accessory: "accessory of the lab", device: "device with apps", host: "controller of a host",
+  page: "central of this page",
 };
 
 function stateRows(device) {
   const counts = device.counts ?? {};
   const heard = (counts.received ?? 0) + (counts.crcErrors ?? 0) + (counts.missed ?? 0);
+  const share = (count) => heard && count ? ` (${percent(count / heard, 1)})` : "";
   return [
     ["Kind", visible(device.kind ?? "")],
     ["Role", ROLES[device.role] ?? visible(device.role ?? "")],
     ["Host", device.joined === undefined ? "" : device.joined ? "joined" : "none has joined"],
-    ["Address", device.address ? `${visible(device.address)}${device.addressKind ? ` (${visible(device.addressKind)})` : ""}` : ""],
+    ["Address", visible([device.address, device.addressKind && `(${device.addressKind})`].filter(Boolean).join(" "))],
     ["Place", place(device.position)],
     ["Transmit power", Number.isFinite(device.transmitPower) ? dBm(device.transmitPower) : ""],
     ["Sensitivity", Number.isFinite(device.sensitivity) ? dBm(device.sensitivity) : ""],
     ["Packets sent", device.counts ? whole(counts.sent ?? 0) : ""],
     ["Packets received", device.counts ? whole(counts.received ?? 0) : ""],
-    ["CRC errors", device.counts ? `${whole(counts.crcErrors ?? 0)}${heard ? ` (${percent((counts.crcErrors ?? 0) / heard, 1)})` : ""}` : ""],
+    ["CRC errors", device.counts ? `${whole(counts.crcErrors ?? 0)}${share(counts.crcErrors)}` : ""],
     ["Not detected", Number.isFinite(counts.missed) ? whole(counts.missed) : ""],
     ["Failed attempts to connect", counts.attemptsFailed ? whole(counts.attemptsFailed) : ""],
     ["Transmitting", Number.isFinite(counts.transmitting) ? duration(counts.transmitting) : ""],
@@ -154,8 +159,7 @@ function energyRows(device) {
   const { averageMilliamperes, batteryDays, warning } = device.energy;
   const days = batteryDays > 730 ? `${short(batteryDays / 365)} years` : plural(Math.round(batteryDays), "day");
   return [
-    ["Average current", Number.isFinite(averageMilliamperes)
-      ? averageMilliamperes < 1 ? `${short(averageMilliamperes * 1000)} µA` : `${decimal(averageMilliamperes, 2)} mA` : ""],
+    ["Average current", Number.isFinite(averageMilliamperes) ? current(averageMilliamperes / 1000) : ""],
     ["Battery lasts", Number.isFinite(batteryDays) ? days : ""],
     ["Note", warning ? visible(warning) : ""],
   ];

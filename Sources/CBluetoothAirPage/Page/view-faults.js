@@ -16,6 +16,10 @@ export function faultsView(air) {
     return await air.request({ verb: "faults", plan: { faults } });
   }
 
+  const mute = (device, seconds) => air.request({
+    verb: "fault", plan: { faults: [{ layer: "device", fault: "mute", device, at: store.time, for: seconds }] },
+  });
+
   /** A slider and its value; the air gets the value when the hand lets go. */
   function slider(effect, label, from, to) {
     const key = keyOf(effect.name, from, to);
@@ -43,7 +47,7 @@ export function faultsView(air) {
     EFFECTS.map((effect) => h("td", { "data-title": effect.title }, slider(effect, `of ${visible(name)}`, name))),
     h("td", { "data-title": "Silence" }, h("button", {
       type: "button", class: "small", "aria-label": `Mute ${visible(name)} for 5 seconds`,
-      onclick: () => air.request({ verb: "fault", plan: { faults: [{ layer: "device", fault: "mute", device: name, at: store.time, for: 5 }] } }),
+      onclick: () => mute(name, 5),
     }, "Mute 5 s"))));
   const linkRows = h("tbody");
   const updateLinks = listIn(linkRows, (way) => way.key, ({ from, to }) => h("tr", {},
@@ -65,13 +69,15 @@ export function faultsView(air) {
   const noOthers = h("p", { class: "empty" }, "None.");
   const noStrikes = h("p", { class: "empty" }, "No fault has struck since the page is open.");
   const find = h("input", {
-    type: "search", id: "fault-find", class: "small", "aria-label": "Find devices", placeholder: "Find devices", oninput: () => {
+    type: "search", id: "fault-find", class: "small", "aria-label": "Find devices", placeholder: "Find devices",
+    oninput: () => {
       search = find.value.trim().toLowerCase();
       show();
     },
   });
   const summary = h("span", { class: "quiet", id: "fault-count" });
-  const head = (first, titles) => h("thead", {}, h("tr", {}, [first, ...titles].map((title) => h("th", { scope: "col" }, title))));
+  const head = (first, titles) =>
+    h("thead", {}, h("tr", {}, [first, ...titles].map((title) => h("th", { scope: "col" }, title))));
   const element = h("div", { class: "page faults-view" },
     h("header", { class: "view-head" }, h("h1", {}, "Faults"), summary, h("span", { class: "row" },
       h("button", { type: "button", id: "faults-yaml", onclick: showPlan }, icon("copy"), "Copy as YAML"),
@@ -79,8 +85,10 @@ export function faultsView(air) {
     panel("Devices", [find], h("div", { class: "scroll" }, h("table", { class: "sliders", id: "fault-devices" },
       head("Packets from", [...EFFECTS.map((effect) => effect.title), "Silence"]), deviceRows))),
     panel("Links", [], h("div", { class: "scroll" }, h("table", { class: "sliders", id: "fault-links" },
-      head("Direction", EFFECTS.filter((effect) => !effect.isDevice).map((effect) => effect.title)), linkRows)), noLinks),
-    h("div", { class: "columns" }, panel("Other faults of the plan", [], others, noOthers), panel("Faults that struck", [], strikes, noStrikes)));
+      head("Direction", EFFECTS.filter((effect) => !effect.isDevice).map((effect) => effect.title)), linkRows)),
+    noLinks),
+    h("div", { class: "columns" }, panel("Other faults of the plan", [], others, noOthers),
+      panel("Faults that struck", [], strikes, noStrikes)));
 
   async function showPlan() {
     const answer = await air.request({ verb: "faults" });
@@ -92,7 +100,8 @@ export function faultsView(air) {
   function show() {
     const found = [...store.devices.values()].filter((device) => !search || device.name.toLowerCase().includes(search));
     updateDevices(found.slice(0, MOST_ROWS));
-    const ways = [...store.links.values()].filter((link) => store.devices.has(link.central) && store.devices.has(link.peripheral))
+    const isHere = (link) => store.devices.has(link.central) && store.devices.has(link.peripheral);
+    const ways = [...store.links.values()].filter(isHere)
       .flatMap((link) => [[link.central, link.peripheral], [link.peripheral, link.central]])
       .map(([from, to]) => ({ key: keyOf("", from, to), from, to }));
     updateLinks([...new Map(ways.map((way) => [way.key, way])).values()].slice(0, MOST_ROWS));

@@ -31,7 +31,7 @@ export function mapView(air) {
   });
   const map = new MapCanvas(canvas, {
     devices: () => [...store.devices.values()], links: () => store.links.values(),
-    interference: () => store.interference,
+    interference: () => store.interference, trails: () => store.trails.values(),
     rings: (name) => store.rings(name).map(({ level, radius, isLimit }) =>
       ({ radius, name: `${isLimit ? "limit " : ""}${dBm(level)}, ${short(Number(radius.toPrecision(2)))} m` })),
   });
@@ -73,7 +73,7 @@ export function mapView(air) {
     for (const name of Object.keys(tick?.pulses ?? {})) map.pulse(name);
     for (const packet of tick?.packets ?? []) {
       if (packet.kind === "advertising" || packet.kind === "empty") continue;
-      for (const receiver of packet.receivers ?? []) map.fly(packet.sender, receiver.device, receiver.outcome !== "received");
+      for (const { device, outcome } of packet.receivers ?? []) map.fly(packet.sender, device, outcome !== "received");
     }
   };
   const select = () => {
@@ -99,8 +99,8 @@ export function mapView(air) {
 
   const picture = h("div", { class: "map-picture" }, canvas, tools,
     h("p", { class: "visually-hidden", id: "map-keys" },
-      "N and P select the next and the previous device, arrow keys move it, Shift makes small steps, plus and minus zoom, ",
-      "0 shows everything, Enter opens the device. The list of devices has the same content."),
+      "N and P select the next and the previous device, arrow keys move it, Shift makes small steps, ",
+      "plus and minus zoom, 0 shows everything, Enter opens the device. The list of devices has the same content."),
     legend());
   const element = h("div", { class: "map-view" }, h("h1", { class: "visually-hidden" }, "Map"), picture,
     h("aside", { class: "map-side", "aria-label": "Devices" }, list.element, card.element));
@@ -179,7 +179,8 @@ function mapTools(map) {
 function deviceList(air, choose) {
   const { store } = air;
   const search = h("input", {
-    type: "search", placeholder: "Name, kind or address", "aria-label": "Find devices", id: "find", oninput: () => show(),
+    type: "search", placeholder: "Name, kind or address", "aria-label": "Find devices", id: "find",
+    oninput: () => show(),
   });
   const count = h("span", { class: "quiet", id: "device-count" });
   const items = h("ul", { class: "devices", id: "devices" });
@@ -262,7 +263,8 @@ function deviceCard(air, move) {
     h("div", { class: "row tight", role: "group", "aria-label": "Move by a metre" },
       nudge("left", "Move left by a metre", -1, 0), nudge("up", "Move up by a metre", 0, 1),
       nudge("downward", "Move down by a metre", 0, -1), nudge("right", "Move right by a metre", 1, 0)));
-  const open = h("button", { type: "button", class: "primary grow", id: "open", onclick: () => air.openDevice(air.selected) },
+  const open = h("button", { type: "button", class: "primary grow", id: "open",
+    onclick: () => air.openDevice(air.selected) },
     "Open device");
   const element = h("section", { class: "map-card", "aria-label": "Selected device", hidden: true },
     h("div", { class: "row spread nowrap" }, h("h2", { class: "clip" }, name), tag),
