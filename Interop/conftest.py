@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--linux", choices=("bookworm", "trixie"), default="bookworm",
         help="the guest: Debian 12 with Linux 6.1 and BlueZ 5.66, or Debian 13 with Linux 6.12 and BlueZ 5.82")  # fmt: skip
+    parser.addoption("--screenshots", metavar="FOLDER", help="save pictures of the page of `ble air --web` here")
     parser.addoption("--keep-captures", action="store_true", help="keep what was captured of tests that pass, too")
 
 

@@ -81,6 +81,18 @@ export function listIn(container, key, make) {
   };
 }
 
+/** A function that calls another one at most this often, and always after the last call. */
+export function throttled(act, milliseconds) {
+  let [timer, last] = [null, -Infinity];
+  const run = () => {
+    [timer, last] = [null, performance.now()];
+    act();
+  };
+  return () => {
+    timer ??= setTimeout(run, Math.max(0, last + milliseconds - performance.now()));
+  };
+}
+
 /** A panel with a heading, buttons beside it, and a body. */
 export function panel(title, tools = [], ...body) {
   const heading = h("h2", {}, title);

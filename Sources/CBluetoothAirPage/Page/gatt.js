@@ -106,7 +106,17 @@ export function gattPanel(air, name) {
     }, input, h("button", { type: "submit", class: "small", "aria-label": `Write ${visible(label)}` }, "Write"));
   }
 
-  const end = store.on("values", () => {
+  /** The tree goes with the link of the page's central. */
+  const isLinked = () => store.linksOf(name).some((link) => store.devices.get(link.central)?.role === "page");
+  let wasLinked = false;
+  const endOfLinks = store.on("devices", () => {
+    if (wasLinked && !isLinked() && !close.hidden) {
+      gone();
+      notice(`The link to ${name} has ended.`, true);
+    }
+    wasLinked = isLinked();
+  });
+  const endOfValues = store.on("values", () => {
     for (const [handle, show] of rows) {
       const value = store.values.get(`${name}/${handle}`);
       if (value && show.last !== value) {
@@ -117,7 +127,13 @@ export function gattPanel(air, name) {
   });
   const element = panel("GATT", [open, close], hint, body);
   element.id = "gatt";
-  return { element, close: end };
+  return {
+    element,
+    close() {
+      endOfLinks();
+      endOfValues();
+    },
+  };
 }
 
 /** Octets in hexadecimal of what a user types: `01 0a`, `0x010A`, or a text in quotes. Null if it is neither. */

@@ -1,23 +1,29 @@
 // The links of a device: parameters, levels in both directions, throughput, losses, and the level's recent past.
 
 import { foreign, h, listIn, panel, setText, updateFacts, visible } from "./dom.js";
-import { bitRate, dBm, duration, whole } from "./format.js";
+import { bitRate, clock, dBm, duration, whole } from "./format.js";
 import { strength } from "./map-canvas.js";
 import { colours, keepSharp, onColours } from "./theme.js";
+
+/** The number of ended links that a device shows. */
+const ENDED = 3;
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function linkPanel(air, nameOf) {
   const { store } = air;
   const list = h("ul", { class: "links" });
   const none = h("p", { class: "empty" }, "No link.");
-  const show = listIn(list, (link) => link.id, () => {
+  const show = listIn(list, (link) => link.isEnded ? `${link.id}/${link.time}` : link.id, () => {
     const other = h("button", { type: "button", class: "small" });
     const level = h("span", { class: "tag" });
     const plot = levelPlot();
     const rows = h("div", {});
+    const end = h("p", { class: "why" });
     const item = h("li", { class: "link" },
       h("div", { class: "row spread" }, h("h3", { class: "row tight" }, h("span", { class: "quiet" }, "with"), other),
         level),
-      plot.element, rows);
+      end, plot.element, rows);
     item.update = (link) => {
       const peer = link.central === nameOf() ? link.peripheral : link.central;
       if (other.peer !== peer) {
@@ -25,9 +31,13 @@ export function linkPanel(air, nameOf) {
         other.replaceChildren(foreign(peer));
         other.onclick = () => store.devices.has(peer) && air.openDevice(peer);
       }
-      setText(level, dBm(link.rssi));
-      level.className = `tag ${strength(link.rssi) === "ink-2" ? "" : strength(link.rssi)}`;
-      plot.show(store.history.link(link.id), limitOf(link));
+      const tint = link.isEnded || strength(link.rssi) === "ink-2" ? "" : strength(link.rssi);
+      setText(level, link.isEnded ? `ended at ${clock(link.time)}` : dBm(link.rssi));
+      level.className = `tag ${tint}`;
+      end.hidden = !link.isEnded;
+      setText(end, link.isEnded ? visible([capital(link.reason), link.past].filter(Boolean).join(". ")) : "");
+      item.classList.toggle("is-ended", link.isEnded === true);
+      plot.show(store.history.link(link.id), store.limitOf(link));
       updateFacts(rows, linkRows(link, nameOf()));
     };
     item.remove = () => {
@@ -36,13 +46,11 @@ export function linkPanel(air, nameOf) {
     };
     return item;
   });
-  /** The weakest level that both ends can receive. */
-  const limitOf = (link) =>
-    Math.max(...[link.central, link.peripheral].map((name) => store.devices.get(name)?.sensitivity ?? -90));
   return {
     element: panel("Links", [], list, none),
     show() {
-      const links = store.linksOf(nameOf());
+      const isMine = (link) => link.central === nameOf() || link.peripheral === nameOf();
+      const links = [...store.linksOf(nameOf()), ...store.ended.filter(isMine).slice(-ENDED).reverse()];
       show(links);
       none.hidden = links.length > 0;
     },

@@ -1,11 +1,14 @@
 // The page's picture of the air: what the server has told, and what follows from it. Views read it and listen for
 // changes.
 
+import { dBm, plural } from "./format.js";
 import { History } from "./history.js";
 
 const MOST_PACKETS = 5000;
 const MOST_EVENTS = 500;
 const LONGEST_TRAIL = 80;
+const MOST_ENDED = 50;
+const LAST_MOMENTS = 5;
 
 export class Store {
   hello = { features: [], kinds: [], limits: {} };
@@ -18,6 +21,8 @@ export class Store {
   interference = [];
   environment = null;
   apps = null;
+  /** The links that have ended, the oldest first, as they were. */
+  ended = [];
   /** The latest packets, the oldest first. */
   packets = [];
   /** The number of packets that were not in the messages. */
@@ -59,6 +64,7 @@ export class Store {
     this.packets = [];
     this.omitted = 0;
     this.events = [];
+    this.ended = [];
     this.values.clear();
     this.trails.clear();
     this.history = new History();
@@ -134,11 +140,40 @@ export class Store {
       const link = this.links.get(id);
       this.links.delete(id);
       if (!link) continue;
-      const level = Number.isFinite(link.rssi) ? `; the last level was ${Math.round(link.rssi)} dBm` : "";
-      this.#note("ended", [link.central, link.peripheral], `link ended: ${reason ?? "reason unknown"}${level}`,
+      const past = this.#lastMoments(link, tick.time);
+      this.ended.push({ ...link, isEnded: true, time: tick.time, reason: reason ?? "reason unknown", past });
+      if (this.ended.length > MOST_ENDED) this.ended.shift();
+      this.#note("ended", [link.central, link.peripheral], `link ended: ${reason ?? "reason unknown"}. ${past}`,
         tick.time);
       changed.add("devices").add("events");
     }
+  }
+
+  /** What the last seconds of a link were like, for people who ask why it ended. */
+  #lastMoments(link, time) {
+    const samples = this.history.link(link.id).filter((sample) => sample.time >= time - LAST_MOMENTS);
+    const limit = this.limitOf(link);
+    const parts = [];
+    const levels = samples.filter((sample) => Number.isFinite(sample.rssi));
+    if (levels.length) {
+      parts.push(`level ${dBm(levels[0].rssi)} to ${dBm(levels.at(-1).rssi)}, limit ${dBm(limit)}`);
+    }
+    if (samples.length > 1) parts.push(plural(samples.at(-1).losses - samples[0].losses, "loss", "losses"));
+    const ends = [link.central, link.peripheral];
+    const strikes = this.events.filter((event) => event.kind === "fault" && event.time >= time - LAST_MOMENTS &&
+      event.devices.some((name) => ends.includes(name))).length;
+    if (strikes) parts.push(`${plural(strikes, "fault")} struck`);
+    for (const name of ends) {
+      const device = this.devices.get(name);
+      if (device?.radio === false) parts.push(`the radio of ${name} is muted`);
+      else if (device?.power === false) parts.push(`${name} is off`);
+    }
+    return parts.length ? `In its last ${LAST_MOMENTS} s: ${parts.join("; ")}` : "";
+  }
+
+  /** The weakest level that both ends of a link receive. */
+  limitOf(link) {
+    return Math.max(...[link.central, link.peripheral].map((name) => this.devices.get(name)?.sensitivity ?? -90));
   }
 
   #takePackets(tick, changed) {

@@ -1,7 +1,7 @@
 // The air: packets, the use of channels, the air time of devices, and what has happened.
 
 import { airTimePanel, channelPanel } from "./channels.js";
-import { deviceLink, h, listIn, setAttribute, visible } from "./dom.js";
+import { deviceLink, h, listIn, setAttribute, throttled, visible } from "./dom.js";
 import { clock } from "./format.js";
 import { packetPanel } from "./packets.js";
 
@@ -76,7 +76,7 @@ function logTab(air) {
     update(events);
     none.hidden = events.length > 0;
   }
-  const end = store.on("events", show);
+  const end = store.on("events", throttled(show, 200));
   show();
   return { element: h("section", { class: "panel", "aria-labelledby": "tab-log" }, list, none), close: end };
 }

@@ -1,12 +1,15 @@
 // One device: state, switches, advertising data, links, energy, and its GATT tree.
 
 import { textDialog } from "./dialogs.js";
-import { foreign, h, icon, listIn, panel, setText, toggle, updateFacts, visible } from "./dom.js";
+import { foreign, h, icon, listIn, panel, setText, throttled, toggle, updateFacts, visible } from "./dom.js";
 import { advertisingRows } from "./advertising.js";
 import { clock, current, dBm, duration, percent, place, plural, short, whole } from "./format.js";
 import { gattPanel } from "./gatt.js";
 import { linkPanel } from "./links.js";
 import { stateTag } from "./view-map.js";
+
+/** Milliseconds between two updates. */
+const PERIOD = 150;
 
 export function deviceView(air, argument) {
   const { store } = air;
@@ -104,7 +107,7 @@ export function deviceView(air, argument) {
   };
 
   element.append(head, h("div", { class: "columns" }, left, right));
-  ends.push(store.on("devices", show), store.on("events", showLog));
+  ends.push(store.on("devices", throttled(show, PERIOD)), store.on("events", throttled(showLog, PERIOD)));
   build();
   return {
     element,

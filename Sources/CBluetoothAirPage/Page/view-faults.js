@@ -1,7 +1,7 @@
 // Faults: a slider for each effect of each device and link, the other faults of the plan, and the plan as YAML.
 
 import { textDialog } from "./dialogs.js";
-import { foreign, h, icon, listIn, panel, setText, visible } from "./dom.js";
+import { foreign, h, icon, listIn, panel, setText, throttled, visible } from "./dom.js";
 import { clock } from "./format.js";
 import { EFFECTS, changed, keyOf, sliderOf } from "./fault-plan.js";
 
@@ -128,7 +128,8 @@ export function faultsView(air) {
     updateStrikes(events.map((event) => Object.assign(event, { key: event.key ?? `strike-${event.strikeKey}` })));
     noStrikes.hidden = events.length > 0;
   }
-  const ends = [store.on("devices", show), store.on("faults", showFaults), store.on("events", showStrikes)];
+  const ends = [store.on("devices", throttled(show, 250)), store.on("faults", showFaults),
+    store.on("events", throttled(showStrikes, 250))];
   show();
   showStrikes();
   return { element, close: () => ends.forEach((end) => end()) };

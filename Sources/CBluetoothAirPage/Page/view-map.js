@@ -1,7 +1,8 @@
 // The map: the picture, the same devices as a list of real elements, and the selected device's place and switches.
 
 import { addDialog } from "./dialogs.js";
-import { announce, field, foreign, h, icon, listIn, notice, setAttribute, setText, toggle, visible } from "./dom.js";
+import { announce, field, foreign, h, icon, listIn, notice, setAttribute, setText, throttled, toggle,
+  visible } from "./dom.js";
 import { dBm, place, plural, short } from "./format.js";
 import { MapCanvas, strength } from "./map-canvas.js";
 import { holdMap } from "./map-hand.js";
@@ -22,6 +23,8 @@ export function stateTag(state = "idle") {
 }
 
 const MOVES_PER_SECOND = 12;
+/** Milliseconds between two updates of the list: people read no faster. */
+const LIST_PERIOD = 200;
 
 export function mapView(air) {
   const { store } = air;
@@ -82,12 +85,16 @@ export function mapView(air) {
     card.show();
     map.change();
   };
-  const devices = () => {
+  const showList = () => {
     list.show();
     card.show();
     const count = plural(store.devices.size, "device");
     const links = plural(store.links.size, "link");
     setAttribute(canvas, "aria-label", `Map of ${count} and ${links}`);
+  };
+  const showListSoon = throttled(showList, LIST_PERIOD);
+  const devices = () => {
+    showListSoon();
     map.change();
   };
   ends.push(store.on("tick", pulses), store.on("selection", select), store.on("devices", devices));
@@ -95,7 +102,7 @@ export function mapView(air) {
     map.held.clear();
     map.fit();
   }));
-  devices();
+  showList();
 
   const picture = h("div", { class: "map-picture" }, canvas, tools,
     h("p", { class: "visually-hidden", id: "map-keys" },
