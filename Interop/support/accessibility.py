@@ -80,7 +80,8 @@ STRUCTURE = r"""(() => {
   const main = document.querySelector("main");
   const wide = document.scrollingElement.scrollWidth;
   if (wide > innerWidth) bad.push(`the page is ${wide} wide, and has ${innerWidth}`);
-  if (main.scrollWidth > main.clientWidth) bad.push(`the view is ${main.scrollWidth} wide, and has ${main.clientWidth}`);
+  const [content, room] = [main.scrollWidth, main.clientWidth];
+  if (content > room) bad.push(`the view is ${content} wide, and has ${room}`);
   for (const element of document.querySelectorAll("button, a[href], input, select, textarea, summary")) {
     const box = element.getBoundingClientRect();
     if (!shown(element) || element.id === "skip" || element.closest("p, td, th, li > span")) continue;

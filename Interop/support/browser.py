@@ -50,9 +50,9 @@ class Browser:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         process = await asyncio.create_subprocess_exec(
             program(), "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder.name}",
-            "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
-            "--disable-sync", "--force-color-profile=srgb", "--font-render-hinting=none", "--hide-scrollbars", *sandbox,
-            "about:blank", stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL)  # fmt: skip
+            "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--force-color-profile=srgb", "--font-render-hinting=none",
+            "--hide-scrollbars", *sandbox, "about:blank", stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL)  # fmt: skip
         errors: list[str] = []
         address = await asyncio.wait_for(cls._address(process, errors), PATIENCE)
         browser = cls(process, folder, errors)
@@ -234,6 +234,21 @@ class Page:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         return data
+
+    async def thumbnail(self, picture: bytes, columns: int = 24) -> bytes:
+        """A picture in so few grey cells that fonts and single letters do not matter, but panels and colours do."""
+        text = json.dumps(base64.b64encode(picture).decode())
+        return bytes(await self.value(f"""(async () => {{
+          const octets = Uint8Array.from(atob({text}), (one) => one.charCodeAt(0));
+          const image = await createImageBitmap(new Blob([octets], {{type: "image/png"}}));
+          const [width, height] = [{columns}, Math.round({columns} * image.height / image.width)];
+          const context = new OffscreenCanvas(width, height).getContext("2d");
+          context.imageSmoothingQuality = "high";
+          context.drawImage(image, 0, 0, width, height);
+          const pixels = context.getImageData(0, 0, width, height).data;
+          return Array.from({{length: width * height}}, (_, cell) =>
+            Math.round(0.3 * pixels[4 * cell] + 0.6 * pixels[4 * cell + 1] + 0.1 * pixels[4 * cell + 2]));
+        }})()"""))
 
     async def close(self) -> None:
         await self.browser.ask("Target.closeTarget", targetId=self.target)

@@ -126,6 +126,7 @@ startTheme(document.getElementById("theme"));
 startTransport(document.getElementById("transport"), air);
 addEventListener("hashchange", show);
 store.on("hello", () => {
+  document.documentElement.dataset.features = store.hello.features.join(" ");
   makeNavigation();
   shown?.content.close?.();
   shown = null;

@@ -141,12 +141,21 @@ export class Store {
       this.links.delete(id);
       if (!link) continue;
       const past = this.#lastMoments(link, tick.time);
-      this.ended.push({ ...link, isEnded: true, time: tick.time, reason: reason ?? "reason unknown", past });
+      const cause = reason ?? this.#causeOf(link, tick);
+      this.ended.push({ ...link, isEnded: true, time: tick.time, reason: cause, past });
       if (this.ended.length > MOST_ENDED) this.ended.shift();
-      this.#note("ended", [link.central, link.peripheral], `link ended: ${reason ?? "reason unknown"}. ${past}`,
+      this.#note("ended", [link.central, link.peripheral], `link ended: ${cause}. ${past}`,
         tick.time);
       changed.add("devices").add("events");
     }
+  }
+
+  /** Why a link ended, as its packets tell: one end has said so, or none has and the supervision timeout has passed. */
+  #causeOf(link, tick) {
+    const last = [...this.packets.slice(-1000), ...(tick.packets ?? [])].findLast((packet) =>
+      packet.link === link.id && packet.name.includes("LL_TERMINATE_IND"));
+    return last ? `${last.sender ?? "one end"} has sent LL_TERMINATE_IND`
+      : "no LL_TERMINATE_IND was seen, so by a timeout";
   }
 
   /** What the last seconds of a link were like, for people who ask why it ended. */
