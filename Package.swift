@@ -270,7 +270,7 @@ let package = Package(
         "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
         "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothDBus", "BluetoothWire",
         "BluetoothTypes", locks, logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ] + nio,
+      ] + nio + web,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.
     .executableTarget(

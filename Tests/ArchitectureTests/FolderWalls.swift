@@ -41,7 +41,7 @@ enum FolderWalls {
       "WorldFile": [],
       "Hosts": ["WorldFile"],
       "Control": ["WorldFile", "Hosts"],
-      "Web": ["WorldFile", "Control"],
+      "Web": ["WorldFile", "Hosts", "Control"],
       "Server": ["Hosts", "Control", "Web"],
     ],
     "BluetoothBonds": [
@@ -188,7 +188,8 @@ enum FolderWalls {
     ],
     "btserver": [
       "Metrics": [],
-      "": ["Metrics"],
+      "Page": [],
+      "": ["Metrics", "Page"],
     ],
     "CoreBluetooth": [
       "": [],

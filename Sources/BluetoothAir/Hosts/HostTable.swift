@@ -160,6 +160,14 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
     return number
   }
 
+  /// Reserves the name of a new device that is no host's. Returns false if it is in use, or if a client of the world
+  /// file will use it.
+  func reserve(_ name: String) -> Bool {
+    loop.preconditionInEventLoop()
+    let isClient = options.file?.clients.contains { $0.name == name } ?? false
+    return !isClient && takenNames.insert(name).inserted
+  }
+
   private func freeName(_ number: Int) -> String {
     (number...).lazy.map { "hci-\($0)" }.first { !takenNames.contains($0) } ?? "hci"
   }

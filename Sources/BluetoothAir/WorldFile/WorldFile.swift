@@ -1,5 +1,6 @@
 import BluetoothLab
 import BluetoothTransport
+import Foundation
 
 /// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///
@@ -134,6 +135,19 @@ package struct WorldFile: Sendable {
     try values(of: text(of: path), named: path)
   }
 
+  /// Reads a device: an entry of `devices`, in YAML or JSON. It can't be a recording of another file.
+  ///
+  /// - Throws: `WorldFileFailure` with all problems.
+  static func member(text: String) throws(WorldFileFailure) -> Member {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let entry = lines.enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }.joined(separator: "\n")
+    let file = try WorldFile(text: "devices:\n" + entry, named: "device", shape: .world, folder: nil)
+    guard file.members.count == 1, let member = file.members.first else {
+      throw WorldFileFailure(file: "device", "expected one device")
+    }
+    return member
+  }
+
   private static func values(of text: String, named name: String) throws(WorldFileFailure) -> LocatedValue {
     let format = name.lowercased().hasSuffix(".json") ? "JSON" : "YAML"
     do throws(SyntaxProblem) { return try WorldSyntax.read(text, format: format) } catch {
@@ -155,6 +169,18 @@ package struct WorldFile: Sendable {
 
   /// Creates a world file without any fields.
   init() {}
+}
+
+extension FaultPlan {
+  /// The plan as a world file in YAML, with a line for each fault.
+  var worldFile: String {
+    guard !faults.isEmpty else { return "faults: []\n" }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Encoding can't fail: a plan holds only numbers and strings. JSON is YAML.
+    let lines = faults.compactMap { fault in (try? encoder.encode(fault)).map { String(decoding: $0, as: UTF8.self) } }
+    return "faults:\n" + lines.map { "  - \($0)\n" }.joined()
+  }
 }
 
 extension WorldFileFailure {

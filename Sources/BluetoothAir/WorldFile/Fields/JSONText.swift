@@ -9,6 +9,8 @@ package indirect enum JSONText: Sendable {
   case flag(Bool)
   case list([JSONText])
   case object([(String, JSONText)])
+  /// A value in its textual form.
+  case encoded(String)
 
   /// The JSON text on one line, without spaces.
   package var line: String { joined(comma: ",", colon: ":") }
@@ -23,7 +25,7 @@ package indirect enum JSONText: Sendable {
         + "}"
     case .null: "null"
     case .text(let text): Self.quoted(text)
-    case .number(let number): number
+    case .number(let number), .encoded(let number): number
     case .flag(let flag): flag ? "true" : "false"
     }
   }
@@ -40,7 +42,7 @@ package indirect enum JSONText: Sendable {
     case .list(let values): return lines("[", values.map { $0.pretty(indent: inner) }, "]")
     case .object(let fields):
       return lines("{", fields.map { Self.quoted($0.0) + ": " + $0.1.pretty(indent: inner) }, "}")
-    case .null, .text, .number, .flag: return line
+    case .null, .text, .number, .flag, .encoded: return line
     }
   }
 
