@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from support import accessibility, browser
+from support import accessibility
 from support.airs import BleAir
-from support.browser import Browser, Page
+from support.browser import Page
 from support.waiting import PATIENCE
 
 SIZES = {"desktop": (1440, 900), "tablet": (820, 1180), "phone": (390, 844)}
@@ -74,15 +74,6 @@ def web_address(air: BleAir) -> str:
 
 
 @pytest_asyncio.fixture
-async def chromium():
-    if reason := browser.obstacle():
-        pytest.skip(reason)
-    running = await Browser.start()
-    yield running
-    await running.stop()
-
-
-@pytest_asyncio.fixture
 async def window(serve, chromium):
     """Opens the page of an air: `await window("--world", "gym")`."""
     windows: list[Window] = []
@@ -105,12 +96,6 @@ async def window(serve, chromium):
 async def page_printed(air: BleAir) -> None:
     while not any(line and line.startswith("page at ") for line in air.program.output.all):
         await asyncio.sleep(0.02)
-
-
-@pytest.fixture
-def screenshots(request: pytest.FixtureRequest) -> Path | None:
-    folder = request.config.getoption("--screenshots")
-    return Path(folder) if folder else None
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -229,11 +229,13 @@ class Page:
     async def text(self, selector: str) -> str:
         return await self.value(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
 
-    async def screenshot(self, path: Path) -> bytes:
-        data = base64.b64decode((await self.ask("Page.captureScreenshot", format="png"))["data"])
+    async def picture(self) -> bytes:
+        """The page as a PNG."""
+        return base64.b64decode((await self.ask("Page.captureScreenshot", format="png"))["data"])
+
+    async def screenshot(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        return data
+        path.write_bytes(await self.picture())
 
     async def thumbnail(self, picture: bytes, columns: int = 24) -> bytes:
         """A picture in so few grey cells that fonts and single letters do not matter, but panels and colours do."""
