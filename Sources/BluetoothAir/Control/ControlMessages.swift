@@ -20,6 +20,18 @@ package struct ControlRequest: Codable, Sendable {
     case run
     /// Adds the device that `text` describes, an entry of `devices` in a world file.
     case add
+    /// Returns the air as a world file.
+    case save
+    /// Connects the central of a page to `device`, and discovers its attributes. The following verbs are for pages, too.
+    case open
+    /// Ends the connection to `device`.
+    case close
+    /// Reads the attribute of `device` with `handle`.
+    case read
+    /// Writes `value`, in hexadecimal, to the attribute with `handle`; without a response if `response` is false.
+    case write
+    /// Subscribes to the value with `handle`, or ends the subscription.
+    case subscribe
     /// Adds the faults of `plan`; without a plan, removes all faults.
     case fault
     /// Replaces all faults by those of `plan`; without a plan, returns the faults.
@@ -41,6 +53,9 @@ package struct ControlRequest: Codable, Sendable {
   package var seconds: Double?
   package var until: LinkCondition?
   package var text: String?
+  package var handle: UInt16?
+  package var value: String?
+  package var response: Bool?
   package var plan: FaultPlan?
   package var path: String?
   package var decrypted: Bool?
@@ -52,7 +67,7 @@ package struct ControlRequest: Codable, Sendable {
   }
 
   fileprivate enum CodingKeys: CodingKey {
-    case verb, device, position, on, speed, seconds, until, text, plan, path, decrypted, keys
+    case verb, device, position, on, speed, seconds, until, text, handle, value, response, plan, path, decrypted, keys
   }
 
   package init(_ verb: Verb) { self.verb = verb }
@@ -84,6 +99,9 @@ package struct ControlRequest: Codable, Sendable {
     until = try fields.decodeIfPresent(LinkCondition.self, forKey: .until)
     until = try fields.decodeIfPresent(LinkCondition.self, forKey: .until)
     text = try fields.decodeIfPresent(String.self, forKey: .text)
+    handle = try fields.decodeIfPresent(UInt16.self, forKey: .handle)
+    value = try fields.decodeIfPresent(String.self, forKey: .value)
+    response = try fields.decodeIfPresent(Bool.self, forKey: .response)
     plan = try fields.decodeIfPresent(FaultPlan.self, forKey: .plan)
     path = try fields.decodeIfPresent(String.self, forKey: .path)
     decrypted = try fields.decodeIfPresent(Bool.self, forKey: .decrypted)
@@ -94,13 +112,17 @@ package struct ControlRequest: Codable, Sendable {
 extension ControlRequest.Verb {
   fileprivate var fields: Set<ControlRequest.CodingKeys> {
     switch self {
-    case .devices, .stats, .stop: []
+    case .devices, .stats, .save, .stop: []
     case .move: [.device, .position]
     case .radio, .power: [.device, .on]
     case .speed: [.speed]
     case .step: [.device]
     case .run: [.seconds, .device, .until]
     case .add: [.text]
+    case .open, .close: [.device]
+    case .read: [.device, .handle]
+    case .write: [.device, .handle, .value, .response]
+    case .subscribe: [.device, .handle, .on]
     case .fault, .faults: [.plan]
     case .capture: [.path, .decrypted, .keys]
     }

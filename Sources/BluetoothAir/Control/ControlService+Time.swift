@@ -41,14 +41,24 @@ extension ControlService {
   /// Adds the device that a text describes.
   func add(_ request: ControlRequest) throws(AirError) {
     guard let text = request.text else { throw AirError("text: missing field; expected a device of a world file") }
-    let member: WorldFile.Member
-    do throws(WorldFileFailure) { member = try WorldFile.member(text: text) } catch {
+    let (member, entry): (WorldFile.Member, LocatedValue)
+    do throws(WorldFileFailure) { (member, entry) = try WorldFile.member(text: text) } catch {
       let problem = error.problems.first
       throw AirError("text: " + ((problem?.field).map { $0 + ": " } ?? "") + (problem?.reason ?? "invalid"))
     }
     let isFree = hosts?.reserve(member.name) ?? !world.deviceNames.contains(member.name)
     guard isFree else { throw AirError("the name \"\(member.name.printable)\" is in use") }
     WorldFile.add(member, to: world)
+    hosts?.addedDevices.append(entry)
+  }
+
+  /// Returns the air as a world file.
+  var worldFile: String {
+    get throws(AirError) {
+      guard let hosts else { throw AirError("a program has made this world, not a world file") }
+      let positions = Dictionary(devices.map { ($0.name, $0.position) }, uniquingKeysWith: { first, _ in first })
+      return (hosts.file ?? WorldFile()).text(adding: hosts.addedDevices, at: positions, with: world.faultPlan)
+    }
   }
 }
 

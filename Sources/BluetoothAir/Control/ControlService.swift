@@ -43,6 +43,8 @@ struct ControlService {
     case .step: answer.time = try step(request)
     case .run: throw AirError("only a world in virtual time runs on request; use speed")
     case .add: try add(request)
+    case .save: answer.text = try worldFile
+    case .open, .close, .read, .write, .subscribe: throw AirError("only a page has a central that connects to devices")
     case .fault: setFaults(request)
     case .faults:
       if let plan = request.plan {
@@ -117,7 +119,7 @@ struct ControlService {
 
   // MARK: State of the air
 
-  private var devices: [ControlAnswer.Device] {
+  var devices: [ControlAnswer.Device] {
     let slots = hosts?.controllerSlots ?? []
     let places = Dictionary(slots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let names = world.deviceNames

@@ -71,6 +71,8 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   private var isStopped = false
   /// The devices and clients of the world file.
   private var population: WorldPopulation?
+  /// The entries of the devices that have been added since the start.
+  var addedDevices: [LocatedValue] = []
   /// The names in use, which a new device can't have.
   private var takenNames: Set<String>
 
@@ -159,6 +161,9 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
     runner.enter { $0.settle() }
     return number
   }
+
+  /// The world file of the air; nil: none.
+  var file: WorldFile? { options.file }
 
   /// Reserves the name of a new device that is no host's. Returns false if it is in use, or if a client of the world
   /// file will use it.

@@ -139,7 +139,9 @@ package final class AirServer: Sendable {
     let (world, hosts, loop) = (world, hosts, loop)
     let connections = NIOLoopBoundBox.makeBoxSendingValue([ControlHandler](), eventLoop: loop)
     do {
-      let page = try AirPage(of: world, options) { request, _ in
+      let page = try AirPage(of: world, isAir: true, options) { name, _ in
+        loop.submit { hosts.reserve(name) }
+      } perform: { request, _ in
         loop.flatSubmit {
           ControlService(world: world, hosts: hosts, loop: loop, connections: connections, stop: {}).answer(request)
         }

@@ -15,6 +15,9 @@ struct AdvertisingState {
 
   init(_ packet: PacketDescription.Advertisement, at time: Instant) { (self.packet, latest) = (packet, time) }
 
+  /// The address of the advertiser, which may be private.
+  var address: DeviceAddress { packet.address }
+
   /// Takes over a packet. Returns true if its content is new.
   mutating func update(_ new: PacketDescription.Advertisement) -> Bool {
     if new.type == .scanRsp || new.type == .auxScanRsp {

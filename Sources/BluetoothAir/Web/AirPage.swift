@@ -55,23 +55,31 @@ package final class AirPage: Sendable {
   private let group: MultiThreadedEventLoopGroup
   private let listener: HTTPListener
   private let feed: PageFeed
+  private let run: PageRun?
 
   /// Starts to serve the page of a world.
   ///
   /// - Parameters:
   ///   - world: the world; nil: the page shows only apps.
   ///   - apps: the apps of a server; nil: there are none.
+  ///   - isAir: true if the world can be saved as a world file.
+  ///   - reserve: reserves the name of a device.
   ///   - perform: executes a request of the control socket. It is called on the loop that it gets.
   /// - Throws: an error if the address can't be used.
   init(
-    of world: World?, apps: PageApps? = nil, _ options: PageOptions,
+    of world: World?, isAir: Bool = false, apps: PageApps? = nil, _ options: PageOptions,
+    reserve: @escaping @Sendable (String, any EventLoop) -> EventLoopFuture<Bool>,
     perform: @escaping @Sendable (ControlRequest, any EventLoop) -> EventLoopFuture<ControlAnswer>
   ) throws {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
-    let feed = PageFeed(world, apps, hello: Self.hello(world, hasApps: apps != nil, options), loop: loop)
+    let run = world.flatMap { $0.realTimeRunner == nil ? PageRun($0) : nil }
+    self.run = run
+    let hello = Self.hello(world, isAir: isAir, hasApps: apps != nil, options)
+    let feed = PageFeed(world, apps, run, hello: hello, loop: loop)
     self.feed = feed
-    let commands = PageCommands(feed: feed, perform: { perform($0, loop) }, apps: apps)
+    let gatt = world.map { world in PageGATT(world, on: loop) { reserve($0, loop) } }
+    let commands = PageCommands(feed: feed, perform: { perform($0, loop) }, run: run, gatt: gatt, apps: apps)
     // The port is known only when the listener has it.
     let access = NIOLoopBoundBox<PageAccess?>.makeBoxSendingValue(nil, eventLoop: loop)
     let upgrader = NIOWebSocketServerUpgrader(
@@ -106,7 +114,9 @@ package final class AirPage: Sendable {
   /// - Throws: `AirError` if the address can't be used.
   package convenience init(of world: World?, apps: PageApps? = nil, _ options: PageOptions) throws {
     do {
-      try self.init(of: world, apps: apps, options) { request, loop in
+      try self.init(of: world, apps: apps, options) { name, loop in
+        loop.makeSucceededFuture(!(world?.deviceNames.contains(name) ?? true))
+      } perform: { request, loop in
         guard let world else {
           return loop.makeSucceededFuture(ControlAnswer(error: "this server has no simulated adapter"))
         }
@@ -118,8 +128,14 @@ package final class AirPage: Sendable {
     }
   }
 
+  /// Lets the viewers run a world in virtual time, on this thread, until one of them says that the program goes on. Does
+  /// nothing in real time.
+  @available(*, noasync, message: "it blocks the thread")
+  package func runWorld() { run?.serve() }
+
   /// Ends the connections of all viewers, and closes the socket. Must not be called on the thread of the world.
   package func close(_ reason: String = "the air ended") {
+    run?.end()
     let feed = feed
     try? listener.close().wait()
     try? feed.loop.submit { feed.close(reason) }.wait()
@@ -132,15 +148,17 @@ package final class AirPage: Sendable {
     return (try? feed.loop.submit { feed.viewerCount }.wait()) ?? 0
   }
 
-  private static func hello(_ world: World?, hasApps: Bool, _ options: PageOptions) -> JSONText {
+  private static func hello(_ world: World?, isAir: Bool, hasApps: Bool, _ options: PageOptions) -> JSONText {
     let isReal = world.map { $0.realTimeRunner != nil } ?? true
     var features: [String] = []
     if world != nil {
       features += [
         "move", "radio", "power", "fault", "packets", "packet", "capture", "channels", "links", "energy", "add",
+        "gatt",
       ]
-      if isReal { features += ["stats", "speed", "pause", "step"] }
+      features += isReal ? ["stats", "speed", "pause", "step"] : ["speed", "pause", "run"]
     }
+    if isAir { features.append("save") }
     if hasApps { features.append("apps") }
     return .object([
       ("type", .text("hello")), ("protocol", .number("1")), ("program", .text(options.program)),
@@ -190,6 +208,18 @@ package final class AirPage: Sendable {
       ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
       ("X-Frame-Options", "DENY"), ("Cache-Control", "no-store"),
     ]
+  }
+}
+
+extension World {
+  /// Serves a page that shows this world, on the loopback.
+  ///
+  /// - Parameter port: the port; 0: the system chooses one. `AirPage.url` has it.
+  /// - Throws: `AirError` if the port can't be used.
+  package func serve(on port: Int = 0) throws -> AirPage {
+    var options = PageOptions()
+    (options.port, options.program) = (port, "world")
+    return try AirPage(of: self, options)
   }
 }
 

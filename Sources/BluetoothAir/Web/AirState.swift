@@ -22,7 +22,7 @@ struct AirState: Sendable {
     var sensitivity: Decibel
   }
 
-  enum Role: String, Sendable { case accessory, device, host }
+  enum Role: String, Sendable { case accessory, device, host, page }
 
   /// The ends of a link, as far as they are devices of the world.
   struct Link: Sendable {
@@ -49,6 +49,8 @@ struct AirState: Sendable {
   var links: [Link]?
   /// The statistics, for counts and energy; nil: not collected.
   var statistics: WorldStatistics?
+  /// The values that the page's central has got.
+  var values: [JSONText] = []
   var environment: PathLossModel?
   var interference: [InterferenceSource]?
 }
@@ -84,6 +86,9 @@ final class AirCollector: @unchecked Sendable {
         let radio = RadioID(index: index)
         return AirState.Place(position: engine[radio].position, isMuted: engine.isMuted(radio))
       })
+    for (index, kind) in kinds.enumerated() where kind.role == .page {
+      if let central = engine.device(RadioID(index: index)) as? PageCentral { state.values = central.takeValues() }
+    }
     if parts.contains(.devices) { state.devices = names.indices.map { device(RadioID(index: $0), engine) } }
     if parts.contains(.links) { state.links = links(names.count, asksHosts: parts.contains(.statistics), engine) }
     if parts.contains(.statistics) { state.statistics = world.statistics(in: engine) }
@@ -106,6 +111,7 @@ final class AirCollector: @unchecked Sendable {
   /// Returns the kind of a device: the type of its accessory.
   private static func kind(of device: (any SimulatedDevice)?) -> (kind: String, role: AirState.Role) {
     guard let device else { return ("", .device) }
+    if device is PageCentral { return ("Page", .page) }
     if device is ExternalHostDevice { return ("Host", .host) }
     let type = "\(type(of: device))"
     guard let start = type.firstIndex(of: "<"), type.hasSuffix(">") else { return ("Device", .device) }

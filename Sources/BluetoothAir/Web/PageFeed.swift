@@ -22,6 +22,7 @@ final class PageFeed: @unchecked Sendable {
   /// The world; nil: the page shows the apps of a server without simulated adapters.
   private let world: World?
   private let apps: PageApps?
+  private let run: PageRun?
   private let recorder = AirRecorder()
   private let collector: AirCollector?
   private let hello: JSONText
@@ -38,8 +39,8 @@ final class PageFeed: @unchecked Sendable {
   private var appsHaveChanged = false
   private var isReadingApps = false
 
-  init(_ world: World?, _ apps: PageApps?, hello: JSONText, loop: any EventLoop) {
-    (self.world, self.apps, self.hello, self.loop) = (world, apps, hello, loop)
+  init(_ world: World?, _ apps: PageApps?, _ run: PageRun?, hello: JSONText, loop: any EventLoop) {
+    (self.world, self.apps, self.run, self.hello, self.loop) = (world, apps, run, hello, loop)
     collector = world.map { AirCollector($0) }
   }
 
@@ -95,15 +96,15 @@ final class PageFeed: @unchecked Sendable {
       return publishApps()
     }
     isWaiting = true
-    var parts: AirCollector.Parts = []
+    var wanted: AirCollector.Parts = []
     if ticks == 0 {
-      parts = .all
+      wanted = .all
     } else {
-      if ticks.isMultiple(of: Self.linkTicks) { parts.formUnion([.links, .devices]) }
-      if ticks.isMultiple(of: Self.statisticsTicks) { parts.formUnion([.statistics, .surroundings]) }
+      if ticks.isMultiple(of: Self.linkTicks) { wanted.formUnion([.links, .devices]) }
+      if ticks.isMultiple(of: Self.statisticsTicks) { wanted.formUnion([.statistics, .surroundings]) }
     }
     ticks += 1
-    let (recorder, collector, loop, generation) = (recorder, collector, loop, generation)
+    let (recorder, loop, generation, parts) = (recorder, loop, generation, wanted)
     world.requestQueue.perform { [weak self] engine in
       recorder.attach(to: engine)
       let state = collector.collect(parts, engine)
@@ -117,6 +118,8 @@ final class PageFeed: @unchecked Sendable {
     isWaiting = false
     let count = world.faultEventCount
     let hasStrikes = count != model.strikeCount
+    var state = state
+    if let run { state.speed = run.speed }
     let tick = model.tick(
       state, batch, faults: world.faultPlan, strikes: hasStrikes ? world.faultEvents : [], count: count)
     send(withApps(tick))
@@ -177,6 +180,9 @@ final class PageFeed: @unchecked Sendable {
     fields.add("fields", .list(tree.fields.map(\.pageText)))
     return fields.object
   }
+
+  /// Returns a device and the address at which others reach it; nil: there is no such device, or it has none.
+  func place(of name: String) -> (radio: RadioID, address: DeviceAddress)? { model.place(of: name) }
 
   /// The packets that are kept, as a pcapng file.
   var capture: [UInt8] {

@@ -1,3 +1,4 @@
+import BluetoothController
 import BluetoothDissection
 import BluetoothLab
 import BluetoothRadio
@@ -46,6 +47,13 @@ struct PageModel {
     names.indices.contains(radio.index) ? names[radio.index] : radio == .none ? "injected" : "device \(radio.index)"
   }
 
+  /// Returns a device and the address at which others reach it; nil: there is no such device, or it has none.
+  func place(of name: String) -> (radio: RadioID, address: DeviceAddress)? {
+    guard let index = names.firstIndex(of: name), devices.indices.contains(index) else { return nil }
+    let device = devices[index]
+    return (device.advertising?.address ?? device.state?.address).map { (RadioID(index: index), $0) }
+  }
+
   // MARK: Ticks
 
   /// Takes over the state of the world. Returns the message of the tick; nil: nothing has changed.
@@ -75,6 +83,7 @@ struct PageModel {
       tick.add("faults", faultList)
     }
     addStrikes(strikes, count, to: &tick)
+    if !state.values.isEmpty { tick.add("values", .list(state.values)) }
     (environment, interference) = (state.environment ?? environment, state.interference ?? interference)
     return hasMoved || tick.all.count > before ? tick.object : nil
   }

@@ -200,7 +200,7 @@ func withPage(
   of world: World, _ body: @escaping @Sendable (AirPage, PageUnderTest) throws -> Void
 ) async throws {
   try await onOwnThread {
-    let page = try AirPage(of: world, PageOptions())
+    let page = try world.serve(on: 0)
     defer { page.close() }
     try body(page, try PageUnderTest(page.url))
   }

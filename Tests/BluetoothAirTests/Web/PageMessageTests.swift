@@ -110,6 +110,11 @@ import Testing
       #expect(try viewer.ask(#""request":{"verb":"add","text":"name: hall\naccessory: thermometer"}"#)["error"] != nil)
       #expect(try viewer.ask(#""request":{"verb":"add","text":"name: x\naccessory: toaster"}"#)["error"] != nil)
 
+      let saved = try #require(try viewer.request(#""verb":"save""#)["text"] as? String)
+      let file = try WorldFile(text: saved)
+      #expect(file.members.map(\.name) == ["strap", "hall"])
+      #expect(file.members.map(\.options.position) == [Position(x: 1, y: -2.5, z: 0.25), Position(x: 7)])
+
       #expect(try viewer.ask(#""request":{"verb":"step","device":"strap"}"#)["error"] as? String != nil)
       try viewer.request(#""verb":"speed","speed":0"#)
       _ = try viewer.message("tick") { $0["paused"] as? Bool == true }
@@ -190,6 +195,79 @@ import Testing
         let devices = try viewer.message("tick")["devices"] as? [[String: Any]] ?? []
         if devices.contains(where: { $0["position"] as? [Double] == [4, 0, 0] }) { break }
       }
+    }
+  }
+}
+
+/// The page's central, by which viewers read, write and subscribe.
+@Suite(.timeLimit(.minutes(5))) struct PageAttributeTests {
+  @Test("A viewer opens a device, reads its values, writes one, and gets those to which it subscribes")
+  func attributes() async throws {
+    try await withPage("devices: [{name: strap, accessory: heart-rate}]", speed: 5) { _, page in
+      let viewer = try page.viewer()
+      _ = try viewer.device("strap") { $0["advertising"] != nil }
+      let tree = try #require(try viewer.request(#""verb":"open","device":"strap""#)["gatt"] as? [String: Any])
+      let services = try #require(tree["services"] as? [[String: Any]])
+      let service = try #require(services.first { $0["uuid"] as? String == "180D" })
+      #expect(service["name"] as? String == "Heart Rate")
+      let all = services.flatMap { $0["characteristics"] as? [[String: Any]] ?? [] }
+      let measurement = try #require(all.first { $0["uuid"] as? String == "2A37" })
+      #expect(measurement["properties"] as? [String] == ["notify"] && measurement["subscribed"] as? Bool == false)
+      let handle = try #require(measurement["handle"] as? Int)
+      try viewer.request(#""verb":"subscribe","device":"strap","handle":\#(handle),"on":true"#)
+      let values = try #require(try viewer.message("tick") { $0["values"] != nil }["values"] as? [[String: Any]])
+      #expect(values.first?["device"] as? String == "strap" && values.first?["handle"] as? Int == handle)
+      #expect((values.first?["text"] as? String)?.contains("bpm") ?? false, "\(values)")
+      let link = try viewer.message("tick") { $0["links"] != nil }
+      let links = try #require(link["links"] as? [[String: Any]])
+      #expect(links.first?["peripheral"] as? String == "strap" && links.first?["central"] as? String == "page")
+      let location = try #require(all.first { $0["uuid"] as? String == "2A38" }?["handle"] as? Int)
+      let value = try viewer.request(#""verb":"read","device":"strap","handle":\#(location)"#)["value"] as? String
+      #expect(value?.count == 2)
+      let point = try #require(all.first { $0["uuid"] as? String == "2A39" }?["handle"] as? Int)
+      // Reset Energy Expended.
+      try viewer.request(#""verb":"write","device":"strap","handle":\#(point),"value":"01""#)
+      let refused =
+        try viewer.ask(
+          #""request":{"verb":"write","device":"strap","handle":\#(point),"value":"77"}"#)["error"] as? String
+      #expect(refused?.contains("the device answered") ?? false)
+      #expect(try viewer.ask(#""request":{"verb":"write","device":"strap","handle":1,"value":"7"}"#)["error"] != nil)
+      try viewer.request(#""verb":"close","device":"strap""#)
+      _ = try viewer.message("tick") { $0["ended"] != nil }
+      #expect(try viewer.ask(#""request":{"verb":"read","device":"strap","handle":3}"#)["error"] != nil)
+    }
+  }
+}
+
+/// The page runs a world in virtual time.
+@Suite(.timeLimit(.minutes(5))) struct PageRunTests {
+  @Test("A program lets a viewer run the world: for a time, until a state, with a speed; then the program goes on")
+  func run() async throws {
+    let world = World(seed: 1)
+    world.add(HeartRateSensor(), named: "strap")
+    try await withPage(of: world) { server, page in
+      let viewer = try page.viewer()
+      _ = try viewer.message("hello")
+      #expect(try viewer.ask(#""request":{"verb":"run","seconds":1}"#)["error"] != nil)
+      let isOver = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        server.runWorld()
+        isOver.signal()
+      }
+      // The world stands still, but its state is shown.
+      let state = try viewer.message("world")
+      #expect(state["time"] as? Double == 0 && state["paused"] as? Bool == true)
+      #expect(try viewer.request(#""verb":"run","seconds":2.5"#)["time"] as? Double == 2.5)
+      let until = try viewer.request(#""verb":"run","seconds":60,"device":"strap","until":"noLink""#)
+      #expect(until["time"] as? Double == 2.5)
+      let never = try viewer.request(#""verb":"run","seconds":1,"device":"strap","until":"link""#)
+      #expect(never["time"] as? Double == 3.5 && never["note"] as? String == "the state was not reached")
+      try viewer.request(#""verb":"speed","speed":100"#)
+      _ = try viewer.message("tick") { $0["time"] as? Double ?? 0 > 10 }
+      try viewer.request(#""verb":"stop""#)
+      isOver.wait()
+      #expect(world.now > .seconds(10))
+      #expect(try viewer.ask(#""request":{"verb":"run","seconds":1}"#)["error"] != nil)
     }
   }
 }
