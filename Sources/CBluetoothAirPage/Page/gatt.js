@@ -96,11 +96,12 @@ export function gattPanel(air, name) {
     return h("form", {
       class: "row tight nowrap write", onsubmit: async (event) => {
         event.preventDefault();
-        const value = parse(input.value);
+        const typed = input.value;
+        const value = parse(typed);
         if (value === null) notice("Expected hexadecimal octets, or a text in quotes.", true);
         else if (await air.request({ verb: "write", device: name, handle, value, response })) {
           air.announce("Written");
-          input.value = "";
+          if (input.value === typed) input.value = "";
         }
       },
     }, input, h("button", { type: "submit", class: "small", "aria-label": `Write ${visible(label)}` }, "Write"));

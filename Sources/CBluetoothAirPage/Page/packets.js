@@ -86,6 +86,7 @@ export function packetPanel(air) {
       row.style.transform = `translateY(${index * ROW}px)`;
       setAttribute(row, "aria-selected", String(packet.number === selected));
       setAttribute(row, "aria-rowindex", index + 2);
+      row.hidden = false;
       if (row.packet === packet) return;
       row.packet = packet;
       row.id = `packet-${packet.number}`;
@@ -119,7 +120,11 @@ export function packetPanel(air) {
     const first = Math.max(0, Math.floor(viewport.scrollTop / ROW) - 4);
     const last = Math.min(found.length, first + Math.ceil((viewport.clientHeight || 400) / ROW) + 8);
     for (let index = first; index < last; index += 1) (rows[index - first] ??= makeRow()).show(found[index], index);
-    rows.forEach((row, index) => (row.hidden = index >= last - first));
+    for (const row of rows.slice(Math.max(0, last - first))) {
+      row.hidden = true;
+      row.packet = null;
+      row.removeAttribute("id");
+    }
     const isShown = rows.some((row) => !row.hidden && row.packet?.number === selected);
     setAttribute(viewport, "aria-activedescendant", isShown ? `packet-${selected}` : null);
   }
