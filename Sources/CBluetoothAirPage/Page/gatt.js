@@ -113,7 +113,7 @@ export function gattPanel(air, name) {
   const endOfLinks = store.on("devices", () => {
     if (wasLinked && !isLinked() && !close.hidden) {
       gone();
-      notice(`The link to ${name} has ended.`, true);
+      notice(`The link to ${name} has ended.`);
     }
     wasLinked = isLinked();
   });

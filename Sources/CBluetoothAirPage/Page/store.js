@@ -1,13 +1,16 @@
 // The page's picture of the air: what the server has told, and what follows from it. Views read it and listen for
 // changes.
 
-import { dBm, plural } from "./format.js";
+import { clock, dBm, plural } from "./format.js";
 import { History } from "./history.js";
 
 const MOST_PACKETS = 5000;
 const MOST_EVENTS = 500;
-const LONGEST_TRAIL = 80;
+const LONGEST_TRAIL = 200;
+/** Seconds within which the same fault of a device is one line. */
+const SAME_FAULT = 10;
 const MOST_ENDED = 50;
+const MOST_STRIKES = 2000;
 const LAST_MOMENTS = 5;
 
 export class Store {
@@ -29,6 +32,8 @@ export class Store {
   omitted = 0;
   /** What has happened: `{time, kind, devices, text}`, the oldest first. */
   events = [];
+  /** The latest faults that struck: `{device, time}`. */
+  strikes = [];
   /** Values that devices have sent, by device and handle. */
   values = new Map();
   /** The latest places of devices that move, by name. */
@@ -65,6 +70,7 @@ export class Store {
     this.omitted = 0;
     this.events = [];
     this.ended = [];
+    this.strikes = [];
     this.values.clear();
     this.trails.clear();
     this.history = new History();
@@ -107,7 +113,7 @@ export class Store {
     if (changed.has("devices")) this.#deriveStates();
     this.#takePackets(tick, changed);
     for (const strike of tick.strikes ?? []) {
-      this.#note("fault", [strike.device], strike.text, strike.time);
+      this.#noteStrike(strike);
       changed.add("events");
     }
     if (tick.faults) {
@@ -169,8 +175,7 @@ export class Store {
     }
     if (samples.length > 1) parts.push(plural(samples.at(-1).losses - samples[0].losses, "loss", "losses"));
     const ends = [link.central, link.peripheral];
-    const strikes = this.events.filter((event) => event.kind === "fault" && event.time >= time - LAST_MOMENTS &&
-      event.devices.some((name) => ends.includes(name))).length;
+    const strikes = this.strikes.filter((one) => one.time >= time - LAST_MOMENTS && ends.includes(one.device)).length;
     if (strikes) parts.push(`${plural(strikes, "fault")} struck`);
     for (const name of ends) {
       const device = this.devices.get(name);
@@ -201,14 +206,30 @@ export class Store {
     else if (before.joined !== device.joined) note(device.joined ? "a host joined" : "the host left");
   }
 
+  /** A fault that strikes again and again is one line with a count. */
+  #noteStrike({ device, text, time }) {
+    this.strikes.push({ device, time });
+    if (this.strikes.length > MOST_STRIKES) this.strikes.splice(0, MOST_STRIKES / 2);
+    const same = this.events.findLast((event) => event.kind === "fault" && event.strike === text &&
+      event.devices[0] === device && time - event.first < SAME_FAULT);
+    if (!same) {
+      this.#note("fault", [device], text, time);
+      Object.assign(this.events.at(-1), { strike: text, first: time, count: 1 });
+      return;
+    }
+    same.count += 1;
+    same.text = `${text}, ${same.count} times until ${clock(time)}`;
+    this.emit("events");
+  }
+
   #noteTrail(before, device) {
     if (!before || !device.position) return;
-    const trail = this.trails.get(device.name) ?? [before.position];
+    if (!this.trails.has(device.name)) this.trails.set(device.name, [before.position]);
+    const trail = this.trails.get(device.name);
     const last = trail.at(-1);
     if (Math.hypot(device.position[0] - last[0], device.position[1] - last[1]) < 0.1) return;
     trail.push(device.position);
     if (trail.length > LONGEST_TRAIL) trail.shift();
-    this.trails.set(device.name, trail);
   }
 
   #note(kind, devices, text, time = this.time) {

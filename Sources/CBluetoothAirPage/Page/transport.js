@@ -33,6 +33,7 @@ export function speedChoice(air) {
       air.request({ verb: "speed", speed: Number(select.value) });
     },
   });
+  select.value = "1";
   select.show = (speed) => {
     if (!(speed > 0)) return;
     const value = String(speed);

@@ -1,9 +1,9 @@
 // The air: packets, the use of channels, the air time of devices, and what has happened.
 
 import { airTimePanel, channelPanel } from "./channels.js";
-import { deviceLink, h, listIn, setAttribute, throttled, visible } from "./dom.js";
-import { clock } from "./format.js";
+import { deviceLink, h, listIn, setAttribute, throttled } from "./dom.js";
 import { packetPanel } from "./packets.js";
+import { eventLine } from "./view-device.js";
 
 const TABS = [["packets", "Packets"], ["channels", "Channels"], ["log", "What happened"]];
 
@@ -65,10 +65,8 @@ function logTab(air) {
   const none = h("p", { class: "empty" },
     "Nothing has happened since the page is open: no link began or ended, no fault struck.");
   let count = 0;
-  const update = listIn(list, (event) => event.key, (event) => h("li", { class: event.kind },
-    h("time", {}, clock(event.time)),
-    h("span", {}, event.devices.map((name, index) => [index ? " – " : "", deviceLink(store, name)]), " ",
-      visible(event.text))));
+  const namesOf = (event) => [event.devices.map((name, index) => [index ? " – " : "", deviceLink(store, name)]), " "];
+  const update = listIn(list, (event) => event.key, (event) => eventLine(event, namesOf(event)));
   function show() {
     const events = store.events.slice(-200).reverse();
     for (const event of events) event.number ??= count += 1;

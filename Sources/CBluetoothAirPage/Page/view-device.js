@@ -11,6 +11,14 @@ import { stateTag } from "./view-map.js";
 /** Milliseconds between two updates. */
 const PERIOD = 150;
 
+/** A line of the list of what has happened. */
+export function eventLine(event, names) {
+  const text = h("span");
+  const line = h("li", { class: event.kind }, h("time", {}, clock(event.time)), h("span", {}, names, text));
+  line.update = (now) => setText(text, visible(now.text));
+  return line;
+}
+
 export function deviceView(air, argument) {
   const { store } = air;
   let name = argument ?? air.selected ?? store.devices.keys().next().value ?? null;
@@ -93,8 +101,7 @@ export function deviceView(air, argument) {
     }
     if (document.activeElement !== chooser) chooser.value = name;
   }
-  const showEvents = listIn(log, (event) => event.key, (event) => h("li", { class: event.kind },
-    h("time", {}, clock(event.time)), h("span", {}, otherEnd(event.devices, name), visible(event.text))));
+  const showEvents = listIn(log, (event) => event.key, (event) => eventLine(event, otherEnd(event.devices, name)));
   function showLog() {
     const mine = store.events.filter((event) => event.devices.includes(name)).slice(-40).reverse();
     for (const event of mine) event.key ??= `${event.time}-${(showLog.count = (showLog.count ?? 0) + 1)}`;

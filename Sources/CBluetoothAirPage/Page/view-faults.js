@@ -2,8 +2,8 @@
 
 import { textDialog } from "./dialogs.js";
 import { foreign, h, icon, listIn, panel, setText, throttled, visible } from "./dom.js";
-import { clock } from "./format.js";
 import { EFFECTS, changed, keyOf, sliderOf } from "./fault-plan.js";
+import { eventLine } from "./view-device.js";
 
 const MOST_ROWS = 60;
 
@@ -62,8 +62,8 @@ export function faultsView(air) {
       onclick: () => setFaults(store.faults.filter((one) => JSON.stringify(one) !== JSON.stringify(fault))),
     }, icon("bin"))));
   const strikes = h("ol", { class: "log" });
-  const updateStrikes = listIn(strikes, (event) => event.key, (event) => h("li", { class: "fault" },
-    h("time", {}, clock(event.time)), h("span", {}, foreign(event.devices.join(", ")), " ", visible(event.text))));
+  const updateStrikes = listIn(strikes, (event) => event.key, (event) =>
+    eventLine(event, [foreign(event.devices.join(", ")), " "]));
 
   const noLinks = h("p", { class: "empty" }, "No link between devices of the air.");
   const noOthers = h("p", { class: "empty" }, "None.");
