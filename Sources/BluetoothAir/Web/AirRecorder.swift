@@ -53,6 +53,7 @@ final class AirRecorder: AirObserver, @unchecked Sendable {
 
   /// Starts to record, beside the world's other recorder. No effect if it records.
   func attach(to engine: WorldEngine) {
+    engine.bound.check()
     guard engine.recorder !== self else { return }
     next = engine.recorder
     engine.recorder = self

@@ -75,6 +75,7 @@ final class AirCollector: @unchecked Sendable {
   }
 
   func collect(_ parts: Parts, _ engine: WorldEngine) -> AirState {
+    engine.bound.check()
     // A device that has been registered joins the world with a request, which may still wait.
     var names = world.deviceNames
     if let missing = names.indices.first(where: { engine.device(RadioID(index: $0)) == nil }) {

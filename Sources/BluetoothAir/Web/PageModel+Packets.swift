@@ -80,7 +80,7 @@ extension PageModel {
     guard devices.indices.contains(index) else { return }
     if devices[index].advertising == nil {
       guard advertisement.type != .scanRsp, advertisement.type != .auxScanRsp else { return }
-      devices[index].advertising = AdvertisingState(advertisement, at: packet.start)
+      devices[index].advertising = SeenAdvertising(advertisement, at: packet.start)
       devices[index].isDirty = true
     } else if devices[index].advertising?.update(advertisement) ?? false {
       devices[index].isDirty = true

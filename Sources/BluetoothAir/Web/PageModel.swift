@@ -11,7 +11,7 @@ struct PageModel {
     var state: AirState.Device?
     var statistics: DeviceStatistics?
     var energy: EnergyReport?
-    var advertising: AdvertisingState?
+    var advertising: SeenAdvertising?
     /// True if something has changed since `text` was made.
     var isDirty = true
     var text = JSONText.null
@@ -132,7 +132,7 @@ struct PageModel {
     }
     for index in devices.indices {
       guard let advertising = devices[index].advertising else { continue }
-      if state.time - advertising.latest > AdvertisingState.lifetime {
+      if state.time - advertising.latest > SeenAdvertising.lifetime {
         devices[index].advertising = nil
         devices[index].isDirty = true
       }

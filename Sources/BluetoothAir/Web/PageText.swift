@@ -3,7 +3,6 @@ import BluetoothNumbers
 import BluetoothRadio
 import BluetoothTypes
 import BluetoothWire
-import Foundation
 
 // The texts of a page's messages. Documentation/Web.md describes them.
 
@@ -99,14 +98,4 @@ extension PathLossModel {
 extension DeviceAddress {
   /// The address without its kind.
   var octetsText: String { String(description.prefix { $0 != " " }) }
-}
-
-extension JSONText {
-  /// The JSON text that an encoder has made.
-  init(encoding value: some Encodable) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Encoding can't fail: the values of messages hold only numbers and strings.
-    self = (try? encoder.encode(value)).map { .encoded(String(decoding: $0, as: UTF8.self)) } ?? .null
-  }
 }

@@ -29,8 +29,7 @@ extension WorldFile {
       return device.jsonText
     }
     var fields = device.members.filter { $0.name != "position" }.map { ($0.name, $0.value.jsonText) }
-    let axes = ["x", "y", "z"]
-    let place = JSONText.object(zip(axes, position).map { ($0, .number($1.short)) })
+    let place = JSONText.list(position.map { .number($0.short) })
     // Behind the name, as in most files.
     fields.insert(("position", place), at: min(1, fields.count))
     return .object(fields)

@@ -102,9 +102,47 @@ struct PageUnderTest: Sendable {
   }
 }
 
+/// A value of JSON. What is not there is null.
+enum PageValue: Decodable, Hashable, Sendable {
+  case null
+  case flag(Bool)
+  case number(Double)
+  case text(String)
+  case list([PageValue])
+  case object([String: PageValue])
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let flag = try? value.decode(Bool.self) {
+      self = .flag(flag)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let text = try? value.decode(String.self) {
+      self = .text(text)
+    } else if let list = try? value.decode([PageValue].self) {
+      self = .list(list)
+    } else {
+      self = .object(try value.decode([String: PageValue].self))
+    }
+  }
+
+  subscript(name: String) -> PageValue { if case .object(let fields) = self { fields[name] ?? .null } else { .null } }
+  subscript(index: Int) -> PageValue { list.indices.contains(index) ? list[index] : .null }
+
+  var isThere: Bool { self != .null }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var number: Double? { if case .number(let number) = self { number } else { nil } }
+  var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+  var list: [PageValue] { if case .list(let list) = self { list } else { [] } }
+  var numbers: [Double] { list.compactMap(\.number) }
+  var texts: [String] { list.compactMap(\.text) }
+}
+
 /// A viewer of a page: a WebSocket whose messages are JSON objects.
 final class PageViewer {
-  typealias Message = [String: Any]
+  typealias Message = PageValue
 
   let connection: PageConnection
   private var lastID = 0
@@ -129,15 +167,15 @@ final class PageViewer {
   }
 
   func message() throws -> Message {
-    let text = try #require(text(), "the server has closed the connection")
-    return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? Message)
+    guard let text = text() else { throw HostSocket.Failure(description: "the server has closed the connection") }
+    return try JSONDecoder().decode(PageValue.self, from: Data(text.utf8))
   }
 
   /// Returns the next message that fits.
   func message(_ type: String, where fits: (Message) -> Bool = { _ in true }) throws -> Message {
     while true {
       let message = try message()
-      if message["type"] as? String == type, fits(message) { return message }
+      if message["type"].text == type, fits(message) { return message }
     }
   }
 
@@ -161,22 +199,22 @@ final class PageViewer {
     lastID += 1
     let id = lastID
     send(#"{"id":\#(id),\#(fields)}"#)
-    return try message("answer") { $0["id"] as? Int == id }
+    return try message("answer") { $0["id"].number == Double(id) }
   }
 
   /// Sends a request of the control socket, and returns the answer, which must be no error.
   @discardableResult
   func request(_ fields: String) throws -> Message {
     let answer = try ask(#""request":{\#(fields)}"#)
-    #expect(answer["error"] == nil, "\(answer)")
+    #expect(answer["error"] == .null, "\(answer)")
     return answer
   }
 
   /// Returns the next state of a device that fits.
   func device(_ name: String, where fits: (Message) -> Bool = { _ in true }) throws -> Message {
     while true {
-      let devices = try message()["devices"] as? [Message] ?? []
-      if let device = devices.first(where: { $0["name"] as? String == name }), fits(device) { return device }
+      let devices = try message()["devices"].list
+      if let device = devices.first(where: { $0["name"].text == name }), fits(device) { return device }
     }
   }
 }

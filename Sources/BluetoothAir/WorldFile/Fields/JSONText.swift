@@ -1,4 +1,5 @@
 import BluetoothWire
+import Foundation
 
 /// A JSON value whose objects keep the order of their fields.
 package indirect enum JSONText: Sendable {
@@ -65,5 +66,15 @@ package indirect enum JSONText: Sendable {
       }
     }
     return result + "\""
+  }
+}
+
+extension JSONText {
+  /// The JSON text that an encoder has made.
+  init(encoding value: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Encoding can't fail: the values of messages hold only numbers and strings.
+    self = (try? encoder.encode(value)).map { .encoded(String(decoding: $0, as: UTF8.self)) } ?? .null
   }
 }

@@ -4,7 +4,7 @@ import BluetoothTypes
 import BluetoothWire
 
 /// The latest advertising of a device, as its packets on the air show it.
-struct AdvertisingState {
+struct SeenAdvertising {
   /// The time after which a device that sends no advertising packet counts as silent.
   static let lifetime = TimeSpan.seconds(5)
 
