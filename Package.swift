@@ -29,6 +29,9 @@ let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: 
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let web: [Target.Dependency] = [
+  .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+]
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -217,15 +220,16 @@ let package = Package(
     .target(
       name: "CLockstepPreload", dependencies: ["CLockstep"],
       cSettings: [.define("_GNU_SOURCE"), .headerSearchPath("../CLockstep")]),
+    // The files of the page become part of the program with #embed.
+    .target(name: "CBluetoothAirPage", exclude: ["Page"]),
     .target(
       name: "BluetoothAir",
       dependencies: [
-        "CLockstep", .product(name: "NIOEmbedded", package: "swift-nio"),
-        "BluetoothLab", "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
+        "CBluetoothAirPage", "CLockstep", .product(name: "NIOEmbedded", package: "swift-nio"), "BluetoothLab",
+        "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
         "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
-        .product(name: "Yams", package: "Yams"), deque, heap,
-        locks,
-      ] + nio,
+        "BluetoothHost", "BluetoothNumbers", .product(name: "Yams", package: "Yams"), deque, heap, locks,
+      ] + nio + web,
       swiftSettings: settings),
     // Replaces functions of the C library and of libdispatch in the program that links it.
     .target(name: "CAppTime"),
@@ -278,7 +282,7 @@ let package = Package(
         "BluetoothServer", "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothBonds",
         "BluetoothDaemonProtocol", "BluetoothDaemon", "BluetoothTransport", "BluetoothDBus", "BluetoothWire",
         "BluetoothTypes", locks, logging, metrics, .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ] + nio,
+      ] + nio + web,
       swiftSettings: settings),
     // The program that a test runs in the world of a file.
     .executableTarget(

@@ -11,8 +11,9 @@ import pytest_asyncio
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support import airs, linux, programs  # noqa: E402
+from support import airs, browser, linux, programs  # noqa: E402
 from support.airs import Air  # noqa: E402
+from support.browser import Browser  # noqa: E402
 from support.hosts import Host  # noqa: E402
 from support.linux import Linux  # noqa: E402
 from support.programs import Program  # noqa: E402
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--linux", choices=("bookworm", "trixie"), default="bookworm",
         help="the guest: Debian 12 with Linux 6.1 and BlueZ 5.66, or Debian 13 with Linux 6.12 and BlueZ 5.82")  # fmt: skip
+    parser.addoption("--screenshots", metavar="FOLDER", help="save pictures of the page of `ble air --web` here")
     parser.addoption("--keep-captures", action="store_true", help="keep what was captured of tests that pass, too")
 
 
@@ -173,6 +175,23 @@ async def host(request: pytest.FixtureRequest, captures):
     yield open_host
     for open_one in hosts:
         await open_one.close()
+
+
+@pytest_asyncio.fixture
+async def chromium():
+    """A browser without a window."""
+    if reason := browser.obstacle():
+        pytest.skip(reason)
+    running = await Browser.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+def screenshots(request: pytest.FixtureRequest) -> Path | None:
+    """The folder for pictures of pages, if there is one."""
+    folder = request.config.getoption("--screenshots")
+    return Path(folder) if folder else None
 
 
 @pytest_asyncio.fixture

@@ -76,6 +76,8 @@ package protocol WorldDevice: SimulatedDevice {
   var links: [LinkReport] { get }
   /// The device's connection attempts by peer and role.
   var attempts: [AttemptReport] { get }
+  /// True if the device's Bluetooth is on; nil: unknown, because its host belongs to another program.
+  var isPowered: Bool? { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.
   func setPower(_ on: Bool, at now: Instant)
   /// Switches the device off, as for a restart, which `setPower` completes. Returns true if Bluetooth was on.
@@ -115,6 +117,7 @@ package protocol WorldDevice: SimulatedDevice {
 
 extension WorldDevice {
   package var identityAddress: DeviceAddress? { nil }
+  package var isPowered: Bool? { nil }
   package func setHCIObserver(_ observer: (any HCIObserver)?) {}
   package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
   package var bondRecords: [BondRecord] { [] }

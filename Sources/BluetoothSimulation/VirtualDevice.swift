@@ -54,7 +54,7 @@ final class VirtualDevice: WorldDevice {
   // Unchecked: the properties are confined to the world, and no access overlaps another call. See `WorldEngine`.
   @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var parts: Parts?
-  @exclusivity(unchecked) private var isPowered = true
+  @exclusivity(unchecked) private var isOn = true
   @exclusivity(unchecked) private var events: Deque<DaemonEvent> = []
 
   /// The parts that are created at first use.
@@ -83,7 +83,7 @@ final class VirtualDevice: WorldDevice {
     let new = Parts(components, settings)
     parts = new
     new.daemon.timeOfZero = settings.environment.epoch
-    new.daemon.setPower(isPowered && new.daemon.startsOn, at: now)
+    new.daemon.setPower(isOn && new.daemon.startsOn, at: now)
     return new
   }
 
@@ -160,15 +160,15 @@ final class VirtualDevice: WorldDevice {
   // MARK: WorldDevice
 
   func setPower(_ on: Bool, at now: Instant) {
-    isPowered = on
+    isOn = on
     guard let parts else { return }
     parts.daemon.setPower(on, at: now)
     exchange(parts, at: now)
   }
 
   func restart(at now: Instant) -> Bool {
-    let wasPowered = isPowered
-    isPowered = false
+    let wasPowered = isOn
+    isOn = false
     guard let parts else { return wasPowered }
     parts.daemon.restart(at: now)
     exchange(parts, at: now)
@@ -265,6 +265,8 @@ final class VirtualDevice: WorldDevice {
   }
 
   func uses(at now: Instant) -> RadioTimeAccount { parts?.station.uses(at: now) ?? RadioTimeAccount() }
+
+  var isPowered: Bool? { isOn }
 
   var links: [LinkReport] { parts?.station.controller.links ?? [] }
 

@@ -27,6 +27,7 @@ import BluetoothAir
 import BluetoothDBus
 import BluetoothDaemon
 import BluetoothDaemonProtocol
+import BluetoothLab
 import BluetoothServer
 import BluetoothTransport
 import BluetoothTypes
@@ -88,6 +89,13 @@ struct BtServer: ParsableCommand {
     help: ArgumentHelp(
       "An address on this machine at which Prometheus reads metrics by HTTP; port 0: any.", valueName: "host:port"))
   var metrics: String?
+
+  @Option(
+    defaultAsFlag: PageOptions.standardAddress,
+    help: ArgumentHelp(
+      "Serves a page for the browser, which shows the apps and the simulated adapters; without an address, on a free "
+        + "port.", valueName: "host:port"))
+  var web: String?
 
   @Option(help: ArgumentHelp("The folder for bonds and identities.", valueName: "folder"), completion: .directory)
   var bonds: String?
@@ -214,9 +222,15 @@ struct BtServer: ParsableCommand {
     }
     let server = DaemonServer(
       try setup.adapters.map { try maker.make($0) }, limits: setup.limits, apps: apps, on: group)
-    if !interrupt.hasOccurred { try announce(server, setup, sockets) }
+    var page: AirPage?
+    if !interrupt.hasOccurred {
+      try announce(server, setup, sockets)
+      page = try openPage(setup, maker.world, hasSocket: sockets.isEmpty, server)
+      ServiceManager.notify("READY=1")
+    }
     end.wait()
     ServiceManager.notify("STOPPING=1")
+    page?.close("the server ended")
     server.stop()
     withExtendedLifetime((maker, interrupt)) {}
   }
@@ -235,7 +249,21 @@ struct BtServer: ParsableCommand {
       throw Failure("\(error)")
     }
     tell("serves \(setup.names) at \(sockets.isEmpty ? socket : "the socket of the service manager")")
-    ServiceManager.notify("READY=1")
+  }
+
+  /// Serves the page, and tells its URL; nil: none is wanted.
+  ///
+  /// - Parameter hasSocket: true if the server has a socket at its path, by which the page asks for the apps.
+  private func openPage(_ setup: Setup, _ world: World?, hasSocket: Bool, _ server: DaemonServer) throws -> AirPage? {
+    guard let options = setup.page else { return nil }
+    do {
+      let page = try AirPage(of: world, apps: hasSocket ? ServerPage(socket: socket).apps : nil, options)
+      tell("page at \(page.url)")
+      return page
+    } catch {
+      server.stop()
+      throw Failure("\(error)")
+    }
   }
 
   /// Launches the app that a server asks for on the standard input.
@@ -283,6 +311,7 @@ struct Setup {
   let tcp: (host: String, port: Int)?
   let token: [UInt8]?
   let metrics: (host: String, port: Int)?
+  let page: PageOptions?
   let logLevel: Logger.Level
   let policy: PlatformPolicy
   let permissions: PermissionRule
@@ -357,6 +386,13 @@ struct Setup {
     }
     tcp = try options.tcp.map { try Self.address($0, of: "--tcp", isPublic: options.public) }
     metrics = try options.metrics.map { try Self.address($0, of: "--metrics", isPublic: options.public) }
+    page = try options.web.map { text in
+      do throws(SpecifierProblem) {
+        return try PageOptions(address: text, allowsPublic: options.public, program: "btserver")
+      } catch {
+        throw ValidationError("invalid --web \"\(text)\": \(error)")
+      }
+    }
     if let path = options.tokenFile {
       do throws(AdapterError) { token = try ServerToken.read(path) } catch {
         throw Failure("\(error)", status: Failure.wrongInput)
@@ -418,6 +454,7 @@ struct Setup {
     var lines = ["adapters: \(names)", "socket: \(socket), mode \(String(mode, radix: 8))"]
     if let tcp { lines.append("TCP: \(tcp.host):\(tcp.port)") }
     if let metrics { lines.append("metrics: \(metrics.host):\(metrics.port)") }
+    if let page { lines.append("page: \(page.host):\(page.port)") }
     lines.append("policy: \(policy.name)")
     lines.append("permissions: \(permissions.rawValue)")
     let links = shares.links.map { "\($0)" } ?? "all"

@@ -43,8 +43,9 @@ enum FolderWalls {
       "WorldFile": [],
       "Hosts": ["WorldFile"],
       "Control": ["WorldFile", "Hosts"],
-      "Server": ["Hosts", "Control"],
       "Lockstep": ["WorldFile", "Hosts"],
+      "Web": ["WorldFile", "Hosts", "Control"],
+      "Server": ["Hosts", "Control", "Web"],
     ],
     "BluetoothBonds": [
       "BlueZ": [],
@@ -200,7 +201,8 @@ enum FolderWalls {
     ],
     "btserver": [
       "Metrics": [],
-      "": ["Metrics"],
+      "Page": [],
+      "": ["Metrics", "Page"],
     ],
     "CoreBluetooth": [
       "": [],

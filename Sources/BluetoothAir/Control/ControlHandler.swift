@@ -94,7 +94,7 @@ final class ControlHandler: ChannelInboundHandler {
         updateReading(context)
       }
     } catch {
-      write(ControlAnswer(error: "invalid request: \(Self.reason(error))"), context)
+      write(ControlAnswer(error: "invalid request: \(ControlRequest.reason(error))"), context)
     }
   }
 
@@ -103,20 +103,6 @@ final class ControlHandler: ChannelInboundHandler {
     guard let name = JSONMembers.duplicate(in: line) else { return request }
     throw Swift.DecodingError.dataCorrupted(
       Swift.DecodingError.Context(codingPath: [], debugDescription: "duplicate field \"\(name.printable)\""))
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    switch error {
-    case Swift.DecodingError.keyNotFound(let key, let context): text(context.codingPath + [key], "missing field")
-    case Swift.DecodingError.dataCorrupted(let context), Swift.DecodingError.typeMismatch(_, let context),
-      Swift.DecodingError.valueNotFound(_, let context):
-      text(context.codingPath, context.debugDescription)
-    default: "\(error)"
-    }
-  }
-
-  private static func text(_ path: [any CodingKey], _ reason: String) -> String {
-    path.isEmpty ? reason : path.map(\.stringValue.printable).joined(separator: ".") + ": " + reason
   }
 
   private func write(_ answer: ControlAnswer, _ context: ChannelHandlerContext) {
@@ -137,5 +123,22 @@ extension ByteBuffer {
   fileprivate var lengthOfLine: Int {
     let view = readableBytesView
     return view.firstIndex(of: UInt8(ascii: "\n")).map { $0 - view.startIndex } ?? view.count
+  }
+}
+
+extension ControlRequest {
+  /// Returns the reason why a JSON text is no request, in one line.
+  static func reason(_ error: any Error) -> String {
+    switch error {
+    case Swift.DecodingError.keyNotFound(let key, let context): text(context.codingPath + [key], "missing field")
+    case Swift.DecodingError.dataCorrupted(let context), Swift.DecodingError.typeMismatch(_, let context),
+      Swift.DecodingError.valueNotFound(_, let context):
+      text(context.codingPath, context.debugDescription)
+    default: "\(error)"
+    }
+  }
+
+  private static func text(_ path: [any CodingKey], _ reason: String) -> String {
+    path.isEmpty ? reason : path.map(\.stringValue.printable).joined(separator: ".") + ": " + reason
   }
 }

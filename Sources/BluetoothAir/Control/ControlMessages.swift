@@ -9,8 +9,33 @@ package struct ControlRequest: Codable, Sendable {
     case move
     /// Turns the radio of `device` on or off. While the radio is off, it neither transmits nor receives.
     case radio
+    /// Turns Bluetooth of `device` on or off, as a user does in the settings.
+    case power
+    /// Sets the speed of the air's time to `speed`; 0 pauses it.
+    case speed
+    /// Moves the time of a paused air to the end of the next packet that `device` sends or receives; without a device,
+    /// of the next packet.
+    case step
+    /// Runs a world in virtual time for `seconds`, or until `device` has a link or has none (`until`).
+    case run
+    /// Adds the device that `text` describes, an entry of `devices` in a world file.
+    case add
+    /// Returns the air as a world file.
+    case save
+    /// Connects the central of a page to `device`, and discovers its attributes. The following verbs are for pages, too.
+    case open
+    /// Ends the connection to `device`.
+    case close
+    /// Reads the attribute of `device` with `handle`.
+    case read
+    /// Writes `value`, in hexadecimal, to the attribute with `handle`; without a response if `response` is false.
+    case write
+    /// Subscribes to the value with `handle`, or ends the subscription.
+    case subscribe
     /// Adds the faults of `plan`; without a plan, removes all faults.
     case fault
+    /// Replaces all faults by those of `plan`; without a plan, returns the faults.
+    case faults
     /// Returns the statistics of the devices.
     case stats
     /// Starts a capture to `path`; without a path, ends the capture.
@@ -24,13 +49,25 @@ package struct ControlRequest: Codable, Sendable {
   /// The position: x, y and z in metres.
   package var position: [Double]?
   package var on: Bool?
+  package var speed: Double?
+  package var seconds: Double?
+  package var until: LinkCondition?
+  package var text: String?
+  package var handle: UInt16?
+  package var value: String?
+  package var response: Bool?
   package var plan: FaultPlan?
   package var path: String?
   package var decrypted: Bool?
   package var keys: Bool?
 
+  /// The state of a device's links until which a world runs.
+  package enum LinkCondition: String, Codable, Sendable {
+    case link, noLink
+  }
+
   fileprivate enum CodingKeys: CodingKey {
-    case verb, device, position, on, plan, path, decrypted, keys
+    case verb, device, position, on, speed, seconds, until, text, handle, value, response, plan, path, decrypted, keys
   }
 
   package init(_ verb: Verb) { self.verb = verb }
@@ -57,6 +94,14 @@ package struct ControlRequest: Codable, Sendable {
     device = try fields.decodeIfPresent(String.self, forKey: .device)
     position = try fields.decodeIfPresent([Double].self, forKey: .position)
     on = try fields.decodeIfPresent(Bool.self, forKey: .on)
+    speed = try fields.decodeIfPresent(Double.self, forKey: .speed)
+    seconds = try fields.decodeIfPresent(Double.self, forKey: .seconds)
+    until = try fields.decodeIfPresent(LinkCondition.self, forKey: .until)
+    until = try fields.decodeIfPresent(LinkCondition.self, forKey: .until)
+    text = try fields.decodeIfPresent(String.self, forKey: .text)
+    handle = try fields.decodeIfPresent(UInt16.self, forKey: .handle)
+    value = try fields.decodeIfPresent(String.self, forKey: .value)
+    response = try fields.decodeIfPresent(Bool.self, forKey: .response)
     plan = try fields.decodeIfPresent(FaultPlan.self, forKey: .plan)
     path = try fields.decodeIfPresent(String.self, forKey: .path)
     decrypted = try fields.decodeIfPresent(Bool.self, forKey: .decrypted)
@@ -67,10 +112,18 @@ package struct ControlRequest: Codable, Sendable {
 extension ControlRequest.Verb {
   fileprivate var fields: Set<ControlRequest.CodingKeys> {
     switch self {
-    case .devices, .stats, .stop: []
+    case .devices, .stats, .save, .stop: []
     case .move: [.device, .position]
-    case .radio: [.device, .on]
-    case .fault: [.plan]
+    case .radio, .power: [.device, .on]
+    case .speed: [.speed]
+    case .step: [.device]
+    case .run: [.seconds, .device, .until]
+    case .add: [.text]
+    case .open, .close: [.device]
+    case .read: [.device, .handle]
+    case .write: [.device, .handle, .value, .response]
+    case .subscribe: [.device, .handle, .on]
+    case .fault, .faults: [.plan]
     case .capture: [.path, .decrypted, .keys]
     }
   }
@@ -138,6 +191,10 @@ package struct ControlAnswer: Codable, Sendable {
   package var time: Double?
   package var devices: [Device]?
   package var statistics: [Statistics]?
+  /// The faults of the whole air.
+  package var plan: FaultPlan?
+  /// The faults as the text of a world file.
+  package var text: String?
 
   package init(error: String? = nil) { self.error = error }
 }

@@ -4,10 +4,12 @@ import BluetoothSimulation
 import BluetoothWire
 import NIOCore
 
-/// Executes the requests of an air's control socket. Confined to the air's event loop.
+/// Executes the requests of an air's control socket, and of its page. Confined to the event loop of the air or, for a
+/// world that is no air, of the page.
 struct ControlService {
   let world: World
-  let hosts: HostTable
+  /// The hosts of an air; nil: the world is no air.
+  let hosts: HostTable?
   let loop: any EventLoop
   /// The control connections of the air, the oldest one first.
   let connections: NIOLoopBoundBox<[ControlHandler]>
@@ -19,7 +21,7 @@ struct ControlService {
     loop.preconditionInEventLoop()
     do throws(AirError) {
       let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))
-      hosts.runner.pump(runsAhead: false)
+      hosts?.runner.pump(runsAhead: false)
       return answer
     } catch {
       return loop.makeSucceededFuture(ControlAnswer(error: error.description))
@@ -29,18 +31,35 @@ struct ControlService {
   private func perform(_ request: ControlRequest) throws(AirError) -> ControlAnswer {
     var answer = ControlAnswer()
     switch request.verb {
-    case .devices: (answer.time, answer.devices) = (world.now.seconds, devices)
-    case .stats: (answer.time, answer.statistics) = (world.now.seconds, statistics)
+    case .devices, .stats:
+      // A world in virtual time can't be looked at while it runs.
+      guard world.realTimeRunner != nil else { throw AirError("the world runs in virtual time") }
+      answer.time = world.now.seconds
+      if request.verb == .devices { answer.devices = devices } else { answer.statistics = statistics }
     case .move: try device(request).move(to: try position(request))
-    case .radio: try setRadio(request)
+    case .radio: try device(request).setRadio(isOn: try isOn(request))
+    case .power: try device(request).setPower(try isOn(request))
+    case .speed: try setSpeed(request)
+    case .step: answer.time = try step(request)
+    case .run: throw AirError("only a world in virtual time runs on request; use speed")
+    case .add: try add(request)
+    case .save: answer.text = try worldFile
+    case .open, .close, .read, .write, .subscribe: throw AirError("only a page has a central that connects to devices")
     case .fault: setFaults(request)
+    case .faults:
+      if let plan = request.plan {
+        world.removeFaults()
+        world.add(plan)
+      } else {
+        (answer.plan, answer.text) = (world.faultPlan, world.faultPlan.worldFile)
+      }
     case .stop: stop()
     case .capture: break
     }
     return answer
   }
 
-  private func device(_ request: ControlRequest) throws(AirError) -> RadioDevice {
+  func device(_ request: ControlRequest) throws(AirError) -> RadioDevice {
     guard let name = request.device else { throw AirError("device: missing field") }
     let names = world.deviceNames
     guard let index = names.firstIndex(of: name) else {
@@ -60,10 +79,9 @@ struct ControlService {
     return Position(x: metres[0], y: metres.count > 1 ? metres[1] : 0, z: metres.count > 2 ? metres[2] : 0)
   }
 
-  private func setRadio(_ request: ControlRequest) throws(AirError) {
-    let device = try device(request)
+  private func isOn(_ request: ControlRequest) throws(AirError) -> Bool {
     guard let on = request.on else { throw AirError("on: missing field; expected true or false") }
-    device.setRadio(isOn: on)
+    return on
   }
 
   private func setFaults(_ request: ControlRequest) {
@@ -101,13 +119,13 @@ struct ControlService {
 
   // MARK: State of the air
 
-  private var devices: [ControlAnswer.Device] {
-    let places = Dictionary(hosts.controllerSlots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    var states: [(address: DeviceAddress?, position: GridPosition, isMuted: Bool)] = []
+  var devices: [ControlAnswer.Device] {
+    let slots = hosts?.controllerSlots ?? []
+    let places = Dictionary(slots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let names = world.deviceNames
-    hosts.runner.enter { engine in
+    let states = world.inspect { engine in
       engine.settle()
-      states = names.indices.map { index in
+      return names.indices.map { index -> (address: DeviceAddress?, position: GridPosition, isMuted: Bool) in
         let radio = RadioID(index: index)
         let device = engine.device(radio) as? any WorldDevice
         return (device?.identityAddress, engine[radio].position, engine.isMuted(radio))

@@ -72,6 +72,8 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
   private var isStopped = false
   /// The devices and clients of the world file.
   private var population: WorldPopulation?
+  /// The entries of the devices that have been added since the start.
+  var addedDevices: [LocatedValue] = []
   /// The names in use, which a new device can't have.
   private var takenNames: Set<String>
 
@@ -159,6 +161,17 @@ final class HostTable: RunnerDelegate, HCISink, @unchecked Sendable {
     // The device exists only after the world has processed the request to add it.
     runner.enter { $0.settle() }
     return number
+  }
+
+  /// The world file of the air; nil: none.
+  var file: WorldFile? { options.file }
+
+  /// Reserves the name of a new device that is no host's. Returns false if it is in use, or if a client of the world
+  /// file will use it.
+  func reserve(_ name: String) -> Bool {
+    loop.preconditionInEventLoop()
+    let isClient = options.file?.clients.contains { $0.name == name } ?? false
+    return !isClient && takenNames.insert(name).inserted
   }
 
   private func freeName(_ number: Int) -> String {

@@ -27,7 +27,7 @@
 //   reader, schema and tables follow from that.
 //
 // Where to begin: this file, then `HostTable.swift` and `ExternalHostDevice.swift` for hosts, `EventLoopExecutor.swift`
-// for time; `WorldReader.swift` for files; `ControlService.swift` for the control socket.
+// for time; `WorldReader.swift` for files; `ControlService.swift` for the control socket; `AirPage.swift` for the page.
 //
 // Specification: Vol 4, Part A (H4 on the sockets). Documentation/World-files.md is for users.
 
@@ -37,6 +37,7 @@ import BluetoothLab
 import BluetoothRadio
 import BluetoothTransport
 import BluetoothWire
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -51,6 +52,7 @@ package final class AirServer: Sendable {
   private let hosts: HostTable
   private let ending: EventLoopPromise<Void>
   private let usedFiles: [ClaimedFile]
+  private let pages = NIOLockedValueBox<[AirPage]>([])
 
   /// Creates an air without hosts, and starts it.
   package init(_ options: AirOptions = AirOptions()) {
@@ -131,6 +133,28 @@ package final class AirServer: Sendable {
     }
   }
 
+  /// Serves a page that shows the air and changes it.
+  ///
+  /// - Returns: the URL of the page.
+  /// - Throws: `AirError` if the address can't be used.
+  package func openPage(_ options: PageOptions = PageOptions()) throws -> String {
+    let (world, hosts, loop) = (world, hosts, loop)
+    let connections = NIOLoopBoundBox.makeBoxSendingValue([ControlHandler](), eventLoop: loop)
+    do {
+      let page = try AirPage(of: world, isAir: true, options) { name, _ in
+        loop.submit { hosts.reserve(name) }
+      } perform: { request, _ in
+        loop.flatSubmit {
+          ControlService(world: world, hosts: hosts, loop: loop, connections: connections, stop: {}).answer(request)
+        }
+      }
+      pages.withLockedValue { $0.append(page) }
+      return page.url
+    } catch {
+      throw AirError("can't serve the page at \(options.host):\(options.port): \(error)")
+    }
+  }
+
   // MARK: The end
 
   /// Requests the end of the air, so that `waitForEnd` returns. May be called from any thread, and more than once.
@@ -145,6 +169,7 @@ package final class AirServer: Sendable {
   /// - Throws: an error that is described in one line, if the capture can't be written.
   package func stop() throws {
     ending.succeed()
+    for page in pages.withLockedValue({ $0 }) { page.close() }
     hosts.stop()
     let world = world
     defer { try? group.syncShutdownGracefully() }

@@ -1,5 +1,6 @@
 import BluetoothLab
 import BluetoothTransport
+import Foundation
 
 /// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///
@@ -64,6 +65,8 @@ package struct WorldFile: Sendable {
   /// The clients: the first host that connects gets the first one, and so on.
   package var clients: [Client] = []
   package var faults = FaultPlan()
+  /// The values of the file's text; nil: it was made without a text.
+  private(set) var source: LocatedValue?
 
   /// The largest size of a file, in octets.
   package static let maximumSize = 4 << 20
@@ -114,7 +117,8 @@ package struct WorldFile: Sendable {
     var checker = FieldChecker()
     checker.check(root, .object(shape), at: .root)
     var reader = WorldReader(problems: checker.problems, folder: folder)
-    let file = reader.read(root)
+    var file = reader.read(root)
+    file.source = root
     guard reader.problems.isEmpty else { throw reader.problems.failure(of: name) }
     self = file
   }
@@ -132,6 +136,19 @@ package struct WorldFile: Sendable {
   /// - Throws: `WorldFileFailure` with the reason why the file can't be read.
   package static func values(path: String) throws(WorldFileFailure) -> LocatedValue {
     try values(of: text(of: path), named: path)
+  }
+
+  /// Reads a device: an entry of `devices`, in YAML or JSON. It can't be a recording of another file.
+  ///
+  /// - Throws: `WorldFileFailure` with all problems.
+  static func member(text: String) throws(WorldFileFailure) -> (member: Member, entry: LocatedValue) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let entry = lines.enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }.joined(separator: "\n")
+    let file = try WorldFile(text: "devices:\n" + entry, named: "device", shape: .world, folder: nil)
+    guard file.members.count == 1, let member = file.members.first, case .object(let fields)? = file.source?.content,
+      case .list(let entries)? = fields.first?.value.content, let entry = entries.first
+    else { throw WorldFileFailure(file: "device", "expected one device") }
+    return (member, entry)
   }
 
   private static func values(of text: String, named name: String) throws(WorldFileFailure) -> LocatedValue {
@@ -155,6 +172,18 @@ package struct WorldFile: Sendable {
 
   /// Creates a world file without any fields.
   init() {}
+}
+
+extension FaultPlan {
+  /// The plan as a world file in YAML, with a line for each fault.
+  var worldFile: String {
+    guard !faults.isEmpty else { return "faults: []\n" }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Encoding can't fail: a plan holds only numbers and strings. JSON is YAML.
+    let lines = faults.compactMap { fault in (try? encoder.encode(fault)).map { String(decoding: $0, as: UTF8.self) } }
+    return "faults:\n" + lines.map { "  - \($0)\n" }.joined()
+  }
 }
 
 extension WorldFileFailure {

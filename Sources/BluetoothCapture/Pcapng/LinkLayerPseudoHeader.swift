@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// The pseudo-header of a link layer packet in a capture: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, ten octets.
-enum LinkLayerPseudoHeader {
+package enum LinkLayerPseudoHeader {
   /// The flags for valid fields and for the processing of the packet. A packet is captured as it was sent, so its CRC
   /// is valid. Without the CRC flags, Wireshark would mark data packets with a warning.
   private enum Flag {
@@ -20,7 +20,7 @@ enum LinkLayerPseudoHeader {
   /// Appends the header and then `packet`, with its access address and CRC.
   ///
   /// - Parameter isDecrypted: true if the packet was sent encrypted, and is shown decrypted; its MIC was valid.
-  static func append(
+  package static func append(
     _ packet: AirPacket, crc: UInt32, isDecrypted: Bool, channel: RadioChannel, modulation: Modulation, power: Decibel,
     direction: AirDirection, to output: inout [UInt8]
   ) {

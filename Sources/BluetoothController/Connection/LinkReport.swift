@@ -11,6 +11,11 @@ package struct LinkReport: Hashable, Sendable {
   package var isConnected: Bool
   /// True if a packet of the peer has arrived.
   package var isEstablished: Bool
+  package var values: HCI.ConnectionValues
+  /// The PHYs of the next packets of this device and of its peer.
+  package var transmitPHY: RadioPHY
+  package var receivePHY: RadioPHY
+  package var isEncrypted: Bool
   package var statistics: ConnectionStatistics
 
   init(_ connection: borrowing Connection, isConnected: Bool) {
@@ -20,6 +25,9 @@ package struct LinkReport: Hashable, Sendable {
     isCentral = connection.role == .central
     self.isConnected = isConnected
     isEstablished = connection.isEstablished
+    values = connection.values
+    (transmitPHY, receivePHY) = (connection.phys.transmit, connection.phys.receive)
+    isEncrypted = connection.encryption.isOn
     statistics = connection.statistics
   }
 }

@@ -15,6 +15,7 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
   @exclusivity(unchecked) private var progress: AdvertisingProgress?
   private var lastCentral: DeviceAddress?
   private var hasStarted = false
+  private var isOn = false
 
   init(
     _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
@@ -77,7 +78,10 @@ final class SimulatedAccessory<A: Accessory>: HostedAccessory<A>, WorldDevice {
 
   // MARK: WorldDevice
 
+  var isPowered: Bool? { isOn }
+
   func setPower(_ on: Bool, at now: Instant) {
+    isOn = on
     host.setPower(on, at: now)
     exchange(at: now)
   }

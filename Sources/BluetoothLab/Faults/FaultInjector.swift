@@ -55,6 +55,7 @@ final class FaultInjector: @unchecked Sendable {
   private struct Shared {
     var names: [String] = []
     var events = FaultLog()
+    var plan = FaultPlan()
     var capture: WorldCapture?
   }
   private let shared = NIOLockedValueBox(Shared())
@@ -70,6 +71,9 @@ final class FaultInjector: @unchecked Sendable {
 
   var events: [FaultEvent] { shared.withLockedValue { $0.events.latest } }
   var eventCount: Int { shared.withLockedValue { $0.events.count } }
+
+  /// The faults of the whole world that have been added and not removed.
+  var plan: FaultPlan { shared.withLockedValue { $0.plan } }
 
   func setCapture(_ capture: WorldCapture?) { shared.withLockedValue { $0.capture = capture } }
 
@@ -117,6 +121,7 @@ final class FaultInjector: @unchecked Sendable {
   func add(_ plan: FaultPlan, to scope: FaultScope, in engine: WorldEngine) {
     bound.check()
     for fault in plan.faults { add(fault, to: scope, in: engine) }
+    if scope == .world { shared.withLockedValue { $0.plan.faults += plan.faults } }
     engine.airFaults = airRules.isEmpty && refusing.isEmpty ? nil : self
   }
 
@@ -166,6 +171,7 @@ final class FaultInjector: @unchecked Sendable {
   func removeAll(in engine: WorldEngine) {
     bound.check()
     generation += 1
+    shared.withLockedValue { $0.plan = FaultPlan() }
     airRules.removeAll()
     hciRules.removeAll()
     airRulesByDevice.removeAll()

@@ -6,23 +6,24 @@ import BluetoothWire
 
 extension World {
   /// The activity of all devices so far. Read this property while the world is not running, or in one of its callbacks.
-  public var statistics: WorldStatistics {
+  public var statistics: WorldStatistics { inspect { statistics(in: $0) } }
+
+  /// Returns the activity of all devices so far, for an operation of the world, which has the engine.
+  package func statistics(in engine: WorldEngine) -> WorldStatistics {
     let (names, supplies) = (deviceNames, supplies)
-    return inspect { engine in
-      let reports = names.indices.map { engine.report(RadioID(index: $0)) }
-      var peers = PeerNames(names, reports, engine)
-      var statistics = WorldStatistics(time: engine.now.sinceZero.duration, devices: [])
-      for (index, name) in names.enumerated() {
-        var device = DeviceStatistics(name, reports[index])
-        device.links = reports[index].links.filter(\.isEstablished).map {
-          LinkStatistics($0, peer: peers.name(of: $0, on: index))
-        }
-        device.attempts = peers.attempts(of: index)
-        (device.chip, device.cell) = (supplies[index].chip, supplies[index].cell)
-        statistics.devices.append(device)
+    let reports = names.indices.map { engine.report(RadioID(index: $0)) }
+    var peers = PeerNames(names, reports, engine)
+    var statistics = WorldStatistics(time: engine.now.sinceZero.duration, devices: [])
+    for (index, name) in names.enumerated() {
+      var device = DeviceStatistics(name, reports[index])
+      device.links = reports[index].links.filter(\.isEstablished).map {
+        LinkStatistics($0, peer: peers.name(of: $0, on: index))
       }
-      return statistics
+      device.attempts = peers.attempts(of: index)
+      (device.chip, device.cell) = (supplies[index].chip, supplies[index].cell)
+      statistics.devices.append(device)
     }
+    return statistics
   }
 }
 

@@ -27,6 +27,9 @@ extension World {
     requestQueue.perform { engine in faults.removeAll(in: engine) }
   }
 
+  /// The faults of the whole world that have been added and not removed.
+  package var faultPlan: FaultPlan { faults.plan }
+
   /// The faults that have struck, in order of time; only the latest 10,000.
   public var faultEvents: [FaultEvent] { faults.events }
   /// The number of faults that have struck.

@@ -21,7 +21,7 @@ package final class RealTimeRunner: Sendable {
     @exclusivity(unchecked) private var origin: UInt64
     @exclusivity(unchecked) private var beginning = Instant.zero
     /// The radio nanoseconds per 1,000 wall clock nanoseconds; 0 pauses the world.
-    @exclusivity(unchecked) private var speedPerMille: Int64
+    @exclusivity(unchecked) private(set) var speedPerMille: Int64
     /// The instant of the event for which the timer is set; `.some(nil)` if no event was pending when it was set; nil
     /// if the timer is set for something else, for example with a tolerance.
     @exclusivity(unchecked) private var scheduled: Instant??
@@ -221,6 +221,9 @@ package final class RealTimeRunner: Sendable {
   }
 
   // MARK: On the executor
+
+  /// The radio seconds per second; 0 while the world is paused. On the executor only.
+  package var speed: Double { Double(confined.speedPerMille) / 1_000 }
 
   /// Sets the delegate that is called when the world pauses; nil: none. On the executor only.
   package func setDelegate(_ delegate: (any RunnerDelegate)?) { confined.delegate = delegate }

@@ -113,14 +113,22 @@ extension Air {
     @Option(help: ArgumentHelp("The number of ACL data buffers of each controller, 1 to 65535.", valueName: "count"))
     var aclBuffers = 64
 
-    @Flag(help: "Lets hosts on other machines join. The port has no access control.")
+    @Option(
+      defaultAsFlag: PageOptions.standardAddress,
+      help: ArgumentHelp(
+        "Serves a page for the browser, which shows the air and changes it; without an address, on a free port.",
+        valueName: "host:port"))
+    var web: String?
+
+    @Flag(
+      help: "Lets hosts on other machines join, and permits such an address for --web. The port has no access control.")
     var `public` = false
 
     @OptionGroup var control: Control
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-      if hci.isEmpty {
+      if hci.isEmpty, web == nil {
         throw ValidationError("missing --hci: give an address at which hosts join, such as --hci tcp:127.0.0.1:6402")
       }
       guard (1...0xFFFF).contains(aclBuffers) else {
@@ -132,6 +140,19 @@ extension Air {
       }
       _ = try airSpeed
       _ = try specifiers
+      _ = try page
+    }
+
+    private var page: PageOptions? {
+      get throws {
+        try web.map { text in
+          do throws(SpecifierProblem) {
+            return try PageOptions(address: text, allowsPublic: `public`, program: "ble air")
+          } catch {
+            throw ValidationError("invalid --web \"\(text)\": \(error)")
+          }
+        }
+      }
     }
 
     private var airSpeed: AirOptions.Speed {
@@ -194,9 +215,11 @@ extension Air {
             writesKeys: captureKeys)
         }
         let places = try specifiers.map { try server.listen(at: $0) }
+        let page = try page.map { try server.openPage($0) }
         if output.json {
-          tell { () throws(OutputFailure) in try output.emit(record(places, seed: options.seed)) }
+          tell { () throws(OutputFailure) in try output.emit(record(places, page, seed: options.seed)) }
         } else {
+          if let page { tell { () throws(OutputFailure) in try say("page at \(page)") } }
           for place in places { tell { () throws(OutputFailure) in try say("hosts join at \(place)") } }
           if control.path != ControlSocket.defaultPath {
             tell { () throws(OutputFailure) in try say("control socket: \(control.path)") }
@@ -211,9 +234,10 @@ extension Air {
     }
 
     /// Returns the record of an air that runs.
-    private func record(_ places: [TransportSpecifier], seed: UInt64) -> JSONRecord {
+    private func record(_ places: [TransportSpecifier], _ page: String?, seed: UInt64) -> JSONRecord {
       var record = JSONRecord("air")
       record.add("hci", .list(places.map { .text("\($0)") }))
+      record.add("page", page)
       record.add("control", control.path)
       record.add("seed", .number("\(seed)"))
       record.add("world", world)

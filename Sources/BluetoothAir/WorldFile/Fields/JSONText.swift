@@ -1,4 +1,5 @@
 import BluetoothWire
+import Foundation
 
 /// A JSON value whose objects keep the order of their fields.
 package indirect enum JSONText: Sendable {
@@ -9,6 +10,8 @@ package indirect enum JSONText: Sendable {
   case flag(Bool)
   case list([JSONText])
   case object([(String, JSONText)])
+  /// A value in its textual form.
+  case encoded(String)
 
   /// The JSON text on one line, without spaces.
   package var line: String { joined(comma: ",", colon: ":") }
@@ -23,7 +26,7 @@ package indirect enum JSONText: Sendable {
         + "}"
     case .null: "null"
     case .text(let text): Self.quoted(text)
-    case .number(let number): number
+    case .number(let number), .encoded(let number): number
     case .flag(let flag): flag ? "true" : "false"
     }
   }
@@ -40,7 +43,7 @@ package indirect enum JSONText: Sendable {
     case .list(let values): return lines("[", values.map { $0.pretty(indent: inner) }, "]")
     case .object(let fields):
       return lines("{", fields.map { Self.quoted($0.0) + ": " + $0.1.pretty(indent: inner) }, "}")
-    case .null, .text, .number, .flag: return line
+    case .null, .text, .number, .flag, .encoded: return line
     }
   }
 
@@ -63,5 +66,15 @@ package indirect enum JSONText: Sendable {
       }
     }
     return result + "\""
+  }
+}
+
+extension JSONText {
+  /// The JSON text that an encoder has made.
+  init(encoding value: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Encoding can't fail: the values of messages hold only numbers and strings.
+    self = (try? encoder.encode(value)).map { .encoded(String(decoding: $0, as: UTF8.self)) } ?? .null
   }
 }

@@ -10,15 +10,19 @@ extension WorldFile {
     world.setEnvironment(environment)
     world.setInterference(interference)
     var population = WorldPopulation(of: self, in: world)
-    for member in members {
-      let device = Self.add(member.accessory, member, to: world)
-      if !member.path.isEmpty { device.move(along: member.path) }
-      for entry in member.power { device.setPower(entry.isOn, at: entry.time) }
-      population.add(device)
-    }
+    for member in members { population.add(Self.add(member, to: world)) }
     // Faults refer to devices by name, so clients may join later.
     if !faults.faults.isEmpty { world.add(faults) }
     return population
+  }
+
+  /// Adds a device to `world`, with its movement and its times of power.
+  @discardableResult
+  static func add(_ member: Member, to world: World) -> RadioDevice {
+    let device = add(member.accessory, member, to: world)
+    if !member.path.isEmpty { device.move(along: member.path) }
+    for entry in member.power { device.setPower(entry.isOn, at: entry.time) }
+    return device
   }
 
   private static func add<A: Accessory>(_ accessory: A, _ member: Member, to world: World) -> RadioDevice {
