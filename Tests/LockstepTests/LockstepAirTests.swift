@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Hosts that are shell scripts: they write HCI commands to the air, and print the events.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Documentation/Lockstep.md lists these calls.

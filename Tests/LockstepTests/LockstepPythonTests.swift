@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Python in a lockstep", .enabled(if: hasPython))

@@ -7,7 +7,8 @@ struct LockstepRunTests {
   @Test("Two programs share one time")
   func sharedTime() async throws {
     let ending = try await LockstepRun.run(
-      ["sh", "-c", "sleep 3; date -u +%T; sleep 3; date -u +%T"], ["sh", "-c", "sleep 2; date -u +%T; sleep 2; date -u +%T"])
+      ["sh", "-c", "sleep 3; date -u +%T; sleep 3; date -u +%T"],
+      ["sh", "-c", "sleep 2; date -u +%T; sleep 2; date -u +%T"])
     #expect(ending.output == "00:00:02\n00:00:03\n00:00:04\n00:00:06\n")
     #expect(ending.status == 0, "\(ending.errors)")
   }
