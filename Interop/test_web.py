@@ -11,6 +11,7 @@ import pytest_asyncio
 from support import accessibility
 from support.airs import BleAir
 from support.browser import Page
+from support.programs import REPOSITORY
 from support.waiting import PATIENCE
 
 SIZES = {"desktop": (1440, 900), "tablet": (820, 1180), "phone": (390, 844)}
@@ -401,6 +402,18 @@ async def test_sliders_change_the_plan(window):
     await one.page.until("document.querySelector('#fault-count').textContent === 'none in the plan'")
 
 
+async def test_mute_strikes_once(window):
+    one = await window()
+    await one.show("faults")
+    await one.page.click("[aria-label='Mute shoe for 5 seconds']")
+    await one.page.until("/shoe muted for 5/.test(document.querySelector('.faults-view .log').textContent)")
+    # Another slider replaces the plan: what has struck is left out.
+    await one.page.choose("[aria-label='Loss of bicycle, percent']", "20")
+    async with asyncio.timeout(PATIENCE):
+        while len(await one.faults()) != 1 or (await one.faults())[0]["fault"] != "lose":
+            await asyncio.sleep(0.05)
+
+
 # MARK: Hostile devices, and the end
 
 
@@ -427,3 +440,26 @@ async def test_end_of_the_air_is_shown(window):
     await one.air.ask("stop")
     await one.page.until("document.querySelector('#live').classList.contains('warn')")
     one.page.problems.clear()
+
+
+# MARK: The walk
+
+
+async def test_walk_finds_why_the_link_drops(window, tmp_path):
+    """The walk of Documentation/Why-a-link-drops.md, with the world of the page."""
+    page = (REPOSITORY / "Documentation" / "Why-a-link-drops.md").read_text()
+    world = tmp_path / "corridor.yaml"
+    world.write_text(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    one = await window("--world", world, "--speed", 2)
+    await one.needs("gatt")
+    await one.show("device/strap")
+    await one.page.click("#gatt-open")
+    await one.page.until("document.querySelectorAll('.characteristic').length > 3")
+    await one.page.click("[aria-label='Subscribe Heart Rate Measurement']")
+    await one.page.until("/^.(6|7)/.test(document.querySelector('.link .tag').textContent)")
+    why = await one.page.until("document.querySelector('.why:not([hidden])')?.textContent ?? ''", 4 * PATIENCE)
+    levels = re.search(r"level −(\d+) dBm to −(\d+) dBm, limit −90 dBm; (\d+) loss", why)
+    assert "No LL_TERMINATE_IND" in why and levels, why
+    assert int(levels[2]) > 88 and int(levels[2]) >= int(levels[1]) and int(levels[3]) > 10, why
+    await one.show("map")
+    assert await one.page.value("[...window.airMap.source.trails()].some((trail) => trail.length > 20)")

@@ -186,6 +186,8 @@ async def test_link_that_fades_says_so(stage):
     one = await stage()
     for step in range(12):
         await one.air.tick(time=13 + step / 2, links=[link("8E89BED7", "console", "strap", -70 - 2 * step, missedEvents=step)])
+    # The central has given the link up: the server knows only its address.
+    await one.air.tick(time=18.9, links=[link("8E89BED7", "C0:FF:EE:00:00:09", "strap", -92, missedEvents=11)])
     await one.air.tick(time=19, ended=[{"id": "8E89BED7", "reason": "connection timeout"}])
     await one.show("device/strap")
     await one.text(".why", "Connection timeout. In its last 5 s: level −74 dBm to −92 dBm, limit −90 dBm; 9 losses")

@@ -135,11 +135,12 @@ export class Store {
 
   #takeLinks(tick, changed) {
     for (const link of tick.links ?? []) {
-      if (!this.links.has(link.id)) {
+      const before = this.links.get(link.id);
+      if (!before) {
         this.#note("link", [link.central, link.peripheral], "connected", tick.time);
         changed.add("events");
       }
-      this.links.set(link.id, withEnds(link));
+      this.links.set(link.id, withEnds(this.#withNames(link, before)));
       changed.add("devices");
     }
     for (const { id, reason } of tick.ended ?? []) {
@@ -154,6 +155,12 @@ export class Store {
         tick.time);
       changed.add("devices").add("events");
     }
+  }
+
+  /** A link of which one end has gone, so that the server knows this end by its address only, keeps the name. */
+  #withNames(link, before) {
+    const name = (end) => before && !this.devices.has(link[end]) ? before[end] : link[end];
+    return { ...link, central: name("central"), peripheral: name("peripheral") };
   }
 
   /** Why a link ended, as its packets tell: one end has said so, or none has and the supervision timeout has passed. */

@@ -42,12 +42,15 @@ export function appsView(air) {
   const updateAlerts = listIn(alerts, (alert) => alert.number, (alert) => h("li", {},
     h("time", {}, new Date(alert.time * 1000).toLocaleTimeString("en-GB")),
       h("span", {}, foreign(alert.app), ": ", foreign(alert.text))));
+  const holdPanel = panel("Links", [], holds, noHolds);
   const count = h("span", { class: "quiet" });
   const element = h("div", { class: "page apps-view" }, h("header", { class: "view-head" }, h("h1", {}, "Apps"), count),
     h("div", { class: "columns" }, panel("Apps", [], rows, none),
-      h("div", { class: "stack" }, panel("Links", [], holds, noHolds), panel("Alerts", [], alerts, noAlerts))));
+      h("div", { class: "stack" }, holdPanel, panel("Alerts", [], alerts, noAlerts))));
   function show() {
     const { apps = [], holds: held = [], alerts: shown = [] } = store.apps ?? {};
+    // A server may not tell who holds which link.
+    holdPanel.hidden = store.apps?.holds === undefined;
     updateApps(apps);
     updateHolds(held);
     updateAlerts([...shown].reverse());

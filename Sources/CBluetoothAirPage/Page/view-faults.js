@@ -12,8 +12,10 @@ export function faultsView(air) {
   const sliders = new Map();
   let search = "";
 
+  /** Replaces the plan. A fault of a device that has struck would strike again, so it is left out. */
   async function setFaults(faults) {
-    return await air.request({ verb: "faults", plan: { faults } });
+    const hasStruck = ({ layer, at }) => layer === "device" && at <= store.time;
+    return await air.request({ verb: "faults", plan: { faults: faults.filter((fault) => !hasStruck(fault)) } });
   }
 
   const mute = (device, seconds) => air.request({
