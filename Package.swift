@@ -149,7 +149,8 @@ let package = Package(
       dependencies: [
         "BluetoothBonds", module("BluetoothDaemonProtocol", with: serverClient),
         module("BluetoothSimulation", with: simulator), "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
-        "BluetoothTypes", module("BluetoothRadio", with: simulator), "BluetoothWire", locks,
+        "BluetoothTypes", module("BluetoothRadio", with: simulator), "BluetoothWire", "BluetoothDBus",
+        "BluetoothCrypto", locks, deque,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -398,7 +399,7 @@ let package = Package(
       dependencies: [
         "Requirements",
         "TestSupport", "BluetoothCrypto", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothTransport", "BluetoothHost", "BluetoothTypes",
+        "BluetoothTransport", "BluetoothHost", "BluetoothTypes", "BluetoothDBus",
         "BluetoothController", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
